@@ -1,0 +1,158 @@
+package dev.vamana.pq;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.lucene.search.TaskExecutor;
+import org.apache.lucene.util.IOUtils;
+
+/**
+ * Trains codebooks: k-means in every subspace by itself.
+ *
+ * <p>A subspace is trained by one thread from a random generator of its own, so that the same
+ * sample, layout and seed give bit-equal centroids whatever the number of threads. Each thread
+ * holds the sub-vectors of one subspace on the heap, {@code sample.size() * layout.maxLength() * 4}
+ * bytes, and 5 bytes a sample vector beside them.
+ */
+public final class PqTrainer {
+
+  private PqTrainer() {}
+
+  /**
+   * How to train.
+   *
+   * @param seed of all random choices
+   * @param iterations most iterations of Lloyd's algorithm over the whole sample, at least 1
+   * @param levelIterations most iterations over each of the prefixes that come before it, at least
+   *     1
+   * @param tolerance an iteration that lowers the error by less than this fraction is the last, 0
+   *     &lt;= tolerance &lt; 1
+   */
+  public record Options(long seed, int iterations, int levelIterations, double tolerance) {
+
+    /** Checks the ranges. */
+    public Options {
+      checkAtLeastOne("iterations", iterations);
+      checkAtLeastOne("levelIterations", levelIterations);
+      if (!(tolerance >= 0 && tolerance < 1)) {
+        throw new IllegalArgumentException(
+            "tolerance must be at least 0 and below 1, got " + tolerance);
+      }
+    }
+
+    /** The measured defaults (docs/pq.md), with the given seed. */
+    public static Options defaults(long seed) {
+      return new Options(seed, 4, 3, 0.01);
+    }
+
+    private static void checkAtLeastOne(String name, int value) {
+      if (value < 1) {
+        throw new IllegalArgumentException(name + " must be at least 1, got " + value);
+      }
+    }
+  }
+
+  /**
+   * Trains in the calling thread.
+   *
+   * @see #train(TrainingSample, SubspaceLayout, CodebookId, Options, Executor, int, AbortCheck)
+   */
+  public static Codebook train(
+      TrainingSample sample,
+      SubspaceLayout layout,
+      CodebookId id,
+      Options options,
+      AbortCheck abort)
+      throws IOException {
+    return train(sample, layout, id, options, Runnable::run, 1, abort);
+  }
+
+  /**
+   * Trains with several threads, of which the calling one is the first.
+   *
+   * @param sample vectors to train on; any number, none included: with fewer distinct sub-vectors
+   *     than centroids, spare centroids repeat another one
+   * @param layout subspaces, of the sample's dimension
+   * @param id identity of the new codebook
+   * @param options see there
+   * @param executor runs the tasks beyond the first; if it has no free thread, or rejects, the
+   *     calling thread does their work
+   * @param threads most threads to use, at least 1
+   * @param abort called by every thread at short intervals
+   * @return the codebook
+   * @throws IOException from {@code sample} or {@code abort}, unchanged
+   * @throws IllegalArgumentException if dimensions differ or {@code threads} is below 1
+   */
+  public static Codebook train(
+      TrainingSample sample,
+      SubspaceLayout layout,
+      CodebookId id,
+      Options options,
+      Executor executor,
+      int threads,
+      AbortCheck abort)
+      throws IOException {
+    if (sample.dims() != layout.dims()) {
+      throw new IllegalArgumentException(
+          "sample must have " + layout.dims() + " dims, got " + sample.dims());
+    }
+    Options.checkAtLeastOne("threads", threads);
+    float[] centroids = new float[Codebook.CENTROIDS * layout.dims()];
+    AtomicInteger nextSubspace = new AtomicInteger();
+    // The first failure stops the other threads at their next check. Tasks report it here instead
+    // of
+    // throwing, since several of them may meet one and the same exception.
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    AbortCheck check =
+        () -> {
+          if (failure.get() != null) {
+            throw new IOException("training failed in another thread");
+          }
+          abort.checkAborted();
+        };
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (int t = 0; t < Math.min(threads, layout.count()); t++) {
+      TrainingSample own = t == 0 ? sample : sample.copy();
+      tasks.add(
+          () -> {
+            try {
+              trainSubspaces(own, layout, options, nextSubspace, centroids, check);
+            } catch (Throwable e) {
+              failure.compareAndSet(null, e);
+            }
+            return null;
+          });
+    }
+    new TaskExecutor(executor).invokeAll(tasks);
+    if (failure.get() != null) {
+      throw IOUtils.rethrowAlways(failure.get());
+    }
+    return new Codebook(id, layout, centroids);
+  }
+
+  private static void trainSubspaces(
+      TrainingSample sample,
+      SubspaceLayout layout,
+      Options options,
+      AtomicInteger nextSubspace,
+      float[] centroids,
+      AbortCheck abort)
+      throws IOException {
+    int n = sample.size();
+    float[] rows = new float[Math.multiplyExact(n, layout.maxLength())];
+    KMeans kMeans = new KMeans(layout.maxLength(), options, abort);
+    int s;
+    while ((s = nextSubspace.getAndIncrement()) < layout.count()) {
+      abort.checkAborted();
+      int from = layout.offset(s);
+      int length = layout.length(s);
+      sample.subspace(from, length, rows);
+      long seed = options.seed() + 0x9E3779B97F4A7C15L * (s + 1);
+      kMeans.train(rows, n, length, seed, centroids, Codebook.CENTROIDS * from);
+    }
+  }
+}

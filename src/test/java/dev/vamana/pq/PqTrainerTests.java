@@ -1,0 +1,266 @@
+package dev.vamana.pq;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.util.NamedThreadFactory;
+
+public class PqTrainerTests extends LuceneTestCase {
+
+  public void testSameSeedGivesSameCentroidsForAnyThreadCount() throws Exception {
+    SubspaceLayout layout = PqTestData.randomLayout(random(), 40);
+    // More rows than the first level holds, so that levels and threads both matter.
+    int n = 1 + random().nextInt(5000);
+    float[][] rows = PqTestData.clustered(random(), n, layout.dims(), 50, 0.1);
+    long seed = random().nextLong();
+    float[] expected = train(rows, layout, PqTrainer.Options.defaults(seed)).centroids();
+    ExecutorService executor = Executors.newFixedThreadPool(3, new NamedThreadFactory("pq-test"));
+    try {
+      for (int threads : new int[] {1, 2, 3, 8}) {
+        Codebook codebook =
+            PqTrainer.train(
+                TrainingSample.of(layout.dims(), rows),
+                layout,
+                CodebookId.random(),
+                PqTrainer.Options.defaults(seed),
+                executor,
+                threads,
+                AbortCheck.NEVER);
+        assertArrayEquals(expected, codebook.centroids(), 0f);
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+    Codebook rejected =
+        PqTrainer.train(
+            TrainingSample.of(layout.dims(), rows),
+            layout,
+            CodebookId.random(),
+            PqTrainer.Options.defaults(seed),
+            task -> {
+              throw new RejectedExecutionException();
+            },
+            4,
+            AbortCheck.NEVER);
+    assertArrayEquals("a full pool only costs time", expected, rejected.centroids(), 0f);
+  }
+
+  public void testFewDistinctRowsAreReproducedExactly() throws IOException {
+    for (int round = 0; round < 10; round++) {
+      SubspaceLayout layout = PqTestData.randomLayout(random(), 20);
+      int distinct = 1 + random().nextInt(Codebook.CENTROIDS);
+      float[][] points = PqTestData.gaussian(random(), distinct, layout.dims());
+      int n = random().nextBoolean() ? distinct : distinct + random().nextInt(3000);
+      float[][] rows = new float[n][];
+      for (int i = 0; i < n; i++) {
+        rows[i] = points[i < distinct ? i : random().nextInt(distinct)];
+      }
+      Codebook codebook = train(rows, layout, PqTrainer.Options.defaults(random().nextLong()));
+      double error = error(codebook, rows);
+      // Means of equal rows: exact but for the rounding of the sum.
+      assertEquals(0, error, 1e-10 * layout.dims());
+    }
+  }
+
+  public void testEmptySample() throws IOException {
+    SubspaceLayout layout = PqTestData.randomLayout(random(), 20);
+    Codebook codebook = train(new float[0][], layout, PqTrainer.Options.defaults(1));
+    assertArrayEquals(new float[256 * layout.dims()], codebook.centroids(), 0f);
+  }
+
+  public void testAllDuplicates() throws IOException {
+    SubspaceLayout layout = PqTestData.randomLayout(random(), 20);
+    float[] vector = PqTestData.gaussian(random(), 1, layout.dims())[0];
+    float[][] rows = new float[1 + random().nextInt(3000)][];
+    Arrays.fill(rows, vector);
+    Codebook codebook = train(rows, layout, PqTrainer.Options.defaults(random().nextLong()));
+    byte[] code = new byte[layout.count()];
+    Arrays.fill(code, (byte) 1);
+    codebook.encode(vector, code, 0);
+    assertArrayEquals("spare centroids repeat the first", new byte[layout.count()], code);
+    float[] decoded = new float[layout.dims()];
+    codebook.decode(code, 0, decoded);
+    assertArrayEquals(vector, decoded, 0f);
+  }
+
+  public void testDimensionsWithoutVariance() throws IOException {
+    SubspaceLayout layout = new SubspaceLayout(12, 3);
+    float[][] rows = PqTestData.gaussian(random(), 3000, 12);
+    for (float[] row : rows) {
+      Arrays.fill(row, 4, 8, 7);
+    }
+    Codebook codebook = train(rows, layout, PqTrainer.Options.defaults(random().nextLong()));
+    for (float centroid : Arrays.copyOfRange(codebook.centroids(), 256 * 4, 256 * 8)) {
+      assertEquals(7f, centroid, 0f);
+    }
+    assertTrue(error(codebook, rows) < 0.2 * PqTestData.variance(rows));
+  }
+
+  public void testRareValuesGetCentroids() throws IOException {
+    // 1 % of the rows are not zero, as at the rim of images: few of them are in the first level.
+    int n = 10_000;
+    float[][] rows = new float[n][4];
+    for (int i = 0; i < n; i += 100) {
+      rows[i] = PqTestData.gaussian(random(), 1, 4)[0];
+    }
+    Codebook codebook =
+        train(rows, new SubspaceLayout(4, 1), PqTrainer.Options.defaults(random().nextLong()));
+    assertEquals(0, error(codebook, rows), 1e-3 * PqTestData.variance(rows));
+  }
+
+  public void testErrorFallsWithIterations() throws IOException {
+    SubspaceLayout layout = new SubspaceLayout(24, 5);
+    float[][] rows = PqTestData.gaussian(random(), 6000, 24);
+    long seed = random().nextLong();
+    double one = error(train(rows, layout, new PqTrainer.Options(seed, 1, 1, 0)), rows);
+    double five = error(train(rows, layout, new PqTrainer.Options(seed, 5, 1, 0)), rows);
+    double many = error(train(rows, layout, new PqTrainer.Options(seed, 30, 1, 0)), rows);
+    assertTrue(one + " > " + five, one > five);
+    assertTrue(five + " > " + many, five > many);
+  }
+
+  public void testErrorIsBelowTheBoundOfTheSource() throws IOException {
+    // 200 tight clusters a subspace: an optimal quantizer leaves only the noise.
+    int dims = 16;
+    int m = 4;
+    double deviation = 0.01;
+    float[][] rows = new float[8000][dims];
+    for (int s = 0; s < m; s++) {
+      float[][] part = PqTestData.clustered(random(), rows.length, dims / m, 200, deviation);
+      for (int i = 0; i < rows.length; i++) {
+        System.arraycopy(part[i], 0, rows[i], s * dims / m, dims / m);
+      }
+    }
+    Codebook codebook =
+        train(rows, new SubspaceLayout(dims, m), PqTrainer.Options.defaults(random().nextLong()));
+    double noise = dims * deviation * deviation;
+    double error = error(codebook, rows);
+    assertTrue("error " + error + ", noise " + noise, error < 3 * noise);
+    assertTrue(error < 0.01 * PqTestData.variance(rows));
+  }
+
+  public void testGaussianErrorIsNearTheBestQuantizers() throws IOException {
+    // One dimension a subspace: the optimal 256-level scalar quantizer of a normal source leaves
+    // about
+    // sqrt(3) * pi / 2 / 256^2 (Panter and Dite) of the variance.
+    float[][] rows = PqTestData.gaussian(random(), 20_000, 2);
+    PqTrainer.Options options = PqTrainer.Options.defaults(random().nextLong());
+    double error = error(train(rows, new SubspaceLayout(2, 2), options), rows);
+    double bound = 2 * Math.sqrt(3) * Math.PI / 2 / (256 * 256);
+    assertTrue("error " + error + ", bound " + bound, error < 2 * bound);
+  }
+
+  public void testAbortReachesTheCallerUnchanged() throws Exception {
+    SubspaceLayout layout = new SubspaceLayout(32, 8);
+    float[][] rows = PqTestData.gaussian(random(), 4000, 32);
+    ExecutorService executor = Executors.newFixedThreadPool(2, new NamedThreadFactory("pq-test"));
+    try {
+      for (int threads : new int[] {1, 3}) {
+        AtomicInteger calls = new AtomicInteger();
+        int limit = 1 + random().nextInt(40);
+        IOException stop = new IOException("merge aborted");
+        IOException thrown =
+            expectThrows(
+                IOException.class,
+                () ->
+                    PqTrainer.train(
+                        TrainingSample.of(32, rows),
+                        layout,
+                        CodebookId.random(),
+                        PqTrainer.Options.defaults(1),
+                        executor,
+                        threads,
+                        () -> {
+                          if (calls.incrementAndGet() >= limit) {
+                            throw stop;
+                          }
+                        }));
+        assertSame(stop, thrown);
+        assertTrue("the others stopped soon", calls.get() < limit + threads);
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+
+  public void testSampleFailureReachesTheCaller() {
+    IOException broken = new IOException("disk");
+    TrainingSample sample =
+        new TrainingSample() {
+          @Override
+          public int size() {
+            return 10;
+          }
+
+          @Override
+          public int dims() {
+            return 4;
+          }
+
+          @Override
+          public void vector(int i, float[] dst) throws IOException {
+            throw broken;
+          }
+
+          @Override
+          public void subspace(int offset, int length, float[] dst) throws IOException {
+            throw broken;
+          }
+
+          @Override
+          public TrainingSample copy() {
+            return this;
+          }
+        };
+    PqTrainer.Options options = PqTrainer.Options.defaults(1);
+    assertSame(
+        broken,
+        expectThrows(
+            IOException.class,
+            () ->
+                PqTrainer.train(
+                    sample,
+                    new SubspaceLayout(4, 2),
+                    CodebookId.random(),
+                    options,
+                    AbortCheck.NEVER)));
+  }
+
+  public void testRefusesBadArguments() {
+    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 0, 1, 0));
+    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 0, 0));
+    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, 1));
+    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, Double.NaN));
+    IllegalArgumentException e =
+        expectThrows(
+            IllegalArgumentException.class,
+            () ->
+                train(new float[1][5], new SubspaceLayout(5, 1), 4, PqTrainer.Options.defaults(1)));
+    assertEquals("sample must have 5 dims, got 4", e.getMessage());
+  }
+
+  private static Codebook train(float[][] rows, SubspaceLayout layout, PqTrainer.Options options)
+      throws IOException {
+    return train(rows, layout, layout.dims(), options);
+  }
+
+  private static Codebook train(
+      float[][] rows, SubspaceLayout layout, int dims, PqTrainer.Options options)
+      throws IOException {
+    float[][] cut = new float[rows.length][];
+    for (int i = 0; i < rows.length; i++) {
+      cut[i] = Arrays.copyOf(rows[i], dims);
+    }
+    return PqTrainer.train(
+        TrainingSample.of(dims, cut), layout, CodebookId.random(), options, AbortCheck.NEVER);
+  }
+
+  private static double error(Codebook codebook, float[][] rows) throws IOException {
+    int dims = codebook.layout().dims();
+    return codebook.quantizationError(TrainingSample.of(dims, rows), AbortCheck.NEVER);
+  }
+}
