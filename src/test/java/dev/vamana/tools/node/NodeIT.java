@@ -1,0 +1,119 @@
+package dev.vamana.tools.node;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.Test;
+
+/** The assembled node starts, answers, keeps its data and forms clusters. */
+public class NodeIT {
+
+  private static final String MAPPING =
+      """
+      {"settings": {"number_of_shards": 1, "number_of_replicas": %d},
+       "mappings": {"properties": {"v": {"type": "dense_vector", "dims": 2, "index": true,
+         "similarity": "l2_norm", "index_options": {"type": "hnsw"}}}}}
+      """;
+
+  private static final String DOCUMENTS =
+      """
+      {"index": {"_id": "far"}}
+      {"v": [9, 9]}
+      {"index": {"_id": "near"}}
+      {"v": [1, 1]}
+      {"index": {"_id": "middle"}}
+      {"v": [4, 4]}
+      """;
+
+  private static final String QUERY =
+      """
+      {"knn": {"field": "v", "query_vector": [0, 0], "k": 2, "num_candidates": 3}}
+      """;
+
+  private static Path folder(String name) {
+    return Path.of("target/node", name);
+  }
+
+  private static void assertNearest(NodeClient client) throws IOException {
+    Map<String, Object> answer = client.post("/t/_search", QUERY);
+    List<?> hits = (List<?>) NodeClient.at(answer, "hits", "hits");
+    assertEquals(2, hits.size());
+    assertEquals("near", NodeClient.at(hits, 0, "_id"));
+    assertEquals("middle", NodeClient.at(hits, 1, "_id"));
+    // l2_norm scores 1 / (1 + squared distance)
+    assertEquals(1.0 / 3.0, ((Number) NodeClient.at(hits, 0, "_score")).doubleValue(), 1e-6);
+  }
+
+  @Test
+  public void testSearchRestartAndKill() throws IOException {
+    NodeHome home = NodeHome.assemble(folder("alone"), null);
+    NodeOptions options = NodeOptions.defaults().withAssertions(true);
+    try (RunningNode node = RunningNode.start(home, options)) {
+      node.client().put("/t", MAPPING.formatted(0));
+      node.client().bulk("/t/_bulk?refresh=true", DOCUMENTS);
+      assertNearest(node.client());
+      Map<String, Object> nodes = node.client().get("/_nodes/_local");
+      Map<?, ?> only = (Map<?, ?>) ((Map<?, ?>) nodes.get("nodes")).values().iterator().next();
+      assertEquals("9.5.3", only.get("version"));
+      IllegalStateException wrong =
+          assertThrows(IllegalStateException.class, () -> node.client().get("/absent/_settings"));
+      assertTrue(wrong.getMessage(), wrong.getMessage().contains("answered 404"));
+      assertTrue(wrong.getMessage(), wrong.getMessage().contains("started"));
+      node.stop();
+      assertFalse(node.isAlive());
+    }
+    try (RunningNode node = RunningNode.start(home, options)) {
+      assertNearest(node.client());
+      node.kill();
+      assertFalse(node.isAlive());
+    }
+    try (RunningNode node = RunningNode.start(home, options)) {
+      assertNearest(node.client());
+    }
+    home.delete();
+  }
+
+  @Test
+  public void testTwoNodes() throws IOException {
+    NodeHome home1 = NodeHome.assemble(folder("first"), null);
+    NodeHome home2 = NodeHome.assemble(folder("second"), null);
+    NodeOptions first =
+        NodeOptions.defaults()
+            .withSetting("node.name", "first")
+            .withSetting("cluster.initial_master_nodes", "first");
+    try (RunningNode node1 = RunningNode.start(home1, first)) {
+      NodeOptions second =
+          NodeOptions.defaults()
+              .withSetting("node.name", "second")
+              .withSetting("discovery.seed_hosts", node1.transportAddress());
+      try (RunningNode node2 = RunningNode.start(home2, second)) {
+        node1.client().put("/t", MAPPING.formatted(1));
+        node1.client().bulk("/t/_bulk?refresh=true", DOCUMENTS);
+        Map<String, Object> health =
+            node2.client().get("/_cluster/health?wait_for_status=green&timeout=60s");
+        assertEquals("green", health.get("status"));
+        assertEquals(2, health.get("number_of_nodes"));
+        assertNearest(node1.client());
+        assertNearest(node2.client());
+      }
+    }
+    home1.delete();
+    home2.delete();
+  }
+
+  @Test
+  public void testFailedStartShowsTheLog() throws IOException {
+    NodeHome home = NodeHome.assemble(folder("broken"), null);
+    NodeOptions broken = NodeOptions.defaults().withSetting("no.such.setting", "1");
+    IllegalStateException failure =
+        assertThrows(IllegalStateException.class, () -> RunningNode.start(home, broken));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("unknown setting"));
+    home.delete();
+  }
+}

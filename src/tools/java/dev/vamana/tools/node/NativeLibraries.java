@@ -1,0 +1,67 @@
+package dev.vamana.tools.node;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Finds the operating system's native libraries that a node needs and Maven Central lacks. */
+final class NativeLibraries {
+
+  private NativeLibraries() {}
+
+  /**
+   * Copies the system's {@code libzstd.so.1} to where the node looks for it, if there is one.
+   *
+   * @param platform the home's folder {@code lib/platform}, created only if the library is found
+   */
+  static void installZstd(Path platform) throws IOException {
+    Path library = find("libzstd.so.1");
+    if (library == null) {
+      return;
+    }
+    Path folder = Files.createDirectories(platform.resolve(platformName()));
+    Files.copy(library, folder.resolve("libzstd.so"), StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static String platformName() {
+    String arch = System.getProperty("os.arch");
+    return "linux-" + (arch.equals("amd64") ? "x64" : arch.toLowerCase(Locale.ROOT));
+  }
+
+  /** The library's path in the folders where Linux distributions keep libraries, or null. */
+  private static Path find(String name) throws IOException {
+    Set<Path> folders = new LinkedHashSet<>();
+    String path = System.getenv("LD_LIBRARY_PATH");
+    for (String folder : (path == null ? "" : path).split(":")) {
+      if (folder.isEmpty() == false) {
+        folders.add(Path.of(folder));
+      }
+    }
+    for (String root : List.of("/usr/local/lib", "/usr/lib64", "/lib64", "/usr/lib", "/lib")) {
+      Path folder = Path.of(root);
+      folders.add(folder);
+      if (Files.isDirectory(folder)) {
+        // Debian keeps one folder a platform, such as /usr/lib/x86_64-linux-gnu.
+        try (Stream<Path> inside = Files.list(folder)) {
+          String arch = System.getProperty("os.arch").equals("amd64") ? "x86_64" : "aarch64";
+          inside
+              .filter(sub -> sub.getFileName().toString().startsWith(arch + "-linux"))
+              .forEach(folders::add);
+        }
+      }
+    }
+    for (Path folder : folders) {
+      Path library = folder.resolve(name);
+      if (Files.isRegularFile(library)) {
+        return library;
+      }
+    }
+    return null;
+  }
+}

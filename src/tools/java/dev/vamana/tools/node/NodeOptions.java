@@ -1,0 +1,72 @@
+package dev.vamana.tools.node;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * How a node is to be started.
+ *
+ * @param settings node settings as in {@code elasticsearch.yml}; they go over the defaults of
+ *     {@link RunningNode}
+ * @param heap the node's heap as {@code -Xmx} takes it, such as {@code 1g}
+ * @param assertions whether Java's assertions are enabled in the node
+ * @param jvmArguments further arguments of the node's JVM, before the main class
+ * @param awaitStatus the cluster health to wait for: {@code green}, {@code yellow} or {@code red};
+ *     red means that the node answers, whatever its indices are
+ * @param startTimeout how long a start may take
+ */
+public record NodeOptions(
+    Map<String, String> settings,
+    String heap,
+    boolean assertions,
+    List<String> jvmArguments,
+    String awaitStatus,
+    Duration startTimeout) {
+
+  /** Checks the values. */
+  public NodeOptions {
+    settings = Map.copyOf(settings);
+    jvmArguments = List.copyOf(jvmArguments);
+    if (heap.matches("[1-9][0-9]*[kmgKMG]") == false) {
+      throw new IllegalArgumentException("heap must be like 512m or 1g, is [" + heap + "]");
+    }
+    if (List.of("green", "yellow", "red").contains(awaitStatus) == false) {
+      throw new IllegalArgumentException(
+          "awaitStatus must be green, yellow or red, is [" + awaitStatus + "]");
+    }
+  }
+
+  /** A single node with a heap of 512 MB and assertions off that waits for health yellow. */
+  public static NodeOptions defaults() {
+    return new NodeOptions(Map.of(), "512m", false, List.of(), "yellow", Duration.ofMinutes(3));
+  }
+
+  /** These options with one setting added or replaced. */
+  public NodeOptions withSetting(String name, String value) {
+    Map<String, String> changed = new TreeMap<>(settings);
+    changed.put(name, value);
+    return new NodeOptions(changed, heap, assertions, jvmArguments, awaitStatus, startTimeout);
+  }
+
+  /** These options with another heap. */
+  public NodeOptions withHeap(String changed) {
+    return new NodeOptions(settings, changed, assertions, jvmArguments, awaitStatus, startTimeout);
+  }
+
+  /** These options with assertions on or off. */
+  public NodeOptions withAssertions(boolean changed) {
+    return new NodeOptions(settings, heap, changed, jvmArguments, awaitStatus, startTimeout);
+  }
+
+  /** These options with other JVM arguments. */
+  public NodeOptions withJvmArguments(String... changed) {
+    return new NodeOptions(settings, heap, assertions, List.of(changed), awaitStatus, startTimeout);
+  }
+
+  /** These options with another health to wait for. */
+  public NodeOptions withAwaitStatus(String changed) {
+    return new NodeOptions(settings, heap, assertions, jvmArguments, changed, startTimeout);
+  }
+}

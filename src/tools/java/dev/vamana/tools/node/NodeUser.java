@@ -1,0 +1,125 @@
+package dev.vamana.tools.node;
+
+import com.sun.security.auth.module.UnixSystem;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The operating system's user under whom a node runs.
+ *
+ * <p>Elasticsearch refuses to run as root. If this JVM runs as root, the node's process changes to
+ * the unprivileged user and group {@value #NOBODY} before Java starts; otherwise it runs as
+ * ourselves.
+ */
+final class NodeUser {
+
+  /** The traditional number of {@code nobody}; it needs no entry in the user database. */
+  static final int NOBODY = 65534;
+
+  private final boolean root;
+
+  private NodeUser(boolean root) {
+    this.root = root;
+  }
+
+  static NodeUser current() {
+    return new NodeUser(new UnixSystem().getUid() == 0);
+  }
+
+  /** What to put before a command so that it runs as this user; empty when nothing is needed. */
+  List<String> commandPrefix() {
+    if (root == false) {
+      return List.of();
+    }
+    Path setpriv = findTool("setpriv");
+    if (setpriv != null) {
+      return List.of(
+          setpriv.toString(), "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups", "--");
+    }
+    Path runuser = findTool("runuser");
+    if (runuser != null) {
+      return List.of(runuser.toString(), "-u", "nobody", "--");
+    }
+    throw new IllegalStateException(
+        "Elasticsearch does not run as root, and neither setpriv nor runuser (package util-linux)"
+            + " is on PATH to start it as another user: install util-linux, or run this command as"
+            + " an ordinary user");
+  }
+
+  private static Path findTool(String name) {
+    String path = System.getenv("PATH");
+    for (String folder : (path == null ? "" : path).split(File.pathSeparator)) {
+      Path tool = Path.of(folder, name);
+      if (folder.isEmpty() == false && Files.isExecutable(tool)) {
+        return tool;
+      }
+    }
+    return null;
+  }
+
+  /** Fails if this user cannot run the {@code java} command at {@code java}. */
+  void checkCanRun(Path java) throws IOException {
+    if (root && FileTrees.othersCanEnter(java) == false) {
+      throw new IllegalStateException(
+          "Elasticsearch does not run as root, and user "
+              + NOBODY
+              + " may not run "
+              + java.toRealPath()
+              + ": install the JDK where every user can read it, or run this command as an"
+              + " ordinary user");
+    }
+  }
+
+  /**
+   * A folder that this user can enter: {@code wanted}, or a sibling of the same name in a temporary
+   * folder when a folder above it is closed to others (a checkout under {@code /root} is).
+   */
+  Path reachable(Path wanted) throws IOException {
+    Files.createDirectories(wanted);
+    if (root == false || FileTrees.othersCanEnter(wanted.getParent())) {
+      return wanted;
+    }
+    Set<String> candidates = new LinkedHashSet<>();
+    candidates.add(System.getProperty("java.io.tmpdir"));
+    candidates.add("/tmp");
+    for (String candidate : candidates) {
+      Path parent = Path.of(candidate);
+      if (Files.isDirectory(parent) && FileTrees.othersCanEnter(parent)) {
+        return Files.createDirectories(
+            parent
+                .resolve("elasticsearch-vamana-nodes")
+                .resolve(Integer.toHexString(wanted.toAbsolutePath().toString().hashCode()))
+                .resolve(wanted.getFileName().toString()));
+      }
+    }
+    throw new IllegalStateException(
+        "the node would run as user "
+            + NOBODY
+            + ", who can enter neither "
+            + wanted
+            + " nor any of "
+            + new ArrayList<>(candidates)
+            + ": set -Djava.io.tmpdir to a folder that every user can enter");
+  }
+
+  /** Lets this user read {@code folder} and all it holds. */
+  void letRead(Path folder) throws IOException {
+    if (root) {
+      FileTrees.makeReadable(folder);
+    }
+  }
+
+  /** Lets this user write to {@code folder}, which is created if it is not there. */
+  void letWrite(Path folder) throws IOException {
+    Files.createDirectories(folder);
+    if (root) {
+      FileTrees.giveTo(folder, NOBODY);
+    }
+  }
+}

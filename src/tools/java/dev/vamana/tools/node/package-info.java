@@ -1,0 +1,8 @@
+/**
+ * A real, modular Elasticsearch node with entitlements on, assembled from Maven Central jars.
+ *
+ * <p>{@link dev.vamana.tools.node.NodeHome} lays out the home folder, {@link
+ * dev.vamana.tools.node.RunningNode} is the started process and {@link
+ * dev.vamana.tools.node.NodeClient} speaks HTTP with it. Nothing of this is shipped.
+ */
+package dev.vamana.tools.node;
