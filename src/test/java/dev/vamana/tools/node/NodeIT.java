@@ -8,6 +8,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.Test;
 
@@ -55,7 +56,7 @@ public class NodeIT {
     NodeHome home = NodeHome.assemble(folder("alone"), null);
     NodeOptions options = NodeOptions.defaults().withAssertions(true);
     try (RunningNode node = RunningNode.start(home, options)) {
-      node.client().put("/t", MAPPING.formatted(0));
+      node.client().put("/t", String.format(Locale.ROOT, MAPPING, 0));
       node.client().bulk("/t/_bulk?refresh=true", DOCUMENTS);
       assertNearest(node.client());
       Map<String, Object> nodes = node.client().get("/_nodes/_local");
@@ -93,7 +94,7 @@ public class NodeIT {
               .withSetting("node.name", "second")
               .withSetting("discovery.seed_hosts", node1.transportAddress());
       try (RunningNode node2 = RunningNode.start(home2, second)) {
-        node1.client().put("/t", MAPPING.formatted(1));
+        node1.client().put("/t", String.format(Locale.ROOT, MAPPING, 1));
         node1.client().bulk("/t/_bulk?refresh=true", DOCUMENTS);
         Map<String, Object> health =
             node2.client().get("/_cluster/health?wait_for_status=green&timeout=60s");
