@@ -1,6 +1,5 @@
 package dev.vamana.tools.node;
 
-import com.sun.security.auth.module.UnixSystem;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -28,8 +28,13 @@ final class NodeUser {
     this.root = root;
   }
 
-  static NodeUser current() {
-    return new NodeUser(new UnixSystem().getUid() == 0);
+  static NodeUser current() throws IOException {
+    Path self = Path.of("/proc/self");
+    boolean root =
+        Files.exists(self)
+            ? Files.getAttribute(self, "unix:uid").equals(0)
+            : ProcessHandle.current().info().user().equals(Optional.of("root"));
+    return new NodeUser(root);
   }
 
   /** What to put before a command so that it runs as this user; empty when nothing is needed. */
