@@ -1,0 +1,115 @@
+package dev.vamana.tools.benchmark;
+
+import dev.vamana.tools.datasets.VectorSet;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.elasticsearch.common.logging.LogConfigurator;
+
+/**
+ * Builds every contender over one set, searches them in turns and writes table, CSV and plot. Sets
+ * of the cosine metric are scaled to unit length and searched by dot product, as Elasticsearch does
+ * before it hands them to a format.
+ */
+public final class Benchmark {
+  private static final int[] WIDTHS = {10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320};
+  private static final double WARM_UP_SECONDS = 3;
+
+  private Benchmark() {}
+
+  /** Arguments are those of {@link Options#parse}; exits with status 2 if they are wrong. */
+  public static void main(String[] arguments) throws IOException {
+    // Lucene instantiates every format on the class path, and Elasticsearch's want a logger.
+    LogConfigurator.configureESLogging();
+    try {
+      run(Options.parse(arguments));
+    } catch (IllegalArgumentException e) {
+      System.err.println("benchmark: " + e.getMessage());
+      System.exit(2);
+    }
+  }
+
+  static void run(Options options) throws IOException {
+    Progress.say("read " + options.set());
+    VectorSet set = VectorSet.load(options.set(), options.metric(), options.limit()).normalized();
+    Set<String> wanted =
+        options.contenders().isEmpty()
+            ? Contenders.standard(set.dimension())
+            : Contenders.choose(options.contenders());
+    String before = load("before");
+    Path work = Files.createTempDirectory("vamana-benchmark");
+    List<BuiltIndex> indexes = new ArrayList<>();
+    try {
+      build(set, wanted, work, indexes);
+      String built = load("after builds");
+      SearchRounds rounds = new SearchRounds(set, WIDTHS, options.rounds(), WARM_UP_SECONDS);
+      List<Curve> curves = rounds.run(indexes);
+      String conditions =
+          "Machine: "
+              + Machine.describe()
+              + ".\nMedian of "
+              + options.rounds()
+              + " interleaved rounds; one-minute load "
+              + before
+              + ", "
+              + built
+              + ", "
+              + load("at the end")
+              + ".";
+      Report report = new Report(set, indexes, curves, conditions);
+      report.write(options.out());
+      System.out.println(report.markdown());
+      System.out.println("written to " + options.out());
+    } finally {
+      for (BuiltIndex index : indexes) {
+        index.searcher().close();
+      }
+      delete(work);
+    }
+  }
+
+  private static void build(VectorSet set, Set<String> wanted, Path work, List<BuiltIndex> indexes)
+      throws IOException {
+    for (Contender contender : Contenders.all()) {
+      Set<String> names = new LinkedHashSet<>(contender.names());
+      names.retainAll(wanted);
+      if (!names.isEmpty()) {
+        Progress.say("build " + String.join(", ", names));
+        Path folder = Files.createDirectory(work.resolve(names.iterator().next()));
+        indexes.addAll(contender.build(set, names, folder));
+      }
+    }
+  }
+
+  private static String load(String when) {
+    return String.format(Locale.ROOT, "%s %.1f", when, Machine.load());
+  }
+
+  private static void delete(Path folder) throws IOException {
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            Files.delete(file);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult postVisitDirectory(Path directory, IOException failure)
+              throws IOException {
+            Files.delete(directory);
+            return FileVisitResult.CONTINUE;
+          }
+        });
+  }
+}

@@ -1,0 +1,53 @@
+package dev.vamana.tools.benchmark;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * One index, ready for search.
+ *
+ * @param name the variant
+ * @param graph cost of everything but product quantization
+ * @param quantization cost of training and encoding, {@link BuildCost#NONE} if there is none or it
+ *     cannot be told apart
+ * @param bytes size of the index on disk by file extension
+ * @param searcher to be closed by the owner of this record
+ */
+record BuiltIndex(
+    String name,
+    BuildCost graph,
+    BuildCost quantization,
+    SortedMap<String, Long> bytes,
+    QuerySearcher searcher) {
+
+  long totalBytes() {
+    return bytes.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  double peakHeapMb() {
+    return Math.max(graph.peakHeapMb(), quantization.peakHeapMb());
+  }
+
+  /** Sums up file sizes by extension. */
+  static SortedMap<String, Long> bytesByExtension(List<Path> files) throws IOException {
+    SortedMap<String, Long> bytes = new TreeMap<>();
+    for (Path file : files) {
+      String name = file.getFileName().toString();
+      String extension = name.substring(name.lastIndexOf('.') + 1);
+      bytes.merge(extension, Files.size(file), Long::sum);
+    }
+    return bytes;
+  }
+
+  /** The regular files of a folder. */
+  static List<Path> files(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.filter(Files::isRegularFile).toList();
+    }
+  }
+}

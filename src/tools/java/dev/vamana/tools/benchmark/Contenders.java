@@ -1,0 +1,59 @@
+package dev.vamana.tools.benchmark;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
+
+/** The indexes that can be compared, and the bar that they set. */
+final class Contenders {
+  /** Above this dimension product quantization with two dimensions a subspace is far too slow. */
+  private static final int HIGH_DIMENSION = 200;
+
+  private Contenders() {}
+
+  static List<Contender> all() {
+    return List.of(
+        new LuceneContender("lucene-m16-b100", () -> new Lucene99HnswVectorsFormat(16, 100)),
+        new LuceneContender("lucene-m32-b200", () -> new Lucene99HnswVectorsFormat(32, 200)),
+        new JvectorContender());
+  }
+
+  /**
+   * Names that are compared when none are chosen: all, but of jvector's subspace sizes only the two
+   * that suit the dimension.
+   */
+  static Set<String> standard(int dimension) {
+    Set<String> names = names();
+    names.remove(JvectorContender.PQ + (dimension > HIGH_DIMENSION ? 2 : 8));
+    return names;
+  }
+
+  /**
+   * Checks chosen names.
+   *
+   * @throws IllegalArgumentException if one is unknown
+   */
+  static Set<String> choose(List<String> chosen) {
+    Set<String> known = names();
+    for (String name : chosen) {
+      if (!known.contains(name)) {
+        throw new IllegalArgumentException(
+            "contenders has '" + name + "', allowed are " + String.join(", ", known));
+      }
+    }
+    return new LinkedHashSet<>(chosen);
+  }
+
+  /** Whether an index belongs to those that the others are measured against. */
+  static boolean isBar(String name) {
+    return name.startsWith("lucene-") || name.startsWith(JvectorContender.PQ);
+  }
+
+  private static Set<String> names() {
+    List<String> names = new ArrayList<>();
+    all().forEach(contender -> names.addAll(contender.names()));
+    return new LinkedHashSet<>(names);
+  }
+}

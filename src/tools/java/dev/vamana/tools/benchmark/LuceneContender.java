@@ -1,0 +1,137 @@
+package dev.vamana.tools.benchmark;
+
+import dev.vamana.tools.datasets.VectorSet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.FilterCodec;
+import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.SerialMergeScheduler;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.store.MMapDirectory;
+
+/** Any Lucene vectors format: one field, one segment, built and searched by one thread. */
+final class LuceneContender implements Contender {
+  private static final String FIELD = "vector";
+
+  /** Above any set here, so that one flush writes all; Lucene's limit for one thread is 1,945. */
+  private static final double RAM_BUFFER_MB = 1_900;
+
+  private final String name;
+  private final Supplier<KnnVectorsFormat> format;
+
+  LuceneContender(String name, Supplier<KnnVectorsFormat> format) {
+    this.name = name;
+    this.format = format;
+  }
+
+  @Override
+  public List<String> names() {
+    return List.of(name);
+  }
+
+  @Override
+  public List<BuiltIndex> build(VectorSet set, Set<String> wanted, Path folder) throws IOException {
+    BuildMeter.Measured<Void> build =
+        BuildMeter.measure(
+            () -> {
+              write(set, folder);
+              return null;
+            });
+    return List.of(
+        new BuiltIndex(
+            name,
+            build.cost(),
+            BuildCost.NONE,
+            BuiltIndex.bytesByExtension(BuiltIndex.files(folder)),
+            new Searcher(folder, set)));
+  }
+
+  private void write(VectorSet set, Path folder) throws IOException {
+    IndexWriterConfig config =
+        new IndexWriterConfig()
+            .setCodec(codec(format.get()))
+            .setUseCompoundFile(false)
+            .setRAMBufferSizeMB(RAM_BUFFER_MB)
+            .setMergeScheduler(new SerialMergeScheduler());
+    try (MMapDirectory directory = new MMapDirectory(folder);
+        IndexWriter writer = new IndexWriter(directory, config)) {
+      for (float[] vector : set.base().rows()) {
+        Document document = new Document();
+        document.add(new KnnFloatVectorField(FIELD, vector, set.similarity()));
+        writer.addDocument(document);
+      }
+      writer.forceMerge(1);
+    }
+  }
+
+  private static Codec codec(KnnVectorsFormat vectors) {
+    Codec standard = Codec.getDefault();
+    KnnVectorsFormat perField =
+        new PerFieldKnnVectorsFormat() {
+          @Override
+          public KnnVectorsFormat getKnnVectorsFormatForField(String field) {
+            return vectors;
+          }
+        };
+    return new FilterCodec(standard.getName(), standard) {
+      @Override
+      public KnnVectorsFormat knnVectorsFormat() {
+        return perField;
+      }
+    };
+  }
+
+  /** Searches the only segment; there, document numbers are ordinals. */
+  private static final class Searcher implements QuerySearcher {
+    private final MMapDirectory directory;
+    private final DirectoryReader reader;
+    private final LeafReader leaf;
+    private final AcceptDocs all;
+    private final float[][] queries;
+
+    Searcher(Path folder, VectorSet set) throws IOException {
+      directory = new MMapDirectory(folder);
+      reader = DirectoryReader.open(directory);
+      if (reader.leaves().size() != 1 || reader.maxDoc() != set.base().size()) {
+        throw new IllegalStateException(
+            "one segment of "
+                + set.base().size()
+                + " vectors was to be built, found "
+                + reader.leaves().size()
+                + " of "
+                + reader.maxDoc());
+      }
+      leaf = reader.leaves().get(0).reader();
+      all = AcceptDocs.fromLiveDocs(null, leaf.maxDoc());
+      queries = set.queries().rows();
+    }
+
+    @Override
+    public long search(int query, int width, int[] nearest) throws IOException {
+      TopDocs found =
+          leaf.searchNearestVectors(FIELD, queries[query], width, all, Integer.MAX_VALUE);
+      for (int i = 0; i < nearest.length; i++) {
+        nearest[i] = i < found.scoreDocs.length ? found.scoreDocs[i].doc : -1;
+      }
+      return found.totalHits.value();
+    }
+
+    @Override
+    public void close() throws IOException {
+      reader.close();
+      directory.close();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.vamana.tools.benchmark;
+
+import dev.vamana.tools.datasets.Metric;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What to run.
+ *
+ * @param set folder of vectors
+ * @param out folder that receives the results
+ * @param metric null for that of the set
+ * @param limit base vectors to use at most
+ * @param contenders names chosen, empty for the standard ones
+ * @param rounds timed passes at each width
+ */
+record Options(Path set, Path out, Metric metric, int limit, List<String> contenders, int rounds) {
+
+  private static final Set<String> KNOWN =
+      new TreeSet<>(List.of("set", "out", "metric", "limit", "contenders", "rounds"));
+
+  /**
+   * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
+   *
+   * @throws IllegalArgumentException if one is unknown, malformed or missing
+   */
+  static Options parse(String... arguments) {
+    Map<String, String> values = new HashMap<>();
+    for (String argument : arguments) {
+      int equals = argument.indexOf('=');
+      String name = equals < 3 ? argument : argument.substring(2, equals);
+      if (!argument.startsWith("--") || !KNOWN.contains(name)) {
+        throw new IllegalArgumentException(
+            "unknown argument '"
+                + argument
+                + "', allowed are --name=value with the names "
+                + String.join(", ", KNOWN));
+      }
+      if (equals + 1 < argument.length()) {
+        values.put(name, argument.substring(equals + 1));
+      }
+    }
+    if (!values.containsKey("set")) {
+      throw new IllegalArgumentException("set is missing: the folder of vectors, -Dset=<folder>");
+    }
+    String metric = values.get("metric");
+    String contenders = values.get("contenders");
+    return new Options(
+        Path.of(values.get("set")),
+        Path.of(values.getOrDefault("out", "target/benchmark")),
+        metric == null ? null : Metric.of(metric),
+        positive("limit", values.get("limit"), Integer.MAX_VALUE),
+        contenders == null ? List.of() : Arrays.asList(contenders.split(",")),
+        positive("rounds", values.get("rounds"), 5));
+  }
+
+  private static int positive(String name, String value, int standard) {
+    if (value == null) {
+      return standard;
+    }
+    try {
+      int number = Integer.parseInt(value);
+      if (number >= 1) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(name + " is '" + value + "', allowed is a number >= 1", e);
+    }
+    throw new IllegalArgumentException(name + " is " + value + ", allowed is a number >= 1");
+  }
+}

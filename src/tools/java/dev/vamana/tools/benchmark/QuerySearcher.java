@@ -1,0 +1,18 @@
+package dev.vamana.tools.benchmark;
+
+import java.io.Closeable;
+import java.io.IOException;
+
+/** Answers the queries of one set; used by one thread. */
+interface QuerySearcher extends Closeable {
+
+  /**
+   * Searches for one query.
+   *
+   * @param query row of the queries
+   * @param width beam width, at least {@code nearest.length}
+   * @param nearest receives the ordinals of the best, nearest first, then -1 where fewer were found
+   * @return vectors that the search scored, as the index reports it
+   */
+  long search(int query, int width, int[] nearest) throws IOException;
+}

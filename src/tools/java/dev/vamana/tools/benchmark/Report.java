@@ -1,0 +1,195 @@
+package dev.vamana.tools.benchmark;
+
+import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.plot.Axis;
+import dev.vamana.tools.plot.LinePlot;
+import dev.vamana.tools.plot.Scale;
+import dev.vamana.tools.plot.Series;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * Writes the results of one run as {@code <set>.csv}, {@code <set>.svg} and {@code <set>.md}.
+ *
+ * @param set what was indexed
+ * @param indexes in the order of the curves
+ * @param curves one for each index
+ * @param conditions machine, load and anything else to be told under the tables
+ */
+record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, String conditions) {
+  private static final double[] TARGETS = {0.95, 0.99};
+  private static final double PLOT_FROM_RECALL = 0.8;
+
+  void write(Path folder) throws IOException {
+    Files.createDirectories(folder);
+    Files.writeString(folder.resolve(set.name() + ".csv"), csv());
+    Files.writeString(folder.resolve(set.name() + ".md"), markdown());
+    plot().write(folder.resolve(set.name() + ".svg"));
+  }
+
+  String csv() {
+    StringBuilder csv =
+        new StringBuilder(
+            "set,method,width,recall_at_10,qps_per_cpu_s,p50_us,p99_us,visited,"
+                + "build_graph_cpu_s,build_pq_cpu_s,peak_heap_mb,bytes\n");
+    for (int i = 0; i < indexes.size(); i++) {
+      BuiltIndex index = indexes.get(i);
+      for (Curve.Point point : curves.get(i).points()) {
+        csv.append(
+            format(
+                "%s,%s,%d,%.4f,%.1f,%.1f,%.1f,%.1f,%.2f,%.2f,%.1f,%d\n",
+                set.name(),
+                index.name(),
+                point.width(),
+                point.recall(),
+                point.qps(),
+                point.p50Us(),
+                point.p99Us(),
+                point.visited(),
+                index.graph().cpuSeconds(),
+                index.quantization().cpuSeconds(),
+                index.peakHeapMb(),
+                index.totalBytes()));
+      }
+    }
+    return csv.toString();
+  }
+
+  String markdown() {
+    StringBuilder text = new StringBuilder();
+    text.append(
+        format(
+            "# %s\n\n%,d vectors of dimension %d, %,d queries, similarity %s, one segment, one"
+                + " thread.\n\n",
+            set.name(),
+            set.base().size(),
+            set.dimension(),
+            set.queries().size(),
+            set.similarity()));
+    text.append(speeds()).append('\n').append(builds()).append('\n').append(widths());
+    return text.append('\n').append(conditions).append('\n').toString();
+  }
+
+  /** Speed at the wanted recalls, and its ratio to the best index of the bar. */
+  private String speeds() {
+    StringBuilder table = new StringBuilder("Queries per CPU second at a recall@10:\n\n| index |");
+    for (double target : TARGETS) {
+      table.append(format(" %.2f | to the bar |", target));
+    }
+    table.append("\n| --- |").append(" ---: | ---: |".repeat(TARGETS.length)).append('\n');
+    for (Curve curve : curves) {
+      table.append("| ").append(curve.name()).append(" |");
+      for (double target : TARGETS) {
+        Curve.Speed speed = curve.speedAt(target);
+        double ratio = speed.qps() / bar(target);
+        table.append(
+            switch (speed.basis()) {
+              case NOT_REACHED -> " not reached | |";
+              case SMALLEST_WIDTH ->
+                  format(
+                      " %,.0f (width %d: %.4f) |",
+                      speed.qps(), curve.points().get(0).width(), curve.points().get(0).recall());
+              case INTERPOLATED -> format(" %,.0f |", speed.qps());
+            });
+        if (speed.basis() != Curve.Basis.NOT_REACHED) {
+          table.append(Double.isNaN(ratio) ? " |" : format(" %.2f |", ratio));
+        }
+      }
+      table.append('\n');
+    }
+    return table
+        .append(
+            "\nThe bar is the fastest of Lucene's HNSW and jvector with product quantization at"
+                + " that recall. Between\nmeasured widths the logarithm of speed is linear in"
+                + " recall; where the smallest width already exceeds\nthe recall, its speed and"
+                + " recall are given.\n")
+        .toString();
+  }
+
+  private double bar(double target) {
+    return curves.stream()
+        .filter(curve -> Contenders.isBar(curve.name()))
+        .mapToDouble(curve -> curve.speedAt(target).qps())
+        .filter(qps -> !Double.isNaN(qps))
+        .max()
+        .orElse(Double.NaN);
+  }
+
+  private String builds() {
+    StringBuilder table =
+        new StringBuilder(
+            "| index | graph CPU s | PQ CPU s | wall s | peak heap MB | bytes | by extension |\n"
+                + "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    for (BuiltIndex index : indexes) {
+      table.append(
+          format(
+              "| %s | %.1f | %.1f | %.1f | %.0f | %,d | %s |\n",
+              index.name(),
+              index.graph().cpuSeconds(),
+              index.quantization().cpuSeconds(),
+              index.graph().wallSeconds() + index.quantization().wallSeconds(),
+              index.peakHeapMb(),
+              index.totalBytes(),
+              index.bytes().entrySet().stream()
+                  .map(entry -> format("%s %,d", entry.getKey(), entry.getValue()))
+                  .collect(Collectors.joining(", "))));
+    }
+    return table.toString();
+  }
+
+  private String widths() {
+    StringBuilder table =
+        new StringBuilder("Cells: recall@10 @ queries per CPU second\n\n| width |");
+    StringBuilder rule = new StringBuilder("| ---: |");
+    for (Curve curve : curves) {
+      table.append(' ').append(curve.name()).append(" |");
+      rule.append(" --- |");
+    }
+    table.append('\n').append(rule).append('\n');
+    for (int row = 0; row < curves.get(0).points().size(); row++) {
+      table.append(format("| %d |", curves.get(0).points().get(row).width()));
+      for (Curve curve : curves) {
+        Curve.Point point = curve.points().get(row);
+        table.append(format(" %.4f @ %,.0f |", point.recall(), point.qps()));
+      }
+      table.append('\n');
+    }
+    return table.toString();
+  }
+
+  LinePlot plot() {
+    double lowest =
+        curves.stream()
+            .flatMap(curve -> curve.points().stream())
+            .mapToDouble(Curve.Point::recall)
+            .min()
+            .getAsDouble();
+    LinePlot plot =
+        new LinePlot(
+            format("%s: %,d x %d", set.name(), set.base().size(), set.dimension()),
+            new Axis(
+                "recall@10",
+                Scale.NEAR_ONE,
+                Math.max(PLOT_FROM_RECALL, Math.floor(lowest * 20) / 20),
+                1.01),
+            Axis.of("queries per CPU second, one thread", Scale.LOG));
+    for (Curve curve : curves) {
+      List<Curve.Point> points = curve.points();
+      plot.add(
+          new Series(
+              curve.name(),
+              points.stream().mapToDouble(Curve.Point::recall).toArray(),
+              points.stream().mapToDouble(Curve.Point::qps).toArray(),
+              points.stream().map(point -> "width " + point.width()).toArray(String[]::new)));
+    }
+    return plot;
+  }
+
+  private static String format(String format, Object... values) {
+    return String.format(Locale.ROOT, format, values);
+  }
+}

@@ -1,0 +1,141 @@
+package dev.vamana.tools.benchmark;
+
+import dev.vamana.tools.datasets.Recall;
+import dev.vamana.tools.datasets.VectorSet;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Measures searches of several indexes in turns: for each width, each round asks all queries of
+ * every index before the next round, and every figure is the median over rounds. Whatever else the
+ * machine does thus meets all indexes alike.
+ */
+final class SearchRounds {
+  /** Results that count. */
+  static final int K = 10;
+
+  /** Queries asked before each timed pass, because the index before left the caches to itself. */
+  private static final int SETTLING_QUERIES = 50;
+
+  private static final int WARM_UP_WIDTH = 40;
+
+  private final VectorSet set;
+  private final Recall recall;
+  private final int[] widths;
+  private final int rounds;
+  private final double warmUpSeconds;
+  private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+
+  /** One timed pass over all queries. */
+  private record Pass(double qps, double p50Us, double p99Us, double visited, int[][] nearest) {}
+
+  /**
+   * @param widths beam widths, each at least {@link #K}
+   * @param rounds timed passes of each index at each width
+   * @param warmUpSeconds CPU time that each index searches untimed at first
+   */
+  SearchRounds(VectorSet set, int[] widths, int rounds, double warmUpSeconds) {
+    for (int width : widths) {
+      if (width < K) {
+        throw new IllegalArgumentException(
+            "width is " + width + ", allowed is " + K + " and more: fewer are not recall@" + K);
+      }
+    }
+    this.set = set;
+    this.recall = new Recall(set, K);
+    this.widths = widths.clone();
+    this.rounds = rounds;
+    this.warmUpSeconds = warmUpSeconds;
+  }
+
+  /** Measures all indexes; the curves come in their order. */
+  List<Curve> run(List<BuiltIndex> indexes) throws IOException {
+    for (BuiltIndex index : indexes) {
+      warmUp(index);
+    }
+    List<List<Curve.Point>> points = new ArrayList<>();
+    indexes.forEach(index -> points.add(new ArrayList<>()));
+    for (int width : widths) {
+      Progress.say("search at width " + width);
+      List<List<Pass>> passes = new ArrayList<>();
+      indexes.forEach(index -> passes.add(new ArrayList<>()));
+      for (int round = 0; round < rounds; round++) {
+        for (int turn = 0; turn < indexes.size(); turn++) {
+          int i = (round + turn) % indexes.size();
+          passes.get(i).add(pass(indexes.get(i).searcher(), width));
+        }
+      }
+      for (int i = 0; i < indexes.size(); i++) {
+        points.get(i).add(point(width, passes.get(i)));
+      }
+    }
+    List<Curve> curves = new ArrayList<>();
+    for (int i = 0; i < indexes.size(); i++) {
+      curves.add(new Curve(indexes.get(i).name(), points.get(i)));
+    }
+    return curves;
+  }
+
+  private void warmUp(BuiltIndex index) throws IOException {
+    Progress.say("warm up " + index.name());
+    long end = threads.getCurrentThreadCpuTime() + (long) (warmUpSeconds * 1e9);
+    int[] nearest = new int[K];
+    do {
+      for (int query = 0; query < set.queries().size(); query++) {
+        index.searcher().search(query, WARM_UP_WIDTH, nearest);
+      }
+    } while (threads.getCurrentThreadCpuTime() < end);
+  }
+
+  private Pass pass(QuerySearcher searcher, int width) throws IOException {
+    int count = set.queries().size();
+    int[][] nearest = new int[count][K];
+    long[] nanos = new long[count];
+    for (int query = 0; query < Math.min(SETTLING_QUERIES, count); query++) {
+      searcher.search(count - 1 - query, width, nearest[query]);
+    }
+    long visited = 0;
+    long cpuStart = threads.getCurrentThreadCpuTime();
+    long before = System.nanoTime();
+    for (int query = 0; query < count; query++) {
+      visited += searcher.search(query, width, nearest[query]);
+      long after = System.nanoTime();
+      nanos[query] = after - before;
+      before = after;
+    }
+    double cpuSeconds = (threads.getCurrentThreadCpuTime() - cpuStart) * 1e-9;
+    Arrays.sort(nanos);
+    return new Pass(
+        count / cpuSeconds,
+        nanos[count / 2] * 1e-3,
+        nanos[(int) (0.99 * (count - 1))] * 1e-3,
+        visited / (double) count,
+        nearest);
+  }
+
+  private Curve.Point point(int width, List<Pass> passes) {
+    int[][] nearest = passes.get(0).nearest();
+    int[][] found = new int[nearest.length][];
+    for (int query = 0; query < found.length; query++) {
+      found[query] = Arrays.stream(nearest[query]).filter(ordinal -> ordinal >= 0).toArray();
+    }
+    return new Curve.Point(
+        width,
+        recall.of(found),
+        median(passes, Pass::qps),
+        median(passes, Pass::p50Us),
+        median(passes, Pass::p99Us),
+        median(passes, Pass::visited));
+  }
+
+  private static double median(List<Pass> passes, ToDoubleFunction<Pass> figure) {
+    double[] sorted = passes.stream().mapToDouble(figure).sorted().toArray();
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+}
