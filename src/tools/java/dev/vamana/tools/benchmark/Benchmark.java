@@ -2,6 +2,7 @@ package dev.vamana.tools.benchmark;
 
 import dev.vamana.tools.datasets.VectorSet;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,18 +28,29 @@ public final class Benchmark {
 
   /** Arguments are those of {@link Options#parse}; exits with status 2 if they are wrong. */
   public static void main(String[] arguments) throws IOException {
-    // Lucene instantiates every format on the class path, and Elasticsearch's want a logger.
-    LogConfigurator.configureESLogging();
+    readyFormats();
     try {
-      run(Options.parse(arguments));
+      run(Options.parse(arguments), WARM_UP_SECONDS, System.out);
     } catch (IllegalArgumentException e) {
       System.err.println("benchmark: " + e.getMessage());
       System.exit(2);
     }
   }
 
-  static void run(Options options) throws IOException {
-    Progress.say("read " + options.set());
+  /** Lucene instantiates every format on the class path, and Elasticsearch's want a logger. */
+  static void readyFormats() {
+    LogConfigurator.configureESLogging();
+  }
+
+  /**
+   * Runs the benchmark.
+   *
+   * @param warmUpSeconds CPU time that each index searches untimed at first
+   * @param out receives progress and tables
+   */
+  static void run(Options options, double warmUpSeconds, PrintStream out) throws IOException {
+    Progress progress = new Progress(out);
+    progress.say("read " + options.set());
     VectorSet set = VectorSet.load(options.set(), options.metric(), options.limit()).normalized();
     Set<String> wanted =
         options.contenders().isEmpty()
@@ -48,9 +60,10 @@ public final class Benchmark {
     Path work = Files.createTempDirectory("vamana-benchmark");
     List<BuiltIndex> indexes = new ArrayList<>();
     try {
-      build(set, wanted, work, indexes);
+      build(set, wanted, work, indexes, progress);
       String built = load("after builds");
-      SearchRounds rounds = new SearchRounds(set, WIDTHS, options.rounds(), WARM_UP_SECONDS);
+      SearchRounds rounds =
+          new SearchRounds(set, WIDTHS, options.rounds(), warmUpSeconds, progress);
       List<Curve> curves = rounds.run(indexes);
       String conditions =
           "Machine: "
@@ -66,8 +79,8 @@ public final class Benchmark {
               + ".";
       Report report = new Report(set, indexes, curves, conditions);
       report.write(options.out());
-      System.out.println(report.markdown());
-      System.out.println("written to " + options.out());
+      out.println(report.markdown());
+      out.println("written to " + options.out());
     } finally {
       for (BuiltIndex index : indexes) {
         index.searcher().close();
@@ -76,13 +89,14 @@ public final class Benchmark {
     }
   }
 
-  private static void build(VectorSet set, Set<String> wanted, Path work, List<BuiltIndex> indexes)
+  private static void build(
+      VectorSet set, Set<String> wanted, Path work, List<BuiltIndex> indexes, Progress progress)
       throws IOException {
     for (Contender contender : Contenders.all()) {
       Set<String> names = new LinkedHashSet<>(contender.names());
       names.retainAll(wanted);
       if (!names.isEmpty()) {
-        Progress.say("build " + String.join(", ", names));
+        progress.say("build " + String.join(", ", names));
         Path folder = Files.createDirectory(work.resolve(names.iterator().next()));
         indexes.addAll(contender.build(set, names, folder));
       }

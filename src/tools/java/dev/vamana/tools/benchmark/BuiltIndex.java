@@ -3,6 +3,7 @@ package dev.vamana.tools.benchmark;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -44,10 +45,17 @@ record BuiltIndex(
     return bytes;
   }
 
-  /** The regular files of a folder. */
+  /** The files of a folder that hold anything, which Lucene's lock does not. */
   static List<Path> files(Path folder) throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
-      return files.filter(Files::isRegularFile).toList();
+      List<Path> all = files.filter(Files::isRegularFile).toList();
+      List<Path> filled = new ArrayList<>();
+      for (Path file : all) {
+        if (Files.size(file) > 0) {
+          filled.add(file);
+        }
+      }
+      return filled;
     }
   }
 }

@@ -1,15 +1,19 @@
 package dev.vamana.tools.benchmark;
 
+import java.io.PrintStream;
 import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 
-/** Lines on standard output that show that work goes on. */
-final class Progress {
-  private Progress() {}
+/**
+ * Lines that show that work goes on, each with the time of day.
+ *
+ * @param out where they go
+ */
+record Progress(PrintStream out) {
 
-  static void say(String line) {
-    System.out.println(
-        LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS) + " " + line);
+  void say(String line) {
+    LocalTime now = LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS);
+    out.println(now + " " + line);
   }
 }

@@ -29,6 +29,7 @@ final class SearchRounds {
   private final int[] widths;
   private final int rounds;
   private final double warmUpSeconds;
+  private final Progress progress;
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 
   /** One timed pass over all queries. */
@@ -38,8 +39,9 @@ final class SearchRounds {
    * @param widths beam widths, each at least {@link #K}
    * @param rounds timed passes of each index at each width
    * @param warmUpSeconds CPU time that each index searches untimed at first
+   * @param progress is told of each step
    */
-  SearchRounds(VectorSet set, int[] widths, int rounds, double warmUpSeconds) {
+  SearchRounds(VectorSet set, int[] widths, int rounds, double warmUpSeconds, Progress progress) {
     for (int width : widths) {
       if (width < K) {
         throw new IllegalArgumentException(
@@ -51,6 +53,7 @@ final class SearchRounds {
     this.widths = widths.clone();
     this.rounds = rounds;
     this.warmUpSeconds = warmUpSeconds;
+    this.progress = progress;
   }
 
   /** Measures all indexes; the curves come in their order. */
@@ -61,7 +64,7 @@ final class SearchRounds {
     List<List<Curve.Point>> points = new ArrayList<>();
     indexes.forEach(index -> points.add(new ArrayList<>()));
     for (int width : widths) {
-      Progress.say("search at width " + width);
+      progress.say("search at width " + width);
       List<List<Pass>> passes = new ArrayList<>();
       indexes.forEach(index -> passes.add(new ArrayList<>()));
       for (int round = 0; round < rounds; round++) {
@@ -82,7 +85,7 @@ final class SearchRounds {
   }
 
   private void warmUp(BuiltIndex index) throws IOException {
-    Progress.say("warm up " + index.name());
+    progress.say("warm up " + index.name());
     long end = threads.getCurrentThreadCpuTime() + (long) (warmUpSeconds * 1e9);
     int[] nearest = new int[K];
     do {

@@ -1,0 +1,163 @@
+package dev.vamana.tools.benchmark;
+
+import com.carrotsearch.randomizedtesting.annotations.TimeoutSuite;
+import dev.vamana.tools.datasets.ElementType;
+import dev.vamana.tools.datasets.Metric;
+import dev.vamana.tools.datasets.TexMexFile;
+import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.datasets.VectorTable;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.TimeUnits;
+import org.junit.BeforeClass;
+
+@TimeoutSuite(millis = 10 * TimeUnits.MINUTE)
+public class BenchmarkTests extends LuceneTestCase {
+
+  private final Progress silent = new Progress(new PrintStream(OutputStream.nullOutputStream()));
+
+  @BeforeClass
+  public static void readyFormats() {
+    Benchmark.readyFormats();
+  }
+
+  public void testEveryContenderFindsNeighboursByEveryMetric() throws IOException {
+    for (Metric metric : Metric.values()) {
+      VectorSet set = VectorSet.of("random", metric, table(500, 8), table(20, 8)).normalized();
+      for (Contender contender : Contenders.all()) {
+        Set<String> names = Set.copyOf(contender.names());
+        List<BuiltIndex> built = contender.build(set, names, createTempDir());
+        assertEquals(names.size(), built.size());
+        for (BuiltIndex index : built) {
+          assertTrue(index.name(), names.contains(index.name()));
+          assertTrue(index.graph().cpuSeconds() > 0);
+          assertTrue(index.totalBytes() > 500 * 8 * Float.BYTES);
+          Curve curve =
+              new SearchRounds(set, new int[] {200}, 1, 0, silent).run(List.of(index)).get(0);
+          // Lucene's similarity for inner products and jvector's order alike, but graphs built by
+          // inner products of unscaled vectors miss more.
+          double floor = metric == Metric.IP ? 0.9 : 0.99;
+          assertTrue(metric + " " + curve, curve.points().get(0).recall() >= floor);
+          index.searcher().close();
+        }
+      }
+    }
+  }
+
+  public void testRunWritesResults() throws IOException {
+    Path folder = createTempDir();
+    TexMexFile.writeFvecs(folder.resolve("base.fvecs"), table(300, 6).rows());
+    TexMexFile.writeFvecs(folder.resolve("query.fvecs"), table(10, 6).rows());
+    Path out = folder.resolve("results");
+    Benchmark.run(
+        new Options(folder, out, null, 200, List.of("lucene-m16-b100", "jvector-exact"), 2),
+        0,
+        silent.out());
+    String name = folder.getFileName().toString();
+    List<String> csv = Files.readAllLines(out.resolve(name + ".csv"));
+    assertEquals(
+        "set,method,width,recall_at_10,qps_per_cpu_s,p50_us,p99_us,visited,"
+            + "build_graph_cpu_s,build_pq_cpu_s,peak_heap_mb,bytes",
+        csv.get(0));
+    assertEquals(1 + 2 * 11, csv.size());
+    for (String line : csv.subList(1, csv.size())) {
+      assertEquals(line, 12, line.split(",").length);
+    }
+    assertTrue(Files.readString(out.resolve(name + ".md")).contains("200 vectors of dimension 6"));
+    assertTrue(Files.readString(out.resolve(name + ".svg")).startsWith("<svg"));
+  }
+
+  public void testReportTellsSpeedsAndRatios() {
+    VectorSet set = VectorSet.of("s", Metric.L2, table(20, 4), table(3, 4));
+    Report report =
+        new Report(
+            set,
+            List.of(index("vamana"), index("lucene-m16-b100"), index("jvector-exact")),
+            List.of(
+                curve("vamana", 0.96, 3_000, 0.97, 2_000),
+                curve("lucene-m16-b100", 0.90, 1_000, 0.99, 500),
+                curve("jvector-exact", 0.94, 9_000, 1, 400)),
+            "Machine: none.");
+    String text = report.markdown();
+    assertTrue(text, text.contains("| vamana | 3,000 (width 10: 0.9600) | 4.41 | not reached | |"));
+    assertTrue(text, text.contains("| lucene-m16-b100 | 680 | 1.00 | 500 | 1.00 |"));
+    assertTrue(text, text.contains("| vamana | 2.0 | 1.0 | 7.0 | 64 | 30 | vec 10, vex 20 |"));
+    assertTrue(text, text.endsWith("Machine: none.\n"));
+    assertTrue(
+        report.csv(),
+        report.csv().contains("\ns,vamana,10,0.9600,3000.0,1.0,2.0,3.0,2.00,1.00,64.0,30\n"));
+    assertTrue(report.plot().toSvg().contains("lucene-m16-b100"));
+  }
+
+  public void testMeterCountsThreadsThatEnd() throws IOException {
+    BuildMeter.Measured<Long> measured =
+        BuildMeter.measure(
+            () -> {
+              Thread worker = new Thread(() -> burn(1_000_000_000L));
+              worker.start();
+              try {
+                worker.join();
+              } catch (InterruptedException e) {
+                throw new IOException(e);
+              }
+              return 7L;
+            });
+    assertEquals(7L, measured.result().longValue());
+    BuildCost cost = measured.cost();
+    // Of the thread's second, at most what it used since its last reading is missing.
+    assertTrue(cost.toString(), cost.cpuSeconds() > 0.1);
+  }
+
+  public void testWidthsBelowKAreRejected() {
+    VectorSet set = VectorSet.of("s", Metric.L2, table(20, 4), table(3, 4));
+    String message =
+        expectThrows(
+                IllegalArgumentException.class,
+                () -> new SearchRounds(set, new int[] {10, 9}, 1, 0, silent))
+            .getMessage();
+    assertTrue(message, message.contains("width is 9"));
+  }
+
+  private static void burn(long cpuNanos) {
+    while (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() < cpuNanos) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static BuiltIndex index(String name) {
+    return new BuiltIndex(
+        name,
+        new BuildCost(2, 4, 64),
+        new BuildCost(1, 3, 32),
+        new TreeMap<>(Map.of("vec", 10L, "vex", 20L)),
+        null);
+  }
+
+  private static Curve curve(
+      String name, double recall10, double qps10, double recall20, double qps20) {
+    return new Curve(
+        name,
+        List.of(
+            new Curve.Point(10, recall10, qps10, 1, 2, 3),
+            new Curve.Point(20, recall20, qps20, 1, 2, 3)));
+  }
+
+  private static VectorTable table(int count, int dimension) {
+    float[][] rows = new float[count][dimension];
+    for (float[] row : rows) {
+      for (int i = 0; i < dimension; i++) {
+        row[i] = (float) random().nextGaussian();
+      }
+    }
+    return new VectorTable(ElementType.FLOAT32, dimension, rows);
+  }
+}

@@ -1,0 +1,60 @@
+package dev.vamana.tools.benchmark;
+
+import dev.vamana.tools.datasets.Metric;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+public class OptionsTests extends LuceneTestCase {
+
+  public void testDefaultsWhereValuesAreEmpty() {
+    Options options =
+        Options.parse("--set=a/b", "--out=", "--metric=", "--limit=", "--contenders=");
+    assertEquals(
+        new Options(
+            Path.of("a/b"), Path.of("target/benchmark"), null, Integer.MAX_VALUE, List.of(), 5),
+        options);
+  }
+
+  public void testAllGiven() {
+    assertEquals(
+        new Options(Path.of("s"), Path.of("o=1"), Metric.IP, 100, List.of("a", "b"), 7),
+        Options.parse(
+            "--set=s",
+            "--out=o=1",
+            "--metric=ip",
+            "--limit=100",
+            "--contenders=a,b",
+            "--rounds=7"));
+  }
+
+  public void testRejections() {
+    assertRejected("set is missing");
+    assertRejected("unknown argument '--seed=1'", "--seed=1");
+    assertRejected("unknown argument 'set'", "set");
+    assertRejected("limit is 0", "--set=s", "--limit=0");
+    assertRejected("rounds is 'x'", "--set=s", "--rounds=x");
+    assertRejected("metric is 'hamming'", "--set=s", "--metric=hamming");
+  }
+
+  public void testContenders() {
+    assertTrue(Contenders.standard(784).contains("jvector-pq8"));
+    assertFalse(Contenders.standard(784).contains("jvector-pq2"));
+    assertTrue(Contenders.standard(128).contains("jvector-pq2"));
+    assertEquals(
+        List.of("jvector-exact", "lucene-m16-b100"),
+        List.copyOf(Contenders.choose(List.of("jvector-exact", "lucene-m16-b100"))));
+    String message =
+        expectThrows(IllegalArgumentException.class, () -> Contenders.choose(List.of("faiss")))
+            .getMessage();
+    assertTrue(message, message.contains("'faiss'") && message.contains("lucene-m32-b200"));
+    assertTrue(Contenders.isBar("lucene-m16-b100") && Contenders.isBar("jvector-pq4"));
+    assertFalse(Contenders.isBar("jvector-exact") || Contenders.isBar("vamana"));
+  }
+
+  private static void assertRejected(String part, String... arguments) {
+    String message =
+        expectThrows(IllegalArgumentException.class, () -> Options.parse(arguments)).getMessage();
+    assertTrue(message, message.contains(part));
+  }
+}
