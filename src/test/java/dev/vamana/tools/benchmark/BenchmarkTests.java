@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,7 +24,8 @@ import org.junit.BeforeClass;
 @TimeoutSuite(millis = 10 * TimeUnits.MINUTE)
 public class BenchmarkTests extends LuceneTestCase {
 
-  private final Progress silent = new Progress(new PrintStream(OutputStream.nullOutputStream()));
+  private final Progress silent =
+      new Progress(new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
 
   @BeforeClass
   public static void readyFormats() {
