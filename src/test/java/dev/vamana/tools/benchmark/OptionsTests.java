@@ -12,19 +12,27 @@ public class OptionsTests extends LuceneTestCase {
         Options.parse("--set=a/b", "--out=", "--metric=", "--limit=", "--contenders=");
     assertEquals(
         new Options(
-            Path.of("a/b"), Path.of("target/benchmark"), null, Integer.MAX_VALUE, List.of(), 5),
+            Path.of("a/b"),
+            Path.of("target/benchmark"),
+            null,
+            Integer.MAX_VALUE,
+            List.of(),
+            Options.STANDARD_WIDTHS,
+            5),
         options);
   }
 
   public void testAllGiven() {
     assertEquals(
-        new Options(Path.of("s"), Path.of("o=1"), Metric.IP, 100, List.of("a", "b"), 7),
+        new Options(
+            Path.of("s"), Path.of("o=1"), Metric.IP, 100, List.of("a", "b"), List.of(20, 10), 7),
         Options.parse(
             "--set=s",
             "--out=o=1",
             "--metric=ip",
             "--limit=100",
             "--contenders=a,b",
+            "--widths=20,10",
             "--rounds=7"));
   }
 
@@ -34,6 +42,7 @@ public class OptionsTests extends LuceneTestCase {
     assertRejected("unknown argument 'set'", "set");
     assertRejected("limit is 0", "--set=s", "--limit=0");
     assertRejected("rounds is 'x'", "--set=s", "--rounds=x");
+    assertRejected("widths is 9, allowed is a number >= 10", "--set=s", "--widths=10,9");
     assertRejected("metric is 'hamming'", "--set=s", "--metric=hamming");
   }
 

@@ -21,7 +21,6 @@ import org.elasticsearch.common.logging.LogConfigurator;
  * before it hands them to a format.
  */
 public final class Benchmark {
-  private static final int[] WIDTHS = {10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320};
   private static final double WARM_UP_SECONDS = 3;
 
   private Benchmark() {}
@@ -63,7 +62,7 @@ public final class Benchmark {
       build(set, wanted, work, indexes, progress);
       String built = load("after builds");
       SearchRounds rounds =
-          new SearchRounds(set, WIDTHS, options.rounds(), warmUpSeconds, progress);
+          new SearchRounds(set, options.widths(), options.rounds(), warmUpSeconds, progress);
       List<Curve> curves = rounds.run(indexes);
       String conditions =
           "Machine: "

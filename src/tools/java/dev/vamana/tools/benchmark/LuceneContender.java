@@ -20,6 +20,7 @@ import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.InfoStream;
 
 /** Any Lucene vectors format: one field, one segment, built and searched by one thread. */
 final class LuceneContender implements Contender {
@@ -43,25 +44,28 @@ final class LuceneContender implements Contender {
 
   @Override
   public List<BuiltIndex> build(VectorSet set, Set<String> wanted, Path folder) throws IOException {
+    QuantizationClock clock = new QuantizationClock();
     BuildMeter.Measured<Void> build =
         BuildMeter.measure(
             () -> {
-              write(set, folder);
+              write(set, folder, clock);
               return null;
             });
+    BuildCost[] parts = clock.split(build.cost());
     return List.of(
         new BuiltIndex(
             name,
-            build.cost(),
-            BuildCost.NONE,
+            parts[0],
+            parts[1],
             BuiltIndex.bytesByExtension(BuiltIndex.files(folder)),
             new Searcher(folder, set)));
   }
 
-  private void write(VectorSet set, Path folder) throws IOException {
+  private void write(VectorSet set, Path folder, InfoStream info) throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
             .setCodec(codec(format.get()))
+            .setInfoStream(info)
             .setUseCompoundFile(false)
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
             .setMergeScheduler(new SerialMergeScheduler());

@@ -2,6 +2,7 @@ package dev.vamana.tools.benchmark;
 
 import dev.vamana.tools.datasets.Metric;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -17,12 +18,23 @@ import java.util.TreeSet;
  * @param metric null for that of the set
  * @param limit base vectors to use at most
  * @param contenders names chosen, empty for the standard ones
+ * @param widths beam widths, each at least {@value SearchRounds#K}
  * @param rounds timed passes at each width
  */
-record Options(Path set, Path out, Metric metric, int limit, List<String> contenders, int rounds) {
+record Options(
+    Path set,
+    Path out,
+    Metric metric,
+    int limit,
+    List<String> contenders,
+    List<Integer> widths,
+    int rounds) {
+
+  static final List<Integer> STANDARD_WIDTHS =
+      List.of(10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320);
 
   private static final Set<String> KNOWN =
-      new TreeSet<>(List.of("set", "out", "metric", "limit", "contenders", "rounds"));
+      new TreeSet<>(List.of("set", "out", "metric", "limit", "contenders", "widths", "rounds"));
 
   /**
    * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
@@ -56,21 +68,37 @@ record Options(Path set, Path out, Metric metric, int limit, List<String> conten
         metric == null ? null : Metric.of(metric),
         positive("limit", values.get("limit"), Integer.MAX_VALUE),
         contenders == null ? List.of() : Arrays.asList(contenders.split(",")),
+        widths(values.get("widths")),
         positive("rounds", values.get("rounds"), 5));
   }
 
-  private static int positive(String name, String value, int standard) {
+  private static List<Integer> widths(String value) {
     if (value == null) {
-      return standard;
+      return STANDARD_WIDTHS;
     }
+    List<Integer> widths = new ArrayList<>();
+    for (String width : value.split(",")) {
+      widths.add(atLeast(SearchRounds.K, "widths", width));
+    }
+    return widths;
+  }
+
+  private static int positive(String name, String value, int standard) {
+    return value == null ? standard : atLeast(1, name, value);
+  }
+
+  private static int atLeast(int lowest, String name, String value) {
+    int number;
     try {
-      int number = Integer.parseInt(value);
-      if (number >= 1) {
-        return number;
-      }
+      number = Integer.parseInt(value);
     } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(name + " is '" + value + "', allowed is a number >= 1", e);
+      throw new IllegalArgumentException(
+          name + " is '" + value + "', allowed is a number >= " + lowest, e);
     }
-    throw new IllegalArgumentException(name + " is " + value + ", allowed is a number >= 1");
+    if (number < lowest) {
+      throw new IllegalArgumentException(
+          name + " is " + number + ", allowed is a number >= " + lowest);
+    }
+    return number;
   }
 }

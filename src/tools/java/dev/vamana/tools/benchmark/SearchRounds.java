@@ -9,11 +9,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
- * Measures searches of several indexes in turns: for each width, each round asks all queries of
- * every index before the next round, and every figure is the median over rounds. Whatever else the
- * machine does thus meets all indexes alike.
+ * Measures searches of several indexes in turns: in each round, at each width, all queries are
+ * asked of every index before the next width, and every figure is the median over rounds. Whatever
+ * else the machine does thus meets all indexes and all widths alike.
  */
 final class SearchRounds {
   /** Results that count. */
@@ -26,7 +27,7 @@ final class SearchRounds {
 
   private final VectorSet set;
   private final Recall recall;
-  private final int[] widths;
+  private final List<Integer> widths;
   private final int rounds;
   private final double warmUpSeconds;
   private final Progress progress;
@@ -41,16 +42,11 @@ final class SearchRounds {
    * @param warmUpSeconds CPU time that each index searches untimed at first
    * @param progress is told of each step
    */
-  SearchRounds(VectorSet set, int[] widths, int rounds, double warmUpSeconds, Progress progress) {
-    for (int width : widths) {
-      if (width < K) {
-        throw new IllegalArgumentException(
-            "width is " + width + ", allowed is " + K + " and more: fewer are not recall@" + K);
-      }
-    }
+  SearchRounds(
+      VectorSet set, List<Integer> widths, int rounds, double warmUpSeconds, Progress progress) {
     this.set = set;
     this.recall = new Recall(set, K);
-    this.widths = widths.clone();
+    this.widths = List.copyOf(widths);
     this.rounds = rounds;
     this.warmUpSeconds = warmUpSeconds;
     this.progress = progress;
@@ -61,25 +57,27 @@ final class SearchRounds {
     for (BuiltIndex index : indexes) {
       warmUp(index);
     }
-    List<List<Curve.Point>> points = new ArrayList<>();
-    indexes.forEach(index -> points.add(new ArrayList<>()));
-    for (int width : widths) {
-      progress.say("search at width " + width);
-      List<List<Pass>> passes = new ArrayList<>();
-      indexes.forEach(index -> passes.add(new ArrayList<>()));
-      for (int round = 0; round < rounds; round++) {
+    // [index][width], the passes of all rounds.
+    List<List<List<Pass>>> passes = new ArrayList<>();
+    for (int i = 0; i < indexes.size(); i++) {
+      passes.add(Stream.<List<Pass>>generate(ArrayList::new).limit(widths.size()).toList());
+    }
+    for (int round = 0; round < rounds; round++) {
+      progress.say("search, round " + (round + 1) + " of " + rounds);
+      for (int w = 0; w < widths.size(); w++) {
         for (int turn = 0; turn < indexes.size(); turn++) {
           int i = (round + turn) % indexes.size();
-          passes.get(i).add(pass(indexes.get(i).searcher(), width));
+          passes.get(i).get(w).add(pass(indexes.get(i).searcher(), widths.get(w)));
         }
-      }
-      for (int i = 0; i < indexes.size(); i++) {
-        points.get(i).add(point(width, passes.get(i)));
       }
     }
     List<Curve> curves = new ArrayList<>();
     for (int i = 0; i < indexes.size(); i++) {
-      curves.add(new Curve(indexes.get(i).name(), points.get(i)));
+      List<Curve.Point> points = new ArrayList<>();
+      for (int w = 0; w < widths.size(); w++) {
+        points.add(point(widths.get(w), passes.get(i).get(w)));
+      }
+      curves.add(new Curve(indexes.get(i).name(), points));
     }
     return curves;
   }

@@ -30,8 +30,8 @@ public record Axis(String label, Scale scale, double low, double high) {
 
   /** This axis with open ends closed by the data. */
   Axis fit(double dataLow, double dataHigh) {
-    double from = Double.isNaN(low) ? dataLow : low;
-    double to = Double.isNaN(high) ? dataHigh : high;
+    double from = Double.isNaN(low) ? scale.below(dataLow) : low;
+    double to = Double.isNaN(high) ? scale.above(dataHigh) : high;
     if (from >= to) {
       // One value only: make room on both sides, within what the scale can show.
       double room = scale == Scale.NEAR_ONE ? (1 - from) / 2 + 1e-3 : Math.abs(from) / 2 + 1e-3;

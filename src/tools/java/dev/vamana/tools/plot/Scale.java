@@ -34,6 +34,16 @@ public enum Scale {
     }
 
     @Override
+    double below(double lowest) {
+      return lowest / 1.1;
+    }
+
+    @Override
+    double above(double highest) {
+      return highest * 1.1;
+    }
+
+    @Override
     List<Double> ticks(double low, double high) {
       List<Double> ticks = new ArrayList<>();
       for (int power = (int) Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
@@ -75,6 +85,16 @@ public enum Scale {
 
   /** Values within the range that are worth a label, in ascending order. */
   abstract List<Double> ticks(double low, double high);
+
+  /** Where an axis begins that fits data with this lowest value. */
+  double below(double lowest) {
+    return lowest;
+  }
+
+  /** Where an axis ends that fits data with this highest value. */
+  double above(double highest) {
+    return highest;
+  }
 
   private static void addWithin(List<Double> ticks, double value, double low, double high) {
     double slack = 1e-9 * Math.abs(high);
