@@ -1,0 +1,35 @@
+package dev.vamana.graph;
+
+/**
+ * How a Vamana graph is built (DiskANN's R, L and alpha).
+ *
+ * @param maxDegree most out-neighbours of a node (R), {@value #MIN_DEGREE} to {@value #MAX_DEGREE}
+ * @param beamWidth nodes that the greedy search before each insertion keeps (L), {@code maxDegree} to {@value
+ *     #MAX_BEAM_WIDTH}
+ * @param alpha how much nearer than the node itself a kept neighbour must be to a candidate for the candidate to be
+ *     dropped, {@value #MIN_ALPHA} to {@value #MAX_ALPHA}, applied to squared distances
+ * @param seed decides the order of insertion
+ */
+public record BuildParameters(int maxDegree, int beamWidth, float alpha, long seed) {
+
+  public static final int MIN_DEGREE = 4;
+  public static final int MAX_DEGREE = 128;
+  public static final int MAX_BEAM_WIDTH = 4096;
+  public static final float MIN_ALPHA = 1.0f;
+  public static final float MAX_ALPHA = 2.0f;
+
+  public BuildParameters {
+    if (maxDegree < MIN_DEGREE || maxDegree > MAX_DEGREE) {
+      throw new IllegalArgumentException(
+          "maxDegree must be between " + MIN_DEGREE + " and " + MAX_DEGREE + ", got " + maxDegree);
+    }
+    if (beamWidth < maxDegree || beamWidth > MAX_BEAM_WIDTH) {
+      throw new IllegalArgumentException(
+          "beamWidth must be between maxDegree (" + maxDegree + ") and " + MAX_BEAM_WIDTH + ", got " + beamWidth);
+    }
+    if (!(alpha >= MIN_ALPHA && alpha <= MAX_ALPHA)) {
+      throw new IllegalArgumentException(
+          "alpha must be between " + MIN_ALPHA + " and " + MAX_ALPHA + ", got " + alpha);
+    }
+  }
+}

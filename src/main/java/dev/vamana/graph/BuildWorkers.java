@@ -1,0 +1,87 @@
+package dev.vamana.graph;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.lucene.search.TaskExecutor;
+
+/**
+ * The threads that a build may use: the calling thread and up to {@code threads - 1} of an executor that is shared with
+ * other builds. The caller always makes progress by itself, so a busy executor slows a build down but never blocks it.
+ */
+public final class BuildWorkers {
+
+  private static final int CHUNK = 64;
+
+  private final TaskExecutor tasks;
+  private final int threads;
+
+  /**
+   * @param executor runs the helping threads; may be shared and may be busy
+   * @param threads most threads of one build, the calling one included, at least 1
+   */
+  public BuildWorkers(Executor executor, int threads) {
+    if (threads < 1) {
+      throw new IllegalArgumentException("threads must be at least 1, got " + threads);
+    }
+    this.tasks = new TaskExecutor(executor);
+    this.threads = threads;
+  }
+
+  /** The calling thread alone. */
+  public static BuildWorkers callingThread() {
+    return new BuildWorkers(Runnable::run, 1);
+  }
+
+  /** Most threads of one build, the calling one included. */
+  public int threads() {
+    return threads;
+  }
+
+  /** One thread's part of a parallel loop; holds that thread's scratch memory. */
+  @FunctionalInterface
+  public interface Body {
+    /** Handles one index of the loop. */
+    void run(int index) throws IOException;
+  }
+
+  /** Makes the body of each thread that takes part. */
+  @FunctionalInterface
+  public interface BodyFactory {
+    /** A body for the calling thread. */
+    Body create() throws IOException;
+  }
+
+  /**
+   * Runs a loop over {@code from <= index < to}; with one thread in ascending order. The abort check is called on every
+   * thread, once for each {@value #CHUNK} indices.
+   */
+  public void forEach(int from, int to, BodyFactory factory, AbortCheck abort) throws IOException {
+    int chunks = (int) (((long) to - from + CHUNK - 1) / CHUNK);
+    AtomicInteger nextChunk = new AtomicInteger();
+    Callable<Void> worker =
+        () -> {
+          Body body = null;
+          int chunk;
+          while ((chunk = nextChunk.getAndIncrement()) < chunks) {
+            abort.check();
+            if (body == null) {
+              body = factory.create();
+            }
+            int start = from + chunk * CHUNK;
+            for (int index = start, end = Math.min(to, start + CHUNK); index < end; index++) {
+              body.run(index);
+            }
+          }
+          return null;
+        };
+    List<Callable<Void>> workers = new ArrayList<>();
+    for (int i = 0; i < Math.min(threads, chunks); i++) {
+      workers.add(worker);
+    }
+    tasks.invokeAll(workers);
+  }
+}

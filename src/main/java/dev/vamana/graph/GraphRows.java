@@ -1,0 +1,114 @@
+package dev.vamana.graph;
+
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Adjacency rows under construction, on the heap, with the distance of each neighbour beside it.
+ *
+ * <p>A row has some slots more than the max degree, so that a full row is pruned once for several added edges. Rows are
+ * written under a lock and read without one: a reader racing with a writer may see a mixture of two versions of a row,
+ * all of whose entries are valid ordinals.
+ */
+final class GraphRows implements Adjacency {
+
+  private static final int PAGE_BITS = 12;
+  private static final int PAGE_ROWS = 1 << PAGE_BITS;
+  private static final int LOCKS = 1 << 10;
+
+  private final int size;
+  private final int rowLength;
+  private final int[][] neighbors;
+  private final float[][] distances;
+  private final short[] degrees;
+  private final ReentrantLock[] locks;
+
+  GraphRows(int size, int maxDegree) {
+    this.size = size;
+    this.rowLength = maxDegree + Math.max(2, maxDegree / 8);
+    this.degrees = new short[size];
+    int pages = (size + PAGE_ROWS - 1) >>> PAGE_BITS;
+    this.neighbors = new int[pages][];
+    this.distances = new float[pages][];
+    for (int page = 0; page < pages; page++) {
+      int rows = Math.min(PAGE_ROWS, size - (page << PAGE_BITS));
+      neighbors[page] = new int[rows * rowLength];
+      distances[page] = new float[rows * rowLength];
+    }
+    this.locks = new ReentrantLock[LOCKS];
+    for (int i = 0; i < LOCKS; i++) {
+      locks[i] = new ReentrantLock();
+    }
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  /** Slots in a row, the spare ones included. */
+  @Override
+  public int maxDegree() {
+    return rowLength;
+  }
+
+  int degree(int ordinal) {
+    return degrees[ordinal];
+  }
+
+  @Override
+  public int neighbors(int ordinal, int[] target) {
+    int degree = degrees[ordinal];
+    System.arraycopy(neighbors[ordinal >>> PAGE_BITS], start(ordinal), target, 0, degree);
+    return degree;
+  }
+
+  int row(int ordinal, int[] targetNeighbors, float[] targetDistances) {
+    int degree = neighbors(ordinal, targetNeighbors);
+    System.arraycopy(distances[ordinal >>> PAGE_BITS], start(ordinal), targetDistances, 0, degree);
+    return degree;
+  }
+
+  /** The lock that guards writes of this row (and of others). */
+  ReentrantLock lock(int ordinal) {
+    return locks[ordinal & (LOCKS - 1)];
+  }
+
+  void setRow(int ordinal, int[] newNeighbors, float[] newDistances, int degree) {
+    System.arraycopy(newNeighbors, 0, neighbors[ordinal >>> PAGE_BITS], start(ordinal), degree);
+    System.arraycopy(newDistances, 0, distances[ordinal >>> PAGE_BITS], start(ordinal), degree);
+    degrees[ordinal] = (short) degree;
+  }
+
+  void append(int ordinal, int neighbor, float distance) {
+    int at = degrees[ordinal];
+    neighbors[ordinal >>> PAGE_BITS][start(ordinal) + at] = neighbor;
+    distances[ordinal >>> PAGE_BITS][start(ordinal) + at] = distance;
+    degrees[ordinal] = (short) (at + 1);
+  }
+
+  boolean contains(int ordinal, int neighbor) {
+    int[] page = neighbors[ordinal >>> PAGE_BITS];
+    int start = start(ordinal);
+    for (int i = start, end = start + degrees[ordinal]; i < end; i++) {
+      if (page[i] == neighbor) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Puts an edge in the place of another of the same row. */
+  void replace(int ordinal, int index, int neighbor, float distance) {
+    neighbors[ordinal >>> PAGE_BITS][start(ordinal) + index] = neighbor;
+    distances[ordinal >>> PAGE_BITS][start(ordinal) + index] = distance;
+  }
+
+  @Override
+  public Adjacency copy() {
+    return this;
+  }
+
+  private int start(int ordinal) {
+    return (ordinal & (PAGE_ROWS - 1)) * rowLength;
+  }
+}

@@ -1,0 +1,165 @@
+package dev.vamana.graph;
+
+import dev.vamana.vectors.PairDistances;
+import java.io.IOException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.lucene.util.IntroSorter;
+
+/** Inserts nodes into rows under construction; the scratch memory of one building thread. */
+final class NodeInserter {
+
+  private final GraphRows rows;
+  private final BuildParameters parameters;
+  private final int entryPoint;
+  private final PairDistances distances;
+  private final RobustPrune prune;
+  private final Worklist worklist;
+  private final VisitedSet visited;
+  private final int[] fresh;
+  private final float[] freshDistances;
+  private final int[] candidates;
+  private final float[] candidateDistances;
+  private final int[] row;
+  private final float[] rowDistances;
+
+  NodeInserter(GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances) {
+    this.rows = rows;
+    this.parameters = parameters;
+    this.entryPoint = entryPoint;
+    this.distances = distances;
+    this.prune = new RobustPrune(distances, parameters);
+    this.worklist = new Worklist(parameters.beamWidth());
+    this.visited = new VisitedSet(parameters.beamWidth() * 16);
+    this.fresh = new int[rows.maxDegree()];
+    this.freshDistances = new float[rows.maxDegree()];
+    this.candidates = new int[parameters.beamWidth()];
+    this.candidateDistances = new float[candidates.length];
+    this.row = new int[rows.maxDegree() + 1];
+    this.rowDistances = new float[rows.maxDegree() + 1];
+  }
+
+  /** Searches the node's place, chooses its neighbours and links them back. */
+  void insert(int node) throws IOException {
+    search(node);
+    int count = collectCandidates();
+    int degree = prune.prune(node, candidates, candidateDistances, count);
+    int[] chosen = prune.kept().clone();
+    float[] chosenDistances = prune.keptDistances().clone();
+    ReentrantLock lock = rows.lock(node);
+    lock.lock();
+    try {
+      rows.setRow(node, chosen, chosenDistances, degree);
+    } finally {
+      lock.unlock();
+    }
+    for (int i = 0; i < degree; i++) {
+      link(chosen[i], node, chosenDistances[i]);
+    }
+  }
+
+  /** Adds the edge {@code from -> to}, pruning the row if it is full. */
+  void link(int from, int to, float distance) throws IOException {
+    ReentrantLock lock = rows.lock(from);
+    lock.lock();
+    try {
+      if (rows.contains(from, to)) {
+        return;
+      }
+      if (rows.degree(from) < rows.maxDegree()) {
+        rows.append(from, to, distance);
+        return;
+      }
+      int degree = rows.row(from, row, rowDistances);
+      row[degree] = to;
+      rowDistances[degree] = distance;
+      pruneRow(from, degree + 1);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Prunes a row that holds more than the max degree down to it; for the end of the build. */
+  void trim(int node) throws IOException {
+    if (rows.degree(node) > parameters.maxDegree()) {
+      pruneRow(node, rows.row(node, row, rowDistances));
+    }
+  }
+
+  private void pruneRow(int node, int count) throws IOException {
+    new RowSorter().sort(0, count);
+    int kept = prune.prune(node, row, rowDistances, count);
+    rows.setRow(node, prune.kept(), prune.keptDistances(), kept);
+  }
+
+  /** Greedy search for the node's own vector from the entry point; fills {@link #worklist()}. */
+  void search(int node) throws IOException {
+    distances.pivot(node);
+    worklist.clear();
+    visited.clear();
+    fresh[0] = entryPoint;
+    visited.add(entryPoint);
+    score(1);
+    int next;
+    while ((next = worklist.expandNext()) >= 0) {
+      int degree = rows.neighbors(next, row);
+      int count = 0;
+      for (int i = 0; i < degree; i++) {
+        if (visited.add(row[i])) {
+          fresh[count++] = row[i];
+        }
+      }
+      score(count);
+    }
+  }
+
+  /** The nodes nearest to the vector last searched for. */
+  Worklist worklist() {
+    return worklist;
+  }
+
+  private void score(int count) throws IOException {
+    if (count == 0) {
+      return;
+    }
+    distances.distances(fresh, freshDistances, count);
+    for (int i = 0; i < count; i++) {
+      worklist.insert(fresh[i], freshDistances[i]);
+    }
+  }
+
+  private int collectCandidates() {
+    int count = worklist.size();
+    for (int rank = 0; rank < count; rank++) {
+      candidates[rank] = worklist.ordinal(rank);
+      candidateDistances[rank] = worklist.distance(rank);
+    }
+    return count;
+  }
+
+  private final class RowSorter extends IntroSorter {
+    private int pivotOrdinal;
+    private float pivotDistance;
+
+    @Override
+    protected void setPivot(int i) {
+      pivotOrdinal = row[i];
+      pivotDistance = rowDistances[i];
+    }
+
+    @Override
+    protected int comparePivot(int j) {
+      int order = Float.compare(pivotDistance, rowDistances[j]);
+      return order != 0 ? order : Integer.compare(pivotOrdinal, row[j]);
+    }
+
+    @Override
+    protected void swap(int i, int j) {
+      int ordinal = row[i];
+      row[i] = row[j];
+      row[j] = ordinal;
+      float distance = rowDistances[i];
+      rowDistances[i] = rowDistances[j];
+      rowDistances[j] = distance;
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.vamana.graph;
+
+import dev.vamana.vectors.PairDistances;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Makes every node reachable from the entry point. Robust prune alone does not promise that: of many equal vectors, for
+ * one, it keeps one edge.
+ *
+ * <p>A breadth-first tree from the entry point tells which nodes are missing. Each is linked from a reachable node near
+ * it, in a free slot or in the place of the farthest edge that is not part of the tree.
+ */
+final class Reachability {
+
+  private static final int UNREACHED = -1;
+  private static final int ABORT_INTERVAL = 1 << 12;
+
+  private final GraphRows rows;
+  private final int maxDegree;
+  private final int entryPoint;
+  private final NodeInserter searcher;
+  private final AbortCheck abort;
+  private final int[] parents;
+  private final int[] row;
+  private final float[] rowDistances;
+  private int[] queue = new int[1024];
+
+  Reachability(
+      GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances, AbortCheck abort) {
+    this.rows = rows;
+    this.maxDegree = parameters.maxDegree();
+    this.entryPoint = entryPoint;
+    this.searcher = new NodeInserter(rows, parameters, entryPoint, distances);
+    this.abort = abort;
+    this.parents = new int[rows.size()];
+    this.row = new int[rows.maxDegree()];
+    this.rowDistances = new float[rows.maxDegree()];
+  }
+
+  /** Returns how many nodes had to be linked. */
+  int repair() throws IOException {
+    Arrays.fill(parents, UNREACHED);
+    parents[entryPoint] = entryPoint;
+    reachFrom(entryPoint);
+    int linked = 0;
+    for (int node = 0; node < parents.length; node++) {
+      if (node % ABORT_INTERVAL == 0) {
+        abort.check();
+      }
+      if (parents[node] == UNREACHED) {
+        attach(node);
+        reachFrom(node);
+        linked++;
+      }
+    }
+    return linked;
+  }
+
+  private void reachFrom(int start) throws IOException {
+    int size = 0;
+    queue[size++] = start;
+    int visited = 0;
+    // depth first: the order does not matter for reachability, and the stack stays small
+    while (size > 0) {
+      if (++visited % ABORT_INTERVAL == 0) {
+        abort.check();
+      }
+      int node = queue[--size];
+      int degree = rows.neighbors(node, row);
+      if (size + degree > queue.length) {
+        queue = Arrays.copyOf(queue, Math.max(queue.length * 2, size + degree));
+      }
+      for (int i = 0; i < degree; i++) {
+        if (parents[row[i]] == UNREACHED) {
+          parents[row[i]] = node;
+          queue[size++] = row[i];
+        }
+      }
+    }
+  }
+
+  private void attach(int node) throws IOException {
+    searcher.search(node);
+    Worklist near = searcher.worklist();
+    for (int rank = 0; rank < near.size(); rank++) {
+      int from = near.ordinal(rank);
+      if (from != node && addEdge(from, node, near.distance(rank))) {
+        parents[node] = from;
+        return;
+      }
+    }
+    throw new IllegalStateException("no reachable node can link to node " + node);
+  }
+
+  private boolean addEdge(int from, int to, float distance) {
+    ReentrantLock lock = rows.lock(from);
+    lock.lock();
+    try {
+      int degree = rows.row(from, row, rowDistances);
+      if (degree < maxDegree) {
+        rows.append(from, to, distance);
+        return true;
+      }
+      int farthest = -1;
+      for (int i = 0; i < degree; i++) {
+        if (parents[row[i]] != from && (farthest < 0 || rowDistances[i] > rowDistances[farthest])) {
+          farthest = i;
+        }
+      }
+      if (farthest < 0) {
+        return false;
+      }
+      rows.replace(from, farthest, to, distance);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.vamana.graph;
+
+import dev.vamana.vectors.PairDistanceFactory;
+import java.io.IOException;
+import org.apache.lucene.util.FixedBitSet;
+
+/**
+ * Builds Vamana graphs (DiskANN, section 2; the graph that BANG searches).
+ *
+ * <p>Each node is inserted once: a greedy search from the medoid finds its surroundings, robust prune chooses diverse
+ * out-neighbours among them, and edges back are added, pruning rows that overflow. One pass with the final alpha is
+ * enough, since every insertion searches a graph that is already navigable; docs/graph.md has the comparison with two
+ * passes. With one thread the result depends only on the input and the seed.
+ */
+public final class VamanaBuilder {
+
+  // the first nodes shape the graph that all later ones search: they are inserted by one thread
+  private static final int SEQUENTIAL_INSERTIONS = 512;
+
+  private final PairDistanceFactory distances;
+  private final BuildParameters parameters;
+  private final BuildWorkers workers;
+  private final AbortCheck abort;
+
+  /**
+   * @param distances distances between the vectors of the graph
+   * @param workers threads to build with
+   * @param abort called regularly on every building thread
+   */
+  public VamanaBuilder(
+      PairDistanceFactory distances, BuildParameters parameters, BuildWorkers workers, AbortCheck abort) {
+    this.distances = distances;
+    this.parameters = parameters;
+    this.workers = workers;
+    this.abort = abort;
+  }
+
+  /**
+   * Builds a graph over all vectors.
+   *
+   * @param medoid ordinal that searches will start from
+   * @param existing a graph over some of the vectors to start from, or null
+   * @throws IOException if reading vectors fails or the abort check throws
+   */
+  public VamanaGraph build(int medoid, ExistingGraph existing) throws IOException {
+    int size = distances.size();
+    GraphRows rows = new GraphRows(size, parameters.maxDegree());
+    FixedBitSet present = new FixedBitSet(size);
+    int entryPoint = medoid;
+    if (existing != null) {
+      entryPoint = new GraphReuse(distances, parameters, workers, abort).load(existing, rows, present, medoid);
+    }
+    int reused = present.cardinality();
+    present.set(entryPoint);
+    insertMissing(rows, present, entryPoint);
+    workers.forEach(
+        0,
+        size,
+        () -> {
+          NodeInserter inserter = new NodeInserter(rows, parameters, medoid, distances.create());
+          return inserter::trim;
+        },
+        abort);
+    new Reachability(rows, parameters, medoid, distances.create(), abort).repair();
+    return new VamanaGraph(rows, parameters.maxDegree(), medoid, reused);
+  }
+
+  private void insertMissing(GraphRows rows, FixedBitSet present, int entryPoint) throws IOException {
+    int size = rows.size();
+    InsertionOrder order = new InsertionOrder(size, parameters.seed());
+    BuildWorkers.BodyFactory inserters =
+        () -> {
+          NodeInserter inserter = new NodeInserter(rows, parameters, entryPoint, distances.create());
+          return position -> {
+            int node = order.ordinal(position);
+            if (present.get(node) == false) {
+              inserter.insert(node);
+            }
+          };
+        };
+    int sequential = Math.min(size, SEQUENTIAL_INSERTIONS);
+    BuildWorkers.callingThread().forEach(0, sequential, inserters, abort);
+    workers.forEach(sequential, size, inserters, abort);
+  }
+}

@@ -1,0 +1,73 @@
+package dev.vamana.vectors;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.store.FilterIndexInput;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.store.MemorySegmentAccessInput;
+
+/**
+ * A contiguous range of bytes in a segment file, readable by any number of threads.
+ *
+ * <p>When the directory maps the file, {@link #segment()} is the mapping itself, which a device can be handed without a
+ * copy; directories that map nothing (NIO, in-memory, test wrappers) give null there and are read through {@link
+ * #open()}.
+ */
+public final class FileRegion {
+
+  private final IndexInput input;
+  private final long offset;
+  private final long length;
+  private final MemorySegment segment;
+
+  private FileRegion(IndexInput input, long offset, long length, MemorySegment segment) {
+    this.input = input;
+    this.offset = offset;
+    this.length = length;
+    this.segment = segment;
+  }
+
+  /**
+   * @param input an open input of the file; stays owned by the caller, which closes it after the last read
+   * @param offset first byte of the region
+   * @param length bytes in the region, 0 or more
+   * @throws CorruptIndexException if the region does not lie within the file
+   */
+  public static FileRegion of(IndexInput input, long offset, long length) throws IOException {
+    if (offset < 0 || length < 0 || offset > input.length() - length) {
+      throw new CorruptIndexException(
+          "region [" + offset + ", +" + length + ") is outside the file of " + input.length() + " bytes", input);
+    }
+    MemorySegment segment = null;
+    if (FilterIndexInput.unwrap(input) instanceof MemorySegmentAccessInput mapped) {
+      segment = mapped.segmentSliceOrNull(offset, length);
+    }
+    return new FileRegion(input, offset, length, segment);
+  }
+
+  /** Length of the region in bytes. */
+  public long length() {
+    return length;
+  }
+
+  /** First byte of the region in its file. */
+  public long offset() {
+    return offset;
+  }
+
+  /** The mapped bytes of the region, or null if the directory gives no memory segment for them. */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  /** A new input over the region, for the calling thread alone. */
+  public IndexInput open() throws IOException {
+    return input.slice("region", offset, length);
+  }
+
+  @Override
+  public String toString() {
+    return "FileRegion[" + input + ", offset=" + offset + ", length=" + length + "]";
+  }
+}

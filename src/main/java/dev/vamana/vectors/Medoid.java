@@ -1,0 +1,71 @@
+package dev.vamana.vectors;
+
+import java.io.IOException;
+import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.util.VectorUtil;
+
+/** Finds the vector nearest to the mean, where searches start. */
+public final class Medoid {
+
+  // a mean of this many vectors is as good a centre as that of all
+  private static final int MAX_SAMPLE = 16_384;
+
+  private Medoid() {}
+
+  /**
+   * The ordinal of the vector nearest (squared Euclidean distance; unit vectors for COSINE) to the mean of an evenly
+   * spaced sample of at most {@value #MAX_SAMPLE} vectors, chosen among the same sample.
+   *
+   * @param values at least one vector, random access by ordinal
+   */
+  public static int find(KnnVectorValues values, VectorSimilarityFunction similarity) throws IOException {
+    int size = values.size();
+    int count = Math.min(size, MAX_SAMPLE);
+    boolean unit = similarity == VectorSimilarityFunction.COSINE;
+    float[] vector = new float[values.dimension()];
+    double[] sum = new double[vector.length];
+    for (int i = 0; i < count; i++) {
+      read(values, ordinal(i, count, size), unit, vector);
+      for (int d = 0; d < vector.length; d++) {
+        sum[d] += vector[d];
+      }
+    }
+    float[] mean = new float[vector.length];
+    for (int d = 0; d < mean.length; d++) {
+      mean[d] = (float) (sum[d] / count);
+    }
+    int best = 0;
+    float bestDistance = Float.POSITIVE_INFINITY;
+    for (int i = 0; i < count; i++) {
+      int ordinal = ordinal(i, count, size);
+      read(values, ordinal, unit, vector);
+      float distance = VectorUtil.squareDistance(mean, vector);
+      if (distance < bestDistance) {
+        bestDistance = distance;
+        best = ordinal;
+      }
+    }
+    return best;
+  }
+
+  private static int ordinal(int i, int count, int size) {
+    return (int) ((long) i * size / count);
+  }
+
+  private static void read(KnnVectorValues values, int ordinal, boolean unit, float[] target) throws IOException {
+    if (values instanceof FloatVectorValues floats) {
+      System.arraycopy(floats.vectorValue(ordinal), 0, target, 0, target.length);
+    } else {
+      byte[] bytes = ((ByteVectorValues) values).vectorValue(ordinal);
+      for (int d = 0; d < target.length; d++) {
+        target[d] = bytes[d];
+      }
+    }
+    if (unit) {
+      VectorUtil.l2normalize(target, false);
+    }
+  }
+}
