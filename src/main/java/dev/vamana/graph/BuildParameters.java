@@ -19,6 +19,15 @@ public record BuildParameters(int maxDegree, int beamWidth, float alpha, long se
   public static final float MAX_ALPHA = 2.0f;
 
   public BuildParameters {
+    check(maxDegree, beamWidth, alpha);
+  }
+
+  /**
+   * Checks values that a graph may be built with.
+   *
+   * @throws IllegalArgumentException naming the first value that is out of its range, and the range
+   */
+  public static void check(int maxDegree, int beamWidth, float alpha) {
     if (maxDegree < MIN_DEGREE || maxDegree > MAX_DEGREE) {
       throw new IllegalArgumentException(
           "maxDegree must be between " + MIN_DEGREE + " and " + MAX_DEGREE + ", got " + maxDegree);

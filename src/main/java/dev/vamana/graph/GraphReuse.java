@@ -2,6 +2,8 @@ package dev.vamana.graph;
 
 import dev.vamana.vectors.PairDistanceFactory;
 import dev.vamana.vectors.PairDistances;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
@@ -15,11 +17,11 @@ final class GraphReuse {
 
   private final PairDistanceFactory distances;
   private final BuildParameters parameters;
-  private final BuildWorkers workers;
+  private final Workers workers;
   private final AbortCheck abort;
 
   GraphReuse(
-      PairDistanceFactory distances, BuildParameters parameters, BuildWorkers workers, AbortCheck abort) {
+      PairDistanceFactory distances, BuildParameters parameters, Workers workers, AbortCheck abort) {
     this.distances = distances;
     this.parameters = parameters;
     this.workers = workers;

@@ -1,6 +1,7 @@
 package dev.vamana.graph;
 
 import dev.vamana.vectors.PairDistances;
+import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;

@@ -1,6 +1,8 @@
 package dev.vamana.graph;
 
 import dev.vamana.vectors.PairDistanceFactory;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import org.apache.lucene.util.FixedBitSet;
 
@@ -19,7 +21,7 @@ public final class VamanaBuilder {
 
   private final PairDistanceFactory distances;
   private final BuildParameters parameters;
-  private final BuildWorkers workers;
+  private final Workers workers;
   private final AbortCheck abort;
 
   /**
@@ -28,7 +30,7 @@ public final class VamanaBuilder {
    * @param abort called regularly on every building thread
    */
   public VamanaBuilder(
-      PairDistanceFactory distances, BuildParameters parameters, BuildWorkers workers, AbortCheck abort) {
+      PairDistanceFactory distances, BuildParameters parameters, Workers workers, AbortCheck abort) {
     this.distances = distances;
     this.parameters = parameters;
     this.workers = workers;
@@ -68,7 +70,7 @@ public final class VamanaBuilder {
   private void insertMissing(GraphRows rows, FixedBitSet present, int entryPoint) throws IOException {
     int size = rows.size();
     InsertionOrder order = new InsertionOrder(size, parameters.seed());
-    BuildWorkers.BodyFactory inserters =
+    Workers.BodyFactory inserters =
         () -> {
           NodeInserter inserter = new NodeInserter(rows, parameters, entryPoint, distances.create());
           return position -> {
@@ -79,7 +81,7 @@ public final class VamanaBuilder {
           };
         };
     int sequential = Math.min(size, SEQUENTIAL_INSERTIONS);
-    BuildWorkers.callingThread().forEach(0, sequential, inserters, abort);
+    Workers.callingThread().forEach(0, sequential, inserters, abort);
     workers.forEach(sequential, size, inserters, abort);
   }
 }

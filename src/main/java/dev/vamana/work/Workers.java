@@ -1,4 +1,4 @@
-package dev.vamana.graph;
+package dev.vamana.work;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -9,36 +9,43 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.search.TaskExecutor;
 
 /**
- * The threads that a build may use: the calling thread and up to {@code threads - 1} of an executor that is shared with
+ * The threads that long work may use: the calling thread and up to {@code threads - 1} of an executor that is shared with
  * other builds. The caller always makes progress by itself, so a busy executor slows a build down but never blocks it.
  */
-public final class BuildWorkers {
+public final class Workers {
 
   private static final int CHUNK = 64;
 
+  private final Executor executor;
   private final TaskExecutor tasks;
   private final int threads;
 
   /**
    * @param executor runs the helping threads; may be shared and may be busy
-   * @param threads most threads of one build, the calling one included, at least 1
+   * @param threads most threads of one loop, the calling one included, at least 1
    */
-  public BuildWorkers(Executor executor, int threads) {
+  public Workers(Executor executor, int threads) {
     if (threads < 1) {
       throw new IllegalArgumentException("threads must be at least 1, got " + threads);
     }
+    this.executor = executor;
     this.tasks = new TaskExecutor(executor);
     this.threads = threads;
   }
 
   /** The calling thread alone. */
-  public static BuildWorkers callingThread() {
-    return new BuildWorkers(Runnable::run, 1);
+  public static Workers callingThread() {
+    return new Workers(Runnable::run, 1);
   }
 
-  /** Most threads of one build, the calling one included. */
+  /** Most threads of one loop, the calling one included. */
   public int threads() {
     return threads;
+  }
+
+  /** Runs the helping threads. */
+  public Executor executor() {
+    return executor;
   }
 
   /** One thread's part of a parallel loop; holds that thread's scratch memory. */

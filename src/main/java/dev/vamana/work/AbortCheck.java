@@ -1,4 +1,4 @@
-package dev.vamana.graph;
+package dev.vamana.work;
 
 import java.io.IOException;
 

@@ -1,0 +1,212 @@
+package dev.vamana.codec;
+
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookId;
+import dev.vamana.pq.SubspaceLayout;
+import java.io.IOException;
+import java.util.List;
+import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.DataOutput;
+import org.apache.lucene.store.IndexInput;
+
+/**
+ * What .vem says of one field; {@link VamanaVectorsFormat} has the layout.
+ *
+ * @param size number of vectors
+ * @param graph the field's graph, or null
+ * @param quantization the field's codes, or null
+ */
+record FieldMetadata(
+    VectorEncoding encoding,
+    VectorSimilarityFunction similarity,
+    int dimension,
+    int size,
+    GraphMetadata graph,
+    QuantizationMetadata quantization) {
+
+  // positions are what the file holds, so neither list may change its order
+  private static final List<VectorEncoding> ENCODINGS = List.of(VectorEncoding.BYTE, VectorEncoding.FLOAT32);
+  private static final List<VectorSimilarityFunction> SIMILARITIES =
+      List.of(
+          VectorSimilarityFunction.EUCLIDEAN,
+          VectorSimilarityFunction.DOT_PRODUCT,
+          VectorSimilarityFunction.COSINE,
+          VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
+
+  /** A field without graph and codes. */
+  static FieldMetadata flat(FieldInfo info, int size) {
+    return of(info, size, null, null);
+  }
+
+  static FieldMetadata of(FieldInfo info, int size, GraphMetadata graph, QuantizationMetadata quantization) {
+    return new FieldMetadata(
+        info.getVectorEncoding(),
+        info.getVectorSimilarityFunction(),
+        info.getVectorDimension(),
+        size,
+        graph,
+        quantization);
+  }
+
+  void write(DataOutput out) throws IOException {
+    out.writeInt(ENCODINGS.indexOf(encoding));
+    out.writeInt(SIMILARITIES.indexOf(similarity));
+    out.writeVInt(dimension);
+    out.writeInt(size);
+    out.writeByte((byte) (graph == null ? 0 : 1));
+    if (graph != null) {
+      graph.write(out);
+    }
+    out.writeByte((byte) (quantization == null ? 0 : 1));
+    if (quantization != null) {
+      quantization.write(out);
+    }
+  }
+
+  /**
+   * Reads what {@link #write} wrote.
+   *
+   * @throws CorruptIndexException if the values contradict each other or the field's description
+   */
+  static FieldMetadata read(IndexInput in, FieldInfo info) throws IOException {
+    VectorEncoding encoding = element(in, "encoding", ENCODINGS);
+    VectorSimilarityFunction similarity = element(in, "similarity", SIMILARITIES);
+    int dimension = in.readVInt();
+    int size = in.readInt();
+    boolean matches =
+        encoding == info.getVectorEncoding()
+            && similarity == info.getVectorSimilarityFunction()
+            && dimension == info.getVectorDimension();
+    if (matches == false || size < 0) {
+      throw new CorruptIndexException(
+          "field " + info.name + " is described otherwise: " + encoding + " " + similarity + " " + dimension + " " + size,
+          in);
+    }
+    GraphMetadata graph = flag(in) ? GraphMetadata.read(in, size) : null;
+    QuantizationMetadata quantization = flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
+    return new FieldMetadata(encoding, similarity, dimension, size, graph, quantization);
+  }
+
+  private static <T> T element(IndexInput in, String what, List<T> values) throws IOException {
+    int index = in.readInt();
+    if (index < 0 || index >= values.size()) {
+      throw new CorruptIndexException("invalid " + what + ": " + index, in);
+    }
+    return values.get(index);
+  }
+
+  private static boolean flag(IndexInput in) throws IOException {
+    byte flag = in.readByte();
+    if (flag != 0 && flag != 1) {
+      throw new CorruptIndexException("invalid flag: " + flag, in);
+    }
+    return flag == 1;
+  }
+
+  /**
+   * A field's graph.
+   *
+   * @param stride slots of a row
+   * @param offset where the rows start in .vex
+   * @param length bytes of all rows
+   */
+  record GraphMetadata(int maxDegree, int stride, int beamWidth, float alpha, int medoid, long offset, long length) {
+
+    void write(DataOutput out) throws IOException {
+      out.writeVInt(maxDegree);
+      out.writeVInt(stride);
+      out.writeVInt(beamWidth);
+      out.writeInt(Float.floatToIntBits(alpha));
+      out.writeInt(medoid);
+      out.writeVLong(offset);
+      out.writeVLong(length);
+    }
+
+    static GraphMetadata read(IndexInput in, int size) throws IOException {
+      GraphMetadata graph =
+          new GraphMetadata(
+              in.readVInt(),
+              in.readVInt(),
+              in.readVInt(),
+              Float.intBitsToFloat(in.readInt()),
+              in.readInt(),
+              in.readVLong(),
+              in.readVLong());
+      boolean valid =
+          graph.maxDegree > 0
+              && graph.stride == StoredAdjacency.stride(graph.maxDegree)
+              && graph.medoid >= 0
+              && graph.medoid < size
+              && graph.length == (long) size * graph.stride * Integer.BYTES;
+      if (valid == false) {
+        throw new CorruptIndexException("invalid graph of " + size + " vectors: " + graph, in);
+      }
+      return graph;
+    }
+  }
+
+  /**
+   * A field's codes.
+   *
+   * @param trainingError mean squared quantization error of the codebook when it was trained
+   */
+  record QuantizationMetadata(
+      int subspaces,
+      long codesOffset,
+      long codesLength,
+      long codebookOffset,
+      long codebookLength,
+      CodebookId codebookId,
+      double trainingError) {
+
+    void write(DataOutput out) throws IOException {
+      out.writeVInt(subspaces);
+      out.writeVLong(codesOffset);
+      out.writeVLong(codesLength);
+      out.writeVLong(codebookOffset);
+      out.writeVLong(codebookLength);
+      out.writeBytes(codebookId.id(), CodebookId.ID_BYTES);
+      out.writeString(codebookId.name());
+      out.writeVInt(codebookId.version());
+      out.writeLong(Double.doubleToLongBits(trainingError));
+    }
+
+    static QuantizationMetadata read(IndexInput in, int size, int dimension) throws IOException {
+      int subspaces = in.readVInt();
+      long codesOffset = in.readVLong();
+      long codesLength = in.readVLong();
+      long codebookOffset = in.readVLong();
+      long codebookLength = in.readVLong();
+      byte[] id = new byte[CodebookId.ID_BYTES];
+      in.readBytes(id, 0, id.length);
+      String name = in.readString();
+      int version = in.readVInt();
+      double trainingError = Double.longBitsToDouble(in.readLong());
+      boolean valid =
+          subspaces >= 1
+              && subspaces <= Math.min(dimension, SubspaceLayout.MAX_SUBSPACES)
+              && codesLength == (long) size * subspaces
+              && codebookLength == (long) Codebook.CENTROIDS * dimension * Float.BYTES
+              && version >= 1
+              && name.length() <= CodebookId.MAX_NAME_LENGTH;
+      if (valid == false) {
+        throw new CorruptIndexException(
+            "invalid codes of " + size + " vectors: subspaces=" + subspaces + ", codes=" + codesLength
+                + ", codebook=" + codebookLength + ", name=" + name + ", version=" + version,
+            in);
+      }
+      return new QuantizationMetadata(
+          subspaces,
+          codesOffset,
+          codesLength,
+          codebookOffset,
+          codebookLength,
+          new CodebookId(id, name, version),
+          trainingError);
+    }
+  }
+}

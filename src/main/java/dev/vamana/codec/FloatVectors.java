@@ -1,0 +1,59 @@
+package dev.vamana.codec;
+
+import java.io.IOException;
+import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.util.VectorUtil;
+
+/** Stored vectors as quantization sees them: floats, of unit length for COSINE. For one thread. */
+final class FloatVectors {
+
+  private final KnnVectorValues values;
+  private final VectorSimilarityFunction similarity;
+  private final float[] scratch;
+
+  FloatVectors(KnnVectorValues values, VectorSimilarityFunction similarity) {
+    this.values = values;
+    this.similarity = similarity;
+    this.scratch = new float[values.dimension()];
+  }
+
+  VectorSimilarityFunction similarity() {
+    return similarity;
+  }
+
+  /** Copies a vector into {@code target}, which holds at least as many floats as the dimension. */
+  void read(int ordinal, float[] target) throws IOException {
+    readStored(ordinal, target);
+    if (similarity == VectorSimilarityFunction.COSINE) {
+      float scale = scale(target);
+      for (int d = 0; d < values.dimension(); d++) {
+        target[d] *= scale;
+      }
+    }
+  }
+
+  /** What a stored vector is multiplied by to get unit length; 1 for the zero vector. */
+  float scale(int ordinal) throws IOException {
+    readStored(ordinal, scratch);
+    return scale(scratch);
+  }
+
+  private static float scale(float[] vector) {
+    float squaredNorm = VectorUtil.dotProduct(vector, vector);
+    return squaredNorm > 0f ? (float) (1 / Math.sqrt(squaredNorm)) : 1f;
+  }
+
+  private void readStored(int ordinal, float[] target) throws IOException {
+    if (values instanceof FloatVectorValues floats) {
+      System.arraycopy(floats.vectorValue(ordinal), 0, target, 0, values.dimension());
+    } else {
+      byte[] bytes = ((ByteVectorValues) values).vectorValue(ordinal);
+      for (int d = 0; d < bytes.length; d++) {
+        target[d] = bytes[d];
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package dev.vamana.codec;
+
+import dev.vamana.graph.ExistingGraph;
+import dev.vamana.pq.CodebookId;
+import dev.vamana.search.SegmentViews;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.MergeState;
+
+/**
+ * What a merge can take over from its source segments: the largest graph, codebooks and codes. Sources of other formats
+ * contribute nothing but their vectors.
+ */
+final class MergeSources {
+
+  static final MergeSources NONE = new MergeSources(List.of());
+
+  // a graph most of whose nodes are gone is cheaper to build anew than to mend
+  private static final double MIN_LIVE_SHARE = 0.5;
+
+  private final List<Source> sources;
+
+  private MergeSources(List<Source> sources) {
+    this.sources = sources;
+  }
+
+  /**
+   * @param vectors the merged vectors
+   * @param maxDoc documents of the merged segment
+   */
+  static MergeSources of(FieldInfo info, MergeState mergeState, KnnVectorValues vectors, int maxDoc)
+      throws IOException {
+    List<Source> sources = new ArrayList<>();
+    for (int i = 0; i < mergeState.knnVectorsReaders.length; i++) {
+      SegmentField field = segmentField(mergeState.knnVectorsReaders[i], info.name);
+      boolean compatible =
+          field != null
+              && field.encoding() == info.getVectorEncoding()
+              && field.similarity() == info.getVectorSimilarityFunction()
+              && field.dimension() == info.getVectorDimension()
+              && (field.hasGraph() || field.codesRegion() != null);
+      if (compatible) {
+        sources.add(Source.of(field, mergeState.docMaps[i], vectors, maxDoc));
+      }
+    }
+    sources.sort(Comparator.comparingInt(Source::live).reversed());
+    return new MergeSources(sources);
+  }
+
+  private static SegmentField segmentField(KnnVectorsReader reader, String field) {
+    KnnVectorsReader fieldReader =
+        reader instanceof PerFieldKnnVectorsFormat.FieldsReader perField ? perField.getFieldReader(field) : reader;
+    return fieldReader instanceof SegmentViews views && views.view(field) instanceof SegmentField segmentField
+        ? segmentField
+        : null;
+  }
+
+  /** The graph to start from, or null. */
+  ExistingGraph largestGraph() throws IOException {
+    for (Source source : sources) {
+      if (source.field.hasGraph() && source.live >= MIN_LIVE_SHARE * source.field.size()) {
+        return new ExistingGraph(source.field.adjacency(), source.field.medoid(), source.newOrdinals);
+      }
+    }
+    return null;
+  }
+
+  /** The largest source that has codes, or null. */
+  SegmentField largestWithCodes() {
+    for (Source source : sources) {
+      if (source.field.codesRegion() != null) {
+        return source.field;
+      }
+    }
+    return null;
+  }
+
+  /** The codes that were made with this codebook. */
+  SourceCodes codesOf(CodebookId codebook, int size) throws IOException {
+    SourceCodes codes = null;
+    for (Source source : sources) {
+      FieldMetadata.QuantizationMetadata quantization = source.field.metadata().quantization();
+      if (quantization != null && quantization.codebookId().equals(codebook)) {
+        if (codes == null) {
+          codes = SourceCodes.of(size, quantization.subspaces());
+        }
+        codes.add(source.field.codesRegion(), source.newOrdinals);
+      }
+    }
+    return codes == null ? SourceCodes.none() : codes;
+  }
+
+  /**
+   * A source segment.
+   *
+   * @param newOrdinals for each of its ordinals the ordinal in the merged segment, or -1 if deleted
+   * @param live how many were not deleted
+   */
+  private record Source(SegmentField field, int[] newOrdinals, int live) {
+
+    static Source of(SegmentField field, MergeState.DocMap docMap, KnnVectorValues merged, int maxDoc)
+        throws IOException {
+      KnnVectorValues vectors = field.vectors();
+      boolean dense = merged.size() == maxDoc;
+      int[] newOrdinals = new int[vectors.size()];
+      int live = 0;
+      for (int ordinal = 0; ordinal < newOrdinals.length; ordinal++) {
+        int doc = docMap.get(vectors.ordToDoc(ordinal));
+        newOrdinals[ordinal] = doc < 0 ? -1 : dense ? doc : ordinalOf(doc, merged);
+        live += doc < 0 ? 0 : 1;
+      }
+      return new Source(field, newOrdinals, live);
+    }
+
+    private static int ordinalOf(int doc, KnnVectorValues vectors) {
+      int low = 0;
+      int high = vectors.size() - 1;
+      while (low <= high) {
+        int middle = (low + high) >>> 1;
+        int found = vectors.ordToDoc(middle);
+        if (found == doc) {
+          return middle;
+        }
+        if (found < doc) {
+          low = middle + 1;
+        } else {
+          high = middle - 1;
+        }
+      }
+      throw new IllegalStateException("document " + doc + " has no vector in the merged segment");
+    }
+  }
+}

@@ -1,0 +1,180 @@
+package dev.vamana.codec;
+
+import dev.vamana.graph.Adjacency;
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.FileRegion;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
+import org.apache.lucene.codecs.lucene95.HasIndexSlice;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+
+/** One field of an open segment. */
+final class SegmentField implements SegmentView {
+
+  // not an extension of Lucene's: "vex" stands for HNSW graphs in its statistics and checks
+  private static final String GRAPH_BYTES = "vamana_graph";
+  private static final String CODE_BYTES = "vamana_codes";
+
+  private final String name;
+  private final String field;
+  private final FieldMetadata metadata;
+  private final FlatVectorsReader raw;
+  private final FileRegion graphRegion;
+  private final StoredAdjacency adjacency;
+  private final FileRegion codesRegion;
+  private final FileRegion codebookRegion;
+  private volatile Codebook codebook;
+
+  SegmentField(
+      String name,
+      String field,
+      FieldMetadata metadata,
+      FlatVectorsReader raw,
+      IndexInput graph,
+      IndexInput quantization)
+      throws IOException {
+    this.name = name;
+    this.field = field;
+    this.metadata = metadata;
+    this.raw = raw;
+    FieldMetadata.GraphMetadata rows = metadata.graph();
+    this.graphRegion = rows == null ? null : FileRegion.of(graph, rows.offset(), rows.length());
+    this.adjacency = rows == null ? null : new StoredAdjacency(graphRegion, metadata.size(), rows.stride());
+    FieldMetadata.QuantizationMetadata codes = metadata.quantization();
+    this.codesRegion =
+        codes == null ? null : FileRegion.of(quantization, codes.codesOffset(), codes.codesLength());
+    this.codebookRegion =
+        codes == null ? null : FileRegion.of(quantization, codes.codebookOffset(), codes.codebookLength());
+  }
+
+  FieldMetadata metadata() {
+    return metadata;
+  }
+
+  Map<String, Long> offHeapBytes() {
+    Map<String, Long> bytes = new LinkedHashMap<>();
+    if (graphRegion != null) {
+      bytes.put(GRAPH_BYTES, graphRegion.length());
+    }
+    if (codesRegion != null) {
+      bytes.put(CODE_BYTES, codesRegion.length());
+    }
+    return bytes;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public int size() {
+    return metadata.size();
+  }
+
+  @Override
+  public int dimension() {
+    return metadata.dimension();
+  }
+
+  @Override
+  public VectorEncoding encoding() {
+    return metadata.encoding();
+  }
+
+  @Override
+  public VectorSimilarityFunction similarity() {
+    return metadata.similarity();
+  }
+
+  @Override
+  public boolean hasGraph() {
+    return adjacency != null;
+  }
+
+  @Override
+  public int maxDegree() {
+    return hasGraph() ? metadata.graph().maxDegree() : 0;
+  }
+
+  @Override
+  public int medoid() {
+    return hasGraph() ? metadata.graph().medoid() : -1;
+  }
+
+  @Override
+  public Adjacency adjacency() throws IOException {
+    if (adjacency == null) {
+      throw new IllegalStateException(name + " has no graph");
+    }
+    return adjacency.copy();
+  }
+
+  @Override
+  public RandomVectorScorer scorer(QueryVector query) throws IOException {
+    return query.floats() != null
+        ? raw.getRandomVectorScorer(field, query.floats())
+        : raw.getRandomVectorScorer(field, query.bytes());
+  }
+
+  @Override
+  public KnnVectorValues vectors() throws IOException {
+    return encoding() == VectorEncoding.FLOAT32
+        ? raw.getFloatVectorValues(field)
+        : raw.getByteVectorValues(field);
+  }
+
+  @Override
+  public Codebook codebook() throws IOException {
+    if (codebookRegion == null) {
+      return null;
+    }
+    Codebook loaded = codebook;
+    if (loaded == null) {
+      float[] centroids = new float[Math.toIntExact(codebookRegion.length() / Float.BYTES)];
+      codebookRegion.open().readFloats(centroids, 0, centroids.length);
+      loaded =
+          new Codebook(
+              metadata.quantization().codebookId(),
+              new SubspaceLayout(dimension(), metadata.quantization().subspaces()),
+              centroids);
+      // two threads may read it at once; either copy will do
+      codebook = loaded;
+    }
+    return loaded;
+  }
+
+  @Override
+  public FileRegion graphRegion() {
+    return graphRegion;
+  }
+
+  @Override
+  public FileRegion codesRegion() {
+    return codesRegion;
+  }
+
+  @Override
+  public FileRegion vectorsRegion() throws IOException {
+    if (vectors() instanceof HasIndexSlice sliced && sliced.getSlice() != null) {
+      IndexInput slice = sliced.getSlice();
+      return FileRegion.of(slice, 0, slice.length());
+    }
+    return null;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,87 @@
+package dev.vamana.codec;
+
+import dev.vamana.graph.BuildParameters;
+import dev.vamana.pq.SubspaceLayout;
+
+/**
+ * How the format writes segments. Reading needs none of it.
+ *
+ * @param maxDegree most neighbours of a node (R), {@value BuildParameters#MIN_DEGREE} to {@value
+ *     BuildParameters#MAX_DEGREE}
+ * @param beamWidth beam of the search before each insertion (L), {@code maxDegree} to {@value
+ *     BuildParameters#MAX_BEAM_WIDTH}
+ * @param alpha relaxation of robust prune, 1.0 to 2.0
+ * @param subspaces PQ subspaces (m), so bytes of a code, 1 to 256 and at most the field's dimension; or {@link
+ *     #AUTO_SUBSPACES} for {@link SubspaceLayout#defaultSubspaces}
+ * @param graphThreshold segments with fewer vectors get no graph and are searched exactly; at least 0
+ * @param quantizationThreshold segments with fewer vectors get no codes; at least 0
+ */
+public record VamanaParameters(
+    int maxDegree, int beamWidth, float alpha, int subspaces, int graphThreshold, int quantizationThreshold) {
+
+  public static final int DEFAULT_MAX_DEGREE = 64;
+  public static final int DEFAULT_BEAM_WIDTH = 128;
+  public static final float DEFAULT_ALPHA = 1.2f;
+  public static final int AUTO_SUBSPACES = 0;
+  public static final int DEFAULT_GRAPH_THRESHOLD = 10_000;
+  public static final int DEFAULT_QUANTIZATION_THRESHOLD = 25_000;
+
+  /** What the format's no-argument instance writes with. */
+  public static final VamanaParameters DEFAULT =
+      new VamanaParameters(
+          DEFAULT_MAX_DEGREE,
+          DEFAULT_BEAM_WIDTH,
+          DEFAULT_ALPHA,
+          AUTO_SUBSPACES,
+          DEFAULT_GRAPH_THRESHOLD,
+          DEFAULT_QUANTIZATION_THRESHOLD);
+
+  private static final long SEED = 42;
+
+  public VamanaParameters {
+    BuildParameters.check(maxDegree, beamWidth, alpha);
+    if (subspaces < AUTO_SUBSPACES || subspaces > SubspaceLayout.MAX_SUBSPACES) {
+      throw new IllegalArgumentException(
+          "subspaces must be between 1 and "
+              + SubspaceLayout.MAX_SUBSPACES
+              + ", or "
+              + AUTO_SUBSPACES
+              + " for automatic, got "
+              + subspaces);
+    }
+    checkNotNegative("graphThreshold", graphThreshold);
+    checkNotNegative("quantizationThreshold", quantizationThreshold);
+  }
+
+  /** These parameters with another max degree and beam width. */
+  public VamanaParameters withGraph(int newMaxDegree, int newBeamWidth, float newAlpha) {
+    return new VamanaParameters(
+        newMaxDegree, newBeamWidth, newAlpha, subspaces, graphThreshold, quantizationThreshold);
+  }
+
+  /** These parameters with another number of subspaces. */
+  public VamanaParameters withSubspaces(int newSubspaces) {
+    return new VamanaParameters(maxDegree, beamWidth, alpha, newSubspaces, graphThreshold, quantizationThreshold);
+  }
+
+  /** These parameters with other thresholds. */
+  public VamanaParameters withThresholds(int newGraphThreshold, int newQuantizationThreshold) {
+    return new VamanaParameters(
+        maxDegree, beamWidth, alpha, subspaces, newGraphThreshold, newQuantizationThreshold);
+  }
+
+  BuildParameters build() {
+    return new BuildParameters(maxDegree, beamWidth, alpha, SEED);
+  }
+
+  SubspaceLayout layout(int dimension) {
+    int count = subspaces == AUTO_SUBSPACES ? SubspaceLayout.defaultSubspaces(dimension) : subspaces;
+    return new SubspaceLayout(dimension, Math.min(count, dimension));
+  }
+
+  private static void checkNotNegative(String name, int value) {
+    if (value < 0) {
+      throw new IllegalArgumentException(name + " must be between 0 and " + Integer.MAX_VALUE + ", got " + value);
+    }
+  }
+}

@@ -1,0 +1,212 @@
+package dev.vamana.codec;
+
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentSearch;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.SegmentViews;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.lucene.codecs.CodecUtil;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.codecs.hnsw.FlatVectorsFormat;
+import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
+import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.SegmentReadState;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.store.ChecksumIndexInput;
+import org.apache.lucene.store.DataAccessHint;
+import org.apache.lucene.store.FileDataHint;
+import org.apache.lucene.store.FileTypeHint;
+import org.apache.lucene.store.IOContext;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.util.IOUtils;
+
+/** Reads the files of {@link VamanaVectorsFormat} and searches them. */
+final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews {
+
+  private final FieldInfos fieldInfos;
+  private final Map<Integer, SegmentField> fields;
+  private final FlatVectorsReader raw;
+  private final IndexInput graph;
+  private final IndexInput quantization;
+
+  VamanaVectorsReader(SegmentReadState state, FlatVectorsFormat rawFormat) throws IOException {
+    this.fieldInfos = state.fieldInfos;
+    this.fields = new HashMap<>();
+    FlatVectorsReader openedRaw = null;
+    IndexInput openedGraph = null;
+    IndexInput openedQuantization = null;
+    boolean success = false;
+    try {
+      Map<FieldInfo, FieldMetadata> metadata = new LinkedHashMap<>();
+      int version = readMetadata(state, metadata);
+      openedRaw = rawFormat.fieldsReader(state);
+      openedGraph =
+          open(state, version, VamanaVectorsFormat.GRAPH_EXTENSION, VamanaVectorsFormat.GRAPH_CODEC_NAME);
+      openedQuantization =
+          open(
+              state,
+              version,
+              VamanaVectorsFormat.QUANTIZATION_EXTENSION,
+              VamanaVectorsFormat.QUANTIZATION_CODEC_NAME);
+      for (Map.Entry<FieldInfo, FieldMetadata> entry : metadata.entrySet()) {
+        FieldInfo info = entry.getKey();
+        String name = "segment " + state.segmentInfo.name + " field " + info.name;
+        fields.put(
+            info.number,
+            new SegmentField(name, info.name, entry.getValue(), openedRaw, openedGraph, openedQuantization));
+      }
+      success = true;
+    } finally {
+      if (success == false) {
+        IOUtils.closeWhileHandlingException(openedRaw, openedGraph, openedQuantization);
+      }
+    }
+    this.raw = openedRaw;
+    this.graph = openedGraph;
+    this.quantization = openedQuantization;
+  }
+
+  private VamanaVectorsReader(VamanaVectorsReader reader, FlatVectorsReader raw) {
+    this.fieldInfos = reader.fieldInfos;
+    this.fields = reader.fields;
+    this.raw = raw;
+    this.graph = reader.graph;
+    this.quantization = reader.quantization;
+  }
+
+  private static int readMetadata(SegmentReadState state, Map<FieldInfo, FieldMetadata> metadata) throws IOException {
+    String fileName =
+        IndexFileNames.segmentFileName(
+            state.segmentInfo.name, state.segmentSuffix, VamanaVectorsFormat.META_EXTENSION);
+    int version = -1;
+    try (ChecksumIndexInput in = state.directory.openChecksumInput(fileName)) {
+      Throwable failure = null;
+      try {
+        version =
+            CodecUtil.checkIndexHeader(
+                in,
+                VamanaVectorsFormat.META_CODEC_NAME,
+                VamanaVectorsFormat.VERSION_START,
+                VamanaVectorsFormat.VERSION_CURRENT,
+                state.segmentInfo.getId(),
+                state.segmentSuffix);
+        for (int number = in.readInt(); number != -1; number = in.readInt()) {
+          FieldInfo info = state.fieldInfos.fieldInfo(number);
+          if (info == null) {
+            throw new CorruptIndexException("invalid field number: " + number, in);
+          }
+          metadata.put(info, FieldMetadata.read(in, info));
+        }
+      } catch (Throwable t) {
+        failure = t;
+      } finally {
+        CodecUtil.checkFooter(in, failure);
+      }
+    }
+    return version;
+  }
+
+  private static IndexInput open(SegmentReadState state, int version, String extension, String codecName)
+      throws IOException {
+    String fileName = IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
+    IOContext context =
+        state.context.withHints(FileTypeHint.DATA, FileDataHint.KNN_VECTORS, DataAccessHint.RANDOM);
+    IndexInput in = state.directory.openInput(fileName, context);
+    boolean success = false;
+    try {
+      CodecUtil.checkIndexHeader(
+          in, codecName, version, version, state.segmentInfo.getId(), state.segmentSuffix);
+      CodecUtil.retrieveChecksum(in);
+      success = true;
+      return in;
+    } finally {
+      if (success == false) {
+        IOUtils.closeWhileHandlingException(in);
+      }
+    }
+  }
+
+  @Override
+  public KnnVectorsReader getMergeInstance() throws IOException {
+    return new VamanaVectorsReader(this, raw.getMergeInstance());
+  }
+
+  @Override
+  public void finishMerge() throws IOException {
+    raw.finishMerge();
+  }
+
+  @Override
+  public void checkIntegrity() throws IOException {
+    raw.checkIntegrity();
+    CodecUtil.checksumEntireFile(graph);
+    CodecUtil.checksumEntireFile(quantization);
+  }
+
+  @Override
+  public FloatVectorValues getFloatVectorValues(String field) throws IOException {
+    return raw.getFloatVectorValues(field);
+  }
+
+  @Override
+  public ByteVectorValues getByteVectorValues(String field) throws IOException {
+    return raw.getByteVectorValues(field);
+  }
+
+  @Override
+  public void search(String field, float[] target, KnnCollector collector, AcceptDocs acceptDocs)
+      throws IOException {
+    search(field, QueryVector.of(target), collector, acceptDocs);
+  }
+
+  @Override
+  public void search(String field, byte[] target, KnnCollector collector, AcceptDocs acceptDocs)
+      throws IOException {
+    search(field, QueryVector.of(target), collector, acceptDocs);
+  }
+
+  private void search(String field, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
+      throws IOException {
+    SegmentField view = field(field);
+    if (view.encoding() != query.encoding()) {
+      throw new IllegalArgumentException(
+          "field " + field + " holds " + view.encoding() + " vectors, the query is " + query.encoding());
+    }
+    SegmentSearch.search(view, query, collector, acceptDocs);
+  }
+
+  private SegmentField field(String field) {
+    SegmentField view = view(field);
+    if (view == null) {
+      throw new IllegalArgumentException("field " + field + " has no vectors in this segment");
+    }
+    return view;
+  }
+
+  @Override
+  public SegmentField view(String field) {
+    FieldInfo info = fieldInfos.fieldInfo(field);
+    return info == null ? null : fields.get(info.number);
+  }
+
+  @Override
+  public Map<String, Long> getOffHeapByteSize(FieldInfo fieldInfo) {
+    return KnnVectorsReader.mergeOffHeapByteSizeMaps(
+        raw.getOffHeapByteSize(fieldInfo), field(fieldInfo.name).offHeapBytes());
+  }
+
+  @Override
+  public void close() throws IOException {
+    IOUtils.close(raw, graph, quantization);
+  }
+}

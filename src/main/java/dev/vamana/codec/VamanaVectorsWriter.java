@@ -1,0 +1,190 @@
+package dev.vamana.codec;
+
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.codecs.CodecUtil;
+import org.apache.lucene.codecs.KnnFieldVectorsWriter;
+import org.apache.lucene.codecs.KnnVectorsWriter;
+import org.apache.lucene.codecs.hnsw.FlatFieldVectorsWriter;
+import org.apache.lucene.codecs.hnsw.FlatVectorsFormat;
+import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
+import org.apache.lucene.codecs.hnsw.FlatVectorsWriter;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.MergeState;
+import org.apache.lucene.index.SegmentReadState;
+import org.apache.lucene.index.SegmentWriteState;
+import org.apache.lucene.index.Sorter;
+import org.apache.lucene.store.IndexOutput;
+import org.apache.lucene.util.IORunnable;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.RamUsageEstimator;
+
+/**
+ * Writes the files of {@link VamanaVectorsFormat}.
+ *
+ * <p>Flushes and merges go the same way: the raw vectors are written first, in their final order, and opened again;
+ * graph and codes are then built from the mapped file.
+ */
+final class VamanaVectorsWriter extends KnnVectorsWriter {
+
+  private static final long SHALLOW_BYTES = RamUsageEstimator.shallowSizeOfInstance(VamanaVectorsWriter.class);
+
+  private final SegmentWriteState state;
+  private final FlatVectorsFormat rawFormat;
+  private final VamanaParameters parameters;
+  private final Workers workers;
+  private final List<BufferedField> buffered = new ArrayList<>();
+  private final FlatVectorsWriter rawWriter;
+  private final IndexOutput meta;
+  private final IndexOutput graph;
+  private final IndexOutput quantization;
+  private FlatVectorsReader rawReader;
+  private boolean rawFinished;
+  private boolean finished;
+
+  VamanaVectorsWriter(
+      SegmentWriteState state, FlatVectorsFormat rawFormat, VamanaParameters parameters, Workers workers)
+      throws IOException {
+    this.state = state;
+    this.rawFormat = rawFormat;
+    this.parameters = parameters;
+    this.workers = workers;
+    FlatVectorsWriter openedRaw = null;
+    IndexOutput openedMeta = null;
+    IndexOutput openedGraph = null;
+    IndexOutput openedQuantization = null;
+    boolean success = false;
+    try {
+      openedRaw = rawFormat.fieldsWriter(state);
+      openedMeta = create(VamanaVectorsFormat.META_EXTENSION, VamanaVectorsFormat.META_CODEC_NAME);
+      openedGraph = create(VamanaVectorsFormat.GRAPH_EXTENSION, VamanaVectorsFormat.GRAPH_CODEC_NAME);
+      openedQuantization =
+          create(VamanaVectorsFormat.QUANTIZATION_EXTENSION, VamanaVectorsFormat.QUANTIZATION_CODEC_NAME);
+      success = true;
+    } finally {
+      if (success == false) {
+        IOUtils.closeWhileHandlingException(openedRaw, openedMeta, openedGraph, openedQuantization);
+      }
+    }
+    this.rawWriter = openedRaw;
+    this.meta = openedMeta;
+    this.graph = openedGraph;
+    this.quantization = openedQuantization;
+  }
+
+  private IndexOutput create(String extension, String codecName) throws IOException {
+    String fileName = IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
+    IndexOutput out = state.directory.createOutput(fileName, state.context);
+    boolean success = false;
+    try {
+      CodecUtil.writeIndexHeader(
+          out, codecName, VamanaVectorsFormat.VERSION_CURRENT, state.segmentInfo.getId(), state.segmentSuffix);
+      success = true;
+      return out;
+    } finally {
+      if (success == false) {
+        IOUtils.closeWhileHandlingException(out);
+      }
+    }
+  }
+
+  @Override
+  public KnnFieldVectorsWriter<?> addField(FieldInfo fieldInfo) throws IOException {
+    FlatFieldVectorsWriter<?> vectors = rawWriter.addField(fieldInfo);
+    buffered.add(new BufferedField(fieldInfo, vectors));
+    return vectors;
+  }
+
+  @Override
+  public void flush(int maxDoc, Sorter.DocMap sortMap) throws IOException {
+    rawWriter.flush(maxDoc, sortMap);
+    for (BufferedField field : buffered) {
+      int size = field.vectors.getDocsWithFieldSet().cardinality();
+      write(field.info, size, null, AbortCheck.NEVER);
+    }
+  }
+
+  @Override
+  public IORunnable mergeOneField(FieldInfo fieldInfo, MergeState mergeState) throws IOException {
+    rawWriter.mergeOneFlatVectorField(fieldInfo, mergeState);
+    return () -> {
+      FlatVectorsReader reader = rawReader();
+      int size =
+          switch (fieldInfo.getVectorEncoding()) {
+            case BYTE -> reader.getByteVectorValues(fieldInfo.name).size();
+            case FLOAT32 -> reader.getFloatVectorValues(fieldInfo.name).size();
+          };
+      write(fieldInfo, size, mergeState, mergeState::checkAborted);
+    };
+  }
+
+  private void write(FieldInfo info, int size, MergeState mergeState, AbortCheck abort) throws IOException {
+    FieldMetadata metadata;
+    boolean withGraph = size > 0 && size >= parameters.graphThreshold();
+    boolean withCodes = size > 0 && size >= parameters.quantizationThreshold();
+    if (withGraph || withCodes) {
+      FieldIndexer indexer = new FieldIndexer(info, rawReader(), parameters, workers, abort);
+      MergeSources sources =
+          mergeState == null
+              ? MergeSources.NONE
+              : MergeSources.of(info, mergeState, indexer.vectors(), state.segmentInfo.maxDoc());
+      FieldMetadata.GraphMetadata graphMetadata = withGraph ? indexer.writeGraph(graph, sources) : null;
+      FieldMetadata.QuantizationMetadata codesMetadata =
+          withCodes ? indexer.writeCodes(quantization, sources) : null;
+      metadata = FieldMetadata.of(info, size, graphMetadata, codesMetadata);
+    } else {
+      metadata = FieldMetadata.flat(info, size);
+    }
+    meta.writeInt(info.number);
+    metadata.write(meta);
+  }
+
+  /** The raw vectors of this segment, all fields of which have been written. */
+  private FlatVectorsReader rawReader() throws IOException {
+    if (rawReader == null) {
+      finishRaw();
+      rawWriter.close();
+      rawReader =
+          rawFormat.fieldsReader(
+              new SegmentReadState(
+                  state.directory, state.segmentInfo, state.fieldInfos, state.context, state.segmentSuffix));
+    }
+    return rawReader;
+  }
+
+  private void finishRaw() throws IOException {
+    if (rawFinished == false) {
+      rawFinished = true;
+      rawWriter.finish();
+    }
+  }
+
+  @Override
+  public void finish() throws IOException {
+    if (finished) {
+      throw new IllegalStateException("already finished");
+    }
+    finished = true;
+    finishRaw();
+    meta.writeInt(-1);
+    CodecUtil.writeFooter(meta);
+    CodecUtil.writeFooter(graph);
+    CodecUtil.writeFooter(quantization);
+  }
+
+  @Override
+  public long ramBytesUsed() {
+    return SHALLOW_BYTES + rawWriter.ramBytesUsed();
+  }
+
+  @Override
+  public void close() throws IOException {
+    IOUtils.close(rawReader, rawWriter, meta, graph, quantization);
+  }
+
+  private record BufferedField(FieldInfo info, FlatFieldVectorsWriter<?> vectors) {}
+}

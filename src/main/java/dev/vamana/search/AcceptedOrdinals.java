@@ -1,0 +1,25 @@
+package dev.vamana.search;
+
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
+
+/** Accepted ordinals that any thread may read; what Lucene hands over is confined to the searching thread. */
+final class AcceptedOrdinals {
+
+  private AcceptedOrdinals() {}
+
+  /**
+   * @param accepted accepted ordinals, or null for all
+   * @param size number of ordinals
+   * @return an immutable copy, or null for all
+   */
+  static Bits copy(Bits accepted, int size) {
+    if (accepted == null) {
+      return null;
+    }
+    FixedBitSet copy = new FixedBitSet(size);
+    copy.set(0, size);
+    accepted.applyMask(copy, 0);
+    return copy.asReadOnlyBits();
+  }
+}

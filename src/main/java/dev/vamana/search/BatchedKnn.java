@@ -1,0 +1,236 @@
+package dev.vamana.search;
+
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.FilterLeafReader;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.QueryTimeout;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.ScoreMode;
+import org.apache.lucene.search.Scorer;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopKnnCollector;
+import org.apache.lucene.search.TotalHits;
+import org.apache.lucene.search.Weight;
+import org.apache.lucene.util.Bits;
+
+/**
+ * Nearest neighbours of many query vectors at once.
+ *
+ * <p>All queries over all segments go to the executor as one batch. On one segment the hits are those of single {@code
+ * KnnFloatVectorQuery}s with the same walk; on several, each segment is searched for the full k, so that recall is at
+ * least theirs. Segments of other formats are searched one query at a time.
+ */
+public final class BatchedKnn {
+
+  /** Work items handed to the executor in one call; bounds the memory that a large request holds at once. */
+  private static final int MAX_BATCH = 16_384;
+
+  private final IndexSearcher searcher;
+  private final SearchExecutor executor;
+
+  /**
+   * Searches with the installed executor, or on the calling thread if none is installed.
+   *
+   * @param searcher its reader's live documents and fields are respected, wrapped readers included; its timeout ends
+   *     the search with the hits found so far
+   */
+  public BatchedKnn(IndexSearcher searcher) {
+    this(searcher, ExecutorRegistry.current() == null ? new CpuExecutor(Workers.callingThread()) : ExecutorRegistry.current());
+  }
+
+  /** Searches with the given executor, which stays the caller's to close. */
+  public BatchedKnn(IndexSearcher searcher, SearchExecutor executor) {
+    this.searcher = searcher;
+    this.executor = executor;
+  }
+
+  /**
+   * The k nearest documents of each query.
+   *
+   * @param field a field of float vectors
+   * @param queries one vector of the field's dimension a query
+   * @param k most hits of a query, at least 1
+   * @param filter which documents may be hits, or null for all
+   * @return one TopDocs a query, in their order
+   * @throws IllegalArgumentException if k, a dimension or the field's encoding does not fit
+   */
+  public TopDocs[] search(String field, float[][] queries, int k, Query filter) throws IOException {
+    return search(field, Arrays.stream(queries).map(QueryVector::of).toList(), WalkParameters.exact(beam(k)), k, filter);
+  }
+
+  /** As {@link #search(String, float[][], int, Query)}, for a field of byte vectors. */
+  public TopDocs[] search(String field, byte[][] queries, int k, Query filter) throws IOException {
+    return search(field, Arrays.stream(queries).map(QueryVector::of).toList(), WalkParameters.exact(beam(k)), k, filter);
+  }
+
+  /**
+   * The k nearest documents of each query.
+   *
+   * @param walk how segments with a graph are walked
+   */
+  public TopDocs[] search(String field, List<QueryVector> queries, WalkParameters walk, int k, Query filter)
+      throws IOException {
+    if (k < 1) {
+      throw new IllegalArgumentException("k must be at least 1, got " + k);
+    }
+    Weight weight =
+        filter == null ? null : searcher.createWeight(searcher.rewrite(filter), ScoreMode.COMPLETE_NO_SCORES, 1f);
+    List<TopDocs[]> leaves = new ArrayList<>();
+    List<Slot> slots = new ArrayList<>();
+    for (LeafReaderContext context : searcher.getIndexReader().leaves()) {
+      FieldInfo info = context.reader().getFieldInfos().fieldInfo(field);
+      if (info == null || info.hasVectorValues() == false) {
+        continue;
+      }
+      checkQueries(info, queries);
+      TopDocs[] hits = new TopDocs[queries.size()];
+      leaves.add(hits);
+      AcceptDocs acceptDocs = acceptDocs(context, weight);
+      SegmentView view = view(context.reader(), field);
+      if (view == null) {
+        searchOtherFormat(context, field, queries, k, acceptDocs, hits);
+      } else {
+        addItems(context, view, queries, walk, k, acceptDocs, hits, slots);
+      }
+    }
+    for (int from = 0; from < slots.size(); from += MAX_BATCH) {
+      run(slots.subList(from, Math.min(slots.size(), from + MAX_BATCH)));
+    }
+    return merge(leaves, queries.size(), k);
+  }
+
+  private static int beam(int k) {
+    return Math.max(1, Math.min(k, WalkParameters.MAX_BEAM_WIDTH));
+  }
+
+  private static void checkQueries(FieldInfo info, List<QueryVector> queries) {
+    for (QueryVector query : queries) {
+      if (query.encoding() != info.getVectorEncoding()) {
+        throw new IllegalArgumentException(
+            "field " + info.name + " holds " + info.getVectorEncoding() + " vectors, the query is " + query.encoding());
+      }
+      if (query.dimension() != info.getVectorDimension()) {
+        throw new IllegalArgumentException(
+            "field " + info.name + " has dimension " + info.getVectorDimension() + ", the query has " + query.dimension());
+      }
+    }
+  }
+
+  /** Live documents are the outer reader's, which may hide some that the segment holds. */
+  private static AcceptDocs acceptDocs(LeafReaderContext context, Weight weight) throws IOException {
+    LeafReader reader = context.reader();
+    if (weight == null) {
+      return AcceptDocs.fromLiveDocs(reader.getLiveDocs(), reader.maxDoc());
+    }
+    return AcceptDocs.fromIteratorSupplier(
+        () -> {
+          Scorer scorer = weight.scorer(context);
+          return scorer == null ? DocIdSetIterator.empty() : scorer.iterator();
+        },
+        reader.getLiveDocs(),
+        reader.maxDoc());
+  }
+
+  private static SegmentView view(LeafReader reader, String field) {
+    if (FilterLeafReader.unwrap(reader) instanceof CodecReader codecReader) {
+      KnnVectorsReader vectors = FilterCodecReader.unwrap(codecReader).getVectorReader();
+      if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
+        vectors = perField.getFieldReader(field);
+      }
+      if (vectors instanceof SegmentViews views) {
+        return views.view(field);
+      }
+    }
+    return null;
+  }
+
+  private void searchOtherFormat(
+      LeafReaderContext context, String field, List<QueryVector> queries, int k, AcceptDocs acceptDocs, TopDocs[] hits)
+      throws IOException {
+    for (int i = 0; i < hits.length; i++) {
+      TopKnnCollector collector = new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE);
+      QueryVector query = queries.get(i);
+      if (query.floats() != null) {
+        context.reader().searchNearestVectors(field, query.floats(), collector, acceptDocs);
+      } else {
+        context.reader().searchNearestVectors(field, query.bytes(), collector, acceptDocs);
+      }
+      hits[i] = collector.topDocs();
+      for (ScoreDoc hit : hits[i].scoreDocs) {
+        hit.doc += context.docBase;
+      }
+    }
+  }
+
+  private void addItems(
+      LeafReaderContext context,
+      SegmentView view,
+      List<QueryVector> queries,
+      WalkParameters walk,
+      int k,
+      AcceptDocs acceptDocs,
+      TopDocs[] hits,
+      List<Slot> slots)
+      throws IOException {
+    int accepted = Math.min(acceptDocs.cost(), view.size());
+    KnnVectorValues vectors = view.vectors();
+    Bits acceptedOrdinals = AcceptedOrdinals.copy(vectors.getAcceptOrds(acceptDocs.bits()), view.size());
+    QueryTimeout timeout = searcher.getTimeout();
+    BooleanSupplier cancelled = timeout == null ? () -> false : timeout::shouldExit;
+    for (int i = 0; i < hits.length; i++) {
+      WorkItem item =
+          new WorkItem(
+              view, queries.get(i), k, walk, acceptedOrdinals, accepted, Long.MAX_VALUE, cancelled, new int[0]);
+      slots.add(new Slot(item, vectors, context.docBase, hits, i));
+    }
+  }
+
+  private void run(List<Slot> slots) throws IOException {
+    List<WorkResult> results = executor.search(slots.stream().map(Slot::item).toList());
+    for (int i = 0; i < results.size(); i++) {
+      slots.get(i).deliver(results.get(i));
+    }
+  }
+
+  private static TopDocs[] merge(List<TopDocs[]> leaves, int queries, int k) {
+    TopDocs[] merged = new TopDocs[queries];
+    for (int i = 0; i < queries; i++) {
+      TopDocs[] perLeaf = new TopDocs[leaves.size()];
+      for (int leaf = 0; leaf < perLeaf.length; leaf++) {
+        perLeaf[leaf] = leaves.get(leaf)[i];
+      }
+      merged[i] = TopDocs.merge(k, perLeaf);
+    }
+    return merged;
+  }
+
+  /** Where the result of an item goes. */
+  private record Slot(WorkItem item, KnnVectorValues vectors, int docBase, TopDocs[] hits, int query) {
+    void deliver(WorkResult result) {
+      ScoreDoc[] docs = new ScoreDoc[result.ordinals().length];
+      for (int i = 0; i < docs.length; i++) {
+        docs[i] = new ScoreDoc(docBase + vectors.ordToDoc(result.ordinals()[i]), result.scores()[i]);
+      }
+      TotalHits.Relation relation =
+          result.complete() ? TotalHits.Relation.EQUAL_TO : TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO;
+      hits[query] = new TopDocs(new TotalHits(result.visited(), relation), docs);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package dev.vamana.search;
+
+import java.io.IOException;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.util.BitSet;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+
+/** Scores every accepted ordinal of a segment, in ascending order. */
+final class ExactScan {
+
+  private static final int BLOCK = 64;
+
+  private final RandomVectorScorer scorer;
+  private final KnnCollector collector;
+  private final int[] ordinals = new int[BLOCK];
+  private final float[] scores = new float[BLOCK];
+  private int count;
+
+  /**
+   * @param collector receives ordinals with their scores
+   */
+  ExactScan(RandomVectorScorer scorer, KnnCollector collector) {
+    this.scorer = scorer;
+    this.collector = collector;
+  }
+
+  /**
+   * @param accepted which ordinals are scored, or null for all
+   */
+  void run(Bits accepted) throws IOException {
+    int size = scorer.maxOrd();
+    if (accepted instanceof BitSet bits) {
+      int ordinal = size == 0 ? DocIdSetIterator.NO_MORE_DOCS : bits.nextSetBit(0);
+      while (ordinal < size && add(ordinal)) {
+        ordinal = ordinal + 1 < size ? bits.nextSetBit(ordinal + 1) : DocIdSetIterator.NO_MORE_DOCS;
+      }
+    } else {
+      for (int ordinal = 0; ordinal < size; ordinal++) {
+        if ((accepted == null || accepted.get(ordinal)) && add(ordinal) == false) {
+          break;
+        }
+      }
+    }
+    score();
+  }
+
+  /** Returns false if the collector wants no more. */
+  private boolean add(int ordinal) throws IOException {
+    if (count == 0 && collector.earlyTerminated()) {
+      return false;
+    }
+    ordinals[count++] = ordinal;
+    if (count == BLOCK) {
+      score();
+    }
+    return true;
+  }
+
+  private void score() throws IOException {
+    if (count == 0) {
+      return;
+    }
+    int allowed = (int) Math.min(count, Math.max(0, collector.visitLimit() - collector.visitedCount()));
+    collector.incVisitedCount(allowed);
+    if (allowed > 0 && scorer.bulkScore(ordinals, scores, allowed) >= collector.minCompetitiveSimilarity()) {
+      for (int i = 0; i < allowed; i++) {
+        collector.collect(ordinals[i], scores[i]);
+      }
+    }
+    count = 0;
+  }
+}

@@ -1,0 +1,78 @@
+package dev.vamana.search;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.function.Supplier;
+
+/**
+ * The executor that readers of this process use, if any.
+ *
+ * <p>Lucene opens readers through the format's no-argument SPI instance, which cannot be handed anything; so readers
+ * look here at each search. Several installations share one executor: the first creates it, the last one to be closed
+ * closes it.
+ */
+public final class ExecutorRegistry {
+
+  private static volatile SearchExecutor current;
+  private static int installations;
+
+  private ExecutorRegistry() {}
+
+  /** The installed executor, or null: readers then search on the calling thread. */
+  public static SearchExecutor current() {
+    return current;
+  }
+
+  /**
+   * Installs an executor, or joins the one that is installed.
+   *
+   * @param factory makes the executor if none is installed
+   */
+  public static synchronized Installation install(Supplier<SearchExecutor> factory) {
+    if (current == null) {
+      current = factory.get();
+    }
+    installations++;
+    return new Installation(current);
+  }
+
+  private static synchronized SearchExecutor release() {
+    if (--installations > 0) {
+      return null;
+    }
+    SearchExecutor last = current;
+    current = null;
+    return last;
+  }
+
+  /** One user's hold on the installed executor. */
+  public static final class Installation implements Closeable {
+
+    private final SearchExecutor executor;
+    private boolean closed;
+
+    private Installation(SearchExecutor executor) {
+      this.executor = executor;
+    }
+
+    /** The executor that is installed, which another user may have made. */
+    public SearchExecutor executor() {
+      return executor;
+    }
+
+    /** Lets go of the executor; the last user closes it. */
+    @Override
+    public void close() throws IOException {
+      synchronized (this) {
+        if (closed) {
+          return;
+        }
+        closed = true;
+      }
+      SearchExecutor last = release();
+      if (last != null) {
+        last.close();
+      }
+    }
+  }
+}

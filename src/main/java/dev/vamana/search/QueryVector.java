@@ -1,0 +1,58 @@
+package dev.vamana.search;
+
+import java.util.Objects;
+import org.apache.lucene.index.VectorEncoding;
+
+/** A query's vector, of floats or of bytes as the field is encoded. Not copied; must not be changed. */
+public final class QueryVector {
+
+  private final float[] floats;
+  private final byte[] bytes;
+
+  private QueryVector(float[] floats, byte[] bytes) {
+    this.floats = floats;
+    this.bytes = bytes;
+  }
+
+  /** A query of a field of float vectors. */
+  public static QueryVector of(float[] vector) {
+    return new QueryVector(Objects.requireNonNull(vector, "vector"), null);
+  }
+
+  /** A query of a field of byte vectors. */
+  public static QueryVector of(byte[] vector) {
+    return new QueryVector(null, Objects.requireNonNull(vector, "vector"));
+  }
+
+  /** Which kind of field the query fits. */
+  public VectorEncoding encoding() {
+    return floats != null ? VectorEncoding.FLOAT32 : VectorEncoding.BYTE;
+  }
+
+  /** Number of components. */
+  public int dimension() {
+    return floats != null ? floats.length : bytes.length;
+  }
+
+  /** The components of a float query; null for a byte query. */
+  public float[] floats() {
+    return floats;
+  }
+
+  /** The components of a byte query; null for a float query. */
+  public byte[] bytes() {
+    return bytes;
+  }
+
+  /** The components as floats, a fresh array that the caller may change. */
+  public float[] toFloats() {
+    if (floats != null) {
+      return floats.clone();
+    }
+    float[] converted = new float[bytes.length];
+    for (int d = 0; d < converted.length; d++) {
+      converted[d] = bytes[d];
+    }
+    return converted;
+  }
+}

@@ -1,0 +1,149 @@
+package dev.vamana.search;
+
+import dev.vamana.graph.Adjacency;
+import dev.vamana.graph.VisitedSet;
+import dev.vamana.graph.Worklist;
+import java.io.IOException;
+import java.util.Arrays;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+
+/**
+ * The walk that every executor's walk is compared with: greedy search with a worklist of fixed capacity (BANG,
+ * algorithm 2, with the stop rule "no unexpanded entry left"), then exact scores for the best of it.
+ *
+ * <p>Rules that make it reproducible: the worklist is ordered by distance, then by lower ordinal; a step expands the
+ * nearest {@code parents} unexpanded entries; their neighbours are taken in the order of the parents and of their rows;
+ * a node is visited once it was seen, whether or not it entered the worklist. Rejected nodes are walked through; the
+ * worklist's capacity grows by the inverse of the accepted share ({@link WorkItem#effectiveBeamWidth()}).
+ */
+final class ReferenceWalk {
+
+  private final WorkItem item;
+  private final Adjacency graph;
+  private final RandomVectorScorer scorer;
+  private final WalkDistances distances;
+  private final boolean quantized;
+  private final Worklist worklist;
+  private final VisitedSet visited;
+  private int[] fresh;
+  private float[] freshDistances;
+  private int[] expanded = new int[64];
+  private int expandedCount;
+  private long visitedCount;
+
+  ReferenceWalk(WorkItem item) throws IOException {
+    this.item = item;
+    SegmentView segment = item.segment();
+    this.graph = segment.adjacency();
+    this.scorer = segment.scorer(item.query());
+    this.quantized =
+        item.walk().distances() == WalkParameters.Distances.QUANTIZED && segment.codebook() != null;
+    this.distances =
+        quantized ? WalkDistances.quantized(segment, item.query()) : WalkDistances.exact(scorer);
+    int beam = item.effectiveBeamWidth();
+    this.worklist = new Worklist(beam);
+    this.visited = new VisitedSet(beam * 12);
+    this.fresh = new int[Math.max(graph.maxDegree() * item.walk().parents(), 1 + item.entryPoints().length)];
+    this.freshDistances = new float[fresh.length];
+  }
+
+  WorkResult run() throws IOException {
+    boolean complete = walk();
+    if (quantized == false) {
+      return exactResult(complete);
+    }
+    int[] candidates = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED ? acceptedExpanded() : acceptedBest();
+    return Rerank.exact(scorer, candidates, item.k(), visitedCount + candidates.length, complete);
+  }
+
+  private boolean walk() throws IOException {
+    int count = 0;
+    fresh[count++] = item.segment().medoid();
+    visited.add(fresh[0]);
+    for (int entryPoint : item.entryPoints()) {
+      if (visited.add(entryPoint)) {
+        fresh[count++] = entryPoint;
+      }
+    }
+    if (score(count) == false) {
+      return false;
+    }
+    int[] row = new int[graph.maxDegree()];
+    while (true) {
+      count = 0;
+      int parents = 0;
+      int parent;
+      while (parents < item.walk().parents() && (parent = worklist.expandNext()) >= 0) {
+        remember(parent);
+        parents++;
+        int degree = graph.neighbors(parent, row);
+        for (int i = 0; i < degree; i++) {
+          if (visited.add(row[i])) {
+            fresh[count++] = row[i];
+          }
+        }
+      }
+      if (parents == 0) {
+        return true;
+      }
+      if (score(count) == false) {
+        return false;
+      }
+    }
+  }
+
+  /** Returns false if the walk has to end. */
+  private boolean score(int count) throws IOException {
+    if (item.cancelled().getAsBoolean()) {
+      return false;
+    }
+    int allowed = (int) Math.min(count, item.visitLimit() - visitedCount);
+    distances.distances(fresh, freshDistances, allowed);
+    visitedCount += allowed;
+    for (int i = 0; i < allowed; i++) {
+      worklist.insert(fresh[i], freshDistances[i]);
+    }
+    return allowed == count;
+  }
+
+  private void remember(int node) {
+    if (expandedCount == expanded.length) {
+      expanded = Arrays.copyOf(expanded, expandedCount * 2);
+    }
+    expanded[expandedCount++] = node;
+  }
+
+  private boolean accepts(int ordinal) {
+    Bits accepted = item.acceptedOrdinals();
+    return accepted == null || accepted.get(ordinal);
+  }
+
+  private WorkResult exactResult(boolean complete) {
+    int[] ordinals = new int[Math.min(item.k(), worklist.size())];
+    float[] scores = new float[ordinals.length];
+    int count = 0;
+    for (int rank = 0; rank < worklist.size() && count < ordinals.length; rank++) {
+      if (accepts(worklist.ordinal(rank))) {
+        ordinals[count] = worklist.ordinal(rank);
+        scores[count++] = -worklist.distance(rank);
+      }
+    }
+    return new WorkResult(Arrays.copyOf(ordinals, count), Arrays.copyOf(scores, count), visitedCount, complete);
+  }
+
+  private int[] acceptedBest() {
+    int[] best = new int[Math.min(item.walk().rerankDepth(item.k()), worklist.size())];
+    int count = 0;
+    for (int rank = 0; rank < worklist.size() && count < best.length; rank++) {
+      if (accepts(worklist.ordinal(rank))) {
+        best[count++] = worklist.ordinal(rank);
+      }
+    }
+    return Arrays.copyOf(best, count);
+  }
+
+  private int[] acceptedExpanded() {
+    return Arrays.stream(expanded, 0, expandedCount).filter(this::accepts).toArray();
+  }
+}

@@ -1,0 +1,109 @@
+package dev.vamana.search;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.hnsw.OrdinalTranslatedKnnCollector;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+
+/**
+ * Answers Lucene's search of one segment: scans, walks with the collector, or hands a work item to an executor.
+ *
+ * <p>A walk is steered by the collector unless an executor is installed or the query brings its own walk parameters; an
+ * executor returns the k best hits, which are then replayed into the collector. Two kinds of collectors do not want the k
+ * best: those without a k of their own (thresholds, which say k = 1) and those that keep one hit a parent. The first are
+ * told by k = 1 and walked here; the second show by not being full after k hits, and are walked here then.
+ */
+public final class SegmentSearch {
+
+  private static final int[] NO_ENTRY_POINTS = new int[0];
+
+  private SegmentSearch() {}
+
+  /**
+   * Searches a segment on the calling thread, which is also the only one that touches the collector and the accepted
+   * documents.
+   *
+   * @param collector receives documents of the segment with exact scores
+   * @param acceptDocs which documents may be collected
+   */
+  public static void search(SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
+      throws IOException {
+    if (segment.size() == 0 || collector.k() == 0) {
+      return;
+    }
+    RandomVectorScorer scorer = segment.scorer(query);
+    KnnCollector ordinals = new OrdinalTranslatedKnnCollector(collector, scorer::ordToDoc);
+    int accepted = Math.min(acceptDocs.cost(), segment.size());
+    Bits acceptedOrdinals = scorer.getAcceptOrds(acceptDocs.bits());
+    KnnSearchStrategy strategy = collector.getSearchStrategy();
+    WalkParameters walk = walkParameters(strategy);
+    int beam = walk == null ? collector.k() : Math.max(collector.k(), walk.beamWidth());
+    if (SearchPlan.scan(segment, beam, accepted)) {
+      new ExactScan(scorer, ordinals).run(acceptedOrdinals);
+      return;
+    }
+    int[] entryPoints = entryPoints(strategy, segment.size());
+    SearchExecutor executor = ExecutorRegistry.current();
+    if (collector.k() > 1 && (executor != null || walk != null)) {
+      WorkItem item =
+          new WorkItem(
+              segment,
+              query,
+              collector.k(),
+              walk == null ? WalkParameters.exact(Math.min(beam, WalkParameters.MAX_BEAM_WIDTH)) : walk,
+              AcceptedOrdinals.copy(acceptedOrdinals, segment.size()),
+              accepted,
+              collector.visitLimit() - collector.visitedCount(),
+              collector::earlyTerminated,
+              entryPoints);
+      WorkResult result = executor == null ? CpuExecutor.search(item) : executor.search(List.of(item)).get(0);
+      if (replay(result, ordinals)) {
+        return;
+      }
+    }
+    int[] starts = new int[entryPoints.length + 1];
+    starts[0] = segment.medoid();
+    System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
+    new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals).run(starts);
+  }
+
+  /** Returns false if the collector wants hits that the k best do not contain. */
+  private static boolean replay(WorkResult result, KnnCollector collector) {
+    collector.incVisitedCount((int) Math.min(Integer.MAX_VALUE, result.visited()));
+    int[] ordinals = result.ordinals();
+    for (int i = 0; i < ordinals.length; i++) {
+      collector.collect(ordinals[i], result.scores()[i]);
+    }
+    boolean full = collector.minCompetitiveSimilarity() > Float.NEGATIVE_INFINITY;
+    return full || ordinals.length < collector.k() || collector.earlyTerminated();
+  }
+
+  private static WalkParameters walkParameters(KnnSearchStrategy strategy) {
+    if (strategy instanceof KnnSearchStrategy.Seeded seeded) {
+      return walkParameters(seeded.originalStrategy());
+    }
+    return strategy instanceof VamanaSearchStrategy own ? own.walk() : null;
+  }
+
+  private static int[] entryPoints(KnnSearchStrategy strategy, int size) throws IOException {
+    if (strategy instanceof KnnSearchStrategy.Seeded seeded && seeded.numberOfEntryPoints() > 0) {
+      int[] entryPoints = new int[seeded.numberOfEntryPoints()];
+      int count = 0;
+      DocIdSetIterator iterator = seeded.entryPoints();
+      int ordinal;
+      while (count < entryPoints.length && (ordinal = iterator.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS) {
+        if (ordinal < size) {
+          entryPoints[count++] = ordinal;
+        }
+      }
+      return Arrays.copyOf(entryPoints, count);
+    }
+    return NO_ENTRY_POINTS;
+  }
+}

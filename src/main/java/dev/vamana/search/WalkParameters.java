@@ -1,0 +1,57 @@
+package dev.vamana.search;
+
+/**
+ * How a graph is walked for one query.
+ *
+ * @param beamWidth capacity of the worklist (t in the BANG paper), 1 to {@value #MAX_BEAM_WIDTH}; at least k is used
+ * @param distances what the walk compares
+ * @param parents unexpanded nodes that are expanded together in one step, 1 to {@value #MAX_PARENTS}; BANG expands 1
+ * @param rerankDepth how many of the best accepted nodes of the final worklist get exact scores after a walk on
+ *     quantized distances, at least k is used; or {@link #RERANK_EXPANDED} for all expanded nodes, the mode of the BANG
+ *     paper (section 4.9); or {@link #RERANK_DEFAULT} for the larger of 2k and {@value #MIN_DEFAULT_RERANK}
+ */
+public record WalkParameters(int beamWidth, Distances distances, int parents, int rerankDepth) {
+
+  public static final int MAX_BEAM_WIDTH = 10_000;
+  public static final int MAX_PARENTS = 64;
+  public static final int RERANK_DEFAULT = 0;
+  public static final int RERANK_EXPANDED = -1;
+
+  static final int MIN_DEFAULT_RERANK = 32;
+
+  /** What a walk compares. */
+  public enum Distances {
+    /** Exact distances, from the raw vectors. */
+    EXACT,
+    /** Asymmetric distances from the codes; a segment without codes is walked on exact distances. */
+    QUANTIZED
+  }
+
+  public WalkParameters {
+    check("beamWidth", beamWidth, 1, MAX_BEAM_WIDTH);
+    check("parents", parents, 1, MAX_PARENTS);
+    check("rerankDepth", rerankDepth, RERANK_EXPANDED, MAX_BEAM_WIDTH);
+  }
+
+  /** A walk on exact distances, one parent a step. */
+  public static WalkParameters exact(int beamWidth) {
+    return new WalkParameters(beamWidth, Distances.EXACT, 1, RERANK_DEFAULT);
+  }
+
+  /** A walk on quantized distances, one parent a step. */
+  public static WalkParameters quantized(int beamWidth, int rerankDepth) {
+    return new WalkParameters(beamWidth, Distances.QUANTIZED, 1, rerankDepth);
+  }
+
+  /** Nodes that get exact scores when k hits are wanted; not for {@link #RERANK_EXPANDED}. */
+  public int rerankDepth(int k) {
+    int depth = rerankDepth == RERANK_DEFAULT ? Math.max(2 * k, MIN_DEFAULT_RERANK) : rerankDepth;
+    return Math.max(k, depth);
+  }
+
+  private static void check(String name, int value, int min, int max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(name + " must be between " + min + " and " + max + ", got " + value);
+    }
+  }
+}

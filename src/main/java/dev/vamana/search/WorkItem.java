@@ -1,0 +1,52 @@
+package dev.vamana.search;
+
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.util.Bits;
+
+/**
+ * One query over one segment.
+ *
+ * @param segment what is searched
+ * @param query the query's vector, of the segment's encoding and dimension
+ * @param k most hits wanted, at least 1
+ * @param walk how a graph is walked
+ * @param acceptedOrdinals ordinals that may be hits, readable by any thread, or null for all
+ * @param acceptedCount about how many ordinals are accepted
+ * @param visitLimit most distances that may be computed before the search ends incomplete
+ * @param cancelled asked now and then, by one thread at a time, while the caller waits; true ends the search incomplete
+ * @param entryPoints ordinals to start from beside the medoid; may be empty
+ */
+public record WorkItem(
+    SegmentView segment,
+    QueryVector query,
+    int k,
+    WalkParameters walk,
+    Bits acceptedOrdinals,
+    int acceptedCount,
+    long visitLimit,
+    BooleanSupplier cancelled,
+    int[] entryPoints) {
+
+  public WorkItem {
+    if (k < 1) {
+      throw new IllegalArgumentException("k must be at least 1, got " + k);
+    }
+    if (query.encoding() != segment.encoding()) {
+      throw new IllegalArgumentException(
+          segment.name() + " holds " + segment.encoding() + " vectors, the query is " + query.encoding());
+    }
+    if (query.dimension() != segment.dimension()) {
+      throw new IllegalArgumentException(
+          segment.name() + " has dimension " + segment.dimension() + ", the query has " + query.dimension());
+    }
+  }
+
+  /** Capacity of the worklist: the beam, at least k, widened by how few ordinals are accepted. */
+  public int effectiveBeamWidth() {
+    long beam = Math.max(walk.beamWidth(), k);
+    if (acceptedOrdinals != null) {
+      beam = beam * segment.size() / Math.max(1, Math.min(acceptedCount, segment.size()));
+    }
+    return (int) Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
+  }
+}
