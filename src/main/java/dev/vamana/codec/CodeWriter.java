@@ -9,7 +9,10 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexOutput;
 
-/** Writes the codes of all vectors of a field, block by block: copied where a merge's source has them, else encoded. */
+/**
+ * Writes the codes of all vectors of a field, block by block: copied where a merge's source has
+ * them, else encoded.
+ */
 final class CodeWriter {
 
   private static final int BLOCK = 8192;
@@ -19,7 +22,8 @@ final class CodeWriter {
   private final Workers workers;
   private final AbortCheck abort;
 
-  CodeWriter(Codebook codebook, VectorSimilarityFunction similarity, Workers workers, AbortCheck abort) {
+  CodeWriter(
+      Codebook codebook, VectorSimilarityFunction similarity, Workers workers, AbortCheck abort) {
     this.codebook = codebook;
     this.similarity = similarity;
     this.workers = workers;
@@ -27,6 +31,8 @@ final class CodeWriter {
   }
 
   /**
+   * Writes the codes of all vectors, in ordinal order.
+   *
    * @param source codes of the same codebook that earlier segments hold
    */
   void write(IndexOutput out, KnnVectorValues vectors, SourceCodes source) throws IOException {

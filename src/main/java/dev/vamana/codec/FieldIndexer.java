@@ -17,7 +17,10 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.store.IndexOutput;
 
-/** Builds and writes the graph and the codes of one field from its raw vectors, which have been written already. */
+/**
+ * Builds and writes the graph and the codes of one field from its raw vectors, which have been
+ * written already.
+ */
 final class FieldIndexer {
 
   /** Vectors that a codebook is trained on, and those that tell whether one still fits. */
@@ -25,7 +28,8 @@ final class FieldIndexer {
 
   private static final int CHECK_SAMPLE = 2_048;
 
-  // a codebook is kept while it quantizes the merged vectors at most this much worse than those it was trained on
+  // a codebook is kept while it quantizes the merged vectors at most this much worse than those it
+  // was trained on
   private static final double KEEP_CODEBOOK_WITHIN = 1.1;
 
   private static final long TRAINING_SEED = 42;
@@ -37,7 +41,11 @@ final class FieldIndexer {
   private final AbortCheck abort;
 
   FieldIndexer(
-      FieldInfo info, FlatVectorsReader raw, VamanaParameters parameters, Workers workers, AbortCheck abort) {
+      FieldInfo info,
+      FlatVectorsReader raw,
+      VamanaParameters parameters,
+      Workers workers,
+      AbortCheck abort) {
     this.info = info;
     this.raw = raw;
     this.parameters = parameters;
@@ -85,7 +93,8 @@ final class FieldIndexer {
     }
   }
 
-  FieldMetadata.QuantizationMetadata writeCodes(IndexOutput out, MergeSources sources) throws IOException {
+  FieldMetadata.QuantizationMetadata writeCodes(IndexOutput out, MergeSources sources)
+      throws IOException {
     TrainedCodebook chosen = reusableCodebook(sources);
     if (chosen == null) {
       chosen = train();
@@ -111,12 +120,16 @@ final class FieldIndexer {
 
   private TrainedCodebook reusableCodebook(MergeSources sources) throws IOException {
     SegmentField source = sources.largestWithCodes();
-    if (source == null || source.codebook().layout().equals(parameters.layout(info.getVectorDimension())) == false) {
+    if (source == null
+        || source.codebook().layout().equals(parameters.layout(info.getVectorDimension()))
+            == false) {
       return null;
     }
     double trainingError = source.metadata().quantization().trainingError();
-    double error = source.codebook().quantizationError(sample(CHECK_SAMPLE), abort::check);
-    return error <= KEEP_CODEBOOK_WITHIN * trainingError ? new TrainedCodebook(source.codebook(), trainingError) : null;
+    double error = source.codebook().quantizationError(sample(CHECK_SAMPLE), abort);
+    return error <= KEEP_CODEBOOK_WITHIN * trainingError
+        ? new TrainedCodebook(source.codebook(), trainingError)
+        : null;
   }
 
   private TrainedCodebook train() throws IOException {
@@ -129,8 +142,8 @@ final class FieldIndexer {
             PqTrainer.Options.defaults(TRAINING_SEED),
             workers.executor(),
             workers.threads(),
-            abort::check);
-    return new TrainedCodebook(codebook, codebook.quantizationError(sample(CHECK_SAMPLE), abort::check));
+            abort);
+    return new TrainedCodebook(codebook, codebook.quantizationError(sample(CHECK_SAMPLE), abort));
   }
 
   private VectorSample sample(int most) throws IOException {

@@ -29,7 +29,8 @@ record FieldMetadata(
     QuantizationMetadata quantization) {
 
   // positions are what the file holds, so neither list may change its order
-  private static final List<VectorEncoding> ENCODINGS = List.of(VectorEncoding.BYTE, VectorEncoding.FLOAT32);
+  private static final List<VectorEncoding> ENCODINGS =
+      List.of(VectorEncoding.BYTE, VectorEncoding.FLOAT32);
   private static final List<VectorSimilarityFunction> SIMILARITIES =
       List.of(
           VectorSimilarityFunction.EUCLIDEAN,
@@ -42,7 +43,8 @@ record FieldMetadata(
     return of(info, size, null, null);
   }
 
-  static FieldMetadata of(FieldInfo info, int size, GraphMetadata graph, QuantizationMetadata quantization) {
+  static FieldMetadata of(
+      FieldInfo info, int size, GraphMetadata graph, QuantizationMetadata quantization) {
     return new FieldMetadata(
         info.getVectorEncoding(),
         info.getVectorSimilarityFunction(),
@@ -83,11 +85,21 @@ record FieldMetadata(
             && dimension == info.getVectorDimension();
     if (matches == false || size < 0) {
       throw new CorruptIndexException(
-          "field " + info.name + " is described otherwise: " + encoding + " " + similarity + " " + dimension + " " + size,
+          "field "
+              + info.name
+              + " is described otherwise: "
+              + encoding
+              + " "
+              + similarity
+              + " "
+              + dimension
+              + " "
+              + size,
           in);
     }
     GraphMetadata graph = flag(in) ? GraphMetadata.read(in, size) : null;
-    QuantizationMetadata quantization = flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
+    QuantizationMetadata quantization =
+        flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
     return new FieldMetadata(encoding, similarity, dimension, size, graph, quantization);
   }
 
@@ -114,7 +126,8 @@ record FieldMetadata(
    * @param offset where the rows start in .vex
    * @param length bytes of all rows
    */
-  record GraphMetadata(int maxDegree, int stride, int beamWidth, float alpha, int medoid, long offset, long length) {
+  record GraphMetadata(
+      int maxDegree, int stride, int beamWidth, float alpha, int medoid, long offset, long length) {
 
     void write(DataOutput out) throws IOException {
       out.writeVInt(maxDegree);
@@ -195,8 +208,18 @@ record FieldMetadata(
               && name.length() <= CodebookId.MAX_NAME_LENGTH;
       if (valid == false) {
         throw new CorruptIndexException(
-            "invalid codes of " + size + " vectors: subspaces=" + subspaces + ", codes=" + codesLength
-                + ", codebook=" + codebookLength + ", name=" + name + ", version=" + version,
+            "invalid codes of "
+                + size
+                + " vectors: subspaces="
+                + subspaces
+                + ", codes="
+                + codesLength
+                + ", codebook="
+                + codebookLength
+                + ", name="
+                + name
+                + ", version="
+                + version,
             in);
       }
       return new QuantizationMetadata(

@@ -14,8 +14,8 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.MergeState;
 
 /**
- * What a merge can take over from its source segments: the largest graph, codebooks and codes. Sources of other formats
- * contribute nothing but their vectors.
+ * What a merge can take over from its source segments: the largest graph, codebooks and codes.
+ * Sources of other formats contribute nothing but their vectors.
  */
 final class MergeSources {
 
@@ -31,6 +31,8 @@ final class MergeSources {
   }
 
   /**
+   * Finds what the merge can take over.
+   *
    * @param vectors the merged vectors
    * @param maxDoc documents of the merged segment
    */
@@ -55,8 +57,11 @@ final class MergeSources {
 
   private static SegmentField segmentField(KnnVectorsReader reader, String field) {
     KnnVectorsReader fieldReader =
-        reader instanceof PerFieldKnnVectorsFormat.FieldsReader perField ? perField.getFieldReader(field) : reader;
-    return fieldReader instanceof SegmentViews views && views.view(field) instanceof SegmentField segmentField
+        reader instanceof PerFieldKnnVectorsFormat.FieldsReader perField
+            ? perField.getFieldReader(field)
+            : reader;
+    return fieldReader instanceof SegmentViews views
+            && views.view(field) instanceof SegmentField segmentField
         ? segmentField
         : null;
   }
@@ -65,7 +70,8 @@ final class MergeSources {
   ExistingGraph largestGraph() throws IOException {
     for (Source source : sources) {
       if (source.field.hasGraph() && source.live >= MIN_LIVE_SHARE * source.field.size()) {
-        return new ExistingGraph(source.field.adjacency(), source.field.medoid(), source.newOrdinals);
+        return new ExistingGraph(
+            source.field.adjacency(), source.field.medoid(), source.newOrdinals);
       }
     }
     return null;
@@ -96,15 +102,26 @@ final class MergeSources {
     return codes == null ? SourceCodes.none() : codes;
   }
 
-  /**
-   * A source segment.
-   *
-   * @param newOrdinals for each of its ordinals the ordinal in the merged segment, or -1 if deleted
-   * @param live how many were not deleted
-   */
-  private record Source(SegmentField field, int[] newOrdinals, int live) {
+  /** A source segment: where its ordinals go, and how many of them live on. */
+  private static final class Source {
 
-    static Source of(SegmentField field, MergeState.DocMap docMap, KnnVectorValues merged, int maxDoc)
+    private final SegmentField field;
+    // the ordinal in the merged segment for each of the source's, or -1 if deleted
+    private final int[] newOrdinals;
+    private final int live;
+
+    private Source(SegmentField field, int[] newOrdinals, int live) {
+      this.field = field;
+      this.newOrdinals = newOrdinals;
+      this.live = live;
+    }
+
+    int live() {
+      return live;
+    }
+
+    static Source of(
+        SegmentField field, MergeState.DocMap docMap, KnnVectorValues merged, int maxDoc)
         throws IOException {
       KnnVectorValues vectors = field.vectors();
       boolean dense = merged.size() == maxDoc;

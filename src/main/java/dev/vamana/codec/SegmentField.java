@@ -49,12 +49,17 @@ final class SegmentField implements SegmentView {
     this.raw = raw;
     FieldMetadata.GraphMetadata rows = metadata.graph();
     this.graphRegion = rows == null ? null : FileRegion.of(graph, rows.offset(), rows.length());
-    this.adjacency = rows == null ? null : new StoredAdjacency(graphRegion, metadata.size(), rows.stride());
+    this.adjacency =
+        rows == null ? null : new StoredAdjacency(graphRegion, metadata.size(), rows.stride());
     FieldMetadata.QuantizationMetadata codes = metadata.quantization();
     this.codesRegion =
-        codes == null ? null : FileRegion.of(quantization, codes.codesOffset(), codes.codesLength());
+        codes == null
+            ? null
+            : FileRegion.of(quantization, codes.codesOffset(), codes.codesLength());
     this.codebookRegion =
-        codes == null ? null : FileRegion.of(quantization, codes.codebookOffset(), codes.codebookLength());
+        codes == null
+            ? null
+            : FileRegion.of(quantization, codes.codebookOffset(), codes.codebookLength());
   }
 
   FieldMetadata metadata() {

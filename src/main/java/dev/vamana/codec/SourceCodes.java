@@ -35,6 +35,8 @@ final class SourceCodes {
   }
 
   /**
+   * Adds the codes of one source segment.
+   *
    * @param newOrdinals for each ordinal of the source its new one, or -1
    */
   void add(FileRegion codes, int[] newOrdinals) {
@@ -68,7 +70,9 @@ final class SourceCodes {
   /** Copies codes, for one thread. */
   @FunctionalInterface
   interface Reader {
-    /** Copies the code of a new ordinal to {@code target[at..]}; returns false if no source has it. */
+    /**
+     * Copies the code of a new ordinal to {@code target[at..]}; returns false if no source has it.
+     */
     boolean read(int ordinal, byte[] target, int at) throws IOException;
   }
 }

@@ -11,13 +11,19 @@ import dev.vamana.pq.SubspaceLayout;
  * @param beamWidth beam of the search before each insertion (L), {@code maxDegree} to {@value
  *     BuildParameters#MAX_BEAM_WIDTH}
  * @param alpha relaxation of robust prune, 1.0 to 2.0
- * @param subspaces PQ subspaces (m), so bytes of a code, 1 to 256 and at most the field's dimension; or {@link
- *     #AUTO_SUBSPACES} for {@link SubspaceLayout#defaultSubspaces}
- * @param graphThreshold segments with fewer vectors get no graph and are searched exactly; at least 0
+ * @param subspaces PQ subspaces (m), so bytes of a code, 1 to 256 and at most the field's
+ *     dimension; or {@link #AUTO_SUBSPACES} for {@link SubspaceLayout#defaultSubspaces}
+ * @param graphThreshold segments with fewer vectors get no graph and are searched exactly; at least
+ *     0
  * @param quantizationThreshold segments with fewer vectors get no codes; at least 0
  */
 public record VamanaParameters(
-    int maxDegree, int beamWidth, float alpha, int subspaces, int graphThreshold, int quantizationThreshold) {
+    int maxDegree,
+    int beamWidth,
+    float alpha,
+    int subspaces,
+    int graphThreshold,
+    int quantizationThreshold) {
 
   public static final int DEFAULT_MAX_DEGREE = 64;
   public static final int DEFAULT_BEAM_WIDTH = 128;
@@ -61,7 +67,8 @@ public record VamanaParameters(
 
   /** These parameters with another number of subspaces. */
   public VamanaParameters withSubspaces(int newSubspaces) {
-    return new VamanaParameters(maxDegree, beamWidth, alpha, newSubspaces, graphThreshold, quantizationThreshold);
+    return new VamanaParameters(
+        maxDegree, beamWidth, alpha, newSubspaces, graphThreshold, quantizationThreshold);
   }
 
   /** These parameters with other thresholds. */
@@ -75,13 +82,15 @@ public record VamanaParameters(
   }
 
   SubspaceLayout layout(int dimension) {
-    int count = subspaces == AUTO_SUBSPACES ? SubspaceLayout.defaultSubspaces(dimension) : subspaces;
+    int count =
+        subspaces == AUTO_SUBSPACES ? SubspaceLayout.defaultSubspaces(dimension) : subspaces;
     return new SubspaceLayout(dimension, Math.min(count, dimension));
   }
 
   private static void checkNotNegative(String name, int value) {
     if (value < 0) {
-      throw new IllegalArgumentException(name + " must be between 0 and " + Integer.MAX_VALUE + ", got " + value);
+      throw new IllegalArgumentException(
+          name + " must be between 0 and " + Integer.MAX_VALUE + ", got " + value);
     }
   }
 }

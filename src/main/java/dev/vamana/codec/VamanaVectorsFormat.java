@@ -15,12 +15,13 @@ import org.apache.lucene.index.SegmentWriteState;
 /**
  * Vectors with a Vamana graph and product quantization codes.
  *
- * <p>A segment's vectors are kept exactly as given. Segments of at least the graph threshold also hold a graph, and
- * those of at least the quantization threshold hold codes. Reading needs nothing but the files, so it is done by the
- * no-argument instance that Lucene makes by name.
+ * <p>A segment's vectors are kept exactly as given. Segments of at least the graph threshold also
+ * hold a graph, and those of at least the quantization threshold hold codes. Reading needs nothing
+ * but the files, so it is done by the no-argument instance that Lucene makes by name.
  *
- * <p>Numbers are little-endian. Every file begins with an index header and ends with a footer ({@link
- * org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format version.
+ * <p>Numbers are little-endian. Every file begins with an index header and ends with a footer
+ * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
+ * version.
  *
  * <h2>.vec (raw vectors) and .vemf (their metadata)</h2>
  *
@@ -31,9 +32,10 @@ import org.apache.lucene.index.SegmentWriteState;
  * <p>For each field with a graph, starting at a multiple of {@value #ALIGNMENT} bytes:
  *
  * <ul>
- *   <li>array[array[<b>int32</b>]] one row an ordinal, in ordinal order: the ordinals of its out-neighbours, then -1 in
- *       the unused slots. All rows have the same number of slots, the max degree rounded up to a multiple of 4, so that
- *       a row is read by 16-byte loads and found by multiplication.
+ *   <li>array[array[<b>int32</b>]] one row an ordinal, in ordinal order: the ordinals of its
+ *       out-neighbours, then -1 in the unused slots. All rows have the same number of slots, the
+ *       max degree rounded up to a multiple of 4, so that a row is read by 16-byte loads and found
+ *       by multiplication.
  * </ul>
  *
  * <h2>.veq (product quantization)</h2>
@@ -41,11 +43,12 @@ import org.apache.lucene.index.SegmentWriteState;
  * <p>For each field with codes:
  *
  * <ul>
- *   <li>array[<b>byte</b>] the codes, starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal one byte a
- *       subspace, the number of the nearest centroid. Vectors of a COSINE field are scaled to unit length first.
- *   <li>array[<b>float</b>] the codebook, starting at a multiple of {@value #ALIGNMENT} bytes: for each subspace 256
- *       centroids of as many components as the subspace has. The first {@code dimension mod subspaces} subspaces have
- *       one component more than the others.
+ *   <li>array[<b>byte</b>] the codes, starting at a multiple of {@value #ALIGNMENT} bytes: for each
+ *       ordinal one byte a subspace, the number of the nearest centroid. Vectors of a COSINE field
+ *       are scaled to unit length first.
+ *   <li>array[<b>float</b>] the codebook, starting at a multiple of {@value #ALIGNMENT} bytes: for
+ *       each subspace 256 centroids of as many components as the subspace has. The first {@code
+ *       dimension mod subspaces} subspaces have one component more than the others.
  * </ul>
  *
  * <h2>.vem (metadata)</h2>
@@ -71,8 +74,10 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>vint</b> subspaces
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codes in .veq
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codebook in .veq
- *         <li>16 * <b>byte</b>, <b>string</b>, <b>vint</b> identity, name and version of the codebook
- *         <li><b>int64</b> mean squared quantization error when the codebook was trained (double bits)
+ *         <li>16 * <b>byte</b>, <b>string</b>, <b>vint</b> identity, name and version of the
+ *             codebook
+ *         <li><b>int64</b> mean squared quantization error when the codebook was trained (double
+ *             bits)
  *       </ul>
  * </ul>
  */
@@ -90,7 +95,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   static final String GRAPH_CODEC_NAME = "Vamana1VectorsFormatGraph";
   static final String QUANTIZATION_CODEC_NAME = "Vamana1VectorsFormatQuantization";
 
-  // Elasticsearch maps files by extensions that it knows; with others the graph would be read through buffers
+  // Elasticsearch maps files by extensions that it knows; with others the graph would be read
+  // through buffers
   static final String META_EXTENSION = "vem";
   static final String GRAPH_EXTENSION = "vex";
   static final String QUANTIZATION_EXTENSION = "veq";
@@ -109,6 +115,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   }
 
   /**
+   * Writes with these parameters; reads what any instance wrote.
+   *
    * @param parameters how segments are written
    * @param workers threads that builds use
    */

@@ -2,7 +2,6 @@ package dev.vamana.codec;
 
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentSearch;
-import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
 import java.io.IOException;
 import java.util.HashMap;
@@ -19,7 +18,6 @@ import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.IndexFileNames;
 import org.apache.lucene.index.SegmentReadState;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.store.ChecksumIndexInput;
@@ -51,7 +49,11 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
       int version = readMetadata(state, metadata);
       openedRaw = rawFormat.fieldsReader(state);
       openedGraph =
-          open(state, version, VamanaVectorsFormat.GRAPH_EXTENSION, VamanaVectorsFormat.GRAPH_CODEC_NAME);
+          open(
+              state,
+              version,
+              VamanaVectorsFormat.GRAPH_EXTENSION,
+              VamanaVectorsFormat.GRAPH_CODEC_NAME);
       openedQuantization =
           open(
               state,
@@ -63,7 +65,8 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
         String name = "segment " + state.segmentInfo.name + " field " + info.name;
         fields.put(
             info.number,
-            new SegmentField(name, info.name, entry.getValue(), openedRaw, openedGraph, openedQuantization));
+            new SegmentField(
+                name, info.name, entry.getValue(), openedRaw, openedGraph, openedQuantization));
       }
       success = true;
     } finally {
@@ -84,7 +87,8 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     this.quantization = reader.quantization;
   }
 
-  private static int readMetadata(SegmentReadState state, Map<FieldInfo, FieldMetadata> metadata) throws IOException {
+  private static int readMetadata(SegmentReadState state, Map<FieldInfo, FieldMetadata> metadata)
+      throws IOException {
     String fileName =
         IndexFileNames.segmentFileName(
             state.segmentInfo.name, state.segmentSuffix, VamanaVectorsFormat.META_EXTENSION);
@@ -116,9 +120,10 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     return version;
   }
 
-  private static IndexInput open(SegmentReadState state, int version, String extension, String codecName)
-      throws IOException {
-    String fileName = IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
+  private static IndexInput open(
+      SegmentReadState state, int version, String extension, String codecName) throws IOException {
+    String fileName =
+        IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
     IOContext context =
         state.context.withHints(FileTypeHint.DATA, FileDataHint.KNN_VECTORS, DataAccessHint.RANDOM);
     IndexInput in = state.directory.openInput(fileName, context);
@@ -175,12 +180,18 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     search(field, QueryVector.of(target), collector, acceptDocs);
   }
 
-  private void search(String field, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
+  private void search(
+      String field, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
       throws IOException {
     SegmentField view = field(field);
     if (view.encoding() != query.encoding()) {
       throw new IllegalArgumentException(
-          "field " + field + " holds " + view.encoding() + " vectors, the query is " + query.encoding());
+          "field "
+              + field
+              + " holds "
+              + view.encoding()
+              + " vectors, the query is "
+              + query.encoding());
     }
     SegmentSearch.search(view, query, collector, acceptDocs);
   }

@@ -26,12 +26,13 @@ import org.apache.lucene.util.RamUsageEstimator;
 /**
  * Writes the files of {@link VamanaVectorsFormat}.
  *
- * <p>Flushes and merges go the same way: the raw vectors are written first, in their final order, and opened again;
- * graph and codes are then built from the mapped file.
+ * <p>Flushes and merges go the same way: the raw vectors are written first, in their final order,
+ * and opened again; graph and codes are then built from the mapped file.
  */
 final class VamanaVectorsWriter extends KnnVectorsWriter {
 
-  private static final long SHALLOW_BYTES = RamUsageEstimator.shallowSizeOfInstance(VamanaVectorsWriter.class);
+  private static final long SHALLOW_BYTES =
+      RamUsageEstimator.shallowSizeOfInstance(VamanaVectorsWriter.class);
 
   private final SegmentWriteState state;
   private final FlatVectorsFormat rawFormat;
@@ -47,7 +48,10 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
   private boolean finished;
 
   VamanaVectorsWriter(
-      SegmentWriteState state, FlatVectorsFormat rawFormat, VamanaParameters parameters, Workers workers)
+      SegmentWriteState state,
+      FlatVectorsFormat rawFormat,
+      VamanaParameters parameters,
+      Workers workers)
       throws IOException {
     this.state = state;
     this.rawFormat = rawFormat;
@@ -61,9 +65,12 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     try {
       openedRaw = rawFormat.fieldsWriter(state);
       openedMeta = create(VamanaVectorsFormat.META_EXTENSION, VamanaVectorsFormat.META_CODEC_NAME);
-      openedGraph = create(VamanaVectorsFormat.GRAPH_EXTENSION, VamanaVectorsFormat.GRAPH_CODEC_NAME);
+      openedGraph =
+          create(VamanaVectorsFormat.GRAPH_EXTENSION, VamanaVectorsFormat.GRAPH_CODEC_NAME);
       openedQuantization =
-          create(VamanaVectorsFormat.QUANTIZATION_EXTENSION, VamanaVectorsFormat.QUANTIZATION_CODEC_NAME);
+          create(
+              VamanaVectorsFormat.QUANTIZATION_EXTENSION,
+              VamanaVectorsFormat.QUANTIZATION_CODEC_NAME);
       success = true;
     } finally {
       if (success == false) {
@@ -77,12 +84,17 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
   }
 
   private IndexOutput create(String extension, String codecName) throws IOException {
-    String fileName = IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
+    String fileName =
+        IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
     IndexOutput out = state.directory.createOutput(fileName, state.context);
     boolean success = false;
     try {
       CodecUtil.writeIndexHeader(
-          out, codecName, VamanaVectorsFormat.VERSION_CURRENT, state.segmentInfo.getId(), state.segmentSuffix);
+          out,
+          codecName,
+          VamanaVectorsFormat.VERSION_CURRENT,
+          state.segmentInfo.getId(),
+          state.segmentSuffix);
       success = true;
       return out;
     } finally {
@@ -122,7 +134,8 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     };
   }
 
-  private void write(FieldInfo info, int size, MergeState mergeState, AbortCheck abort) throws IOException {
+  private void write(FieldInfo info, int size, MergeState mergeState, AbortCheck abort)
+      throws IOException {
     FieldMetadata metadata;
     boolean withGraph = size > 0 && size >= parameters.graphThreshold();
     boolean withCodes = size > 0 && size >= parameters.quantizationThreshold();
@@ -132,7 +145,8 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
           mergeState == null
               ? MergeSources.NONE
               : MergeSources.of(info, mergeState, indexer.vectors(), state.segmentInfo.maxDoc());
-      FieldMetadata.GraphMetadata graphMetadata = withGraph ? indexer.writeGraph(graph, sources) : null;
+      FieldMetadata.GraphMetadata graphMetadata =
+          withGraph ? indexer.writeGraph(graph, sources) : null;
       FieldMetadata.QuantizationMetadata codesMetadata =
           withCodes ? indexer.writeCodes(quantization, sources) : null;
       metadata = FieldMetadata.of(info, size, graphMetadata, codesMetadata);
@@ -151,7 +165,11 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
       rawReader =
           rawFormat.fieldsReader(
               new SegmentReadState(
-                  state.directory, state.segmentInfo, state.fieldInfos, state.context, state.segmentSuffix));
+                  state.directory,
+                  state.segmentInfo,
+                  state.fieldInfos,
+                  state.context,
+                  state.segmentSuffix));
     }
     return rawReader;
   }

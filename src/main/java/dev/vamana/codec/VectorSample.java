@@ -13,8 +13,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexInput;
 
 /**
- * Evenly spaced vectors of a field, as quantization sees them: floats, of unit length for COSINE. Read from the mapped
- * file as they are needed, never copied as a whole.
+ * Evenly spaced vectors of a field, as quantization sees them: floats, of unit length for COSINE.
+ * Read from the mapped file as they are needed, never copied as a whole.
  */
 final class VectorSample implements TrainingSample {
 
@@ -28,7 +28,8 @@ final class VectorSample implements TrainingSample {
   // 1 / norm of each sample vector for COSINE, else null
   private final float[] scales;
 
-  private VectorSample(KnnVectorValues values, VectorSimilarityFunction similarity, int count, float[] scales)
+  private VectorSample(
+      KnnVectorValues values, VectorSimilarityFunction similarity, int count, float[] scales)
       throws IOException {
     this.values = values;
     this.vectors = new FloatVectors(values, similarity);
@@ -37,7 +38,8 @@ final class VectorSample implements TrainingSample {
     this.mapped = mapped(values);
   }
 
-  static VectorSample of(KnnVectorValues values, VectorSimilarityFunction similarity, int most) throws IOException {
+  static VectorSample of(KnnVectorValues values, VectorSimilarityFunction similarity, int most)
+      throws IOException {
     int count = Math.min(most, values.size());
     float[] scales = null;
     if (similarity == VectorSimilarityFunction.COSINE) {

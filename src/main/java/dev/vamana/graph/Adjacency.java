@@ -5,7 +5,8 @@ import java.io.IOException;
 /**
  * The out-neighbours of every ordinal of a graph.
  *
- * <p>An instance may serve one thread at a time; {@link #copy()} gives another thread its own view of the same rows.
+ * <p>An instance may serve one thread at a time; {@link #copy()} gives another thread its own view
+ * of the same rows.
  */
 public interface Adjacency {
 
@@ -19,9 +20,11 @@ public interface Adjacency {
    * Copies the neighbours of a node.
    *
    * @param ordinal the node, 0 to size - 1
-   * @param neighbors receives the neighbours' ordinals, each 0 to size - 1; holds at least {@link #maxDegree()}
+   * @param neighbors receives the neighbours' ordinals, each 0 to size - 1; holds at least {@link
+   *     #maxDegree()}
    * @return how many there are
-   * @throws org.apache.lucene.index.CorruptIndexException if a stored neighbour is not an ordinal of the graph
+   * @throws org.apache.lucene.index.CorruptIndexException if a stored neighbour is not an ordinal
+   *     of the graph
    */
   int neighbors(int ordinal, int[] neighbors) throws IOException;
 

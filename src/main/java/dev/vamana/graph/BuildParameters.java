@@ -4,10 +4,11 @@ package dev.vamana.graph;
  * How a Vamana graph is built (DiskANN's R, L and alpha).
  *
  * @param maxDegree most out-neighbours of a node (R), {@value #MIN_DEGREE} to {@value #MAX_DEGREE}
- * @param beamWidth nodes that the greedy search before each insertion keeps (L), {@code maxDegree} to {@value
- *     #MAX_BEAM_WIDTH}
- * @param alpha how much nearer than the node itself a kept neighbour must be to a candidate for the candidate to be
- *     dropped, {@value #MIN_ALPHA} to {@value #MAX_ALPHA}, applied to squared distances
+ * @param beamWidth nodes that the greedy search before each insertion keeps (L), {@code maxDegree}
+ *     to {@value #MAX_BEAM_WIDTH}
+ * @param alpha how much nearer than the node itself a kept neighbour must be to a candidate for the
+ *     candidate to be dropped, {@value #MIN_ALPHA} to {@value #MAX_ALPHA}, applied to squared
+ *     distances
  * @param seed decides the order of insertion
  */
 public record BuildParameters(int maxDegree, int beamWidth, float alpha, long seed) {
@@ -34,7 +35,12 @@ public record BuildParameters(int maxDegree, int beamWidth, float alpha, long se
     }
     if (beamWidth < maxDegree || beamWidth > MAX_BEAM_WIDTH) {
       throw new IllegalArgumentException(
-          "beamWidth must be between maxDegree (" + maxDegree + ") and " + MAX_BEAM_WIDTH + ", got " + beamWidth);
+          "beamWidth must be between maxDegree ("
+              + maxDegree
+              + ") and "
+              + MAX_BEAM_WIDTH
+              + ", got "
+              + beamWidth);
     }
     if (!(alpha >= MIN_ALPHA && alpha <= MAX_ALPHA)) {
       throw new IllegalArgumentException(

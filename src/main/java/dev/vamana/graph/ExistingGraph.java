@@ -5,7 +5,8 @@ package dev.vamana.graph;
  *
  * @param rows its adjacency
  * @param entryPoint its medoid, in its own ordinals
- * @param newOrdinals for each of its ordinals the ordinal in the new graph, or -1 where the vector was deleted
+ * @param newOrdinals for each of its ordinals the ordinal in the new graph, or -1 where the vector
+ *     was deleted
  */
 public record ExistingGraph(Adjacency rows, int entryPoint, int[] newOrdinals) {
 

@@ -10,8 +10,9 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Carries the rows of an existing graph over to a new one. Where a neighbour was deleted, its own neighbours take its
- * place as candidates and the row is pruned again (FreshDiskANN's consolidation of deletes).
+ * Carries the rows of an existing graph over to a new one. Where a neighbour was deleted, its own
+ * neighbours take its place as candidates and the row is pruned again (FreshDiskANN's consolidation
+ * of deletes).
  */
 final class GraphReuse {
 
@@ -21,7 +22,10 @@ final class GraphReuse {
   private final AbortCheck abort;
 
   GraphReuse(
-      PairDistanceFactory distances, BuildParameters parameters, Workers workers, AbortCheck abort) {
+      PairDistanceFactory distances,
+      BuildParameters parameters,
+      Workers workers,
+      AbortCheck abort) {
     this.distances = distances;
     this.parameters = parameters;
     this.workers = workers;
@@ -35,7 +39,8 @@ final class GraphReuse {
    * @param medoid the new graph's medoid
    * @return the node that insertions should start their searches from
    */
-  int load(ExistingGraph existing, GraphRows rows, FixedBitSet present, int medoid) throws IOException {
+  int load(ExistingGraph existing, GraphRows rows, FixedBitSet present, int medoid)
+      throws IOException {
     int[] newOrdinals = existing.newOrdinals();
     for (int newOrdinal : newOrdinals) {
       if (newOrdinal >= 0) {
@@ -85,7 +90,7 @@ final class GraphReuse {
       this.prune = new RobustPrune(pairs, parameters);
       this.row = new int[source.maxDegree()];
       this.deletedRow = new int[source.maxDegree()];
-      this.seen = new VisitedSet(source.maxDegree() * 4);
+      this.seen = new VisitedSet(Integer.MAX_VALUE, source.maxDegree() * 4);
       this.candidates = new int[source.maxDegree() * 2];
       this.candidateDistances = new float[candidates.length];
     }

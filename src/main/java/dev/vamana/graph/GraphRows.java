@@ -5,9 +5,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Adjacency rows under construction, on the heap, with the distance of each neighbour beside it.
  *
- * <p>A row has some slots more than the max degree, so that a full row is pruned once for several added edges. Rows are
- * written under a lock and read without one: a reader racing with a writer may see a mixture of two versions of a row,
- * all of whose entries are valid ordinals.
+ * <p>A row has some slots more than the max degree, so that a full row is pruned once for several
+ * added edges. Rows are written under a lock and read without one: a reader racing with a writer
+ * may see a mixture of two versions of a row, all of whose entries are valid ordinals.
  */
 final class GraphRows implements Adjacency {
 

@@ -9,7 +9,6 @@ import org.apache.lucene.util.IntroSorter;
 final class NodeInserter {
 
   private final GraphRows rows;
-  private final BuildParameters parameters;
   private final int entryPoint;
   private final PairDistances distances;
   private final RobustPrune prune;
@@ -22,14 +21,14 @@ final class NodeInserter {
   private final int[] row;
   private final float[] rowDistances;
 
-  NodeInserter(GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances) {
+  NodeInserter(
+      GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances) {
     this.rows = rows;
-    this.parameters = parameters;
     this.entryPoint = entryPoint;
     this.distances = distances;
     this.prune = new RobustPrune(distances, parameters);
     this.worklist = new Worklist(parameters.beamWidth());
-    this.visited = new VisitedSet(parameters.beamWidth() * 16);
+    this.visited = new VisitedSet(rows.size(), parameters.beamWidth() * 16);
     this.fresh = new int[rows.maxDegree()];
     this.freshDistances = new float[rows.maxDegree()];
     this.candidates = new int[parameters.beamWidth()];
@@ -78,11 +77,12 @@ final class NodeInserter {
     }
   }
 
-  /** Prunes a row that holds more than the max degree down to it; for the end of the build. */
+  /**
+   * Prunes a row once more, for the end of the build: edges back were added to it without looking
+   * at the others, and the spare slots have to be emptied.
+   */
   void trim(int node) throws IOException {
-    if (rows.degree(node) > parameters.maxDegree()) {
-      pruneRow(node, rows.row(node, row, rowDistances));
-    }
+    pruneRow(node, rows.row(node, row, rowDistances));
   }
 
   private void pruneRow(int node, int count) throws IOException {

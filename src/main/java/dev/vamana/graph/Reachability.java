@@ -7,11 +7,12 @@ import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Makes every node reachable from the entry point. Robust prune alone does not promise that: of many equal vectors, for
- * one, it keeps one edge.
+ * Makes every node reachable from the entry point. Robust prune alone does not promise that: of
+ * many equal vectors, for one, it keeps one edge.
  *
- * <p>A breadth-first tree from the entry point tells which nodes are missing. Each is linked from a reachable node near
- * it, in a free slot or in the place of the farthest edge that is not part of the tree.
+ * <p>A breadth-first tree from the entry point tells which nodes are missing. Each is linked from a
+ * reachable node near it, in a free slot or in the place of the farthest edge that is not part of
+ * the tree.
  */
 final class Reachability {
 
@@ -29,7 +30,11 @@ final class Reachability {
   private int[] queue = new int[1024];
 
   Reachability(
-      GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances, AbortCheck abort) {
+      GraphRows rows,
+      BuildParameters parameters,
+      int entryPoint,
+      PairDistances distances,
+      AbortCheck abort) {
     this.rows = rows;
     this.maxDegree = parameters.maxDegree();
     this.entryPoint = entryPoint;

@@ -4,14 +4,16 @@ import dev.vamana.vectors.PairDistances;
 import java.io.IOException;
 
 /**
- * Chooses diverse out-neighbours among candidates (DiskANN's RobustPrune): going from near to far, a candidate is
- * dropped when an already kept neighbour is alpha times nearer to it than the node itself is.
+ * Chooses diverse out-neighbours among candidates (DiskANN's RobustPrune): going from near to far,
+ * a candidate is dropped when an already kept neighbour is alpha times nearer to it than the node
+ * itself is.
  *
  * <p>Not thread-safe; each building thread has its own.
  */
 final class RobustPrune {
 
-  // Lucene's bulk scorers take four vectors at a time; a nearer kept neighbour usually decides within the first few
+  // Lucene's bulk scorers take four vectors at a time; a nearer kept neighbour usually decides
+  // within the first few
   private static final int CHUNK = 4;
 
   private final PairDistances distances;
@@ -39,6 +41,8 @@ final class RobustPrune {
   }
 
   /**
+   * Chooses the out-neighbours of a node.
+   *
    * @param node the node whose row is chosen; skipped if it is among the candidates
    * @param candidates ordinals in ascending order of distance from the node
    * @param candidateDistances their distances

@@ -10,11 +10,11 @@ import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 
 /**
- * Adjacency rows in a segment file: one row of {@code stride} little-endian 4-byte ordinals a node, in ordinal order,
- * unused slots at the end of a row marked {@link #UNUSED}.
+ * Adjacency rows in a segment file: one row of {@code stride} little-endian 4-byte ordinals a node,
+ * in ordinal order, unused slots at the end of a row marked {@link #UNUSED}.
  *
- * <p>Every ordinal is checked against the graph's size as it is read, so that a damaged file ends a search with an
- * exception and nothing worse.
+ * <p>Every ordinal is checked against the graph's size as it is read, so that a damaged file ends a
+ * search with an exception and nothing worse.
  */
 public final class StoredAdjacency implements Adjacency {
 
@@ -31,6 +31,8 @@ public final class StoredAdjacency implements Adjacency {
   private final int stride;
 
   /**
+   * Makes a view of rows in a file.
+   *
    * @param region the rows, {@code size * stride * 4} bytes
    * @param size number of nodes
    * @param stride slots in a row
@@ -38,7 +40,13 @@ public final class StoredAdjacency implements Adjacency {
   public StoredAdjacency(FileRegion region, int size, int stride) throws IOException {
     if (region.length() != (long) size * stride * Integer.BYTES) {
       throw new IllegalArgumentException(
-          "a graph of " + size + " rows of " + stride + " slots does not take " + region.length() + " bytes");
+          "a graph of "
+              + size
+              + " rows of "
+              + stride
+              + " slots does not take "
+              + region.length()
+              + " bytes");
     }
     this.region = region;
     this.segment = region.segment();
@@ -79,7 +87,8 @@ public final class StoredAdjacency implements Adjacency {
     while (degree < stride && neighbors[degree] != UNUSED) {
       if (neighbors[degree] < 0 || neighbors[degree] >= size) {
         throw new CorruptIndexException(
-            "node " + ordinal + " names neighbor " + neighbors[degree] + " of " + size, region.toString());
+            "node " + ordinal + " names neighbor " + neighbors[degree] + " of " + size,
+            region.toString());
       }
       degree++;
     }

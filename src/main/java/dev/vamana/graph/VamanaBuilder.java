@@ -9,10 +9,11 @@ import org.apache.lucene.util.FixedBitSet;
 /**
  * Builds Vamana graphs (DiskANN, section 2; the graph that BANG searches).
  *
- * <p>Each node is inserted once: a greedy search from the medoid finds its surroundings, robust prune chooses diverse
- * out-neighbours among them, and edges back are added, pruning rows that overflow. One pass with the final alpha is
- * enough, since every insertion searches a graph that is already navigable; docs/graph.md has the comparison with two
- * passes. With one thread the result depends only on the input and the seed.
+ * <p>Each node is inserted once: a greedy search from the medoid finds its surroundings, robust
+ * prune chooses diverse out-neighbours among them, and edges back are added, pruning rows that
+ * overflow. One pass with the final alpha is enough, since every insertion searches a graph that is
+ * already navigable; docs/graph.md has the comparison with two passes. With one thread the result
+ * depends only on the input and the seed.
  */
 public final class VamanaBuilder {
 
@@ -25,12 +26,17 @@ public final class VamanaBuilder {
   private final AbortCheck abort;
 
   /**
+   * Makes a builder of one graph.
+   *
    * @param distances distances between the vectors of the graph
    * @param workers threads to build with
    * @param abort called regularly on every building thread
    */
   public VamanaBuilder(
-      PairDistanceFactory distances, BuildParameters parameters, Workers workers, AbortCheck abort) {
+      PairDistanceFactory distances,
+      BuildParameters parameters,
+      Workers workers,
+      AbortCheck abort) {
     this.distances = distances;
     this.parameters = parameters;
     this.workers = workers;
@@ -50,7 +56,9 @@ public final class VamanaBuilder {
     FixedBitSet present = new FixedBitSet(size);
     int entryPoint = medoid;
     if (existing != null) {
-      entryPoint = new GraphReuse(distances, parameters, workers, abort).load(existing, rows, present, medoid);
+      entryPoint =
+          new GraphReuse(distances, parameters, workers, abort)
+              .load(existing, rows, present, medoid);
     }
     int reused = present.cardinality();
     present.set(entryPoint);
@@ -67,12 +75,14 @@ public final class VamanaBuilder {
     return new VamanaGraph(rows, parameters.maxDegree(), medoid, reused);
   }
 
-  private void insertMissing(GraphRows rows, FixedBitSet present, int entryPoint) throws IOException {
+  private void insertMissing(GraphRows rows, FixedBitSet present, int entryPoint)
+      throws IOException {
     int size = rows.size();
     InsertionOrder order = new InsertionOrder(size, parameters.seed());
     Workers.BodyFactory inserters =
         () -> {
-          NodeInserter inserter = new NodeInserter(rows, parameters, entryPoint, distances.create());
+          NodeInserter inserter =
+              new NodeInserter(rows, parameters, entryPoint, distances.create());
           return position -> {
             int node = order.ordinal(position);
             if (present.get(node) == false) {

@@ -1,31 +1,49 @@
 package dev.vamana.graph;
 
 import java.util.Arrays;
+import org.apache.lucene.util.FixedBitSet;
 
 /**
- * The nodes that a search has seen: an open-addressing hash set of ordinals that grows with the search, not with the
- * graph.
+ * The nodes that a search has seen.
+ *
+ * <p>In a graph of up to {@value #MAX_BITS} nodes one bit a node is cheapest: it fits the cache and
+ * is quickly cleared. In a larger one it is an open-addressing hash set that grows with the search,
+ * not with the graph.
  */
 public final class VisitedSet {
 
+  private static final int MAX_BITS = 1 << 20;
   private static final int HASH_MULTIPLIER = 0x9E3779B1;
 
-  // ordinal + 1, so that a fresh array is an empty table
+  private final FixedBitSet bits;
+  // ordinal + 1, so that a fresh array is an empty table; null when bits are used
   private int[] table;
   private int shift;
   private int size;
   private int growAt;
 
   /**
+   * Makes an empty set.
+   *
+   * @param nodes number of nodes in the graph
    * @param expected how many nodes the search is expected to see; more are fine
    */
-  public VisitedSet(int expected) {
-    long slots = Math.max(64, Math.min(1 << 28, 2L * Math.max(1, expected)));
-    allocate(Integer.highestOneBit((int) slots - 1) << 1);
+  public VisitedSet(int nodes, int expected) {
+    if (nodes <= MAX_BITS) {
+      bits = new FixedBitSet(Math.max(1, nodes));
+    } else {
+      bits = null;
+      long slots = Math.max(64, Math.min(1 << 28, 2L * Math.max(1, expected)));
+      allocate(Integer.highestOneBit((int) slots - 1) << 1);
+    }
   }
 
   /** Adds a node; returns whether it was not there before. */
   public boolean add(int ordinal) {
+    return bits != null ? bits.getAndSet(ordinal) == false : addToTable(ordinal);
+  }
+
+  private boolean addToTable(int ordinal) {
     int stored = ordinal + 1;
     int mask = table.length - 1;
     int slot = (stored * HASH_MULTIPLIER) >>> shift;
@@ -45,15 +63,14 @@ public final class VisitedSet {
     }
   }
 
-  /** Number of nodes in the set. */
-  public int size() {
-    return size;
-  }
-
   /** Forgets all nodes; keeps the memory. */
   public void clear() {
-    Arrays.fill(table, 0);
-    size = 0;
+    if (bits != null) {
+      bits.clear();
+    } else {
+      Arrays.fill(table, 0);
+      size = 0;
+    }
   }
 
   private void allocate(int slots) {

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import org.apache.lucene.util.NumericUtils;
 
 /**
- * The best nodes seen by a greedy search, nearest first, each marked once it has been expanded (the worklist L of the
- * BANG paper, section 3).
+ * The best nodes seen by a greedy search, nearest first, each marked once it has been expanded (the
+ * worklist L of the BANG paper, section 3).
  *
- * <p>Entries are ordered by distance, then by lower ordinal, so that a walk is the same on every machine that computes
- * the same distances. An entry is one long: the sortable bits of the distance, then the ordinal, then the expanded mark
- * in the lowest bit.
+ * <p>Entries are ordered by distance, then by lower ordinal, so that a walk is the same on every
+ * machine that computes the same distances. An entry is one long: the sortable bits of the
+ * distance, then the ordinal, then the expanded mark in the lowest bit.
  */
 public final class Worklist {
 
@@ -21,6 +21,8 @@ public final class Worklist {
   private int cursor;
 
   /**
+   * Makes an empty list.
+   *
    * @param capacity the beam width: how many of the nearest nodes are kept, at least 1
    */
   public Worklist(int capacity) {

@@ -1,5 +1,6 @@
 package dev.vamana.pq;
 
+import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Objects;
 
@@ -112,7 +113,7 @@ public final class Codebook {
     double sum = 0;
     for (int i = 0; i < sample.size(); i++) {
       if (i % ABORT_INTERVAL == 0) {
-        abort.checkAborted();
+        abort.check();
       }
       sample.vector(i, vector);
       sum += encoder.encode(vector, code, 0);

@@ -1,5 +1,6 @@
 package dev.vamana.pq;
 
+import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -121,7 +122,7 @@ final class KMeans {
     double error = 0;
     for (int i = 0; i < n; i++) {
       if (i % ABORT_INTERVAL == 0) {
-        abort.checkAborted();
+        abort.check();
       }
       int from = i * length;
       CentroidKernels.squaredDistances(columns, 0, length, rows, from, distances);

@@ -1,5 +1,6 @@
 package dev.vamana.pq;
 
+import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,7 +113,7 @@ public final class PqTrainer {
           if (failure.get() != null) {
             throw new IOException("training failed in another thread");
           }
-          abort.checkAborted();
+          abort.check();
         };
     List<Callable<Void>> tasks = new ArrayList<>();
     for (int t = 0; t < Math.min(threads, layout.count()); t++) {
@@ -147,7 +148,7 @@ public final class PqTrainer {
     KMeans kMeans = new KMeans(layout.maxLength(), options, abort);
     int s;
     while ((s = nextSubspace.getAndIncrement()) < layout.count()) {
-      abort.checkAborted();
+      abort.check();
       int from = layout.offset(s);
       int length = layout.length(s);
       sample.subspace(from, length, rows);

@@ -3,12 +3,17 @@ package dev.vamana.search;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Accepted ordinals that any thread may read; what Lucene hands over is confined to the searching thread. */
+/**
+ * Accepted ordinals that any thread may read; what Lucene hands over is confined to the searching
+ * thread.
+ */
 final class AcceptedOrdinals {
 
   private AcceptedOrdinals() {}
 
   /**
+   * Copies accepted ordinals.
+   *
    * @param accepted accepted ordinals, or null for all
    * @param size number of ordinals
    * @return an immutable copy, or null for all

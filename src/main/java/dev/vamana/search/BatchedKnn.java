@@ -15,12 +15,11 @@ import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.QueryTimeout;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.QueryTimeout;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.ScoreMode;
 import org.apache.lucene.search.Scorer;
@@ -33,13 +32,17 @@ import org.apache.lucene.util.Bits;
 /**
  * Nearest neighbours of many query vectors at once.
  *
- * <p>All queries over all segments go to the executor as one batch. On one segment the hits are those of single {@code
- * KnnFloatVectorQuery}s with the same walk; on several, each segment is searched for the full k, so that recall is at
- * least theirs. Segments of other formats are searched one query at a time.
+ * <p>All queries over all segments go to the executor as one batch. On one segment the hits are
+ * those of single {@code KnnFloatVectorQuery}s with the same walk; on several, each segment is
+ * searched for the full k, so that recall is at least theirs. Segments of other formats are
+ * searched one query at a time.
  */
 public final class BatchedKnn {
 
-  /** Work items handed to the executor in one call; bounds the memory that a large request holds at once. */
+  /**
+   * Work items handed to the executor in one call; bounds the memory that a large request holds at
+   * once.
+   */
   private static final int MAX_BATCH = 16_384;
 
   private final IndexSearcher searcher;
@@ -48,11 +51,15 @@ public final class BatchedKnn {
   /**
    * Searches with the installed executor, or on the calling thread if none is installed.
    *
-   * @param searcher its reader's live documents and fields are respected, wrapped readers included; its timeout ends
-   *     the search with the hits found so far
+   * @param searcher its reader's live documents and fields are respected, wrapped readers included;
+   *     its timeout ends the search with the hits found so far
    */
   public BatchedKnn(IndexSearcher searcher) {
-    this(searcher, ExecutorRegistry.current() == null ? new CpuExecutor(Workers.callingThread()) : ExecutorRegistry.current());
+    this(
+        searcher,
+        ExecutorRegistry.current() == null
+            ? new CpuExecutor(Workers.callingThread())
+            : ExecutorRegistry.current());
   }
 
   /** Searches with the given executor, which stays the caller's to close. */
@@ -72,12 +79,22 @@ public final class BatchedKnn {
    * @throws IllegalArgumentException if k, a dimension or the field's encoding does not fit
    */
   public TopDocs[] search(String field, float[][] queries, int k, Query filter) throws IOException {
-    return search(field, Arrays.stream(queries).map(QueryVector::of).toList(), WalkParameters.exact(beam(k)), k, filter);
+    return search(
+        field,
+        Arrays.stream(queries).map(QueryVector::of).toList(),
+        WalkParameters.exact(beam(k)),
+        k,
+        filter);
   }
 
   /** As {@link #search(String, float[][], int, Query)}, for a field of byte vectors. */
   public TopDocs[] search(String field, byte[][] queries, int k, Query filter) throws IOException {
-    return search(field, Arrays.stream(queries).map(QueryVector::of).toList(), WalkParameters.exact(beam(k)), k, filter);
+    return search(
+        field,
+        Arrays.stream(queries).map(QueryVector::of).toList(),
+        WalkParameters.exact(beam(k)),
+        k,
+        filter);
   }
 
   /**
@@ -85,13 +102,16 @@ public final class BatchedKnn {
    *
    * @param walk how segments with a graph are walked
    */
-  public TopDocs[] search(String field, List<QueryVector> queries, WalkParameters walk, int k, Query filter)
+  public TopDocs[] search(
+      String field, List<QueryVector> queries, WalkParameters walk, int k, Query filter)
       throws IOException {
     if (k < 1) {
       throw new IllegalArgumentException("k must be at least 1, got " + k);
     }
     Weight weight =
-        filter == null ? null : searcher.createWeight(searcher.rewrite(filter), ScoreMode.COMPLETE_NO_SCORES, 1f);
+        filter == null
+            ? null
+            : searcher.createWeight(searcher.rewrite(filter), ScoreMode.COMPLETE_NO_SCORES, 1f);
     List<TopDocs[]> leaves = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
     for (LeafReaderContext context : searcher.getIndexReader().leaves()) {
@@ -124,17 +144,28 @@ public final class BatchedKnn {
     for (QueryVector query : queries) {
       if (query.encoding() != info.getVectorEncoding()) {
         throw new IllegalArgumentException(
-            "field " + info.name + " holds " + info.getVectorEncoding() + " vectors, the query is " + query.encoding());
+            "field "
+                + info.name
+                + " holds "
+                + info.getVectorEncoding()
+                + " vectors, the query is "
+                + query.encoding());
       }
       if (query.dimension() != info.getVectorDimension()) {
         throw new IllegalArgumentException(
-            "field " + info.name + " has dimension " + info.getVectorDimension() + ", the query has " + query.dimension());
+            "field "
+                + info.name
+                + " has dimension "
+                + info.getVectorDimension()
+                + ", the query has "
+                + query.dimension());
       }
     }
   }
 
   /** Live documents are the outer reader's, which may hide some that the segment holds. */
-  private static AcceptDocs acceptDocs(LeafReaderContext context, Weight weight) throws IOException {
+  private static AcceptDocs acceptDocs(LeafReaderContext context, Weight weight)
+      throws IOException {
     LeafReader reader = context.reader();
     if (weight == null) {
       return AcceptDocs.fromLiveDocs(reader.getLiveDocs(), reader.maxDoc());
@@ -162,10 +193,16 @@ public final class BatchedKnn {
   }
 
   private void searchOtherFormat(
-      LeafReaderContext context, String field, List<QueryVector> queries, int k, AcceptDocs acceptDocs, TopDocs[] hits)
+      LeafReaderContext context,
+      String field,
+      List<QueryVector> queries,
+      int k,
+      AcceptDocs acceptDocs,
+      TopDocs[] hits)
       throws IOException {
     for (int i = 0; i < hits.length; i++) {
-      TopKnnCollector collector = new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE);
+      TopKnnCollector collector =
+          new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE);
       QueryVector query = queries.get(i);
       if (query.floats() != null) {
         context.reader().searchNearestVectors(field, query.floats(), collector, acceptDocs);
@@ -191,13 +228,22 @@ public final class BatchedKnn {
       throws IOException {
     int accepted = Math.min(acceptDocs.cost(), view.size());
     KnnVectorValues vectors = view.vectors();
-    Bits acceptedOrdinals = AcceptedOrdinals.copy(vectors.getAcceptOrds(acceptDocs.bits()), view.size());
+    Bits acceptedOrdinals =
+        AcceptedOrdinals.copy(vectors.getAcceptOrds(acceptDocs.bits()), view.size());
     QueryTimeout timeout = searcher.getTimeout();
     BooleanSupplier cancelled = timeout == null ? () -> false : timeout::shouldExit;
     for (int i = 0; i < hits.length; i++) {
       WorkItem item =
           new WorkItem(
-              view, queries.get(i), k, walk, acceptedOrdinals, accepted, Long.MAX_VALUE, cancelled, new int[0]);
+              view,
+              queries.get(i),
+              k,
+              walk,
+              acceptedOrdinals,
+              accepted,
+              Long.MAX_VALUE,
+              cancelled,
+              new int[0]);
       slots.add(new Slot(item, vectors, context.docBase, hits, i));
     }
   }
@@ -222,14 +268,18 @@ public final class BatchedKnn {
   }
 
   /** Where the result of an item goes. */
-  private record Slot(WorkItem item, KnnVectorValues vectors, int docBase, TopDocs[] hits, int query) {
+  private record Slot(
+      WorkItem item, KnnVectorValues vectors, int docBase, TopDocs[] hits, int query) {
     void deliver(WorkResult result) {
       ScoreDoc[] docs = new ScoreDoc[result.ordinals().length];
       for (int i = 0; i < docs.length; i++) {
-        docs[i] = new ScoreDoc(docBase + vectors.ordToDoc(result.ordinals()[i]), result.scores()[i]);
+        docs[i] =
+            new ScoreDoc(docBase + vectors.ordToDoc(result.ordinals()[i]), result.scores()[i]);
       }
       TotalHits.Relation relation =
-          result.complete() ? TotalHits.Relation.EQUAL_TO : TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO;
+          result.complete()
+              ? TotalHits.Relation.EQUAL_TO
+              : TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO;
       hits[query] = new TopDocs(new TotalHits(result.visited(), relation), docs);
     }
   }

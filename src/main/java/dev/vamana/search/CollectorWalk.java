@@ -11,11 +11,12 @@ import org.apache.lucene.util.NumericUtils;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Greedy search on exact scores that is steered by a Lucene collector: the collector's k is the beam width, its
- * competitive similarity prunes and ends the walk, and it may stop it at any step.
+ * Greedy search on exact scores that is steered by a Lucene collector: the collector's k is the
+ * beam width, its competitive similarity prunes and ends the walk, and it may stop it at any step.
  *
- * <p>Every kind of collector works, since each accepted hit is handed over as it is found: top k, thresholds without a
- * k, one hit a parent, time limits, saturation. Rejected nodes are walked through but not collected.
+ * <p>Every kind of collector works, since each accepted hit is handed over as it is found: top k,
+ * thresholds without a k, one hit a parent, time limits, saturation. Rejected nodes are walked
+ * through but not collected.
  */
 final class CollectorWalk {
 
@@ -32,18 +33,21 @@ final class CollectorWalk {
   private float minCompetitive;
 
   /**
+   * Makes a walk.
+   *
    * @param scorer exact scores of the query against ordinals
    * @param collector receives ordinals (not documents) with their scores
    * @param acceptedOrdinals which ordinals may be collected, or null for all
    */
-  CollectorWalk(RandomVectorScorer scorer, Adjacency graph, KnnCollector collector, Bits acceptedOrdinals) {
+  CollectorWalk(
+      RandomVectorScorer scorer, Adjacency graph, KnnCollector collector, Bits acceptedOrdinals) {
     this.scorer = scorer;
     this.graph = graph;
     this.collector = collector;
     this.acceptedOrdinals = acceptedOrdinals;
     this.strategy = collector.getSearchStrategy();
     int beam = Math.max(32, Math.min(collector.k(), graph.size()));
-    this.visited = new VisitedSet(beam * 12);
+    this.visited = new VisitedSet(graph.size(), beam * 12);
     this.candidates = new LongHeap(beam);
     this.row = new int[graph.maxDegree()];
     this.fresh = new int[graph.maxDegree()];
@@ -66,7 +70,8 @@ final class CollectorWalk {
     score(count);
     while (candidates.size() > 0 && collector.earlyTerminated() == false) {
       long nearest = candidates.pop();
-      // equal scores are collected but not followed, or a field of equal vectors would be walked whole
+      // equal scores are collected but not followed, or a field of equal vectors would be walked
+      // whole
       if (scoreOf(nearest) <= minCompetitive) {
         return;
       }
@@ -85,7 +90,8 @@ final class CollectorWalk {
   }
 
   private void score(int wanted) throws IOException {
-    int count = (int) Math.min(wanted, Math.max(0, collector.visitLimit() - collector.visitedCount()));
+    int count =
+        (int) Math.min(wanted, Math.max(0, collector.visitLimit() - collector.visitedCount()));
     if (count == 0) {
       return;
     }

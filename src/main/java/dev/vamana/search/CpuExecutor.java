@@ -16,6 +16,8 @@ public final class CpuExecutor implements SearchExecutor {
   private final Workers workers;
 
   /**
+   * Makes an executor.
+   *
    * @param workers threads that share the items of a batch
    */
   public CpuExecutor(Workers workers) {
@@ -31,7 +33,10 @@ public final class CpuExecutor implements SearchExecutor {
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
     WorkResult[] results = new WorkResult[batch.size()];
     workers.forEach(
-        0, results.length, () -> index -> results[index] = search(batch.get(index)), AbortCheck.NEVER);
+        0,
+        results.length,
+        () -> index -> results[index] = search(batch.get(index)),
+        AbortCheck.NEVER);
     return Arrays.asList(results);
   }
 
@@ -55,7 +60,9 @@ public final class CpuExecutor implements SearchExecutor {
     if (k == 0) {
       return new WorkResult(new int[0], new float[0], 0, true);
     }
-    KnnCollector collector = new CancellableCollector(new TopKnnCollector(k, toInt(item.visitLimit())), item.cancelled());
+    KnnCollector collector =
+        new CancellableCollector(
+            new TopKnnCollector(k, toInt(item.visitLimit())), item.cancelled());
     new ExactScan(scorer, collector).run(item.acceptedOrdinals());
     ScoreDoc[] hits = collector.topDocs().scoreDocs;
     int[] ordinals = new int[hits.length];
@@ -64,7 +71,8 @@ public final class CpuExecutor implements SearchExecutor {
       ordinals[i] = hits[i].doc;
       scores[i] = hits[i].score;
     }
-    return new WorkResult(ordinals, scores, collector.visitedCount(), collector.earlyTerminated() == false);
+    return new WorkResult(
+        ordinals, scores, collector.visitedCount(), collector.earlyTerminated() == false);
   }
 
   private static int toInt(long limit) {

@@ -19,6 +19,8 @@ final class ExactScan {
   private int count;
 
   /**
+   * Makes a scan.
+   *
    * @param collector receives ordinals with their scores
    */
   ExactScan(RandomVectorScorer scorer, KnnCollector collector) {
@@ -27,6 +29,8 @@ final class ExactScan {
   }
 
   /**
+   * Scores until the last accepted ordinal, or until the collector ends the scan.
+   *
    * @param accepted which ordinals are scored, or null for all
    */
   void run(Bits accepted) throws IOException {
@@ -62,9 +66,11 @@ final class ExactScan {
     if (count == 0) {
       return;
     }
-    int allowed = (int) Math.min(count, Math.max(0, collector.visitLimit() - collector.visitedCount()));
+    int allowed =
+        (int) Math.min(count, Math.max(0, collector.visitLimit() - collector.visitedCount()));
     collector.incVisitedCount(allowed);
-    if (allowed > 0 && scorer.bulkScore(ordinals, scores, allowed) >= collector.minCompetitiveSimilarity()) {
+    if (allowed > 0
+        && scorer.bulkScore(ordinals, scores, allowed) >= collector.minCompetitiveSimilarity()) {
       for (int i = 0; i < allowed; i++) {
         collector.collect(ordinals[i], scores[i]);
       }

@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 /**
  * The executor that readers of this process use, if any.
  *
- * <p>Lucene opens readers through the format's no-argument SPI instance, which cannot be handed anything; so readers
- * look here at each search. Several installations share one executor: the first creates it, the last one to be closed
- * closes it.
+ * <p>Lucene opens readers through the format's no-argument SPI instance, which cannot be handed
+ * anything; so readers look here at each search. Several installations share one executor: the
+ * first creates it, the last one to be closed closes it.
  */
 public final class ExecutorRegistry {
 

@@ -3,7 +3,9 @@ package dev.vamana.search;
 import java.util.Objects;
 import org.apache.lucene.index.VectorEncoding;
 
-/** A query's vector, of floats or of bytes as the field is encoded. Not copied; must not be changed. */
+/**
+ * A query's vector, of floats or of bytes as the field is encoded. Not copied; must not be changed.
+ */
 public final class QueryVector {
 
   private final float[] floats;

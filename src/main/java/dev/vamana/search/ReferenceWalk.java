@@ -9,13 +9,15 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * The walk that every executor's walk is compared with: greedy search with a worklist of fixed capacity (BANG,
- * algorithm 2, with the stop rule "no unexpanded entry left"), then exact scores for the best of it.
+ * The walk that every executor's walk is compared with: greedy search with a worklist of fixed
+ * capacity (BANG, algorithm 2, with the stop rule "no unexpanded entry left"), then exact scores
+ * for the best of it.
  *
- * <p>Rules that make it reproducible: the worklist is ordered by distance, then by lower ordinal; a step expands the
- * nearest {@code parents} unexpanded entries; their neighbours are taken in the order of the parents and of their rows;
- * a node is visited once it was seen, whether or not it entered the worklist. Rejected nodes are walked through; the
- * worklist's capacity grows by the inverse of the accepted share ({@link WorkItem#effectiveBeamWidth()}).
+ * <p>Rules that make it reproducible: the worklist is ordered by distance, then by lower ordinal; a
+ * step expands the nearest {@code parents} unexpanded entries; their neighbours are taken in the
+ * order of the parents and of their rows; a node is visited once it was seen, whether or not it
+ * entered the worklist. Rejected nodes are walked through; the worklist's capacity grows by the
+ * inverse of the accepted share ({@link WorkItem#effectiveBeamWidth()}).
  */
 final class ReferenceWalk {
 
@@ -43,8 +45,9 @@ final class ReferenceWalk {
         quantized ? WalkDistances.quantized(segment, item.query()) : WalkDistances.exact(scorer);
     int beam = item.effectiveBeamWidth();
     this.worklist = new Worklist(beam);
-    this.visited = new VisitedSet(beam * 12);
-    this.fresh = new int[Math.max(graph.maxDegree() * item.walk().parents(), 1 + item.entryPoints().length)];
+    this.visited = new VisitedSet(graph.size(), beam * 12);
+    this.fresh =
+        new int[Math.max(graph.maxDegree() * item.walk().parents(), 1 + item.entryPoints().length)];
     this.freshDistances = new float[fresh.length];
   }
 
@@ -53,7 +56,10 @@ final class ReferenceWalk {
     if (quantized == false) {
       return exactResult(complete);
     }
-    int[] candidates = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED ? acceptedExpanded() : acceptedBest();
+    int[] candidates =
+        item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED
+            ? acceptedExpanded()
+            : acceptedBest();
     return Rerank.exact(scorer, candidates, item.k(), visitedCount + candidates.length, complete);
   }
 
@@ -129,7 +135,8 @@ final class ReferenceWalk {
         scores[count++] = -worklist.distance(rank);
       }
     }
-    return new WorkResult(Arrays.copyOf(ordinals, count), Arrays.copyOf(scores, count), visitedCount, complete);
+    return new WorkResult(
+        Arrays.copyOf(ordinals, count), Arrays.copyOf(scores, count), visitedCount, complete);
   }
 
   private int[] acceptedBest() {

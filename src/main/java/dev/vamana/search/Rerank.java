@@ -16,7 +16,8 @@ final class Rerank {
    * @param k most hits wanted
    */
   static WorkResult exact(
-      RandomVectorScorer scorer, int[] candidates, int k, long visited, boolean complete) throws IOException {
+      RandomVectorScorer scorer, int[] candidates, int k, long visited, boolean complete)
+      throws IOException {
     float[] scores = new float[candidates.length];
     scorer.bulkScore(candidates, scores, candidates.length);
     Worklist best = new Worklist(k);

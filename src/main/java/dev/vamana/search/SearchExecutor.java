@@ -7,9 +7,9 @@ import java.util.List;
 /**
  * Searches batches of work items: the seam between Lucene's reader and whatever does the work.
  *
- * <p>A batch may hold items of different segments, fields and requests, since a single segment rarely sees enough
- * queries at once to fill a device. Implementations are thread-safe; concurrent calls may be answered together. For the
- * same walk all implementations give the same hits.
+ * <p>A batch may hold items of different segments, fields and requests, since a single segment
+ * rarely sees enough queries at once to fill a device. Implementations are thread-safe; concurrent
+ * calls may be answered together. For the same walk all implementations give the same hits.
  */
 public interface SearchExecutor extends Closeable {
 

@@ -3,10 +3,11 @@ package dev.vamana.search;
 /**
  * Decides between scoring every accepted vector and walking the graph.
  *
- * <p>A walk of beam width w over a graph of max degree R computes about {@code 0.4 R (w + 12)} distances (measured on
- * SIFT descriptors at R = 64 and widths 10 to 240: within 15 %), and a filter that accepts a share s makes that {@code
- * 1/s} times as many, since rejected nodes are walked through. A distance in a scan costs about two thirds of one in a
- * walk, which jumps about in memory.
+ * <p>A walk of beam width w over a graph of max degree R computes about {@code 0.4 R (w + 12)}
+ * distances (measured on SIFT descriptors at R = 64 and widths 10 to 240: within 15 %), and a
+ * filter that accepts a share s makes that {@code 1/s} times as many, since rejected nodes are
+ * walked through. A distance in a scan costs about two thirds of one in a walk, which jumps about
+ * in memory.
  */
 final class SearchPlan {
 

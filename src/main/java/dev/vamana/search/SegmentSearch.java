@@ -12,12 +12,14 @@ import org.apache.lucene.util.hnsw.OrdinalTranslatedKnnCollector;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Answers Lucene's search of one segment: scans, walks with the collector, or hands a work item to an executor.
+ * Answers Lucene's search of one segment: scans, walks with the collector, or hands a work item to
+ * an executor.
  *
- * <p>A walk is steered by the collector unless an executor is installed or the query brings its own walk parameters; an
- * executor returns the k best hits, which are then replayed into the collector. Two kinds of collectors do not want the k
- * best: those without a k of their own (thresholds, which say k = 1) and those that keep one hit a parent. The first are
- * told by k = 1 and walked here; the second show by not being full after k hits, and are walked here then.
+ * <p>A walk is steered by the collector unless an executor is installed or the query brings its own
+ * walk parameters; an executor returns the k best hits, which are then replayed into the collector.
+ * Two kinds of collectors do not want the k best: those without a k of their own (thresholds, which
+ * say k = 1) and those that keep one hit a parent. The first are told by k = 1 and walked here; the
+ * second show by not being full after k hits, and are walked here then.
  */
 public final class SegmentSearch {
 
@@ -26,13 +28,14 @@ public final class SegmentSearch {
   private SegmentSearch() {}
 
   /**
-   * Searches a segment on the calling thread, which is also the only one that touches the collector and the accepted
-   * documents.
+   * Searches a segment on the calling thread, which is also the only one that touches the collector
+   * and the accepted documents.
    *
    * @param collector receives documents of the segment with exact scores
    * @param acceptDocs which documents may be collected
    */
-  public static void search(SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
+  public static void search(
+      SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
       throws IOException {
     if (segment.size() == 0 || collector.k() == 0) {
       return;
@@ -56,13 +59,16 @@ public final class SegmentSearch {
               segment,
               query,
               collector.k(),
-              walk == null ? WalkParameters.exact(Math.min(beam, WalkParameters.MAX_BEAM_WIDTH)) : walk,
+              walk == null
+                  ? WalkParameters.exact(Math.min(beam, WalkParameters.MAX_BEAM_WIDTH))
+                  : walk,
               AcceptedOrdinals.copy(acceptedOrdinals, segment.size()),
               accepted,
               collector.visitLimit() - collector.visitedCount(),
               collector::earlyTerminated,
               entryPoints);
-      WorkResult result = executor == null ? CpuExecutor.search(item) : executor.search(List.of(item)).get(0);
+      WorkResult result =
+          executor == null ? CpuExecutor.search(item) : executor.search(List.of(item)).get(0);
       if (replay(result, ordinals)) {
         return;
       }
@@ -97,7 +103,8 @@ public final class SegmentSearch {
       int count = 0;
       DocIdSetIterator iterator = seeded.entryPoints();
       int ordinal;
-      while (count < entryPoints.length && (ordinal = iterator.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS) {
+      while (count < entryPoints.length
+          && (ordinal = iterator.nextDoc()) != DocIdSetIterator.NO_MORE_DOCS) {
         if (ordinal < size) {
           entryPoints[count++] = ordinal;
         }

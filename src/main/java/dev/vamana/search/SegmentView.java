@@ -10,8 +10,9 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * One field of one open segment, as an executor sees it. The same instance stands for the same segment for as long as
- * its reader is open, so executors may key what they keep for it by identity. Thread-safe.
+ * One field of one open segment, as an executor sees it. The same instance stands for the same
+ * segment for as long as its reader is open, so executors may key what they keep for it by
+ * identity. Thread-safe.
  */
 public interface SegmentView {
 
@@ -55,12 +56,20 @@ public interface SegmentView {
   /** The codebook of the segment's codes, or null if it has no codes. */
   Codebook codebook() throws IOException;
 
-  /** The adjacency rows in the file, see {@link dev.vamana.graph.StoredAdjacency}; null without a graph. */
+  /**
+   * The adjacency rows in the file, see {@link dev.vamana.graph.StoredAdjacency}; null without a
+   * graph.
+   */
   FileRegion graphRegion();
 
-  /** The codes in the file, one of as many bytes as there are subspaces for each ordinal; null without codes. */
+  /**
+   * The codes in the file, one of as many bytes as there are subspaces for each ordinal; null
+   * without codes.
+   */
   FileRegion codesRegion();
 
-  /** The raw vectors in the file, in ordinal order; null where the raw format gives no slice of one. */
+  /**
+   * The raw vectors in the file, in ordinal order; null where the raw format gives no slice of one.
+   */
   FileRegion vectorsRegion() throws IOException;
 }

@@ -4,15 +4,18 @@ import java.util.Objects;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 
 /**
- * Walk parameters for one Lucene query, passed as {@code new KnnFloatVectorQuery(field, vector, k, filter, strategy)}.
- * Formats that do not know it ignore it.
+ * Walk parameters for one Lucene query, passed as {@code new KnnFloatVectorQuery(field, vector, k,
+ * filter, strategy)}. Formats that do not know it ignore it.
  */
 public final class VamanaSearchStrategy extends KnnSearchStrategy {
 
   private final WalkParameters walk;
 
   /**
-   * @param walk how segments with a graph are walked; with a beam width below the collector's k, k is used
+   * Makes a strategy of walk parameters.
+   *
+   * @param walk how segments with a graph are walked; with a beam width below the collector's k, k
+   *     is used
    */
   public VamanaSearchStrategy(WalkParameters walk) {
     this.walk = Objects.requireNonNull(walk, "walk");

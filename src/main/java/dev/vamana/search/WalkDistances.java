@@ -29,9 +29,9 @@ interface WalkDistances {
   }
 
   /**
-   * Asymmetric distances: the query's table of distances to all centroids, summed over a vector's code (BANG, sections
-   * 4.2 and 4.5). Squared Euclidean for EUCLIDEAN; the negated inner product for the others, on unit vectors for
-   * COSINE.
+   * Asymmetric distances: the query's table of distances to all centroids, summed over a vector's
+   * code (BANG, sections 4.2 and 4.5). Squared Euclidean for EUCLIDEAN; the negated inner product
+   * for the others, on unit vectors for COSINE.
    */
   static WalkDistances quantized(SegmentView segment, QueryVector query) throws IOException {
     Codebook codebook = segment.codebook();

@@ -3,12 +3,15 @@ package dev.vamana.search;
 /**
  * How a graph is walked for one query.
  *
- * @param beamWidth capacity of the worklist (t in the BANG paper), 1 to {@value #MAX_BEAM_WIDTH}; at least k is used
+ * @param beamWidth capacity of the worklist (t in the BANG paper), 1 to {@value #MAX_BEAM_WIDTH};
+ *     at least k is used
  * @param distances what the walk compares
- * @param parents unexpanded nodes that are expanded together in one step, 1 to {@value #MAX_PARENTS}; BANG expands 1
- * @param rerankDepth how many of the best accepted nodes of the final worklist get exact scores after a walk on
- *     quantized distances, at least k is used; or {@link #RERANK_EXPANDED} for all expanded nodes, the mode of the BANG
- *     paper (section 4.9); or {@link #RERANK_DEFAULT} for the larger of 2k and {@value #MIN_DEFAULT_RERANK}
+ * @param parents unexpanded nodes that are expanded together in one step, 1 to {@value
+ *     #MAX_PARENTS}; BANG expands 1
+ * @param rerankDepth how many of the best accepted nodes of the final worklist get exact scores
+ *     after a walk on quantized distances, at least k is used; or {@link #RERANK_EXPANDED} for all
+ *     expanded nodes, the mode of the BANG paper (section 4.9); or {@link #RERANK_DEFAULT} for the
+ *     larger of 2k and {@value #MIN_DEFAULT_RERANK}
  */
 public record WalkParameters(int beamWidth, Distances distances, int parents, int rerankDepth) {
 
@@ -23,7 +26,9 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
   public enum Distances {
     /** Exact distances, from the raw vectors. */
     EXACT,
-    /** Asymmetric distances from the codes; a segment without codes is walked on exact distances. */
+    /**
+     * Asymmetric distances from the codes; a segment without codes is walked on exact distances.
+     */
     QUANTIZED
   }
 
@@ -51,7 +56,8 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
 
   private static void check(String name, int value, int min, int max) {
     if (value < min || value > max) {
-      throw new IllegalArgumentException(name + " must be between " + min + " and " + max + ", got " + value);
+      throw new IllegalArgumentException(
+          name + " must be between " + min + " and " + max + ", got " + value);
     }
   }
 }

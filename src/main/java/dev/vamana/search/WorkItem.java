@@ -13,7 +13,8 @@ import org.apache.lucene.util.Bits;
  * @param acceptedOrdinals ordinals that may be hits, readable by any thread, or null for all
  * @param acceptedCount about how many ordinals are accepted
  * @param visitLimit most distances that may be computed before the search ends incomplete
- * @param cancelled asked now and then, by one thread at a time, while the caller waits; true ends the search incomplete
+ * @param cancelled asked now and then, by one thread at a time, while the caller waits; true ends
+ *     the search incomplete
  * @param entryPoints ordinals to start from beside the medoid; may be empty
  */
 public record WorkItem(
@@ -33,11 +34,19 @@ public record WorkItem(
     }
     if (query.encoding() != segment.encoding()) {
       throw new IllegalArgumentException(
-          segment.name() + " holds " + segment.encoding() + " vectors, the query is " + query.encoding());
+          segment.name()
+              + " holds "
+              + segment.encoding()
+              + " vectors, the query is "
+              + query.encoding());
     }
     if (query.dimension() != segment.dimension()) {
       throw new IllegalArgumentException(
-          segment.name() + " has dimension " + segment.dimension() + ", the query has " + query.dimension());
+          segment.name()
+              + " has dimension "
+              + segment.dimension()
+              + ", the query has "
+              + query.dimension());
     }
   }
 
@@ -47,6 +56,7 @@ public record WorkItem(
     if (acceptedOrdinals != null) {
       beam = beam * segment.size() / Math.max(1, Math.min(acceptedCount, segment.size()));
     }
-    return (int) Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
+    return (int)
+        Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
   }
 }

@@ -10,9 +10,9 @@ import org.apache.lucene.store.MemorySegmentAccessInput;
 /**
  * A contiguous range of bytes in a segment file, readable by any number of threads.
  *
- * <p>When the directory maps the file, {@link #segment()} is the mapping itself, which a device can be handed without a
- * copy; directories that map nothing (NIO, in-memory, test wrappers) give null there and are read through {@link
- * #open()}.
+ * <p>When the directory maps the file, {@link #segment()} is the mapping itself, which a device can
+ * be handed without a copy; directories that map nothing (NIO, in-memory, test wrappers) give null
+ * there and are read through {@link #open()}.
  */
 public final class FileRegion {
 
@@ -29,7 +29,10 @@ public final class FileRegion {
   }
 
   /**
-   * @param input an open input of the file; stays owned by the caller, which closes it after the last read
+   * Makes a region of an open file.
+   *
+   * @param input an open input of the file; stays owned by the caller, which closes it after the
+   *     last read
    * @param offset first byte of the region
    * @param length bytes in the region, 0 or more
    * @throws CorruptIndexException if the region does not lie within the file
@@ -37,7 +40,14 @@ public final class FileRegion {
   public static FileRegion of(IndexInput input, long offset, long length) throws IOException {
     if (offset < 0 || length < 0 || offset > input.length() - length) {
       throw new CorruptIndexException(
-          "region [" + offset + ", +" + length + ") is outside the file of " + input.length() + " bytes", input);
+          "region ["
+              + offset
+              + ", +"
+              + length
+              + ") is outside the file of "
+              + input.length()
+              + " bytes",
+          input);
     }
     MemorySegment segment = null;
     if (FilterIndexInput.unwrap(input) instanceof MemorySegmentAccessInput mapped) {

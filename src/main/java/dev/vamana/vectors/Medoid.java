@@ -16,12 +16,14 @@ public final class Medoid {
   private Medoid() {}
 
   /**
-   * The ordinal of the vector nearest (squared Euclidean distance; unit vectors for COSINE) to the mean of an evenly
-   * spaced sample of at most {@value #MAX_SAMPLE} vectors, chosen among the same sample.
+   * The ordinal of the vector nearest (squared Euclidean distance; unit vectors for COSINE) to the
+   * mean of an evenly spaced sample of at most {@value #MAX_SAMPLE} vectors, chosen among the same
+   * sample.
    *
    * @param values at least one vector, random access by ordinal
    */
-  public static int find(KnnVectorValues values, VectorSimilarityFunction similarity) throws IOException {
+  public static int find(KnnVectorValues values, VectorSimilarityFunction similarity)
+      throws IOException {
     int size = values.size();
     int count = Math.min(size, MAX_SAMPLE);
     boolean unit = similarity == VectorSimilarityFunction.COSINE;
@@ -55,7 +57,8 @@ public final class Medoid {
     return (int) ((long) i * size / count);
   }
 
-  private static void read(KnnVectorValues values, int ordinal, boolean unit, float[] target) throws IOException {
+  private static void read(KnnVectorValues values, int ordinal, boolean unit, float[] target)
+      throws IOException {
     if (values instanceof FloatVectorValues floats) {
       System.arraycopy(floats.vectorValue(ordinal), 0, target, 0, target.length);
     } else {

@@ -17,17 +17,23 @@ public final class PairDistanceFactory {
   private final int size;
 
   /**
+   * Makes distances between the vectors of a field.
+   *
    * @param scorer Lucene's scorer of the field's raw vectors
    * @param similarity the field's similarity
    * @param values the field's vectors, random access by ordinal
    */
   public PairDistanceFactory(
-      FlatVectorsScorer scorer, VectorSimilarityFunction similarity, KnnVectorValues values) throws IOException {
+      FlatVectorsScorer scorer, VectorSimilarityFunction similarity, KnnVectorValues values)
+      throws IOException {
     this.suppliers = scorer.getRandomVectorScorerSupplier(similarity, values);
     this.size = values.size();
     float[] norms =
-        ScoreToDistance.needsNorms(similarity, values.getEncoding()) ? squaredNorms(values.copy()) : null;
-    this.conversion = ScoreToDistance.of(similarity, values.getEncoding(), values.dimension(), norms);
+        ScoreToDistance.needsNorms(similarity, values.getEncoding())
+            ? squaredNorms(values.copy())
+            : null;
+    this.conversion =
+        ScoreToDistance.of(similarity, values.getEncoding(), values.dimension(), norms);
   }
 
   /** Number of vectors. */

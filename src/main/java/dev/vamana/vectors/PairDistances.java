@@ -4,8 +4,9 @@ import java.io.IOException;
 import org.apache.lucene.util.hnsw.UpdateableRandomVectorScorer;
 
 /**
- * Distances from one stored vector, the pivot, to others, as graph construction needs them: never negative, 0 for equal
- * vectors, and homogeneous, so that the alpha of robust prune has the same meaning at every scale.
+ * Distances from one stored vector, the pivot, to others, as graph construction needs them: never
+ * negative, 0 for equal vectors, and homogeneous, so that the alpha of robust prune has the same
+ * meaning at every scale.
  *
  * <p>Not thread-safe; {@link PairDistanceFactory#create()} gives each thread its own.
  */

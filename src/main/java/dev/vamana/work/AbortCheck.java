@@ -2,7 +2,10 @@ package dev.vamana.work;
 
 import java.io.IOException;
 
-/** Called regularly by long work; throws when the work should stop, as Lucene's merges do when they are aborted. */
+/**
+ * Called regularly by long work; throws when the work should stop, as Lucene's merges do when they
+ * are aborted.
+ */
 @FunctionalInterface
 public interface AbortCheck {
 

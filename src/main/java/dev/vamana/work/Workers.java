@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.search.TaskExecutor;
 
 /**
- * The threads that long work may use: the calling thread and up to {@code threads - 1} of an executor that is shared with
- * other builds. The caller always makes progress by itself, so a busy executor slows a build down but never blocks it.
+ * The threads that long work may use: the calling thread and up to {@code threads - 1} of an
+ * executor that is shared with other builds. The caller always makes progress by itself, so a busy
+ * executor slows a build down but never blocks it.
  */
 public final class Workers {
 
@@ -21,6 +22,8 @@ public final class Workers {
   private final int threads;
 
   /**
+   * Makes workers of a shared executor.
+   *
    * @param executor runs the helping threads; may be shared and may be busy
    * @param threads most threads of one loop, the calling one included, at least 1
    */
@@ -63,8 +66,8 @@ public final class Workers {
   }
 
   /**
-   * Runs a loop over {@code from <= index < to}; with one thread in ascending order. The abort check is called on every
-   * thread, once for each {@value #CHUNK} indices.
+   * Runs a loop over {@code from <= index < to}; with one thread in ascending order. The abort
+   * check is called on every thread, once for each {@value #CHUNK} indices.
    */
   public void forEach(int from, int to, BodyFactory factory, AbortCheck abort) throws IOException {
     int chunks = (int) (((long) to - from + CHUNK - 1) / CHUNK);
