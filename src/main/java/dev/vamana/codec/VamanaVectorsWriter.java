@@ -13,6 +13,7 @@ import org.apache.lucene.codecs.hnsw.FlatVectorsFormat;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.codecs.hnsw.FlatVectorsWriter;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexFileNames;
 import org.apache.lucene.index.MergeState;
 import org.apache.lucene.index.SegmentReadState;
@@ -167,11 +168,19 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
               new SegmentReadState(
                   state.directory,
                   state.segmentInfo,
-                  state.fieldInfos,
+                  fieldInfos(),
                   state.context,
                   state.segmentSuffix));
     }
     return rawReader;
+  }
+
+  /** Lucene makes the writer of a flush before it knows the segment's fields. */
+  private FieldInfos fieldInfos() {
+    if (state.fieldInfos != null) {
+      return state.fieldInfos;
+    }
+    return new FieldInfos(buffered.stream().map(BufferedField::info).toArray(FieldInfo[]::new));
   }
 
   private void finishRaw() throws IOException {

@@ -28,6 +28,7 @@ final class Reachability {
   private final int[] row;
   private final float[] rowDistances;
   private int[] queue = new int[1024];
+  private int nextSpare;
 
   Reachability(
       GraphRows rows,
@@ -96,6 +97,25 @@ final class Reachability {
         parents[node] = from;
         return;
       }
+    }
+    attachAnywhere(node);
+  }
+
+  /**
+   * Links a node all of whose surroundings are full of tree edges, as among thousands of equal
+   * vectors. A tree has leaves, so some reachable node always has an edge to spare; the search for
+   * it goes on where it last ended.
+   */
+  private void attachAnywhere(int node) throws IOException {
+    for (int tried = 0; tried < parents.length; tried++) {
+      // how far away it is matters little: the edge is there to be walked, not to be near
+      if (nextSpare != node
+          && parents[nextSpare] != UNREACHED
+          && addEdge(nextSpare, node, Float.MAX_VALUE)) {
+        parents[node] = nextSpare;
+        return;
+      }
+      nextSpare = (nextSpare + 1) % parents.length;
     }
     throw new IllegalStateException("no reachable node can link to node " + node);
   }
