@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.elasticsearch.bootstrap.ServerArgs;
 import org.elasticsearch.common.io.stream.BytesStreamOutput;
@@ -258,6 +259,11 @@ public final class RunningNode implements AutoCloseable {
   /** Whether the process runs. */
   public boolean isAlive() {
     return process.isAlive();
+  }
+
+  /** Completes when the process has ended, for whatever reason. */
+  public CompletableFuture<ProcessHandle> onExit() {
+    return process.toHandle().onExit();
   }
 
   /** Everything that the node has logged since it was started. */

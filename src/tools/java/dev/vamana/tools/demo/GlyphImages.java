@@ -1,0 +1,68 @@
+package dev.vamana.tools.demo;
+
+import dev.vamana.tools.datasets.ElementType;
+import dev.vamana.tools.datasets.VectorTable;
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.RenderingHints;
+import java.awt.Shape;
+import java.awt.geom.AffineTransform;
+import java.awt.image.BufferedImage;
+import java.awt.image.Raster;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Draws grey images of glyphs, each glyph and its affine distortion chosen at random. */
+final class GlyphImages {
+
+  private final List<Shape> outlines;
+  private final int side;
+  private final SplittableRandom random;
+
+  /**
+   * Images of the given glyphs.
+   *
+   * @param side width and height in pixels
+   * @param seed equal seeds and glyphs give equal images
+   */
+  GlyphImages(Glyphs glyphs, int side, long seed) {
+    this.outlines = glyphs.outlines();
+    this.side = side;
+    this.random = new SplittableRandom(seed);
+  }
+
+  /** Draws {@code count} images: rows of side × side components from 0 (black) to 255. */
+  VectorTable draw(int count) {
+    float[][] rows = new float[count][];
+    for (int i = 0; i < count; i++) {
+      rows[i] = image();
+    }
+    return new VectorTable(ElementType.UINT8, side * side, rows);
+  }
+
+  private float[] image() {
+    Shape outline = outlines.get(random.nextInt(outlines.size()));
+    double size = 0.72 * side;
+    AffineTransform distortion = new AffineTransform();
+    distortion.translate(
+        side / 2.0 + between(-0.06, 0.06) * side, side / 2.0 + between(-0.06, 0.06) * side);
+    distortion.rotate(between(-0.3, 0.3));
+    distortion.shear(between(-0.25, 0.25), between(-0.1, 0.1));
+    distortion.scale(size * between(0.75, 1.1), size * between(0.75, 1.1));
+    BufferedImage image = new BufferedImage(side, side, BufferedImage.TYPE_BYTE_GRAY);
+    Graphics2D graphics = image.createGraphics();
+    try {
+      graphics.setRenderingHint(RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
+      graphics.setColor(Color.WHITE);
+      graphics.fill(distortion.createTransformedShape(outline));
+    } finally {
+      graphics.dispose();
+    }
+    Raster raster = image.getRaster();
+    return raster.getSamples(0, 0, side, side, 0, new float[side * side]);
+  }
+
+  private double between(double low, double high) {
+    return low + random.nextDouble() * (high - low);
+  }
+}

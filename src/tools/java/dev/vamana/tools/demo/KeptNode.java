@@ -1,0 +1,65 @@
+package dev.vamana.tools.demo;
+
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+
+/** A node that stays up after the measurements, to be asked by hand. */
+final class KeptNode {
+
+  private final RunningNode node;
+  private final KnnIndex index;
+  private final DemoSet set;
+  private final Path out;
+
+  /**
+   * A running node with a filled index.
+   *
+   * @param out folder that receives a query to send
+   */
+  KeptNode(RunningNode node, KnnIndex index, DemoSet set, Path out) {
+    this.node = node;
+    this.index = index;
+    this.set = set;
+    this.out = out;
+  }
+
+  /** Writes the query file and prints commands that work as they are. */
+  void announce(PrintStream print) throws IOException {
+    Path query = out.resolve("query.json");
+    float[] vector = set.vectors().queries().rows()[0];
+    Files.writeString(query, KnnIndex.query(vector, 5, Figures.NUM_CANDIDATES) + "\n");
+    String base = node.httpUri() + "/" + index.name();
+    String json = "curl -H 'Content-Type: application/json' '" + base + "/_search?pretty' -d ";
+    print.println();
+    print.println("The node stays up until this command is ended (Ctrl-C). Ask it, for example:");
+    print.println("  curl '" + node.httpUri() + "/_cat/indices?v'");
+    print.println("  curl '" + base + "/_settings?pretty'");
+    print.println("  " + json + "@" + query);
+    print.println(
+        "  "
+            + json
+            + "'{\"_source\": false, \"knn\": {\"field\": \""
+            + KnnIndex.FIELD
+            + "\", \"k\": 5, \"num_candidates\": 100, \"query_vector_builder\": {\"lookup\":"
+            + " {\"index\": \""
+            + index.name()
+            + "\", \"id\": \"7\", \"path\": \""
+            + KnnIndex.FIELD
+            + "\"}}}}'");
+    print.println();
+  }
+
+  /** Waits until the process that started this one (Maven), or the node, has ended. */
+  static void awaitParent(RunningNode node) {
+    CompletableFuture<ProcessHandle> parent =
+        ProcessHandle.current()
+            .parent()
+            .map(ProcessHandle::onExit)
+            .orElseGet(CompletableFuture::new);
+    CompletableFuture.anyOf(parent, node.onExit()).join();
+  }
+}

@@ -1,0 +1,163 @@
+package dev.vamana.tools.demo;
+
+import dev.vamana.tools.datasets.Metric;
+import dev.vamana.tools.node.NodeClient;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** One index of the node: it is filled, made searchable and asked. */
+final class KnnIndex {
+
+  /** The name of the field. */
+  static final String FIELD = "vector";
+
+  private final NodeClient client;
+  private final String name;
+  private final String label;
+  private long indexNanos;
+
+  /**
+   * Names an index, which need not exist yet.
+   *
+   * @param name its name in the node
+   * @param label its name in tables and plots
+   */
+  KnnIndex(NodeClient client, String name, String label) {
+    this.client = client;
+    this.name = name;
+    this.label = label;
+  }
+
+  /**
+   * Creates the index with one shard, no replica and no refresh by itself.
+   *
+   * @param settings further index settings
+   */
+  void create(int dimension, Metric metric, Map<String, String> settings) throws IOException {
+    StringBuilder more = new StringBuilder();
+    settings.forEach(
+        (setting, value) ->
+            more.append(String.format(Locale.ROOT, ", \"%s\": \"%s\"", setting, value)));
+    client.put(
+        "/" + name,
+        String.format(
+            Locale.ROOT,
+            """
+            {"settings": {"index.number_of_shards": 1, "index.number_of_replicas": 0,
+               "index.refresh_interval": "-1"%s},
+             "mappings": {"properties": {"%s": {"type": "dense_vector", "dims": %d, "index": true,
+               "similarity": "%s", "index_options": {"type": "hnsw"}}}}}
+            """,
+            more,
+            FIELD,
+            dimension,
+            similarity(metric)));
+  }
+
+  private static String similarity(Metric metric) {
+    return switch (metric) {
+      case L2 -> "l2_norm";
+      case COSINE -> "cosine";
+      case IP -> "max_inner_product";
+    };
+  }
+
+  /** Sends a prepared bulk request; its time counts as index time. */
+  void bulk(String lines) throws IOException {
+    long start = System.nanoTime();
+    client.bulk("/" + name + "/_bulk", lines);
+    indexNanos += System.nanoTime() - start;
+  }
+
+  /** Refreshes and merges to one segment; the time counts as index time. */
+  void finish() throws IOException {
+    long start = System.nanoTime();
+    client.post("/" + name + "/_refresh", null);
+    client.post("/" + name + "/_forcemerge?max_num_segments=1", null);
+    client.post("/" + name + "/_refresh", null);
+    indexNanos += System.nanoTime() - start;
+    client.post("/" + name + "/_flush", null);
+  }
+
+  /** Seconds spent in bulk requests, refreshes and the forced merge. */
+  double indexSeconds() {
+    return indexNanos / 1e9;
+  }
+
+  /** Size of the index on disk. */
+  long bytes() throws IOException {
+    Map<String, Object> stats = client.get("/" + name + "/_stats/store");
+    return ((Number) NodeClient.at(stats, "_all", "primaries", "store", "size_in_bytes"))
+        .longValue();
+  }
+
+  /** Number of segments that are searched. */
+  int segments() throws IOException {
+    Map<String, Object> stats = client.get("/" + name + "/_stats/segments");
+    return ((Number) NodeClient.at(stats, "_all", "primaries", "segments", "count")).intValue();
+  }
+
+  /** Sends a search request made by {@link #query} and returns the answer's body. */
+  String ask(String query) throws IOException {
+    NodeClient.Response response =
+        client.send("POST", "/" + name + "/_search", query, "application/json");
+    if (response.status() != 200) {
+      throw new IllegalStateException(
+          "a search of " + name + " answered " + response.status() + ": " + response.body());
+    }
+    return response.body();
+  }
+
+  /** The body of a standard {@code knn} search that returns no more than the documents' ids. */
+  static String query(float[] vector, int k, int numCandidates) {
+    StringBuilder json = new StringBuilder(vector.length * 4 + 100);
+    json.append("{\"_source\": false, \"size\": ").append(k);
+    json.append(", \"knn\": {\"field\": \"" + FIELD + "\", \"k\": ").append(k);
+    json.append(", \"num_candidates\": ").append(numCandidates).append(", \"query_vector\": ");
+    appendVector(json, vector);
+    return json.append("}}").toString();
+  }
+
+  /** Appends the bulk lines that index {@code vector} under {@code id}. */
+  static void appendDocument(StringBuilder lines, int id, float[] vector) {
+    lines.append("{\"index\":{\"_id\":\"").append(id).append("\"}}\n{\"" + FIELD + "\":");
+    appendVector(lines, vector);
+    lines.append("}\n");
+  }
+
+  private static void appendVector(StringBuilder json, float[] vector) {
+    char separator = '[';
+    for (float value : vector) {
+      json.append(separator);
+      if (value == (int) value) {
+        json.append((int) value);
+      } else {
+        json.append(value);
+      }
+      separator = ',';
+    }
+    json.append(']');
+  }
+
+  /** The ids of a search's hits, best first. */
+  static int[] ids(String answer) {
+    Map<String, Object> json = new NodeClient.Response(200, answer).json();
+    if (Boolean.TRUE.equals(json.get("timed_out"))) {
+      throw new IllegalStateException("a search timed out: " + answer);
+    }
+    List<?> hits = (List<?>) NodeClient.at(json, "hits", "hits");
+    return hits.stream()
+        .mapToInt(hit -> Integer.parseInt((String) NodeClient.at(hit, "_id")))
+        .toArray();
+  }
+
+  String name() {
+    return name;
+  }
+
+  String label() {
+    return label;
+  }
+}

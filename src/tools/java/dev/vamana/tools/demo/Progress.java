@@ -1,0 +1,55 @@
+package dev.vamana.tools.demo;
+
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** Lines that show that work goes on, each with the seconds since the start. */
+final class Progress {
+
+  private static final int SECONDS_BETWEEN_LINES = 5;
+
+  private final PrintStream out;
+  private final long start = System.nanoTime();
+
+  Progress(PrintStream out) {
+    this.out = out;
+  }
+
+  double seconds() {
+    return (System.nanoTime() - start) / 1e9;
+  }
+
+  /** Prints a line; the arguments are those of {@link String#format}. */
+  synchronized void say(String format, Object... arguments) {
+    String line = String.format(Locale.ROOT, format, arguments);
+    out.println(String.format(Locale.ROOT, "[%5.1f s] %s", seconds(), line));
+    out.flush();
+  }
+
+  /** Says what is done, and says so again every few seconds until the result is closed. */
+  Running during(String what) {
+    say("%s", what);
+    ScheduledExecutorService timer =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = new Thread(task, "demo-progress");
+              thread.setDaemon(true);
+              return thread;
+            });
+    timer.scheduleAtFixedRate(
+        () -> say("  ... %s", what),
+        SECONDS_BETWEEN_LINES,
+        SECONDS_BETWEEN_LINES,
+        TimeUnit.SECONDS);
+    return timer::shutdownNow;
+  }
+
+  /** Work under way. */
+  interface Running extends AutoCloseable {
+    @Override
+    void close();
+  }
+}
