@@ -27,8 +27,8 @@ public final class Demo {
   private static final int BULK_SIZE = 500;
   private static final int CLIENTS = 8;
   private static final int ROUNDS = 4;
-  private static final double ROUND_SECONDS = 3;
-  private static final double WARM_UP_SECONDS = 4;
+  private static final double ROUND_SECONDS = 2.5;
+  private static final double WARM_UP_SECONDS = 3;
 
   private final DemoOptions options;
   private final PrintStream out;
@@ -175,6 +175,15 @@ public final class Demo {
           Load.Result result = load.run(indices.get(i), clients, ROUND_SECONDS);
           results[i] = results[i] == null ? result : results[i].and(result);
         }
+      }
+      for (int i = 0; i < results.length; i++) {
+        progress.say(
+            "  %s: %s, %.0f queries/s, p50 %.2f ms, p99 %.2f ms",
+            indices.get(i).name(),
+            what,
+            results[i].queriesPerSecond(),
+            results[i].latencies().quantileMillis(0.5),
+            results[i].latencies().quantileMillis(0.99));
       }
       return List.of(results);
     }

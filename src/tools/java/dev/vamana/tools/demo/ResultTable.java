@@ -83,7 +83,9 @@ record ResultTable(List<String> header, List<List<String>> rows) {
             + (cores == 1 ? " core." : " cores."),
         "The node is assembled from Maven Central, which has no libvec (Elasticsearch's native"
             + " distance functions), "
-            + handicap);
+            + handicap
+            + " The benchmark (-Pbenchmark) compares our format with Lucene's HNSW under the same"
+            + " scorer.");
   }
 
   private static String format(String pattern, Object... arguments) {

@@ -50,7 +50,11 @@ final class Sweep {
       try (Progress.Running asking = progress.during(what)) {
         List<Point> found = ask(numCandidates);
         for (int i = 0; i < found.size(); i++) {
-          points.get(i).add(found.get(i));
+          Point point = found.get(i);
+          points.get(i).add(point);
+          progress.say(
+              "  %s: recall@%d %.4f, p50 %.2f ms",
+              indices.get(i).name(), K, point.recall(), point.p50Millis());
         }
       }
     }

@@ -85,6 +85,11 @@ public final class NodeHome {
     return home;
   }
 
+  /** The home that was assembled at {@code root} before. */
+  static NodeHome at(Path root) throws IOException {
+    return new NodeHome(root, NodeUser.current());
+  }
+
   private void layOut(Path parts) throws IOException {
     for (String folder : List.of("config", "data", "logs", "tmp", "plugins")) {
       Files.createDirectories(root.resolve(folder));

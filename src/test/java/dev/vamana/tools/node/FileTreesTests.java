@@ -1,0 +1,81 @@
+package dev.vamana.tools.node;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** Folders are unpacked, opened and removed, and nothing outside of them is touched. */
+public class FileTreesTests {
+
+  @Rule public final TemporaryFolder temporary = new TemporaryFolder();
+
+  private Path zip(String... names) throws IOException {
+    Path zip = temporary.newFile().toPath();
+    try (OutputStream out = Files.newOutputStream(zip);
+        ZipOutputStream entries = new ZipOutputStream(out)) {
+      for (String name : names) {
+        entries.putNextEntry(new ZipEntry(name));
+        if (name.endsWith("/") == false) {
+          entries.write(name.getBytes(StandardCharsets.UTF_8));
+        }
+        entries.closeEntry();
+      }
+    }
+    return zip;
+  }
+
+  @Test
+  public void testUnzipAndDelete() throws IOException {
+    Path folder = temporary.getRoot().toPath().resolve("to");
+    FileTrees.unzip(zip("a/", "a/b/c.txt", "d.txt"), folder);
+    assertEquals("a/b/c.txt", Files.readString(folder.resolve("a/b/c.txt")));
+    assertEquals("d.txt", Files.readString(folder.resolve("d.txt")));
+    FileTrees.delete(folder);
+    assertFalse(Files.exists(folder));
+    FileTrees.delete(folder);
+  }
+
+  @Test
+  public void testUnzipStaysInside() throws IOException {
+    Path folder = temporary.getRoot().toPath().resolve("to");
+    Path zip = zip("ok.txt", "../evil.txt");
+    IOException failure = assertThrows(IOException.class, () -> FileTrees.unzip(zip, folder));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("../evil.txt"));
+    assertFalse(Files.exists(folder.resolveSibling("evil.txt")));
+  }
+
+  @Test
+  public void testPermissions() throws IOException {
+    Path folder = temporary.newFolder("closed").toPath();
+    Path file = Files.writeString(Files.createDirectory(folder.resolve("sub")).resolve("f"), "x");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+    assertFalse(FileTrees.othersCanEnter(file.getParent()));
+    FileTrees.makeReadable(folder);
+    assertEquals("rw----r--", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+    assertEquals("rwx---r-x", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
+  }
+
+  @Test
+  public void testNotAPlugin() throws IOException {
+    Path zip = zip("readme.txt");
+    NodeHome home = NodeHome.at(temporary.getRoot().toPath());
+    IllegalArgumentException failure =
+        assertThrows(IllegalArgumentException.class, () -> home.installPlugin(zip));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("plugin-descriptor"));
+    assertThrows(IllegalArgumentException.class, () -> home.removePlugin("absent"));
+  }
+}
