@@ -100,16 +100,6 @@ public class DemoReportTests {
     StringBuilder lines = new StringBuilder();
     KnnIndex.appendDocument(lines, 3, vector);
     assertEquals("{\"index\":{\"_id\":\"3\"}}\n{\"vector\":" + expected + "}\n", lines.toString());
-    assertEquals(
-        List.of(4, 2),
-        Arrays.stream(
-                KnnIndex.ids(
-                    "{\"timed_out\":false,\"hits\":{\"hits\":[{\"_id\":\"4\"},{\"_id\":\"2\"}]}}"))
-            .boxed()
-            .toList());
-    assertThrows(
-        IllegalStateException.class,
-        () -> KnnIndex.ids("{\"timed_out\":true,\"hits\":{\"hits\":[]}}"));
   }
 
   @Test
