@@ -1,5 +1,6 @@
 package dev.vamana.tools.benchmark;
 
+import dev.vamana.codec.VamanaVectorsFormat;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,6 +16,7 @@ final class Contenders {
 
   static List<Contender> all() {
     return List.of(
+        new LuceneContender("vamana", VamanaVectorsFormat::new),
         new LuceneContender("lucene-m16-b100", () -> new Lucene99HnswVectorsFormat(16, 100)),
         new LuceneContender("lucene-m32-b200", () -> new Lucene99HnswVectorsFormat(32, 200)),
         new JvectorContender());
