@@ -19,18 +19,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TimeUnits;
-import org.junit.BeforeClass;
 
 @TimeoutSuite(millis = 10 * TimeUnits.MINUTE)
 public class BenchmarkTests extends LuceneTestCase {
 
   private final Progress silent =
       new Progress(new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
-
-  @BeforeClass
-  public static void readyFormats() {
-    Benchmark.readyFormats();
-  }
 
   public void testEveryContenderFindsNeighboursByEveryMetric() throws IOException {
     for (Metric metric : Metric.values()) {

@@ -125,6 +125,12 @@ public class VectorSetTests extends LuceneTestCase {
     assertRejected(folder, "2 rows for 3 queries");
     TexMexFile.writeFvecs(folder.resolve("b_base.fvecs"), randomRows(3, 4));
     assertRejected(folder, "several files for base");
+    Files.writeString(folder.resolve("meta.json"), "{\"metric\": \"l1\"}");
+    assertRejected(folder, "metric is 'l1'");
+    for (String malformed : new String[] {"{\"metric\": ", "[]", ""}) {
+      Files.writeString(folder.resolve("meta.json"), malformed);
+      assertRejected(folder, "meta.json: not a JSON object");
+    }
   }
 
   public void testTiesNeverCostRecall() {

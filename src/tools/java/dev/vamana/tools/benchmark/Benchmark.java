@@ -27,18 +27,14 @@ public final class Benchmark {
 
   /** Arguments are those of {@link Options#parse}; exits with status 2 if they are wrong. */
   public static void main(String[] arguments) throws IOException {
-    readyFormats();
+    // Lucene instantiates every format on the class path, and Elasticsearch's want a logger.
+    LogConfigurator.configureESLogging();
     try {
       run(Options.parse(arguments), WARM_UP_SECONDS, System.out);
     } catch (IllegalArgumentException e) {
       System.err.println("benchmark: " + e.getMessage());
       System.exit(2);
     }
-  }
-
-  /** Lucene instantiates every format on the class path, and Elasticsearch's want a logger. */
-  static void readyFormats() {
-    LogConfigurator.configureESLogging();
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.vamana.tools.datasets;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -10,8 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.elasticsearch.common.xcontent.XContentHelper;
-import org.elasticsearch.xcontent.json.JsonXContent;
 
 /** Finds and reads the files of a {@link VectorSet} in a folder. */
 final class VectorFolder {
@@ -151,7 +151,9 @@ final class VectorFolder {
       return Map.of();
     }
     try (InputStream in = Files.newInputStream(file)) {
-      return XContentHelper.convertToMap(JsonXContent.jsonXContent, in, false);
+      return JSON.std.mapFrom(in);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(file + ": not a JSON object: " + e.getMessage(), e);
     }
   }
 }
