@@ -1,0 +1,81 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.codec.VamanaVectorsFormat;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.FilterMergePolicy;
+import org.apache.lucene.index.MergePolicy;
+import org.apache.lucene.index.SegmentCommitInfo;
+import org.apache.lucene.index.SegmentInfo;
+import org.apache.lucene.index.SegmentInfos;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.IOContext;
+
+/**
+ * Makes a forced merge rewrite segments whose vector fields are in our format and should not be, or
+ * the other way round. Without it a shard that is already a single segment would be left as it is,
+ * and a forced merge would not be the way into our format, or out of it, that it is documented to
+ * be.
+ */
+final class ReformattingMergePolicy extends FilterMergePolicy {
+  private final VectorFieldFormats formats;
+
+  ReformattingMergePolicy(MergePolicy in, VectorFieldFormats formats) {
+    super(in);
+    this.formats = formats;
+  }
+
+  @Override
+  public MergeSpecification findForcedMerges(
+      SegmentInfos segmentInfos,
+      int maxSegmentCount,
+      Map<SegmentCommitInfo, Boolean> segmentsToMerge,
+      MergeContext mergeContext)
+      throws IOException {
+    MergeSpecification merges =
+        super.findForcedMerges(segmentInfos, maxSegmentCount, segmentsToMerge, mergeContext);
+    Set<SegmentCommitInfo> merging = mergeContext.getMergingSegments();
+    if (merges != null || merging.stream().anyMatch(segmentsToMerge::containsKey)) {
+      // These merges may rewrite the segments anyway; we are asked again when they have ended.
+      return merges;
+    }
+    MergeSpecification rewrites = new MergeSpecification();
+    for (SegmentCommitInfo segment : segmentInfos) {
+      // TRUE marks what was there when the forced merge began: nothing is rewritten twice.
+      if (Boolean.TRUE.equals(segmentsToMerge.get(segment)) && isStale(segment.info)) {
+        rewrites.add(new OneMerge(List.of(segment)));
+      }
+    }
+    return rewrites.merges.isEmpty() ? null : rewrites;
+  }
+
+  private boolean isStale(SegmentInfo segment) throws IOException {
+    for (FieldInfo field : fieldInfos(segment)) {
+      String written = field.getAttribute(PerFieldKnnVectorsFormat.PER_FIELD_FORMAT_KEY);
+      if (field.hasVectorValues()
+          && written != null
+          && written.equals(VamanaVectorsFormat.NAME)
+              != formats.vamanaFormat(field.name).isPresent()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The fields as first written: later generations only change what doc values they have. */
+  private static FieldInfos fieldInfos(SegmentInfo segment) throws IOException {
+    Codec codec = segment.getCodec();
+    if (!segment.getUseCompoundFile()) {
+      return codec.fieldInfosFormat().read(segment.dir, segment, "", IOContext.READONCE);
+    }
+    try (Directory files = codec.compoundFormat().getCompoundReader(segment.dir, segment)) {
+      return codec.fieldInfosFormat().read(files, segment, "", IOContext.READONCE);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.codec.BuildPool;
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import org.elasticsearch.cluster.metadata.IndexMetadataVerifier;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.index.IndexSettings;
+import org.elasticsearch.index.IndexVersions;
+import org.elasticsearch.index.codec.CodecProvider;
+import org.elasticsearch.index.engine.Engine;
+import org.elasticsearch.index.engine.EngineConfig;
+import org.elasticsearch.index.engine.EngineFactory;
+import org.elasticsearch.index.engine.InternalEngine;
+import org.elasticsearch.index.mapper.MapperService;
+import org.elasticsearch.snapshots.SearchableSnapshotsSettings;
+
+/**
+ * Opens the shards of one index with the stock engine, given another codec and merge policy: the
+ * codec writes the index's vector fields in our format, and the merge policy makes a forced merge
+ * rewrite segments whose vector fields are not in the format that the settings ask for.
+ */
+final class VamanaEngineFactory implements EngineFactory {
+  /**
+   * Set on the follower indices of cross-cluster replication, which have an engine of their own.
+   */
+  private static final String FOLLOWER_INDEX = "index.xpack.ccr.following_index";
+
+  private final boolean enabled;
+  private final VamanaParameters parameters;
+  private final int buildThreads;
+  private final StockFieldNotices notices;
+
+  VamanaEngineFactory(IndexSettings indexSettings, int buildThreads) {
+    Settings settings = indexSettings.getSettings();
+    this.enabled = VamanaSettings.ENABLED.get(settings);
+    this.parameters = VamanaSettings.parameters(settings);
+    this.buildThreads = buildThreads;
+    this.notices = new StockFieldNotices(indexSettings.getIndex().getName());
+  }
+
+  /**
+   * Whether we may make the engines of an index. Elasticsearch refuses an index that two plugins
+   * offer engines for, so this says no wherever another engine than the stock one has to be used:
+   * followers of cross-cluster replication, searchable snapshots, and indices so old that they are
+   * read-only. Segments in our format are searched there all the same.
+   */
+  static boolean appliesTo(IndexSettings indexSettings) {
+    Settings settings = indexSettings.getSettings();
+    return VamanaSettings.ENABLED.exists(settings)
+        && !settings.getAsBoolean(FOLLOWER_INDEX, false)
+        && !SearchableSnapshotsSettings.isSearchableSnapshotStore(settings)
+        && IndexMetadataVerifier.isFullySupportedVersion(
+            indexSettings.getIndexMetadata(), IndexVersions.MINIMUM_COMPATIBLE);
+  }
+
+  @Override
+  public Engine newReadWriteEngine(EngineConfig config) {
+    MapperService mappers = config.getMapperService();
+    VectorFieldFormats formats =
+        enabled
+            ? VectorFieldFormats.vamana(
+                field -> mappers.mappingLookup().getFieldType(field), format(config), notices)
+            : VectorFieldFormats.stock();
+    CodecProvider codecs = config.getCodecProvider();
+    return new InternalEngine(
+        EngineConfig.builder(config)
+            .codecProvider(enabled ? new VamanaCodecProvider(codecs, formats, notices) : codecs)
+            .mergePolicy(new ReformattingMergePolicy(config.getMergePolicy(), formats))
+            .build());
+  }
+
+  private VamanaVectorsFormat format(EngineConfig config) {
+    BuildPool pool =
+        new BuildPool(config.getThreadPool().executor(VamanaPlugin.BUILD_POOL), buildThreads);
+    return new VamanaVectorsFormat(parameters, pool);
+  }
+}

@@ -1,0 +1,80 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.codec.VamanaVectorsFormat;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import org.elasticsearch.index.mapper.MappedFieldType;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.DenseVectorFieldType;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.DenseVectorIndexOptions;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.ElementType;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorIndexType;
+
+/**
+ * Chooses for each field of an index whether its vectors are written in our format or the stock
+ * one, from what the mapping says when the field is written.
+ */
+final class VectorFieldFormats {
+  private static final Set<VectorIndexType> GRAPH_TYPES =
+      Set.of(
+          VectorIndexType.HNSW,
+          VectorIndexType.INT8_HNSW,
+          VectorIndexType.INT4_HNSW,
+          VectorIndexType.BBQ_HNSW);
+
+  private final Function<String, MappedFieldType> mapping;
+  private final VamanaVectorsFormat format;
+  private final StockFieldNotices notices;
+
+  private VectorFieldFormats(
+      Function<String, MappedFieldType> mapping,
+      VamanaVectorsFormat format,
+      StockFieldNotices notices) {
+    this.mapping = mapping;
+    this.format = format;
+    this.notices = notices;
+  }
+
+  /**
+   * Our format wherever it can stand in for the stock one.
+   *
+   * @param mapping gives the type that a field has now, or null
+   */
+  static VectorFieldFormats vamana(
+      Function<String, MappedFieldType> mapping,
+      VamanaVectorsFormat format,
+      StockFieldNotices notices) {
+    return new VectorFieldFormats(mapping, format, notices);
+  }
+
+  /** The stock format everywhere. */
+  static VectorFieldFormats stock() {
+    return new VectorFieldFormats(null, null, null);
+  }
+
+  /**
+   * Our format for a field, or empty for the stock one. All fields get the same instance, so that
+   * Lucene puts them in the same files.
+   */
+  Optional<VamanaVectorsFormat> vamanaFormat(String field) {
+    if (format == null || !(mapping.apply(field) instanceof DenseVectorFieldType type)) {
+      return Optional.empty();
+    }
+    Optional<String> reason = reasonForStock(type);
+    reason.ifPresent(text -> notices.fieldKeepsStockFormat(field, text));
+    return reason.isPresent() ? Optional.empty() : Optional.of(format);
+  }
+
+  private static Optional<String> reasonForStock(DenseVectorFieldType type) {
+    if (type.getElementType() == ElementType.BIT) {
+      // Lucene shows these as bytes with Euclidean distance; only the mapping tells them apart.
+      return Optional.of("element_type [bit] is scored by Hamming distance");
+    }
+    DenseVectorIndexOptions options = type.getIndexOptions();
+    // An indexed field without options is HNSW.
+    if (options == null || GRAPH_TYPES.contains(options.getType())) {
+      return Optional.empty();
+    }
+    return Optional.of("index_options type [" + options.getType().getName() + "] has no graph");
+  }
+}

@@ -1,0 +1,104 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.codec.VamanaParameters;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.elasticsearch.common.settings.IndexScopedSettings;
+import org.elasticsearch.common.settings.Setting;
+import org.elasticsearch.common.settings.Setting.Property;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.threadpool.ExecutorBuilder;
+import org.junit.BeforeClass;
+
+public class VamanaSettingsTests extends LuceneTestCase {
+  @BeforeClass
+  public static void readyServerClasses() {
+    ServerClasses.ready();
+  }
+
+  public void testDefaultsAreTheFormatsDefaults() {
+    assertEquals(VamanaParameters.defaults(), VamanaSettings.parameters(Settings.EMPTY));
+    assertFalse(VamanaSettings.ENABLED.get(Settings.EMPTY));
+  }
+
+  public void testEveryParameterIsRead() {
+    Settings settings =
+        Settings.builder()
+            .put("index.vamana.max_degree", 16)
+            .put("index.vamana.beam_width", 40)
+            .put("index.vamana.alpha", 1.5)
+            .put("index.vamana.pq.subspaces", 8)
+            .put("index.vamana.graph_threshold", 0)
+            .build();
+    assertEquals(
+        VamanaParameters.defaults()
+            .withMaxDegree(16)
+            .withBeamWidth(40)
+            .withAlpha(1.5f)
+            .withPqSubspaces(8)
+            .withGraphThreshold(0),
+        VamanaSettings.parameters(settings));
+  }
+
+  public void testValuesOutOfRangeAreNamed() {
+    assertRejected("index.vamana.max_degree", "0");
+    assertRejected("index.vamana.max_degree", "100000");
+    assertRejected("index.vamana.beam_width", "0");
+    assertRejected("index.vamana.alpha", "0.9");
+    assertRejected("index.vamana.alpha", "99");
+    assertRejected("index.vamana.alpha", "NaN");
+    assertRejected("index.vamana.alpha", "steep");
+    assertRejected("index.vamana.pq.subspaces", "-1");
+    assertRejected("index.vamana.pq.subspaces", "5000");
+    assertRejected("index.vamana.graph_threshold", "-1");
+    assertRejected("vamana.build.threads", "0");
+  }
+
+  private static void assertRejected(String key, String value) {
+    Setting<?> setting =
+        VamanaSettings.ALL.stream().filter(s -> s.getKey().equals(key)).findFirst().orElseThrow();
+    IllegalArgumentException e =
+        expectThrows(
+            IllegalArgumentException.class,
+            () -> setting.get(Settings.builder().put(key, value).build()));
+    assertTrue(e.getMessage(), e.getMessage().contains("[" + key + "]"));
+    assertTrue(e.getMessage(), e.getMessage().contains("[" + value + "]"));
+  }
+
+  public void testIndexSettingsCanChangeOnAClosedIndexOnly() {
+    for (Setting<?> setting : VamanaSettings.ALL) {
+      if (setting.hasIndexScope()) {
+        assertFalse(setting.getKey(), setting.isDynamic());
+        assertFalse(setting.getKey(), setting.isFinal());
+        assertFalse(setting.getKey(), setting.getProperties().contains(Property.PrivateIndex));
+      }
+    }
+  }
+
+  public void testSettingsCanBeRegistered() {
+    Set<Setting<?>> index =
+        VamanaSettings.ALL.stream().filter(Setting::hasIndexScope).collect(Collectors.toSet());
+    IndexScopedSettings scoped = new IndexScopedSettings(Settings.EMPTY, index);
+    scoped.validate(Settings.builder().put("index.vamana.enabled", true).build(), true);
+  }
+
+  public void testBuildThreadsDefaultToTheNodesProcessors() {
+    Settings settings = Settings.builder().put("node.processors", 1).build();
+    assertEquals(1, (int) VamanaSettings.BUILD_THREADS.get(settings));
+  }
+
+  public void testThePluginBringsOnePool() {
+    Settings settings = Settings.builder().put("vamana.build.threads", 1).build();
+    try (VamanaPlugin plugin = new VamanaPlugin(settings)) {
+      assertEquals(1, plugin.getExecutorBuilders(settings).size());
+      ExecutorBuilder<?> builder = plugin.getExecutorBuilders(settings).get(0);
+      assertTrue(
+          builder.getRegisteredSettings().stream()
+              .anyMatch(s -> s.getKey().equals("thread_pool.vamana_build.max")));
+      assertEquals(VamanaSettings.ALL, plugin.getSettings());
+    } catch (java.io.IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
