@@ -1,0 +1,297 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.IntPredicate;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/**
+ * Every kind of kNN search that Elasticsearch offers, over HTTP, on opted-in indices of a real
+ * node. The documents of the shared index lie in several segments of two shards, some are deleted,
+ * and answers are compared with exact search in this JVM.
+ */
+public class SearchIT {
+  private static final int DIMS = 16;
+  private static final int COUNT = 600;
+  private static final int CANDIDATES = 200;
+
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 1);
+  private static final TestVectors QUERIES = TestVectors.random(10, DIMS, 2);
+  private static final IntPredicate LIVE = doc -> doc % 10 != 3;
+  private static final IntPredicate RED = LIVE.and(doc -> doc % 4 == 0);
+  private static final IntPredicate RARE = LIVE.and(doc -> doc % 150 == 0);
+
+  private static NodeHome home;
+  private static RunningNode node;
+  private static TestIndex shared;
+
+  @BeforeClass
+  public static void startNode() throws IOException {
+    home = PluginNode.home("search");
+    node = RunningNode.start(home, PluginNode.options());
+    shared =
+        TestIndex.create(
+            node.client(),
+            "shared",
+            TestIndex.VAMANA + ", \"index.number_of_shards\": 2",
+            """
+            "color": {"type": "keyword"}, "rare": {"type": "boolean"},
+            %s, %s
+            """
+                .formatted(
+                    TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"),
+                    TestIndex.denseVector("other", "float", DIMS, "max_inner_product", "hnsw")));
+    for (int from = 0; from < COUNT; from += COUNT / 3) {
+      shared.index(from, from + COUNT / 3, SearchIT::source);
+    }
+    shared.delete(0, COUNT, LIVE.negate());
+    shared.assertSegmentsInOurFormat(true);
+    assertTrue(shared.segments().size() >= 4);
+  }
+
+  private static String source(int doc) {
+    return """
+        {"v": %s, "other": %s, "color": "%s", "rare": %s}\
+        """
+        .formatted(
+            VECTORS.json(doc),
+            VECTORS.json(COUNT - 1 - doc),
+            doc % 4 == 0 ? "red" : "blue",
+            doc % 150 == 0);
+  }
+
+  @AfterClass
+  public static void stopNode() throws IOException {
+    if (node != null) {
+      node.close();
+      home.delete();
+    }
+  }
+
+  private static Map<Integer, Double> scores(float[] query, IntPredicate accepted) {
+    return VECTORS.scores(query, Similarity.L2_NORM, accepted);
+  }
+
+  private static Map<Integer, Double> otherScores(float[] query) {
+    Map<Integer, Double> scores = new HashMap<>();
+    VECTORS
+        .scores(query, Similarity.MAX_INNER_PRODUCT, doc -> LIVE.test(COUNT - 1 - doc))
+        .forEach((doc, score) -> scores.put(COUNT - 1 - doc, score));
+    return scores;
+  }
+
+  @Test
+  public void testKnnSection() throws IOException {
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      Answers.assertBest(scores(query, LIVE), 10, shared.knn("v", query, 10, CANDIDATES));
+      Answers.assertBest(otherScores(query), 10, shared.knn("other", query, 10, CANDIDATES));
+    }
+  }
+
+  @Test
+  public void testAllDocumentsAsCandidates() throws IOException {
+    float[] query = QUERIES.vector(0);
+    Answers.assertBest(scores(query, LIVE), COUNT, shared.knn("v", query, COUNT, COUNT));
+  }
+
+  @Test
+  public void testKnnQuery() throws IOException {
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      String body =
+          """
+          {"query": {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d}},
+           "size": 10, "_source": false}
+          """
+              .formatted(TestVectors.json(query), CANDIDATES);
+      Answers.assertBest(scores(query, LIVE), 10, shared.search(body));
+    }
+  }
+
+  @Test
+  public void testFilters() throws IOException {
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      Answers.assertBest(
+          scores(query, RED), 10, filtered(query, "{\"term\": {\"color\": \"red\"}}"));
+      Answers.assertBest(scores(query, RARE), 10, filtered(query, "{\"term\": {\"rare\": true}}"));
+      Answers.assertBest(Map.of(), 10, filtered(query, "{\"term\": {\"color\": \"green\"}}"));
+    }
+  }
+
+  private static Map<String, Object> filtered(float[] query, String filter) throws IOException {
+    return shared.search(
+        """
+        {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d, "filter": %s},
+         "_source": false}
+        """
+            .formatted(TestVectors.json(query), CANDIDATES, filter));
+  }
+
+  @Test
+  public void testHybrid() throws IOException {
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      Map<Integer, Double> sums = new HashMap<>();
+      scores(query, RARE).keySet().forEach(doc -> sums.put(doc, 3.0));
+      VECTORS
+          .nearest(query, 10, Similarity.L2_NORM, LIVE)
+          .forEach((doc, score) -> sums.merge(doc, 2 * score, Double::sum));
+      String body =
+          """
+          {"query": {"constant_score": {"filter": {"term": {"rare": true}}, "boost": 3}},
+           "knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d, "boost": 2},
+           "size": 20, "_source": false}
+          """
+              .formatted(TestVectors.json(query), CANDIDATES);
+      Answers.assertBest(sums, 20, shared.search(body));
+    }
+  }
+
+  @Test
+  public void testSimilarityThreshold() throws IOException {
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      // Between the distances of the 5th and the 6th nearest.
+      List<Double> best = List.copyOf(VECTORS.nearest(query, 6, Similarity.L2_NORM, LIVE).values());
+      double score = (best.get(4) + best.get(5)) / 2;
+      Map<Integer, Double> near = scores(query, LIVE);
+      near.values().removeIf(value -> value < score);
+      String body =
+          """
+          {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d,
+                   "similarity": %s}, "_source": false}
+          """
+              .formatted(TestVectors.json(query), CANDIDATES, Math.sqrt(1 / score - 1));
+      Answers.assertBest(near, 10, shared.search(body));
+    }
+  }
+
+  @Test
+  public void testSeveralKnnClauses() throws IOException {
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      Map<Integer, Double> sums =
+          new HashMap<>(VECTORS.nearest(query, 10, Similarity.L2_NORM, LIVE));
+      TestVectors.best(otherScores(query), 5)
+          .forEach((doc, score) -> sums.merge(doc, 0.5 * score, Double::sum));
+      String body =
+          """
+          {"knn": [
+             {"field": "v", "query_vector": %1$s, "k": 10, "num_candidates": %2$d},
+             {"field": "other", "query_vector": %1$s, "k": 5, "num_candidates": %2$d,
+              "boost": 0.5}],
+           "size": 15, "_source": false}
+          """
+              .formatted(TestVectors.json(query), CANDIDATES);
+      Answers.assertBest(sums, 15, shared.search(body));
+    }
+  }
+
+  @Test
+  public void testMultiSearch() throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < QUERIES.count(); i++) {
+      lines
+          .append("{}\n{\"knn\": {\"field\": \"v\", \"query_vector\": ")
+          .append(QUERIES.json(i))
+          .append(", \"k\": 10, \"num_candidates\": ")
+          .append(CANDIDATES)
+          .append("}, \"_source\": false}\n");
+    }
+    NodeClient.Response response =
+        node.client().send("POST", "/shared/_msearch", lines.toString(), "application/x-ndjson");
+    assertEquals(response.body(), 200, response.status());
+    for (int i = 0; i < QUERIES.count(); i++) {
+      @SuppressWarnings("unchecked")
+      Map<String, Object> answer =
+          (Map<String, Object>) NodeClient.at(response.json(), "responses", i);
+      Answers.assertBest(scores(QUERIES.vector(i), LIVE), 10, answer);
+    }
+  }
+
+  @Test
+  public void testVectorsComeBackAsTheyWere() throws IOException {
+    Map<String, Object> answer =
+        shared.search(
+            """
+            {"query": {"ids": {"values": ["17"]}}, "_source": false, "fields": ["v"]}
+            """);
+    List<?> values = (List<?>) NodeClient.at(answer, "hits", "hits", 0, "fields", "v");
+    for (int j = 0; j < DIMS; j++) {
+      assertEquals(VECTORS.vector(17)[j], ((Number) values.get(j)).floatValue(), 0f);
+    }
+  }
+
+  /** Every similarity, with every index type that has a graph and every element type but bit. */
+  @Test
+  public void testTypesAndSimilarities() throws IOException {
+    for (Similarity similarity : Similarity.values()) {
+      for (String type : List.of("hnsw", "int8_hnsw", "int4_hnsw", "bbq_hnsw")) {
+        assertType("float", similarity, type);
+        if (similarity != Similarity.DOT_PRODUCT) {
+          // The length of a vector rounded to bfloat16 is no longer 1.
+          assertType("bfloat16", similarity, type);
+        }
+      }
+      assertType("byte", similarity, "hnsw");
+    }
+  }
+
+  private static void assertType(String element, Similarity similarity, String type)
+      throws IOException {
+    int dims = type.startsWith("bbq") ? 64 : 24;
+    int count = 300;
+    TestVectors vectors;
+    if (element.equals("byte")) {
+      vectors = TestVectors.randomBytes(count, dims, 3);
+    } else if (similarity == Similarity.DOT_PRODUCT) {
+      vectors = TestVectors.randomUnit(count, dims, 3);
+    } else {
+      vectors = TestVectors.random(count, dims, 3);
+    }
+    String name = (element + "-" + similarity + "-" + type).toLowerCase(Locale.ROOT);
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            name,
+            TestIndex.VAMANA,
+            TestIndex.denseVector(
+                "v", element, dims, similarity.name().toLowerCase(Locale.ROOT), type));
+    index.index(0, count, doc -> "{\"v\": " + vectors.json(doc) + "}");
+    index.assertSegmentsInOurFormat(true);
+    for (int i = 0; i < 5; i++) {
+      float[] query = vectors.vector(new Random(i).nextInt(count));
+      Map<Integer, Double> scores = vectors.scores(query, similarity, doc -> true);
+      if (element.equals("byte") && similarity == Similarity.DOT_PRODUCT) {
+        scores.replaceAll((doc, score) -> 0.5 + (2 * score - 1) / (dims * 32768.0));
+      }
+      Answers.assertBest(scores, 10, index.knn("v", query, 10, 150));
+      Answers.assertBest(scores, 10, rescored(index, query));
+    }
+    node.client().delete("/" + name);
+  }
+
+  private static Map<String, Object> rescored(TestIndex index, float[] query) throws IOException {
+    return index.search(
+        """
+        {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": 150,
+                 "rescore_vector": {"oversample": 3}}, "_source": false}
+        """
+            .formatted(TestVectors.json(query)));
+  }
+}

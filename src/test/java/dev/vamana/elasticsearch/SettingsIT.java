@@ -1,0 +1,256 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** What index settings, mappings, index modes and codecs make of an opted-in index, over HTTP. */
+public class SettingsIT {
+  private static final int DIMS = 64;
+  private static final int COUNT = 200;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 11);
+
+  private static NodeHome home;
+  private static RunningNode node;
+
+  @BeforeClass
+  public static void startNode() throws IOException {
+    home = PluginNode.home("settings");
+    node = RunningNode.start(home, PluginNode.options());
+  }
+
+  @AfterClass
+  public static void stopNode() throws IOException {
+    if (node != null) {
+      node.close();
+      home.delete();
+    }
+  }
+
+  @Test
+  public void testPoolIsBoundedByProcessors() throws IOException {
+    Map<String, Object> info = node.client().get("/_nodes/_local/os,thread_pool");
+    Object only = ((Map<?, ?>) info.get("nodes")).values().iterator().next();
+    assertEquals(
+        NodeClient.at(only, "os", "allocated_processors"),
+        NodeClient.at(only, "thread_pool", VamanaPlugin.BUILD_POOL, "max"));
+  }
+
+  @Test
+  public void testBadValuesAreRejected() throws IOException {
+    assertRejected("index.vamana.max_degree", "3");
+    assertRejected("index.vamana.max_degree", "many");
+    assertRejected("index.vamana.beam_width", "0");
+    assertRejected("index.vamana.alpha", "0.5");
+    assertRejected("index.vamana.pq.subspaces", "-1");
+    assertRejected("index.vamana.graph_threshold", "-1");
+    assertRejected("index.vamana.no_such_setting", "1");
+  }
+
+  private static void assertRejected(String setting, String value) throws IOException {
+    String body =
+        "{\"settings\": {\"index.vamana.enabled\": true, \"%s\": \"%s\"}}"
+            .formatted(setting, value);
+    NodeClient.Response response =
+        node.client().send("PUT", "/rejected", body, "application/json");
+    assertEquals(response.body(), 400, response.status());
+    assertTrue(response.body(), response.body().contains("[" + setting + "]"));
+    if (!setting.contains("no_such")) {
+      assertTrue(response.body(), response.body().contains("[" + value + "]"));
+    }
+  }
+
+  @Test
+  public void testSettingsChangeWhileClosedOnly() throws IOException {
+    TestIndex index = TestIndex.create(node.client(), "closing", "", hnsw());
+    String settings = "\"index.vamana.enabled\": true, \"index.vamana.max_degree\": 8";
+    NodeClient.Response response =
+        node.client()
+            .send("PUT", "/closing/_settings", "{" + settings + "}", "application/json");
+    assertEquals(response.body(), 400, response.status());
+    assertTrue(response.body(), response.body().contains("index.vamana.enabled"));
+    index.close();
+    index.set(settings);
+    index.open();
+    Map<String, Object> now = node.client().get("/closing/_settings?flat_settings=true");
+    assertEquals("8", NodeClient.at(now, "closing", "settings", "index.vamana.max_degree"));
+  }
+
+  private static String hnsw() {
+    return TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw");
+  }
+
+  /** What we leave alone has to answer as it does on an index that is not opted in. */
+  @Test
+  public void testFieldsThatKeepTheStockFormat() throws IOException {
+    StringBuilder properties = new StringBuilder();
+    List<String> flats = List.of("flat", "int8_flat", "int4_flat", "bbq_flat");
+    for (String type : flats) {
+      properties.append(TestIndex.denseVector(type, "float", DIMS, "l2_norm", type)).append(", ");
+    }
+    properties.append(TestIndex.denseVector("bit", "bit", DIMS, "l2_norm", "hnsw"));
+    TestIndex stock = TestIndex.create(node.client(), "unwrapped", "", properties.toString());
+    TestIndex opted =
+        TestIndex.create(node.client(), "wrapped", TestIndex.VAMANA, properties.toString());
+    for (TestIndex index : List.of(stock, opted)) {
+      index.index(0, COUNT / 2, doc -> everyField(flats, doc));
+      index.index(COUNT / 2, COUNT, doc -> everyField(flats, doc));
+      index.assertSegmentsInOurFormat(false);
+      index.forceMerge();
+      index.assertSegmentsInOurFormat(false);
+    }
+    float[] query = TestVectors.random(1, DIMS, 12).vector(0);
+    for (String type : flats) {
+      assertEquals(
+          Answers.hits(stock.knn(type, query, 10, 50)).toString(),
+          Answers.hits(opted.knn(type, query, 10, 50)).toString().replace("wrapped", "unwrapped"));
+    }
+    Answers.assertBest(
+        VECTORS.scores(query, Similarity.L2_NORM, doc -> true),
+        10,
+        opted.knn("flat", query, 10, 50));
+    float[] bits = bits(3);
+    Map<Integer, Double> hamming = new HashMap<>();
+    for (int doc = 0; doc < COUNT; doc++) {
+      int same = 0;
+      for (int i = 0; i < bits.length; i++) {
+        same += 8 - Integer.bitCount(((int) bits[i] ^ (int) bits(doc)[i]) & 0xff);
+      }
+      hamming.put(doc, same / (double) DIMS);
+    }
+    Answers.assertBest(hamming, 10, opted.knn("bit", bits, 10, COUNT));
+    for (String field : List.of("flat", "int8_flat", "int4_flat", "bbq_flat", "bit")) {
+      String notice = "[wrapped] field [" + field + "] keeps the stock vector format";
+      assertEquals(notice, 1, node.log().split(Pattern.quote(notice), -1).length - 1);
+    }
+  }
+
+  private static String everyField(List<String> types, int doc) {
+    StringBuilder source = new StringBuilder("{");
+    for (String type : types) {
+      source.append('"').append(type).append("\": ").append(VECTORS.json(doc)).append(", ");
+    }
+    return source.append("\"bit\": ").append(TestVectors.json(bits(doc))).append('}').toString();
+  }
+
+  private static float[] bits(int doc) {
+    float[] bytes = new float[DIMS / 8];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) (VECTORS.vector(doc)[i] * 8 * 31);
+    }
+    return bytes;
+  }
+
+  /** This node has no licence for {@code bbq_disk}, and must say so as it does without us. */
+  @Test
+  public void testBbqDiskIsLeftToTheServer() throws IOException {
+    String mapping = TestIndex.denseVector("v", "float", DIMS, "l2_norm", "bbq_disk");
+    String answers = "";
+    for (String settings : List.of("", TestIndex.VAMANA)) {
+      TestIndex index = TestIndex.create(node.client(), "disk", settings, mapping);
+      NodeClient.Response response =
+          node.client()
+              .send(
+                  "PUT",
+                  "/disk/_doc/0?timeout=5s",
+                  "{\"v\": " + VECTORS.json(0) + "}",
+                  "application/json");
+      answers += response.status() + " ";
+      response = node.client().send("POST", "/disk/_refresh", null, "application/json");
+      answers += response.status() + ";";
+      node.client().delete("/" + index.name());
+    }
+    assertEquals(answers, answers.split(";")[0], answers.split(";")[1]);
+    assertTrue(node.log().contains("[disk] field [v] keeps the stock vector format"));
+  }
+
+  @Test
+  public void testIndexModes() throws IOException {
+    assertNearest(
+        "logs",
+        "\"index.mode\": \"logsdb\"",
+        "\"@timestamp\": {\"type\": \"date\"}, \"host\": {\"type\": \"keyword\"}");
+    assertNearest(
+        "series",
+        """
+        "index.mode": "time_series", "index.routing_path": ["host"],
+        "index.time_series.start_time": "2026-01-01T00:00:00Z",
+        "index.time_series.end_time": "2026-12-31T00:00:00Z"\
+        """,
+        """
+        "@timestamp": {"type": "date"},
+        "host": {"type": "keyword", "time_series_dimension": true}\
+        """);
+    assertNearest("vectordb", "\"index.mode\": \"vectordb_document\"", "");
+  }
+
+  @Test
+  public void testCodecs() throws IOException {
+    for (String codec : List.of("default", "legacy_default", "legacy_best_compression")) {
+      assertNearest("codec-" + codec, "\"index.codec\": \"" + codec + "\"", "");
+    }
+  }
+
+  @Test
+  public void testBestCompression() throws IOException {
+    assumeTrue("libzstd is not installed", home.hasZstd());
+    assertNearest("codec-best", "\"index.codec\": \"best_compression\"", "");
+  }
+
+  private static void assertNearest(String name, String settings, String properties)
+      throws IOException {
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            name,
+            TestIndex.VAMANA + ", " + settings,
+            hnsw()
+                + ", \"number\": {\"type\": \"integer\"}"
+                + (properties.isEmpty() ? "" : ", " + properties));
+    StringBuilder lines = new StringBuilder();
+    for (int doc = 0; doc < COUNT; doc++) {
+      lines.append(
+          String.format(
+              Locale.ROOT,
+              """
+              {"create": {}}
+              {"@timestamp": "2026-06-01T00:%02d:%02dZ", "host": "h%d", "number": %d, "v": %s}
+              """,
+              doc / 60,
+              doc % 60,
+              doc % 3,
+              doc,
+              VECTORS.json(doc)));
+    }
+    node.client().bulk("/" + name + "/_bulk?refresh=true", lines.toString());
+    index.assertSegmentsInOurFormat(true);
+    index.forceMerge();
+    index.assertSegmentsInOurFormat(true);
+    for (int doc = 0; doc < COUNT; doc += 20) {
+      Map<String, Object> answer =
+          index.search(
+              """
+              {"knn": {"field": "v", "query_vector": %s, "k": 3, "num_candidates": 100},
+               "_source": false, "fields": ["number"]}
+              """
+                  .formatted(VECTORS.json(doc)));
+      assertEquals(doc, NodeClient.at(answer, "hits", "hits", 0, "fields", "number", 0));
+      assertEquals(3, Answers.hits(answer).size());
+    }
+    node.client().delete("/" + name);
+  }
+}
