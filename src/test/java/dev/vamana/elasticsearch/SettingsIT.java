@@ -65,8 +65,7 @@ public class SettingsIT {
     String body =
         "{\"settings\": {\"index.vamana.enabled\": true, \"%s\": \"%s\"}}"
             .formatted(setting, value);
-    NodeClient.Response response =
-        node.client().send("PUT", "/rejected", body, "application/json");
+    NodeClient.Response response = node.client().send("PUT", "/rejected", body, "application/json");
     assertEquals(response.body(), 400, response.status());
     assertTrue(response.body(), response.body().contains("[" + setting + "]"));
     if (!setting.contains("no_such")) {
@@ -79,8 +78,7 @@ public class SettingsIT {
     TestIndex index = TestIndex.create(node.client(), "closing", "", hnsw());
     String settings = "\"index.vamana.enabled\": true, \"index.vamana.max_degree\": 8";
     NodeClient.Response response =
-        node.client()
-            .send("PUT", "/closing/_settings", "{" + settings + "}", "application/json");
+        node.client().send("PUT", "/closing/_settings", "{" + settings + "}", "application/json");
     assertEquals(response.body(), 400, response.status());
     assertTrue(response.body(), response.body().contains("index.vamana.enabled"));
     index.close();

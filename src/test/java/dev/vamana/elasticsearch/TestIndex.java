@@ -22,7 +22,7 @@ record TestIndex(NodeClient client, String name) {
       """;
 
   /**
-   * Creates an index without replicas.
+   * Creates an index, without replicas unless the settings have them.
    *
    * @param settings members of a JSON object, or empty
    * @param properties the mapping's properties as members of a JSON object
@@ -32,10 +32,13 @@ record TestIndex(NodeClient client, String name) {
     client.put(
         "/" + name,
         """
-        {"settings": {"index.number_of_replicas": 0, "index.refresh_interval": -1%s},
+        {"settings": {"index.refresh_interval": -1%s%s},
          "mappings": {"properties": {%s}}}
         """
-            .formatted(settings.isEmpty() ? "" : ", " + settings, properties));
+            .formatted(
+                settings.contains("number_of_replicas") ? "" : ", \"index.number_of_replicas\": 0",
+                settings.isEmpty() ? "" : ", " + settings,
+                properties));
     return new TestIndex(client, name);
   }
 

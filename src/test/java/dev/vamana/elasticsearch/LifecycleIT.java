@@ -1,0 +1,187 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.function.IntPredicate;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** What may happen to an opted-in index while its node runs; searches are compared with exact. */
+public class LifecycleIT {
+  private static final int DIMS = 12;
+  private static final int COUNT = 500;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 21);
+  private static final TestVectors QUERIES = TestVectors.random(5, DIMS, 22);
+  private static final IntPredicate LIVE = doc -> doc % 7 != 2;
+
+  private static NodeHome home;
+  private static RunningNode node;
+
+  @BeforeClass
+  public static void startNode() throws IOException {
+    home = PluginNode.home("lifecycle");
+    Path snapshots = home.root().resolve("snapshots");
+    node =
+        RunningNode.start(
+            home, PluginNode.options().withSetting("path.repo", snapshots.toString()));
+  }
+
+  @AfterClass
+  public static void stopNode() throws IOException {
+    if (node != null) {
+      node.close();
+      home.delete();
+    }
+  }
+
+  /** An index of all documents in several segments, some of them deleted. */
+  private static TestIndex filled(String name, String settings) throws IOException {
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            name,
+            settings,
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.index(0, COUNT / 2, LifecycleIT::source);
+    index.index(COUNT / 2, COUNT, LifecycleIT::source);
+    index.delete(0, COUNT, LIVE.negate());
+    return index;
+  }
+
+  private static String source(int doc) {
+    return "{\"v\": " + VECTORS.json(doc) + "}";
+  }
+
+  private static void assertAnswers(TestIndex index, IntPredicate accepted) throws IOException {
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      Answers.assertBest(
+          VECTORS.scores(query, Similarity.L2_NORM, accepted), 10, index.knn("v", query, 10, 150));
+    }
+  }
+
+  private static void assertOurs(TestIndex index) throws IOException {
+    index.assertSegmentsInOurFormat(true);
+    assertAnswers(index, LIVE);
+  }
+
+  @Test
+  public void testForceMerge() throws IOException {
+    TestIndex index = filled("merged", TestIndex.VAMANA);
+    assertOurs(index);
+    index.forceMerge();
+    assertEquals(1, index.segments().size());
+    assertOurs(index);
+  }
+
+  @Test
+  public void testCloseAndOpen() throws IOException {
+    TestIndex index = filled("reopened", TestIndex.VAMANA);
+    index.close();
+    index.open();
+    assertOurs(index);
+  }
+
+  @Test
+  public void testSnapshotAndRestore() throws IOException {
+    TestIndex index = filled("kept", TestIndex.VAMANA);
+    String location = home.root().resolve("snapshots").toString();
+    node.client()
+        .put(
+            "/_snapshot/backup",
+            "{\"type\": \"fs\", \"settings\": {\"location\": \"" + location + "\"}}");
+    Map<String, Object> made =
+        node.client()
+            .put("/_snapshot/backup/one?wait_for_completion=true", "{\"indices\": \"kept\"}");
+    assertEquals("SUCCESS", NodeClient.at(made, "snapshot", "state"));
+    node.client().delete("/" + index.name());
+    Map<String, Object> restored =
+        node.client()
+            .post(
+                "/_snapshot/backup/one/_restore?wait_for_completion=true",
+                """
+                {"indices": "kept", "rename_pattern": "kept", "rename_replacement": "restored"}
+                """);
+    assertEquals(0, NodeClient.at(restored, "snapshot", "shards", "failed"));
+    TestIndex copy = new TestIndex(node.client(), "restored");
+    copy.awaitHealth("green");
+    assertOurs(copy);
+  }
+
+  @Test
+  public void testCloneSplitAndShrink() throws IOException {
+    TestIndex source = filled("source", TestIndex.VAMANA + ", \"index.number_of_shards\": 2");
+    source.set("\"index.blocks.write\": true");
+    assertResized(source, "_clone", 2);
+    assertResized(source, "_split", 4);
+    assertResized(source, "_shrink", 1);
+  }
+
+  private static void assertResized(TestIndex source, String kind, int shards) throws IOException {
+    String name = "resized" + kind;
+    node.client()
+        .put(
+            "/" + source.name() + "/" + kind + "/" + name,
+            """
+            {"settings": {"index.number_of_shards": %d, "index.number_of_replicas": 0,
+                          "index.blocks.write": null}}
+            """
+                .formatted(shards));
+    TestIndex index = new TestIndex(node.client(), name);
+    index.awaitHealth("green");
+    Map<String, Object> settings = node.client().get("/" + name + "/_settings?flat_settings=true");
+    assertEquals("true", NodeClient.at(settings, name, "settings", "index.vamana.enabled"));
+    assertOurs(index);
+    index.forceMerge();
+    assertEquals(shards, index.segments().size());
+    assertOurs(index);
+  }
+
+  @Test
+  public void testWayInForExistingData() throws IOException {
+    TestIndex index = filled("existing", "");
+    index.forceMerge();
+    assertEquals(1, index.segments().size());
+    index.assertSegmentsInOurFormat(false);
+    index.close();
+    index.set(TestIndex.VAMANA);
+    index.open();
+    index.assertSegmentsInOurFormat(false);
+    assertAnswers(index, LIVE);
+
+    // Segments of both formats answer together.
+    index.index(0, 30, LifecycleIT::source);
+    IntPredicate accepted = LIVE.or(doc -> doc < 30);
+    assertTrue(index.segments().size() > 1);
+    assertAnswers(index, accepted);
+
+    index.forceMerge();
+    assertEquals(1, index.segments().size());
+    index.assertSegmentsInOurFormat(true);
+    assertAnswers(index, accepted);
+  }
+
+  @Test
+  public void testWayInForOneSegmentAndTheWayOut() throws IOException {
+    TestIndex index = filled("both", "");
+    index.forceMerge();
+    for (boolean enabled : new boolean[] {true, false, true}) {
+      index.close();
+      index.set("\"index.vamana.enabled\": " + enabled);
+      index.open();
+      index.forceMerge();
+      index.assertSegmentsInOurFormat(enabled);
+      assertEquals(1, index.segments().size());
+      assertAnswers(index, LIVE);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.After;
+import org.junit.Test;
+
+/** A primary and a replica of an opted-in index on two nodes. */
+public class ReplicasIT {
+  private static final int DIMS = 12;
+  private static final int COUNT = 300;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 41);
+  private static final TestVectors QUERIES = TestVectors.random(5, DIMS, 42);
+
+  private NodeHome firstHome;
+  private NodeHome secondHome;
+  private RunningNode first;
+  private RunningNode second;
+
+  @After
+  public void stopNodes() throws IOException {
+    for (RunningNode node : new RunningNode[] {second, first}) {
+      if (node != null) {
+        node.close();
+      }
+    }
+    for (NodeHome home : new NodeHome[] {firstHome, secondHome}) {
+      if (home != null) {
+        home.delete();
+      }
+    }
+  }
+
+  @Test
+  public void testReplica() throws IOException {
+    firstHome = PluginNode.home("first");
+    secondHome = PluginNode.home("second");
+    NodeOptions options = PluginNode.options().withSetting("node.name", "first");
+    first =
+        RunningNode.start(firstHome, options.withSetting("cluster.initial_master_nodes", "first"));
+    second = RunningNode.start(secondHome, joining());
+    TestIndex index =
+        TestIndex.create(
+            first.client(),
+            "t",
+            TestIndex.VAMANA
+                + ", \"index.unassigned.node_left.delayed_timeout\": \"0s\""
+                + ", \"index.number_of_replicas\": 1",
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.awaitHealth("green");
+    index.index(0, COUNT / 3, ReplicasIT::source);
+    index.index(COUNT / 3, 2 * COUNT / 3, ReplicasIT::source);
+    assertBothAnswer(index, 2 * COUNT / 3);
+
+    second.stop();
+    index.index(2 * COUNT / 3, COUNT, ReplicasIT::source);
+    index.forceMerge();
+    second = RunningNode.start(secondHome, joining());
+    index.awaitHealth("green");
+    assertBothAnswer(index, COUNT);
+    index.forceMerge();
+    assertEquals(2, index.segments().size());
+    assertBothAnswer(index, COUNT);
+
+    // A copy made from nothing is a copy of files.
+    index.set("\"index.number_of_replicas\": 0");
+    index.set("\"index.number_of_replicas\": 1");
+    index.awaitHealth("green");
+    assertBothAnswer(index, COUNT);
+  }
+
+  private NodeOptions joining() {
+    return PluginNode.options()
+        .withSetting("node.name", "second")
+        .withSetting("discovery.seed_hosts", first.transportAddress());
+  }
+
+  private static String source(int doc) {
+    return "{\"v\": " + VECTORS.json(doc) + "}";
+  }
+
+  private void assertBothAnswer(TestIndex index, int count) throws IOException {
+    index.assertSegmentsInOurFormat(true);
+    for (RunningNode node : new RunningNode[] {first, second}) {
+      for (int i = 0; i < QUERIES.count(); i++) {
+        float[] query = QUERIES.vector(i);
+        Map<String, Object> answer =
+            node.client()
+                .post(
+                    "/t/_search?preference=_only_local",
+                    """
+                    {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": 100}}
+                    """
+                        .formatted(TestVectors.json(query)));
+        Answers.assertBest(
+            VECTORS.scores(query, Similarity.L2_NORM, doc -> doc < count), 10, answer);
+      }
+    }
+  }
+}

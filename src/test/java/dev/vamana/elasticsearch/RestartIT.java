@@ -1,0 +1,113 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.After;
+import org.junit.Test;
+
+/** An orderly restart, a crash, and the removal of the plugin. */
+public class RestartIT {
+  private static final int DIMS = 12;
+  private static final int COUNT = 400;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 31);
+  private static final float[] QUERY = TestVectors.random(1, DIMS, 32).vector(0);
+
+  private NodeHome home;
+  private RunningNode node;
+
+  @After
+  public void stopNode() throws IOException {
+    if (node != null) {
+      node.close();
+    }
+    if (home != null) {
+      home.delete();
+    }
+  }
+
+  private TestIndex index(String name) {
+    return new TestIndex(node.client(), name);
+  }
+
+  private TestIndex create(String name) throws IOException {
+    return TestIndex.create(
+        node.client(),
+        name,
+        TestIndex.VAMANA,
+        TestIndex.denseVector("v", "float", DIMS, "cosine", "hnsw"));
+  }
+
+  private static String source(int doc) {
+    return "{\"v\": " + VECTORS.json(doc) + "}";
+  }
+
+  private static void assertAnswers(TestIndex index, int count) throws IOException {
+    Answers.assertBest(
+        VECTORS.scores(QUERY, Similarity.COSINE, doc -> doc < count),
+        10,
+        index.knn("v", QUERY, 10, 150));
+  }
+
+  @Test
+  public void testRestartCrashAndRemoval() throws IOException {
+    home = PluginNode.home("restart");
+    node = RunningNode.start(home, PluginNode.options());
+    for (String name : new String[] {"stays", "leaves"}) {
+      TestIndex index = create(name);
+      index.index(0, COUNT / 4, RestartIT::source);
+      index.index(COUNT / 4, COUNT / 2, RestartIT::source);
+      assertAnswers(index, COUNT / 2);
+    }
+    node.stop();
+
+    node = RunningNode.start(home, PluginNode.options());
+    index("stays").assertSegmentsInOurFormat(true);
+    assertAnswers(index("stays"), COUNT / 2);
+    // What the crash leaves in the translog only is written anew when the shard recovers.
+    index("stays").index(COUNT / 2, COUNT, RestartIT::source);
+    node.kill();
+
+    node = RunningNode.start(home, PluginNode.options());
+    index("stays").assertSegmentsInOurFormat(true);
+    assertAnswers(index("stays"), COUNT);
+    takeOut(index("leaves"));
+    node.stop();
+
+    home.removePlugin("vamana");
+    node = RunningNode.start(home, PluginNode.options().withAwaitStatus("red"));
+    index("leaves").awaitHealth("green");
+    assertAnswers(index("leaves"), COUNT / 2);
+    index("leaves").index(COUNT / 2, COUNT, RestartIT::source);
+    assertAnswers(index("leaves"), COUNT);
+    Map<String, Object> health = node.client().get("/_cluster/health/stays");
+    assertEquals("red", health.get("status"));
+    assertTrue(node.log().contains("unknown setting [index.vamana."));
+    node.stop();
+
+    assertEquals("vamana", home.installPlugin(PluginNode.zip()));
+    node = RunningNode.start(home, PluginNode.options());
+    index("stays").awaitHealth("green");
+    index("stays").assertSegmentsInOurFormat(true);
+    assertAnswers(index("stays"), COUNT);
+    assertAnswers(index("leaves"), COUNT);
+  }
+
+  /** The way out as docs/index-settings.md has it. */
+  private static void takeOut(TestIndex index) throws IOException {
+    index.close();
+    index.set("\"index.vamana.enabled\": false");
+    index.open();
+    index.forceMerge();
+    index.assertSegmentsInOurFormat(false);
+    index.close();
+    index.set("\"index.vamana.*\": null");
+    index.open();
+    assertAnswers(index, COUNT / 2);
+  }
+}
