@@ -1,8 +1,8 @@
 package dev.vamana.elasticsearch;
 
-import dev.vamana.codec.BuildPool;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.work.Workers;
 import org.elasticsearch.cluster.metadata.IndexMetadataVerifier;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.IndexSettings;
@@ -71,8 +71,8 @@ final class VamanaEngineFactory implements EngineFactory {
   }
 
   private VamanaVectorsFormat format(EngineConfig config) {
-    BuildPool pool =
-        new BuildPool(config.getThreadPool().executor(VamanaPlugin.BUILD_POOL), buildThreads);
-    return new VamanaVectorsFormat(parameters, pool);
+    Workers workers =
+        new Workers(config.getThreadPool().executor(VamanaPlugin.BUILD_POOL), buildThreads);
+    return new VamanaVectorsFormat(parameters, workers);
   }
 }

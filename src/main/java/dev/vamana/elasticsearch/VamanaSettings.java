@@ -1,8 +1,12 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.graph.BuildParameters;
+import dev.vamana.pq.SubspaceLayout;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
@@ -30,17 +34,24 @@ final class VamanaSettings {
       Setting.intSetting(
           "index.vamana.max_degree",
           VamanaParameters.DEFAULT_MAX_DEGREE,
-          VamanaParameters.MIN_MAX_DEGREE,
-          VamanaParameters.MAX_MAX_DEGREE,
+          BuildParameters.MIN_DEGREE,
+          BuildParameters.MAX_DEGREE,
           Property.IndexScope);
 
-  /** Candidates kept by the search for neighbours while the graph is built. */
+  /**
+   * Candidates kept by the search for neighbours while the graph is built; at least the max degree.
+   */
   static final Setting<Integer> BEAM_WIDTH =
-      Setting.intSetting(
+      new Setting<>(
           "index.vamana.beam_width",
-          VamanaParameters.DEFAULT_BEAM_WIDTH,
-          VamanaParameters.MIN_BEAM_WIDTH,
-          VamanaParameters.MAX_BEAM_WIDTH,
+          Integer.toString(VamanaParameters.DEFAULT_BEAM_WIDTH),
+          text ->
+              Setting.parseInt(
+                  text,
+                  BuildParameters.MIN_DEGREE,
+                  BuildParameters.MAX_BEAM_WIDTH,
+                  "index.vamana.beam_width"),
+          new AtLeastMaxDegree(),
           Property.IndexScope);
 
   /** Slack of robust prune: larger values keep longer edges. */
@@ -48,16 +59,28 @@ final class VamanaSettings {
       floatSetting(
           "index.vamana.alpha",
           VamanaParameters.DEFAULT_ALPHA,
-          VamanaParameters.MIN_ALPHA,
-          VamanaParameters.MAX_ALPHA);
+          BuildParameters.MIN_ALPHA,
+          BuildParameters.MAX_ALPHA);
 
-  /** Bytes of a vector's product quantization code; 0 derives it from the dimension. */
+  /**
+   * Subspaces of product quantization, so bytes of a vector's code; 0 derives them from the
+   * dimension. Fields of fewer dimensions than that get one subspace a dimension.
+   */
   static final Setting<Integer> PQ_SUBSPACES =
       Setting.intSetting(
           "index.vamana.pq.subspaces",
-          VamanaParameters.AUTO_PQ_SUBSPACES,
-          VamanaParameters.AUTO_PQ_SUBSPACES,
-          VamanaParameters.MAX_PQ_SUBSPACES,
+          VamanaParameters.AUTO_SUBSPACES,
+          VamanaParameters.AUTO_SUBSPACES,
+          SubspaceLayout.MAX_SUBSPACES,
+          Property.IndexScope);
+
+  /** Vectors below which a segment gets no codes. */
+  static final Setting<Integer> PQ_THRESHOLD =
+      Setting.intSetting(
+          "index.vamana.pq.threshold",
+          VamanaParameters.DEFAULT_QUANTIZATION_THRESHOLD,
+          0,
+          Integer.MAX_VALUE,
           Property.IndexScope);
 
   /** Vectors below which a segment gets no graph and is scanned. */
@@ -85,18 +108,27 @@ final class VamanaSettings {
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =
-      List.of(ENABLED, MAX_DEGREE, BEAM_WIDTH, ALPHA, PQ_SUBSPACES, GRAPH_THRESHOLD, BUILD_THREADS);
+      List.of(
+          ENABLED,
+          MAX_DEGREE,
+          BEAM_WIDTH,
+          ALPHA,
+          PQ_SUBSPACES,
+          PQ_THRESHOLD,
+          GRAPH_THRESHOLD,
+          BUILD_THREADS);
 
   private VamanaSettings() {}
 
   /** The format parameters that an index's settings ask for. */
   static VamanaParameters parameters(Settings indexSettings) {
-    return VamanaParameters.defaults()
-        .withMaxDegree(MAX_DEGREE.get(indexSettings))
-        .withBeamWidth(BEAM_WIDTH.get(indexSettings))
-        .withAlpha(ALPHA.get(indexSettings))
-        .withPqSubspaces(PQ_SUBSPACES.get(indexSettings))
-        .withGraphThreshold(GRAPH_THRESHOLD.get(indexSettings));
+    return new VamanaParameters(
+        MAX_DEGREE.get(indexSettings),
+        BEAM_WIDTH.get(indexSettings),
+        ALPHA.get(indexSettings),
+        PQ_SUBSPACES.get(indexSettings),
+        GRAPH_THRESHOLD.get(indexSettings),
+        PQ_THRESHOLD.get(indexSettings));
   }
 
   private static Setting<Float> floatSetting(String key, float defaultValue, float min, float max) {
@@ -127,5 +159,30 @@ final class VamanaSettings {
               max));
     }
     return value;
+  }
+
+  private static final class AtLeastMaxDegree implements Setting.Validator<Integer> {
+    @Override
+    public void validate(Integer value) {}
+
+    @Override
+    public void validate(Integer beamWidth, Map<Setting<?>, Object> others) {
+      int maxDegree = (Integer) others.get(MAX_DEGREE);
+      if (beamWidth < maxDegree) {
+        throw new IllegalArgumentException(
+            String.format(
+                Locale.ROOT,
+                "Failed to parse value [%d] for setting [%s] must be >= [%s] which is [%d]",
+                beamWidth,
+                BEAM_WIDTH.getKey(),
+                MAX_DEGREE.getKey(),
+                maxDegree));
+      }
+    }
+
+    @Override
+    public Iterator<Setting<?>> settings() {
+      return List.<Setting<?>>of(MAX_DEGREE).iterator();
+    }
   }
 }

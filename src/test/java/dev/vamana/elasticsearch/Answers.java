@@ -53,6 +53,27 @@ final class Answers {
     }
   }
 
+  /**
+   * How many of the {@code k} best documents an answer of {@code k} hits holds, as a share. Their
+   * scores must be right. Documents of equal score may stand for each other.
+   */
+  static double recall(Map<Integer, Double> scores, int k, Map<String, Object> answer) {
+    List<Double> best = new ArrayList<>(TestVectors.best(scores, k).values());
+    double worst = best.get(k - 1) * (1 - RELATIVE_ERROR);
+    assertEquals(answer.toString(), 0, NodeClient.at(answer, "_shards", "failed"));
+    assertEquals("number of hits", k, hits(answer).size());
+    Set<Integer> good = new HashSet<>();
+    for (Object hit : hits(answer)) {
+      int doc = doc(hit);
+      assertNotNull("document " + doc + " should not be a hit", scores.get(doc));
+      assertClose("score of document " + doc, scores.get(doc), score(hit));
+      if (scores.get(doc) >= worst) {
+        good.add(doc);
+      }
+    }
+    return good.size() / (double) k;
+  }
+
   private static void assertClose(String message, double expected, double actual) {
     assertEquals(message, expected, actual, RELATIVE_ERROR * Math.abs(expected));
   }

@@ -131,11 +131,12 @@ public class LifecycleIT {
     node.client()
         .put(
             "/" + source.name() + "/" + kind + "/" + name,
-            """
+            Json.of(
+                """
             {"settings": {"index.number_of_shards": %d, "index.number_of_replicas": 0,
                           "index.blocks.write": null}}
-            """
-                .formatted(shards));
+            """,
+                shards));
     TestIndex index = new TestIndex(node.client(), name);
     index.awaitHealth("green");
     Map<String, Object> settings = node.client().get("/" + name + "/_settings?flat_settings=true");

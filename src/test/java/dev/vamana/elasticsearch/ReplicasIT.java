@@ -94,10 +94,11 @@ public class ReplicasIT {
             node.client()
                 .post(
                     "/t/_search?preference=_only_local",
-                    """
+                    Json.of(
+                        """
                     {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": 100}}
-                    """
-                        .formatted(TestVectors.json(query)));
+                    """,
+                        TestVectors.json(query)));
         Answers.assertBest(
             VECTORS.scores(query, Similarity.L2_NORM, doc -> doc < count), 10, answer);
       }

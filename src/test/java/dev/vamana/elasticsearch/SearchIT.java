@@ -47,13 +47,13 @@ public class SearchIT {
             node.client(),
             "shared",
             TestIndex.VAMANA + ", \"index.number_of_shards\": 2",
-            """
+            Json.of(
+                """
             "color": {"type": "keyword"}, "rare": {"type": "boolean"},
             %s, %s
-            """
-                .formatted(
-                    TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"),
-                    TestIndex.denseVector("other", "float", DIMS, "max_inner_product", "hnsw")));
+            """,
+                TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"),
+                TestIndex.denseVector("other", "float", DIMS, "max_inner_product", "hnsw")));
     for (int from = 0; from < COUNT; from += COUNT / 3) {
       shared.index(from, from + COUNT / 3, SearchIT::source);
     }
@@ -63,14 +63,14 @@ public class SearchIT {
   }
 
   private static String source(int doc) {
-    return """
-        {"v": %s, "other": %s, "color": "%s", "rare": %s}\
+    return Json.of(
         """
-        .formatted(
-            VECTORS.json(doc),
-            VECTORS.json(COUNT - 1 - doc),
-            doc % 4 == 0 ? "red" : "blue",
-            doc % 150 == 0);
+        {"v": %s, "other": %s, "color": "%s", "rare": %s}\
+        """,
+        VECTORS.json(doc),
+        VECTORS.json(COUNT - 1 - doc),
+        doc % 4 == 0 ? "red" : "blue",
+        doc % 150 == 0);
   }
 
   @AfterClass
@@ -113,11 +113,12 @@ public class SearchIT {
     for (int i = 0; i < QUERIES.count(); i++) {
       float[] query = QUERIES.vector(i);
       String body =
-          """
+          Json.of(
+              """
           {"query": {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d}},
            "size": 10, "_source": false}
-          """
-              .formatted(TestVectors.json(query), CANDIDATES);
+          """,
+              TestVectors.json(query), CANDIDATES);
       Answers.assertBest(scores(query, LIVE), 10, shared.search(body));
     }
   }
@@ -135,11 +136,12 @@ public class SearchIT {
 
   private static Map<String, Object> filtered(float[] query, String filter) throws IOException {
     return shared.search(
-        """
+        Json.of(
+            """
         {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d, "filter": %s},
          "_source": false}
-        """
-            .formatted(TestVectors.json(query), CANDIDATES, filter));
+        """,
+            TestVectors.json(query), CANDIDATES, filter));
   }
 
   @Test
@@ -152,12 +154,13 @@ public class SearchIT {
           .nearest(query, 10, Similarity.L2_NORM, LIVE)
           .forEach((doc, score) -> sums.merge(doc, 2 * score, Double::sum));
       String body =
-          """
+          Json.of(
+              """
           {"query": {"constant_score": {"filter": {"term": {"rare": true}}, "boost": 3}},
            "knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d, "boost": 2},
            "size": 20, "_source": false}
-          """
-              .formatted(TestVectors.json(query), CANDIDATES);
+          """,
+              TestVectors.json(query), CANDIDATES);
       Answers.assertBest(sums, 20, shared.search(body));
     }
   }
@@ -172,11 +175,12 @@ public class SearchIT {
       Map<Integer, Double> near = scores(query, LIVE);
       near.values().removeIf(value -> value < score);
       String body =
-          """
+          Json.of(
+              """
           {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d,
                    "similarity": %s}, "_source": false}
-          """
-              .formatted(TestVectors.json(query), CANDIDATES, Math.sqrt(1 / score - 1));
+          """,
+              TestVectors.json(query), CANDIDATES, Math.sqrt(1 / score - 1));
       Answers.assertBest(near, 10, shared.search(body));
     }
   }
@@ -190,14 +194,15 @@ public class SearchIT {
       TestVectors.best(otherScores(query), 5)
           .forEach((doc, score) -> sums.merge(doc, 0.5 * score, Double::sum));
       String body =
-          """
+          Json.of(
+              """
           {"knn": [
              {"field": "v", "query_vector": %1$s, "k": 10, "num_candidates": %2$d},
              {"field": "other", "query_vector": %1$s, "k": 5, "num_candidates": %2$d,
               "boost": 0.5}],
            "size": 15, "_source": false}
-          """
-              .formatted(TestVectors.json(query), CANDIDATES);
+          """,
+              TestVectors.json(query), CANDIDATES);
       Answers.assertBest(sums, 15, shared.search(body));
     }
   }
@@ -224,6 +229,56 @@ public class SearchIT {
     }
   }
 
+  /** Passage p is number p / 150 of document p % 150; a document scores as its best passage. */
+  @Test
+  public void testNestedWithInnerHits() throws IOException {
+    int documents = 150;
+    TestVectors passages = TestVectors.random(400, DIMS, 5);
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "nested",
+            TestIndex.VAMANA,
+            "\"passages\": {\"type\": \"nested\", \"properties\": {"
+                + TestIndex.denseVector("v", "float", DIMS, "cosine", "hnsw")
+                + "}}");
+    index.index(
+        0,
+        documents,
+        doc -> {
+          StringBuilder source = new StringBuilder("{\"passages\": [");
+          for (int passage = doc; passage < passages.count(); passage += documents) {
+            source.append(passage == doc ? "" : ", ");
+            source.append("{\"v\": ").append(passages.json(passage)).append('}');
+          }
+          return source.append("]}").toString();
+        });
+    index.assertSegmentsInOurFormat(true);
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      Map<Integer, Double> byPassage = passages.scores(query, Similarity.COSINE, p -> true);
+      Map<Integer, Double> byDocument = new HashMap<>();
+      byPassage.forEach((p, score) -> byDocument.merge(p % documents, score, Math::max));
+      Map<String, Object> answer =
+          index.search(
+              Json.of(
+                  """
+              {"knn": {"field": "passages.v", "query_vector": %s, "k": 5, "num_candidates": 120,
+                       "inner_hits": {"size": 1, "_source": false}}, "_source": false}
+              """,
+                  TestVectors.json(query)));
+      Answers.assertBest(byDocument, 5, answer);
+      for (Object hit : Answers.hits(answer)) {
+        Object inner = NodeClient.at(hit, "inner_hits", "passages", "hits", "hits", 0);
+        int offset = (Integer) NodeClient.at(inner, "_nested", "offset");
+        int doc = Answers.doc(hit);
+        assertEquals(byDocument.get(doc), byPassage.get(offset * documents + doc), 1e-9);
+        assertEquals(byDocument.get(doc), Answers.score(inner), 1e-5);
+      }
+    }
+    node.client().delete("/nested");
+  }
+
   @Test
   public void testVectorsComeBackAsTheyWere() throws IOException {
     Map<String, Object> answer =
@@ -235,6 +290,53 @@ public class SearchIT {
     for (int j = 0; j < DIMS; j++) {
       assertEquals(VECTORS.vector(17)[j], ((Number) values.get(j)).floatValue(), 0f);
     }
+  }
+
+  /** The other searches here are so small that scanning is cheaper; this one walks the graph. */
+  @Test
+  public void testWalks() throws IOException {
+    int count = 6000;
+    TestVectors vectors = TestVectors.random(count, DIMS, 4);
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "walked",
+            TestIndex.VAMANA,
+            "\"half\": {\"type\": \"boolean\"}, "
+                + TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.index(
+        0, count, doc -> "{\"half\": " + (doc % 2 == 0) + ", \"v\": " + vectors.json(doc) + "}");
+    index.forceMerge();
+    double recall = 0;
+    double filteredRecall = 0;
+    for (int i = 0; i < QUERIES.count(); i++) {
+      float[] query = QUERIES.vector(i);
+      Map<String, Object> answer = walked(index, query, "");
+      recall += Answers.recall(vectors.scores(query, Similarity.L2_NORM, d -> true), 10, answer);
+      answer = walked(index, query, ", \"filter\": {\"term\": {\"half\": true}}");
+      filteredRecall +=
+          Answers.recall(vectors.scores(query, Similarity.L2_NORM, d -> d % 2 == 0), 10, answer);
+    }
+    assertTrue("recall " + recall, recall / QUERIES.count() >= 0.95);
+    assertTrue("recall " + filteredRecall, filteredRecall / QUERIES.count() >= 0.95);
+    node.client().delete("/walked");
+  }
+
+  private static Map<String, Object> walked(TestIndex index, float[] query, String filter)
+      throws IOException {
+    Map<String, Object> answer =
+        index.search(
+            Json.of(
+                """
+            {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": 100%s},
+             "profile": true, "_source": false}
+            """,
+                TestVectors.json(query), filter));
+    Object shard = NodeClient.at(answer, "profile", "shards", 0);
+    int visited =
+        ((Number) NodeClient.at(shard, "dfs", "knn", 0, "vector_operations_count")).intValue();
+    assertTrue("visited " + visited, visited > 0 && visited < 3000);
+    return answer;
   }
 
   /** Every similarity, with every index type that has a graph and every element type but bit. */
@@ -288,10 +390,11 @@ public class SearchIT {
 
   private static Map<String, Object> rescored(TestIndex index, float[] query) throws IOException {
     return index.search(
-        """
+        Json.of(
+            """
         {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": 150,
                  "rescore_vector": {"oversample": 3}}, "_source": false}
-        """
-            .formatted(TestVectors.json(query)));
+        """,
+            TestVectors.json(query)));
   }
 }

@@ -11,7 +11,6 @@ import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.AfterClass;
@@ -63,8 +62,7 @@ public class SettingsIT {
 
   private static void assertRejected(String setting, String value) throws IOException {
     String body =
-        "{\"settings\": {\"index.vamana.enabled\": true, \"%s\": \"%s\"}}"
-            .formatted(setting, value);
+        Json.of("{\"settings\": {\"index.vamana.enabled\": true, \"%s\": \"%s\"}}", setting, value);
     NodeClient.Response response = node.client().send("PUT", "/rejected", body, "application/json");
     assertEquals(response.body(), 400, response.status());
     assertTrue(response.body(), response.body().contains("[" + setting + "]"));
@@ -222,17 +220,12 @@ public class SettingsIT {
     StringBuilder lines = new StringBuilder();
     for (int doc = 0; doc < COUNT; doc++) {
       lines.append(
-          String.format(
-              Locale.ROOT,
+          Json.of(
               """
               {"create": {}}
               {"@timestamp": "2026-06-01T00:%02d:%02dZ", "host": "h%d", "number": %d, "v": %s}
               """,
-              doc / 60,
-              doc % 60,
-              doc % 3,
-              doc,
-              VECTORS.json(doc)));
+              doc / 60, doc % 60, doc % 3, doc, VECTORS.json(doc)));
     }
     node.client().bulk("/" + name + "/_bulk?refresh=true", lines.toString());
     index.assertSegmentsInOurFormat(true);
@@ -241,11 +234,12 @@ public class SettingsIT {
     for (int doc = 0; doc < COUNT; doc += 20) {
       Map<String, Object> answer =
           index.search(
-              """
+              Json.of(
+                  """
               {"knn": {"field": "v", "query_vector": %s, "k": 3, "num_candidates": 100},
                "_source": false, "fields": ["number"]}
-              """
-                  .formatted(VECTORS.json(doc)));
+              """,
+                  VECTORS.json(doc)));
       assertEquals(doc, NodeClient.at(answer, "hits", "hits", 0, "fields", "number", 0));
       assertEquals(3, Answers.hits(answer).size());
     }

@@ -31,25 +31,26 @@ record TestIndex(NodeClient client, String name) {
       throws IOException {
     client.put(
         "/" + name,
-        """
+        Json.of(
+            """
         {"settings": {"index.refresh_interval": -1%s%s},
          "mappings": {"properties": {%s}}}
-        """
-            .formatted(
-                settings.contains("number_of_replicas") ? "" : ", \"index.number_of_replicas\": 0",
-                settings.isEmpty() ? "" : ", " + settings,
-                properties));
+        """,
+            settings.contains("number_of_replicas") ? "" : ", \"index.number_of_replicas\": 0",
+            settings.isEmpty() ? "" : ", " + settings,
+            properties));
     return new TestIndex(client, name);
   }
 
   /** The mapping of a {@code dense_vector} as a member of a JSON object. */
   static String denseVector(
       String field, String elementType, int dims, String similarity, String indexType) {
-    return """
+    return Json.of(
+        """
         "%s": {"type": "dense_vector", "element_type": "%s", "dims": %d, "similarity": "%s",
                "index_options": {"type": "%s"}}\
-        """
-        .formatted(field, elementType, dims, similarity, indexType);
+        """,
+        field, elementType, dims, similarity, indexType);
   }
 
   /**
@@ -84,11 +85,12 @@ record TestIndex(NodeClient client, String name) {
   /** A request of a {@code knn} section for the nearest documents, without their sources. */
   Map<String, Object> knn(String field, float[] query, int k, int candidates) throws IOException {
     return search(
-        """
+        Json.of(
+            """
         {"knn": {"field": "%s", "query_vector": %s, "k": %d, "num_candidates": %d},
          "size": %d, "_source": false}
-        """
-            .formatted(field, TestVectors.json(query), k, candidates, k));
+        """,
+            field, TestVectors.json(query), k, candidates, k));
   }
 
   void forceMerge() throws IOException {

@@ -18,7 +18,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
   }
 
   public void testDefaultsAreTheFormatsDefaults() {
-    assertEquals(VamanaParameters.defaults(), VamanaSettings.parameters(Settings.EMPTY));
+    assertEquals(VamanaParameters.DEFAULT, VamanaSettings.parameters(Settings.EMPTY));
     assertFalse(VamanaSettings.ENABLED.get(Settings.EMPTY));
   }
 
@@ -29,16 +29,10 @@ public class VamanaSettingsTests extends LuceneTestCase {
             .put("index.vamana.beam_width", 40)
             .put("index.vamana.alpha", 1.5)
             .put("index.vamana.pq.subspaces", 8)
+            .put("index.vamana.pq.threshold", 7)
             .put("index.vamana.graph_threshold", 0)
             .build();
-    assertEquals(
-        VamanaParameters.defaults()
-            .withMaxDegree(16)
-            .withBeamWidth(40)
-            .withAlpha(1.5f)
-            .withPqSubspaces(8)
-            .withGraphThreshold(0),
-        VamanaSettings.parameters(settings));
+    assertEquals(new VamanaParameters(16, 40, 1.5f, 8, 0, 7), VamanaSettings.parameters(settings));
   }
 
   public void testValuesOutOfRangeAreNamed() {
@@ -50,9 +44,23 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("index.vamana.alpha", "NaN");
     assertRejected("index.vamana.alpha", "steep");
     assertRejected("index.vamana.pq.subspaces", "-1");
-    assertRejected("index.vamana.pq.subspaces", "5000");
+    assertRejected("index.vamana.pq.subspaces", "257");
+    assertRejected("index.vamana.pq.threshold", "-1");
     assertRejected("index.vamana.graph_threshold", "-1");
     assertRejected("vamana.build.threads", "0");
+  }
+
+  public void testBeamWidthIsAtLeastMaxDegree() {
+    Settings.Builder settings =
+        Settings.builder().put("index.vamana.max_degree", 40).put("index.vamana.beam_width", 39);
+    IllegalArgumentException e =
+        expectThrows(
+            IllegalArgumentException.class, () -> VamanaSettings.parameters(settings.build()));
+    assertTrue(
+        e.getMessage(), e.getMessage().contains("[39] for setting [index.vamana.beam_width]"));
+    assertTrue(e.getMessage(), e.getMessage().contains("[index.vamana.max_degree] which is [40]"));
+    settings.put("index.vamana.beam_width", 40);
+    assertEquals(40, VamanaSettings.parameters(settings.build()).beamWidth());
   }
 
   private static void assertRejected(String key, String value) {
