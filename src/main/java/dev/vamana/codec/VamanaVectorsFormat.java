@@ -23,6 +23,8 @@ import org.apache.lucene.index.SegmentWriteState;
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
  * version.
  *
+ * <p>The segment info of such a segment has the attribute {@value #NAME} with the format version.
+ *
  * <h2>.vec (raw vectors) and .vemf (their metadata)</h2>
  *
  * <p>Written by {@link Lucene99FlatVectorsFormat}, unchanged.
@@ -128,6 +130,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
 
   @Override
   public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
+    // For tools that list a segment's attributes: nothing else shows them its vector formats.
+    state.segmentInfo.putAttribute(NAME, Integer.toString(VERSION_CURRENT));
     return new VamanaVectorsWriter(state, rawFormat, parameters, workers);
   }
 

@@ -67,7 +67,9 @@ public class ReformattingTests extends LuceneTestCase {
         write(dir, VectorFieldFormats.stock(), writer -> add(writer, 4));
       }
       assertFalse(formats(dir).contains("graph=" + VamanaVectorsFormat.NAME));
+      assertFalse(allNameOurFormat(dir));
       forceMerge(dir, vamana);
+      assertTrue(allNameOurFormat(dir));
       assertEquals(List.of("flat=" + STOCK, "graph=" + VamanaVectorsFormat.NAME), formats(dir));
       assertNearest(dir, 4 * segments);
     }
@@ -79,7 +81,9 @@ public class ReformattingTests extends LuceneTestCase {
       for (int i = 0; i < segments; i++) {
         write(dir, vamana, writer -> add(writer, 4));
       }
+      assertTrue(allNameOurFormat(dir));
       forceMerge(dir, VectorFieldFormats.stock());
+      assertFalse(allNameOurFormat(dir));
       assertEquals(List.of("flat=" + STOCK, "graph=" + STOCK), formats(dir));
       assertNearest(dir, 4 * segments);
     }
@@ -225,6 +229,14 @@ public class ReformattingTests extends LuceneTestCase {
         names.add(((SegmentReader) leaf.reader()).getSegmentName());
       }
       return String.join(" ", names);
+    }
+  }
+
+  private static boolean allNameOurFormat(Directory dir) throws IOException {
+    try (DirectoryReader reader = DirectoryReader.open(dir)) {
+      return reader.leaves().stream()
+          .map(leaf -> ((SegmentReader) leaf.reader()).getSegmentInfo().info)
+          .allMatch(info -> info.getAttribute(VamanaVectorsFormat.NAME) != null);
     }
   }
 
