@@ -1,5 +1,7 @@
 package dev.vamana.pq;
 
+import java.util.Arrays;
+
 /**
  * Inner loops over the 256 centroids of a subspace, written so that the JIT compiler vectorizes
  * them.
@@ -16,6 +18,8 @@ final class CentroidKernels {
 
   /** Number of centroids of a subspace: what one byte can name. */
   static final int CENTROIDS = Codebook.CENTROIDS;
+
+  private static final int LANES = 16;
 
   private CentroidKernels() {}
 
@@ -52,8 +56,12 @@ final class CentroidKernels {
    */
   static void innerProducts(
       float[][] columns, int first, int length, float[] x, int from, float sign, float[] out) {
-    setProducts1(sign * x[from], columns[first], out);
-    for (int d = 1; d < length; d++) {
+    Arrays.fill(out, 0, CENTROIDS, 0);
+    int d = 0;
+    for (; d + 4 <= length; d += 4) {
+      addProducts4(sign, x, from + d, columns, first + d, out);
+    }
+    for (; d < length; d++) {
       addProducts1(sign * x[from + d], columns[first + d], out);
     }
   }
@@ -65,19 +73,24 @@ final class CentroidKernels {
    * @param scratch at least 128 elements
    */
   static int argmin(float[] values, float[] scratch) {
+    // Folding in halves vectorizes; it ends with the minima of 16 lanes (index modulo 16), and only
+    // lanes that hold the overall minimum are searched for its index.
     for (int i = 0; i < 128; i++) {
       scratch[i] = Math.min(values[i], values[i + 128]);
     }
     for (int i = 0; i < 64; i++) {
       scratch[i] = Math.min(scratch[i], scratch[i + 64]);
     }
+    for (int i = 0; i < 32; i++) {
+      scratch[i] = Math.min(scratch[i], scratch[i + 32]);
+    }
     for (int i = 0; i < LANES; i++) {
       scratch[i] = Math.min(scratch[i], scratch[i + LANES]);
     }
-    float min = scratch[0];
-    for (int i = 1; i < LANES; i++) {
-      min = Math.min(min, scratch[i]);
-    }
+    float min =
+        Math.min(
+            Math.min(minOfFour(scratch, 0), minOfFour(scratch, 4)),
+            Math.min(minOfFour(scratch, 8), minOfFour(scratch, 12)));
     int best = CENTROIDS;
     for (int lane = 0; lane < LANES; lane++) {
       if (scratch[lane] == min) {
@@ -91,20 +104,23 @@ final class CentroidKernels {
     return best < CENTROIDS ? best : 0;
   }
 
-  private static final int LANES = 32;
+  private static float minOfFour(float[] a, int i) {
+    return Math.min(Math.min(a[i], a[i + 1]), Math.min(a[i + 2], a[i + 3]));
+  }
 
   private static void setDistances1(float x0, float[] t0, float[] out) {
     for (int c = 0; c < CENTROIDS; c++) {
-      float d0 = x0 - t0[c];
-      out[c] = d0 * d0;
+      float difference = x0 - t0[c];
+      out[c] = difference * difference;
     }
   }
 
   private static void setDistances2(float x0, float x1, float[] t0, float[] t1, float[] out) {
     for (int c = 0; c < CENTROIDS; c++) {
-      float d0 = x0 - t0[c];
-      float d1 = x1 - t1[c];
-      out[c] = d0 * d0 + d1 * d1;
+      float difference = x0 - t0[c];
+      float sum = difference * difference;
+      difference = x1 - t1[c];
+      out[c] = sum + difference * difference;
     }
   }
 
@@ -116,10 +132,12 @@ final class CentroidKernels {
     float[] t1 = columns[at + 1];
     float[] t2 = columns[at + 2];
     for (int c = 0; c < CENTROIDS; c++) {
-      float d0 = x0 - t0[c];
-      float d1 = x1 - t1[c];
-      float d2 = x2 - t2[c];
-      out[c] = (d0 * d0 + d1 * d1) + d2 * d2;
+      float difference = x0 - t0[c];
+      float sum = difference * difference;
+      difference = x1 - t1[c];
+      sum += difference * difference;
+      difference = x2 - t2[c];
+      out[c] = sum + difference * difference;
     }
   }
 
@@ -133,11 +151,14 @@ final class CentroidKernels {
     float[] t2 = columns[at + 2];
     float[] t3 = columns[at + 3];
     for (int c = 0; c < CENTROIDS; c++) {
-      float d0 = x0 - t0[c];
-      float d1 = x1 - t1[c];
-      float d2 = x2 - t2[c];
-      float d3 = x3 - t3[c];
-      out[c] = (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3);
+      float difference = x0 - t0[c];
+      float sum = difference * difference;
+      difference = x1 - t1[c];
+      sum += difference * difference;
+      difference = x2 - t2[c];
+      sum += difference * difference;
+      difference = x3 - t3[c];
+      out[c] = sum + difference * difference;
     }
   }
 
@@ -151,23 +172,38 @@ final class CentroidKernels {
     float[] t2 = columns[at + 2];
     float[] t3 = columns[at + 3];
     for (int c = 0; c < CENTROIDS; c++) {
-      float d0 = x0 - t0[c];
-      float d1 = x1 - t1[c];
-      float d2 = x2 - t2[c];
-      float d3 = x3 - t3[c];
-      out[c] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3);
-    }
-  }
-
-  private static void setProducts1(float x, float[] t, float[] out) {
-    for (int c = 0; c < CENTROIDS; c++) {
-      out[c] = x * t[c];
+      float difference = x0 - t0[c];
+      float sum = out[c] + difference * difference;
+      difference = x1 - t1[c];
+      sum += difference * difference;
+      difference = x2 - t2[c];
+      sum += difference * difference;
+      difference = x3 - t3[c];
+      out[c] = sum + difference * difference;
     }
   }
 
   private static void addProducts1(float x, float[] t, float[] out) {
     for (int c = 0; c < CENTROIDS; c++) {
       out[c] += x * t[c];
+    }
+  }
+
+  private static void addProducts4(
+      float sign, float[] x, int from, float[][] columns, int at, float[] out) {
+    float x0 = sign * x[from];
+    float x1 = sign * x[from + 1];
+    float x2 = sign * x[from + 2];
+    float x3 = sign * x[from + 3];
+    float[] t0 = columns[at];
+    float[] t1 = columns[at + 1];
+    float[] t2 = columns[at + 2];
+    float[] t3 = columns[at + 3];
+    for (int c = 0; c < CENTROIDS; c++) {
+      float sum = out[c] + x0 * t0[c];
+      sum += x1 * t1[c];
+      sum += x2 * t2[c];
+      out[c] = sum + x3 * t3[c];
     }
   }
 }

@@ -78,9 +78,15 @@ final class KMeans {
     if (n > 0) {
       SplittableRandom random = new SplittableRandom(seed);
       shuffle(n, random);
-      int prefix = Math.min(n, POOL);
-      seedAll(prefix, random);
-      refine(prefix, n, random);
+      int halvings = 0;
+      while (n >> (halvings + 1) >= POOL) {
+        halvings++;
+      }
+      seedAll(Math.min(n, POOL), random);
+      for (int h = halvings; h > 0; h--) {
+        refine(n >> h, options.levelIterations(), random);
+      }
+      refine(n, options.iterations(), random);
     }
     for (int c = 0; c < CENTROIDS; c++) {
       for (int d = 0; d < length; d++) {
@@ -90,25 +96,17 @@ final class KMeans {
     this.rows = null;
   }
 
-  private void refine(int firstLevel, int n, SplittableRandom random) throws IOException {
-    int level = firstLevel;
-    while (true) {
-      boolean last = level == n;
-      int limit = last ? options.iterations() : options.levelIterations();
-      double before = Double.POSITIVE_INFINITY;
-      for (int iteration = 0; iteration < limit; iteration++) {
-        double error = assign(level);
-        moveCentroids();
-        reseedEmpty(level, random);
-        if (error >= before * (1 - options.tolerance()) || error == 0) {
-          break;
-        }
-        before = error;
-      }
-      if (last) {
+  /** Iterates over the first {@code n} rows. */
+  private void refine(int n, int iterations, SplittableRandom random) throws IOException {
+    double before = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < iterations; i++) {
+      double error = assign(n);
+      moveCentroids();
+      reseedEmpty(n, random);
+      if (error == 0 || error >= before * (1 - options.tolerance())) {
         return;
       }
-      level = (int) Math.min(n, 2L * level);
+      before = error;
     }
   }
 

@@ -43,4 +43,30 @@ public final class PqEncoder {
     }
     return error;
   }
+
+  /**
+   * Encodes several vectors, subspace by subspace, so that the centroids of a subspace stay in the
+   * nearest cache. Worth it for codebooks beyond the size of the second-level cache, that is from
+   * about 1,000 dimensions; 16 to 64 vectors are enough.
+   *
+   * @param vectors {@code n} rows of {@code dims} floats
+   * @param n number of vectors
+   * @param codes receives {@code n} codes of one byte a subspace from {@code offset} on
+   * @param offset position in {@code codes}
+   */
+  public void encodeBlock(float[] vectors, int n, byte[] codes, int offset) {
+    int count = layout.count();
+    int dims = layout.dims();
+    Objects.checkFromIndexSize(0, Math.multiplyExact(n, dims), vectors.length);
+    Objects.checkFromIndexSize(offset, Math.multiplyExact(n, count), codes.length);
+    for (int s = 0; s < count; s++) {
+      int from = layout.offset(s);
+      int length = layout.length(s);
+      for (int i = 0; i < n; i++) {
+        CentroidKernels.squaredDistances(
+            columns, from, length, vectors, i * dims + from, distances);
+        codes[offset + i * count + s] = (byte) CentroidKernels.argmin(distances, scratch);
+      }
+    }
+  }
 }

@@ -21,7 +21,24 @@ import org.apache.lucene.util.IOUtils;
  */
 public final class PqTrainer {
 
+  private static final int SAMPLE_ROWS = 20_000;
+  private static final long SAMPLE_HEAP_BYTES = 16 << 20;
+
   private PqTrainer() {}
+
+  /**
+   * How many vectors to train on: 20,000, or fewer where subspaces are so long that one of them
+   * would take more than 16 MiB of heap. More vectors lower the quantization error little
+   * (docs/pq.md).
+   *
+   * @param layout subspaces
+   * @param available number of vectors there are, 0 or more
+   * @return a sample size of at most {@code available}
+   */
+  public static int sampleSize(SubspaceLayout layout, int available) {
+    long fitting = SAMPLE_HEAP_BYTES / (Float.BYTES * (long) layout.maxLength());
+    return (int) Math.min(available, Math.min(SAMPLE_ROWS, fitting));
+  }
 
   /**
    * How to train.
@@ -47,7 +64,7 @@ public final class PqTrainer {
 
     /** The measured defaults (docs/pq.md), with the given seed. */
     public static Options defaults(long seed) {
-      return new Options(seed, 4, 3, 0.01);
+      return new Options(seed, 2, 2, 0.001);
     }
 
     private static void checkAtLeastOne(String name, int value) {

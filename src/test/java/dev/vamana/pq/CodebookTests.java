@@ -34,6 +34,22 @@ public class CodebookTests extends LuceneTestCase {
     }
   }
 
+  public void testBlocksEncodeLikeSingleVectors() {
+    SubspaceLayout layout = PqTestData.randomLayout(random(), 60);
+    Codebook codebook = PqTestData.randomCodebook(random(), layout);
+    int n = random().nextInt(20);
+    float[] rows = PqTestData.gaussian(random(), 1, n * layout.dims())[0];
+    int offset = random().nextInt(5);
+    byte[] expected = new byte[offset + n * layout.count()];
+    for (int i = 0; i < n; i++) {
+      float[] row = Arrays.copyOfRange(rows, i * layout.dims(), (i + 1) * layout.dims());
+      codebook.encode(row, expected, offset + i * layout.count());
+    }
+    byte[] codes = new byte[expected.length];
+    new PqEncoder(codebook).encodeBlock(rows, n, codes, offset);
+    assertArrayEquals(expected, codes);
+  }
+
   public void testCentroidsEncodeToThemselves() {
     SubspaceLayout layout = PqTestData.randomLayout(random(), 40);
     Codebook codebook = PqTestData.randomCodebook(random(), layout);
