@@ -1,5 +1,6 @@
 package dev.vamana.pq;
 
+import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 
 /**
@@ -84,7 +85,7 @@ public final class CodebookFit {
     double sum = 0;
     for (int i = from; i < to; i++) {
       if (i % ABORT_INTERVAL == 0) {
-        abort.checkAborted();
+        abort.check();
       }
       CentroidKernels.squaredDistances(columns, 0, length, rows, i * length, distances);
       sum += distances[CentroidKernels.argmin(distances, scratch)];

@@ -1,5 +1,6 @@
 package dev.vamana.pq;
 
+import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Random;
