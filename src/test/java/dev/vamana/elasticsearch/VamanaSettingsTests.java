@@ -1,6 +1,10 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -33,6 +37,24 @@ public class VamanaSettingsTests extends LuceneTestCase {
             .put("index.vamana.graph_threshold", 0)
             .build();
     assertEquals(new VamanaParameters(16, 40, 1.5f, 8, 0, 7), VamanaSettings.parameters(settings));
+  }
+
+  public void testPagesNameEverySettingWithItsDefault() throws IOException {
+    for (String page : List.of("README.md", "docs/index-settings.md")) {
+      List<String> lines = Files.readAllLines(Path.of(page));
+      for (Setting<?> setting : VamanaSettings.ALL) {
+        List<String> rows =
+            lines.stream()
+                .filter(line -> line.startsWith("| `" + setting.getKey() + "` |"))
+                .toList();
+        assertEquals(page + " rows of " + setting.getKey(), 1, rows.size());
+        if (setting != VamanaSettings.BUILD_THREADS) {
+          String documented = rows.get(0).split("\\|")[2].replaceAll("[`, ]", "");
+          assertEquals(
+              page + " " + setting.getKey(), setting.getDefaultRaw(Settings.EMPTY), documented);
+        }
+      }
+    }
   }
 
   public void testValuesOutOfRangeAreNamed() {
