@@ -1,10 +1,12 @@
 package dev.vamana.codec;
 
 import dev.vamana.graph.Adjacency;
+import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.graph.VamanaBuilder;
 import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookFit;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.PqTrainer;
 import dev.vamana.vectors.Medoid;
@@ -26,11 +28,7 @@ final class FieldIndexer {
   /** Vectors that a codebook is trained on, and those that tell whether one still fits. */
   private static final int TRAINING_SAMPLE = 16_384;
 
-  private static final int CHECK_SAMPLE = 2_048;
-
-  // a codebook is kept while it quantizes the merged vectors at most this much worse than those it
-  // was trained on
-  private static final double KEEP_CODEBOOK_WITHIN = 1.1;
+  private static final int CHECK_SAMPLE = 4_096;
 
   private static final long TRAINING_SEED = 42;
 
@@ -61,23 +59,28 @@ final class FieldIndexer {
     };
   }
 
-  FieldMetadata.GraphMetadata writeGraph(IndexOutput out, MergeSources sources) throws IOException {
+  /**
+   * Builds and writes the graph.
+   *
+   * @param build how it is built
+   */
+  FieldMetadata.GraphMetadata writeGraph(
+      IndexOutput out, BuildParameters build, MergeSources sources) throws IOException {
     KnnVectorValues vectors = vectors();
     PairDistanceFactory distances =
         new PairDistanceFactory(
             raw.getFlatVectorScorer(info.name), info.getVectorSimilarityFunction(), vectors);
     int medoid = Medoid.find(vectors(), info.getVectorSimilarityFunction());
     VamanaGraph graph =
-        new VamanaBuilder(distances, parameters.build(), workers, abort)
-            .build(medoid, sources.largestGraph());
+        new VamanaBuilder(distances, build, workers, abort).build(medoid, sources.largestGraph());
     int stride = StoredAdjacency.stride(graph.maxDegree());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     writeRows(out, graph.rows(), stride);
     return new FieldMetadata.GraphMetadata(
         graph.maxDegree(),
         stride,
-        parameters.beamWidth(),
-        parameters.alpha(),
+        build.beamWidth(),
+        build.alpha(),
         graph.entryPoint(),
         offset,
         out.getFilePointer() - offset);
@@ -95,11 +98,10 @@ final class FieldIndexer {
 
   FieldMetadata.QuantizationMetadata writeCodes(IndexOutput out, MergeSources sources)
       throws IOException {
-    TrainedCodebook chosen = reusableCodebook(sources);
-    if (chosen == null) {
-      chosen = train();
+    Codebook codebook = reusableCodebook(sources);
+    if (codebook == null) {
+      codebook = train();
     }
-    Codebook codebook = chosen.codebook;
     long codesOffset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     new CodeWriter(codebook, info.getVectorSimilarityFunction(), workers, abort)
         .write(out, vectors(), sources.codesOf(codebook.id(), vectors().size()));
@@ -114,41 +116,34 @@ final class FieldIndexer {
         codesLength,
         codebookOffset,
         out.getFilePointer() - codebookOffset,
-        codebook.id(),
-        chosen.trainingError);
+        codebook.id());
   }
 
-  private TrainedCodebook reusableCodebook(MergeSources sources) throws IOException {
+  /** The largest source's codebook if it has the wanted layout and still fits, else null. */
+  private Codebook reusableCodebook(MergeSources sources) throws IOException {
     SegmentField source = sources.largestWithCodes();
     if (source == null
         || source.codebook().layout().equals(parameters.layout(info.getVectorDimension()))
             == false) {
       return null;
     }
-    double trainingError = source.metadata().quantization().trainingError();
-    double error = source.codebook().quantizationError(sample(CHECK_SAMPLE), abort);
-    return error <= KEEP_CODEBOOK_WITHIN * trainingError
-        ? new TrainedCodebook(source.codebook(), trainingError)
-        : null;
+    double ratio =
+        CodebookFit.errorRatio(source.codebook(), sample(CHECK_SAMPLE), TRAINING_SEED, abort);
+    return ratio <= CodebookFit.KEEP_RATIO ? source.codebook() : null;
   }
 
-  private TrainedCodebook train() throws IOException {
-    VectorSample sample = sample(TRAINING_SAMPLE);
-    Codebook codebook =
-        PqTrainer.train(
-            sample,
-            parameters.layout(info.getVectorDimension()),
-            CodebookId.random(),
-            PqTrainer.Options.defaults(TRAINING_SEED),
-            workers.executor(),
-            workers.threads(),
-            abort);
-    return new TrainedCodebook(codebook, codebook.quantizationError(sample(CHECK_SAMPLE), abort));
+  private Codebook train() throws IOException {
+    return PqTrainer.train(
+        sample(TRAINING_SAMPLE),
+        parameters.layout(info.getVectorDimension()),
+        CodebookId.random(),
+        PqTrainer.Options.defaults(TRAINING_SEED),
+        workers.executor(),
+        workers.threads(),
+        abort);
   }
 
   private VectorSample sample(int most) throws IOException {
-    return VectorSample.of(vectors(), info.getVectorSimilarityFunction(), most);
+    return VectorSample.of(vectors(), info.getVectorSimilarityFunction(), most, TRAINING_SEED);
   }
-
-  private record TrainedCodebook(Codebook codebook, double trainingError) {}
 }

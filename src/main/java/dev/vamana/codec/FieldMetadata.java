@@ -162,19 +162,14 @@ record FieldMetadata(
     }
   }
 
-  /**
-   * A field's codes.
-   *
-   * @param trainingError mean squared quantization error of the codebook when it was trained
-   */
+  /** A field's codes, and where they are in .veq. */
   record QuantizationMetadata(
       int subspaces,
       long codesOffset,
       long codesLength,
       long codebookOffset,
       long codebookLength,
-      CodebookId codebookId,
-      double trainingError) {
+      CodebookId codebookId) {
 
     void write(DataOutput out) throws IOException {
       out.writeVInt(subspaces);
@@ -185,7 +180,6 @@ record FieldMetadata(
       out.writeBytes(codebookId.id(), CodebookId.ID_BYTES);
       out.writeString(codebookId.name());
       out.writeVInt(codebookId.version());
-      out.writeLong(Double.doubleToLongBits(trainingError));
     }
 
     static QuantizationMetadata read(IndexInput in, int size, int dimension) throws IOException {
@@ -198,7 +192,6 @@ record FieldMetadata(
       in.readBytes(id, 0, id.length);
       String name = in.readString();
       int version = in.readVInt();
-      double trainingError = Double.longBitsToDouble(in.readLong());
       boolean valid =
           subspaces >= 1
               && subspaces <= Math.min(dimension, SubspaceLayout.MAX_SUBSPACES)
@@ -228,8 +221,7 @@ record FieldMetadata(
           codesLength,
           codebookOffset,
           codebookLength,
-          new CodebookId(id, name, version),
-          trainingError);
+          new CodebookId(id, name, version));
     }
   }
 }

@@ -29,7 +29,7 @@ public record VamanaParameters(
   public static final int DEFAULT_BEAM_WIDTH = 128;
   public static final float DEFAULT_ALPHA = 1.2f;
   public static final int AUTO_SUBSPACES = 0;
-  public static final int DEFAULT_GRAPH_THRESHOLD = 10_000;
+  public static final int DEFAULT_GRAPH_THRESHOLD = 4_096;
   public static final int DEFAULT_QUANTIZATION_THRESHOLD = 25_000;
 
   /** What the format's no-argument instance writes with. */
@@ -77,8 +77,21 @@ public record VamanaParameters(
         maxDegree, beamWidth, alpha, subspaces, newGraphThreshold, newQuantizationThreshold);
   }
 
+  /** How a merge builds a graph. */
   BuildParameters build() {
     return new BuildParameters(maxDegree, beamWidth, alpha, SEED);
+  }
+
+  /**
+   * How a flush builds a graph. Those of small segments live until the next merge, and a refresh
+   * waits for them: they are built with half the beam width, at half the cost. A flush large enough
+   * for codes is a bulk load, whose graph is there to stay.
+   *
+   * @param size vectors of the segment
+   */
+  BuildParameters buildAtFlush(int size) {
+    int beam = size >= quantizationThreshold ? beamWidth : Math.max(maxDegree, beamWidth / 2);
+    return new BuildParameters(maxDegree, beam, alpha, SEED);
   }
 
   SubspaceLayout layout(int dimension) {

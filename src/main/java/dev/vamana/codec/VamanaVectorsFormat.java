@@ -78,8 +78,6 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codebook in .veq
  *         <li>16 * <b>byte</b>, <b>string</b>, <b>vint</b> identity, name and version of the
  *             codebook
- *         <li><b>int64</b> mean squared quantization error when the codebook was trained (double
- *             bits)
  *       </ul>
  * </ul>
  */

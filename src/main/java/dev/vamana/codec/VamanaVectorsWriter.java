@@ -1,5 +1,6 @@
 package dev.vamana.codec;
 
+import dev.vamana.graph.BuildParameters;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -152,7 +153,9 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
       FieldMetadata.GraphMetadata graphMetadata = null;
       if (withGraph) {
         report("build graph of ", info, size);
-        graphMetadata = indexer.writeGraph(graph, sources);
+        BuildParameters build =
+            mergeState == null ? parameters.buildAtFlush(size) : parameters.build();
+        graphMetadata = indexer.writeGraph(graph, build, sources);
         report("built graph of ", info, size);
       }
       FieldMetadata.QuantizationMetadata codesMetadata = null;

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.SplittableRandom;
 import org.apache.lucene.codecs.lucene95.HasIndexSlice;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
@@ -13,8 +14,9 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexInput;
 
 /**
- * Evenly spaced vectors of a field, as quantization sees them: floats, of unit length for COSINE.
- * Read from the mapped file as they are needed, never copied as a whole.
+ * A random sample of a field's vectors, spread evenly over the ordinals and in random order, as
+ * quantization sees them: floats, of unit length for COSINE. Read from the mapped file as they are
+ * needed, never copied as a whole.
  */
 final class VectorSample implements TrainingSample {
 
@@ -23,33 +25,54 @@ final class VectorSample implements TrainingSample {
 
   private final KnnVectorValues values;
   private final FloatVectors vectors;
-  private final int count;
+  private final int[] ordinals;
   private final MemorySegment mapped;
   // 1 / norm of each sample vector for COSINE, else null
   private final float[] scales;
 
   private VectorSample(
-      KnnVectorValues values, VectorSimilarityFunction similarity, int count, float[] scales)
+      KnnVectorValues values, VectorSimilarityFunction similarity, int[] ordinals, float[] scales)
       throws IOException {
     this.values = values;
     this.vectors = new FloatVectors(values, similarity);
-    this.count = count;
+    this.ordinals = ordinals;
     this.scales = scales;
     this.mapped = mapped(values);
   }
 
-  static VectorSample of(KnnVectorValues values, VectorSimilarityFunction similarity, int most)
+  /**
+   * Draws a sample without repetition.
+   *
+   * @param most size of the sample; fewer if there are not as many vectors
+   * @param seed decides what is drawn
+   */
+  static VectorSample of(
+      KnnVectorValues values, VectorSimilarityFunction similarity, int most, long seed)
       throws IOException {
-    int count = Math.min(most, values.size());
+    int[] ordinals = draw(values.size(), Math.min(most, values.size()), seed);
     float[] scales = null;
     if (similarity == VectorSimilarityFunction.COSINE) {
-      scales = new float[count];
+      scales = new float[ordinals.length];
       FloatVectors vectors = new FloatVectors(values, similarity);
-      for (int i = 0; i < count; i++) {
-        scales[i] = vectors.scale(ordinal(i, count, values.size()));
+      for (int i = 0; i < scales.length; i++) {
+        scales[i] = vectors.scale(ordinals[i]);
       }
     }
-    return new VectorSample(values, similarity, count, scales);
+    return new VectorSample(values, similarity, ordinals, scales);
+  }
+
+  /** One ordinal of each of {@code count} equal ranges, shuffled. */
+  private static int[] draw(int size, int count, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    int[] ordinals = new int[count];
+    for (int i = 0; i < count; i++) {
+      int from = (int) ((long) i * size / count);
+      int to = (int) ((i + 1L) * size / count);
+      int at = random.nextInt(i + 1);
+      ordinals[i] = ordinals[at];
+      ordinals[at] = random.nextInt(from, to);
+    }
+    return ordinals;
   }
 
   private static MemorySegment mapped(KnnVectorValues values) throws IOException {
@@ -62,13 +85,9 @@ final class VectorSample implements TrainingSample {
     return null;
   }
 
-  private static int ordinal(int i, int count, int size) {
-    return (int) ((long) i * size / count);
-  }
-
   @Override
   public int size() {
-    return count;
+    return ordinals.length;
   }
 
   @Override
@@ -78,20 +97,19 @@ final class VectorSample implements TrainingSample {
 
   @Override
   public void vector(int i, float[] dst) throws IOException {
-    vectors.read(ordinal(i, count, values.size()), dst);
+    vectors.read(ordinals[i], dst);
   }
 
   @Override
   public void subspace(int offset, int length, float[] dst) throws IOException {
     float[] whole = mapped == null ? new float[dims()] : null;
-    for (int i = 0; i < count; i++) {
-      int ordinal = ordinal(i, count, values.size());
+    for (int i = 0; i < ordinals.length; i++) {
       if (mapped == null) {
-        vectors.read(ordinal, whole);
+        vectors.read(ordinals[i], whole);
         System.arraycopy(whole, offset, dst, i * length, length);
         continue;
       }
-      long start = ((long) ordinal * dims() + offset) * Float.BYTES;
+      long start = ((long) ordinals[i] * dims() + offset) * Float.BYTES;
       MemorySegment.copy(mapped, LITTLE_ENDIAN_FLOAT, start, dst, i * length, length);
       if (scales != null) {
         for (int d = i * length, end = d + length; d < end; d++) {
@@ -103,6 +121,6 @@ final class VectorSample implements TrainingSample {
 
   @Override
   public TrainingSample copy() throws IOException {
-    return new VectorSample(values.copy(), vectors.similarity(), count, scales);
+    return new VectorSample(values.copy(), vectors.similarity(), ordinals, scales);
   }
 }

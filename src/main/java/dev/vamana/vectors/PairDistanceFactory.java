@@ -5,6 +5,7 @@ import org.apache.lucene.codecs.hnsw.FlatVectorsScorer;
 import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 import org.apache.lucene.util.hnsw.RandomVectorScorerSupplier;
@@ -12,12 +13,16 @@ import org.apache.lucene.util.hnsw.RandomVectorScorerSupplier;
 /** Makes {@link PairDistances} over the vectors of one field, one for each building thread. */
 public final class PairDistanceFactory {
 
+  // below this squared norm the inner product in a Lucene score has too few digits left
+  private static final float MIN_SQUARED_NORM = 0.01f;
+
   private final RandomVectorScorerSupplier suppliers;
   private final ScoreToDistance conversion;
   private final int size;
 
   /**
-   * Makes distances between the vectors of a field.
+   * Makes distances between the vectors of a field: squared Euclidean ones for EUCLIDEAN,
+   * DOT_PRODUCT and MAXIMUM_INNER_PRODUCT, those of the directions for COSINE.
    *
    * @param scorer Lucene's scorer of the field's raw vectors
    * @param similarity the field's similarity
@@ -26,14 +31,29 @@ public final class PairDistanceFactory {
   public PairDistanceFactory(
       FlatVectorsScorer scorer, VectorSimilarityFunction similarity, KnnVectorValues values)
       throws IOException {
-    this.suppliers = scorer.getRandomVectorScorerSupplier(similarity, values);
     this.size = values.size();
-    float[] norms =
-        ScoreToDistance.needsNorms(similarity, values.getEncoding())
-            ? squaredNorms(values.copy())
-            : null;
-    this.conversion =
-        ScoreToDistance.of(similarity, values.getEncoding(), values.dimension(), norms);
+    VectorSimilarityFunction compared = similarity;
+    boolean unitLength =
+        similarity == VectorSimilarityFunction.DOT_PRODUCT
+            && values.getEncoding() == VectorEncoding.FLOAT32;
+    if (similarity == VectorSimilarityFunction.EUCLIDEAN) {
+      this.conversion = ScoreToDistance.ofEuclidean();
+    } else if (unitLength) {
+      this.conversion = ScoreToDistance.ofCosine();
+    } else {
+      float[] norms = squaredNorms(values.copy());
+      if (similarity != VectorSimilarityFunction.COSINE) {
+        compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
+        this.conversion = ScoreToDistance.ofInnerProduct(norms);
+      } else if (smallestPositive(norms) >= MIN_SQUARED_NORM) {
+        // Lucene's cosine sums the norms of both vectors anew for every pair
+        compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
+        this.conversion = ScoreToDistance.ofDirections(inverseRoots(norms));
+      } else {
+        this.conversion = ScoreToDistance.ofCosine();
+      }
+    }
+    this.suppliers = scorer.getRandomVectorScorerSupplier(compared, values);
   }
 
   /** Number of vectors. */
@@ -58,5 +78,22 @@ public final class PairDistanceFactory {
       }
     }
     return norms;
+  }
+
+  private static float smallestPositive(float[] values) {
+    float smallest = Float.POSITIVE_INFINITY;
+    for (float value : values) {
+      if (value > 0f) {
+        smallest = Math.min(smallest, value);
+      }
+    }
+    return smallest;
+  }
+
+  private static float[] inverseRoots(float[] values) {
+    for (int i = 0; i < values.length; i++) {
+      values[i] = values[i] > 0f ? (float) (1 / Math.sqrt(values[i])) : 0f;
+    }
+    return values;
   }
 }
