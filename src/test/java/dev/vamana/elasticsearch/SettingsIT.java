@@ -54,8 +54,11 @@ public class SettingsIT {
     assertRejected("index.vamana.max_degree", "3");
     assertRejected("index.vamana.max_degree", "many");
     assertRejected("index.vamana.beam_width", "0");
+    // The default max degree is 64.
+    assertRejected("index.vamana.beam_width", "63");
     assertRejected("index.vamana.alpha", "0.5");
     assertRejected("index.vamana.pq.subspaces", "-1");
+    assertRejected("index.vamana.pq.threshold", "-1");
     assertRejected("index.vamana.graph_threshold", "-1");
     assertRejected("index.vamana.no_such_setting", "1");
   }
