@@ -68,7 +68,16 @@ public final class Demo {
     }
     DemoSet set = DemoSet.of(options, progress);
     checkVectors(set.vectors());
-    try (RunningNode node = startNode()) {
+    NodeHome home = NodeHome.assemble(Path.of("target/node/demo"), options.plugin());
+    try {
+      return run(home, set);
+    } finally {
+      home.delete();
+    }
+  }
+
+  private boolean run(NodeHome home, DemoSet set) throws IOException {
+    try (RunningNode node = startNode(home)) {
       KnnIndex ours = new KnnIndex(node.client(), "demo-vamana", "demo-vamana (this plugin)");
       KnnIndex stock = new KnnIndex(node.client(), "demo-hnsw", "demo-hnsw (stock)");
       List<KnnIndex> indices = List.of(ours, stock);
@@ -88,10 +97,9 @@ public final class Demo {
     }
   }
 
-  private RunningNode startNode() throws IOException {
+  private RunningNode startNode(NodeHome home) throws IOException {
     try (Progress.Running starting =
-        progress.during("assembling and starting Elasticsearch with the plugin")) {
-      NodeHome home = NodeHome.assemble(Path.of("target/node/demo"), options.plugin());
+        progress.during("starting Elasticsearch 9.5.3 with the plugin in " + home.root())) {
       if (home.hasZstd() == false) {
         progress.say("the system has no libzstd: the node runs without native access");
       }
@@ -101,7 +109,7 @@ public final class Demo {
               NodeOptions.defaults()
                   .withHeap(options.heap())
                   .withSetting("http.port", Integer.toString(options.port())));
-      progress.say("Elasticsearch answers at %s, home %s", node.httpUri(), home.root());
+      progress.say("Elasticsearch answers at %s", node.httpUri());
       return node;
     }
   }

@@ -32,6 +32,7 @@ final class KeptNode {
     Path query = out.resolve("query.json");
     float[] vector = set.vectors().queries().rows()[0];
     Files.writeString(query, KnnIndex.query(vector, 5, Figures.NUM_CANDIDATES) + "\n");
+    index.refreshByItself();
     String base = node.httpUri() + "/" + index.name();
     String json = "curl -H 'Content-Type: application/json' '" + base + "/_search?pretty' -d ";
     print.println();

@@ -81,6 +81,11 @@ final class KnnIndex {
     client.post("/" + name + "/_flush", null);
   }
 
+  /** Lets the node refresh the index as it does by default. */
+  void refreshByItself() throws IOException {
+    client.put("/" + name + "/_settings", "{\"index.refresh_interval\": null}");
+  }
+
   /** Seconds spent in bulk requests, refreshes and the forced merge. */
   double indexSeconds() {
     return indexNanos / 1e9;

@@ -59,7 +59,7 @@ public final class NodeHome {
    * Assembles a home; what the folder held before is removed.
    *
    * @param wanted the folder; when running as root and the node's unprivileged user cannot enter
-   *     it, a folder in {@code java.io.tmpdir} (or {@code /tmp}) is taken, see {@link #root()}
+   *     it, a new folder in {@code java.io.tmpdir} (or {@code /tmp}) is taken: {@link #root()}
    * @param pluginZip zip of a plugin to install, or null for none
    * @return the home, with no data
    * @throws IllegalStateException if the jars are not there, or no folder fits
@@ -75,8 +75,7 @@ public final class NodeHome {
               + PARTS_PROPERTY);
     }
     NodeUser user = NodeUser.current();
-    Path root = user.reachable(wanted.toAbsolutePath().normalize());
-    FileTrees.delete(root);
+    Path root = user.emptyFolder(wanted.toAbsolutePath().normalize());
     NodeHome home = new NodeHome(root, user);
     home.layOut(parts);
     if (pluginZip != null) {

@@ -82,12 +82,13 @@ final class NodeUser {
   }
 
   /**
-   * A folder that this user can enter: {@code wanted}, or a sibling of the same name in a temporary
+   * An absent or empty folder that this user can enter: {@code wanted}, emptied, or a new temporary
    * folder when a folder above it is closed to others (a checkout under {@code /root} is).
    */
-  Path reachable(Path wanted) throws IOException {
-    Files.createDirectories(wanted);
+  Path emptyFolder(Path wanted) throws IOException {
+    Files.createDirectories(wanted.getParent());
     if (root == false || FileTrees.othersCanEnter(wanted.getParent())) {
+      FileTrees.delete(wanted);
       return wanted;
     }
     Set<String> candidates = new LinkedHashSet<>();
@@ -96,11 +97,7 @@ final class NodeUser {
     for (String candidate : candidates) {
       Path parent = Path.of(candidate);
       if (Files.isDirectory(parent) && FileTrees.othersCanEnter(parent)) {
-        return Files.createDirectories(
-            parent
-                .resolve("elasticsearch-vamana-nodes")
-                .resolve(Integer.toHexString(wanted.toAbsolutePath().toString().hashCode()))
-                .resolve(wanted.getFileName().toString()));
+        return Files.createTempDirectory(parent, wanted.getFileName() + "-");
       }
     }
     throw new IllegalStateException(
@@ -109,7 +106,7 @@ final class NodeUser {
             + ", who can enter neither "
             + wanted
             + " nor any of "
-            + new ArrayList<>(candidates)
+            + candidates
             + ": set -Djava.io.tmpdir to a folder that every user can enter");
   }
 
