@@ -53,15 +53,14 @@ public final class SegmentSearch {
     }
     int[] entryPoints = entryPoints(strategy, segment.size());
     SearchExecutor executor = ExecutorRegistry.current();
-    if (collector.k() > 1 && (executor != null || walk != null)) {
+    boolean asWorkItem = walk != null || (executor != null && collector.k() > 1);
+    if (asWorkItem && collector.k() <= WalkParameters.MAX_BEAM_WIDTH) {
       WorkItem item =
           new WorkItem(
               segment,
               query,
               collector.k(),
-              walk == null
-                  ? WalkParameters.exact(Math.min(beam, WalkParameters.MAX_BEAM_WIDTH))
-                  : walk,
+              walk == null ? WalkParameters.exact(beam) : walk,
               AcceptedOrdinals.copy(acceptedOrdinals, segment.size()),
               accepted,
               collector.visitLimit() - collector.visitedCount(),
