@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
@@ -10,6 +11,7 @@ import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
@@ -32,7 +34,10 @@ public class LifecycleIT {
     Path snapshots = home.root().resolve("snapshots");
     node =
         RunningNode.start(
-            home, PluginNode.options().withSetting("path.repo", snapshots.toString()));
+            home,
+            PluginNode.options()
+                .withSetting("path.repo", snapshots.toString())
+                .withSetting("vamana.build.threads", "2"));
   }
 
   @AfterClass
@@ -183,6 +188,39 @@ public class LifecycleIT {
       index.assertSegmentsInOurFormat(enabled);
       assertEquals(1, index.segments().size());
       assertAnswers(index, LIVE);
+    }
+  }
+
+  /** A build that would take minutes has to end with its index. */
+  @Test
+  public void testDeletingAnIndexEndsItsMerge() throws IOException, InterruptedException {
+    int count = 16_000;
+    TestVectors vectors = TestVectors.random(count, 32, 23);
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "doomed",
+            """
+            "index.vamana.enabled": true, "index.vamana.max_degree": 128,
+            "index.vamana.beam_width": 4096, "index.vamana.graph_threshold": 10000\
+            """,
+            TestIndex.denseVector("v", "float", 32, "l2_norm", "hnsw"));
+    for (int from = 0; from < count; from += count / 2) {
+      index.index(from, from + count / 2, doc -> "{\"v\": " + vectors.json(doc) + "}");
+    }
+    node.client().post("/doomed/_forcemerge?max_num_segments=1&wait_for_completion=false", null);
+    awaitBuilding(true);
+    node.client().delete("/doomed");
+    awaitBuilding(false);
+    assertFalse(node.log().contains("merge failed"));
+    assertFalse(node.log().contains("failed engine"));
+  }
+
+  private static void awaitBuilding(boolean expected) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (PluginNode.buildPool(node).active() > 0 != expected) {
+      assertTrue("building is not " + expected, System.nanoTime() < deadline);
+      Thread.sleep(50);
     }
   }
 }

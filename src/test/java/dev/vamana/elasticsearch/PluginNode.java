@@ -2,12 +2,15 @@ package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
 
+import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** Node homes with the plugin that the build has packed. */
@@ -31,5 +34,19 @@ final class PluginNode {
       assertEquals("plugin zips in target/releases: " + zips, 1, zips.size());
       return zips.get(0);
     }
+  }
+
+  /** The pool's threads at work, the most that there have been, and its finished tasks. */
+  record BuildPool(int active, int largest, long completed) {}
+
+  /** How the pool that builds graphs is doing. */
+  static BuildPool buildPool(RunningNode node) throws IOException {
+    Map<String, Object> stats = node.client().get("/_nodes/_local/stats/thread_pool");
+    Object only = ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
+    Object pool = NodeClient.at(only, "thread_pool", VamanaPlugin.BUILD_POOL);
+    return new BuildPool(
+        (Integer) NodeClient.at(pool, "active"),
+        (Integer) NodeClient.at(pool, "largest"),
+        ((Number) NodeClient.at(pool, "completed")).longValue());
   }
 }

@@ -307,7 +307,8 @@ public class SearchIT {
     index.index(
         0, count, doc -> "{\"half\": " + (doc % 2 == 0) + ", \"v\": " + vectors.json(doc) + "}");
     index.forceMerge();
-    assertPoolWasUsed();
+    PluginNode.BuildPool pool = PluginNode.buildPool(node);
+    assertTrue(pool.toString(), pool.completed() > 0 && pool.largest() <= 3);
     double recall = 0;
     double filteredRecall = 0;
     for (int i = 0; i < QUERIES.count(); i++) {
@@ -321,14 +322,6 @@ public class SearchIT {
     assertTrue("recall " + recall, recall / QUERIES.count() >= 0.95);
     assertTrue("recall " + filteredRecall, filteredRecall / QUERIES.count() >= 0.95);
     node.client().delete("/walked");
-  }
-
-  private static void assertPoolWasUsed() throws IOException {
-    Map<String, Object> stats = node.client().get("/_nodes/_local/stats/thread_pool");
-    Object only = ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
-    Object pool = NodeClient.at(only, "thread_pool", VamanaPlugin.BUILD_POOL);
-    assertTrue(pool.toString(), ((Number) NodeClient.at(pool, "completed")).longValue() > 0);
-    assertTrue(pool.toString(), ((Number) NodeClient.at(pool, "largest")).longValue() <= 3);
   }
 
   private static Map<String, Object> walked(TestIndex index, float[] query, String filter)
