@@ -102,7 +102,7 @@ public final class Benchmark {
     return String.format(Locale.ROOT, "%s %.1f", when, Machine.load());
   }
 
-  private static void delete(Path folder) throws IOException {
+  static void delete(Path folder) throws IOException {
     Files.walkFileTree(
         folder,
         new SimpleFileVisitor<>() {

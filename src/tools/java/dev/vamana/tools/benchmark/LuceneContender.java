@@ -48,7 +48,7 @@ final class LuceneContender implements Contender {
     BuildMeter.Measured<Void> build =
         BuildMeter.measure(
             () -> {
-              write(set, folder, clock);
+              write(set, format.get(), folder, clock);
               return null;
             });
     BuildCost[] parts = clock.split(build.cost());
@@ -61,10 +61,12 @@ final class LuceneContender implements Contender {
             new Searcher(folder, set)));
   }
 
-  private void write(VectorSet set, Path folder, InfoStream info) throws IOException {
+  /** Indexes all vectors on the calling thread, in one flush. */
+  static void write(VectorSet set, KnnVectorsFormat format, Path folder, InfoStream info)
+      throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
-            .setCodec(codec(format.get()))
+            .setCodec(codec(format))
             .setInfoStream(info)
             .setUseCompoundFile(false)
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
