@@ -16,15 +16,15 @@ final class AcceptedOrdinals {
    *
    * @param accepted accepted ordinals, or null for all
    * @param size number of ordinals
-   * @return an immutable copy, or null for all
+   * @return a copy that nobody changes, or null for all
    */
-  static Bits copy(Bits accepted, int size) {
+  static FixedBitSet copy(Bits accepted, int size) {
     if (accepted == null) {
       return null;
     }
     FixedBitSet copy = new FixedBitSet(size);
     copy.set(0, size);
     accepted.applyMask(copy, 0);
-    return copy.asReadOnlyBits();
+    return copy;
   }
 }

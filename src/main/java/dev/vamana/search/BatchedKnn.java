@@ -19,6 +19,7 @@ import org.apache.lucene.index.QueryTimeout;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.ScoreMode;
@@ -27,7 +28,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.Weight;
-import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
 
 /**
  * Nearest neighbours of many query vectors at once.
@@ -82,7 +83,7 @@ public final class BatchedKnn {
     return search(
         field,
         Arrays.stream(queries).map(QueryVector::of).toList(),
-        WalkParameters.exact(beam(k)),
+        WalkParameters.defaults(k),
         k,
         filter);
   }
@@ -92,7 +93,7 @@ public final class BatchedKnn {
     return search(
         field,
         Arrays.stream(queries).map(QueryVector::of).toList(),
-        WalkParameters.exact(beam(k)),
+        WalkParameters.defaults(k),
         k,
         filter);
   }
@@ -134,10 +135,6 @@ public final class BatchedKnn {
       run(slots.subList(from, Math.min(slots.size(), from + MAX_BATCH)));
     }
     return merge(leaves, queries.size(), k);
-  }
-
-  private static int beam(int k) {
-    return Math.max(1, Math.min(k, WalkParameters.MAX_BEAM_WIDTH));
   }
 
   private static void checkQueries(FieldInfo info, List<QueryVector> queries) {
@@ -192,6 +189,11 @@ public final class BatchedKnn {
     return null;
   }
 
+  private BooleanSupplier cancelled() {
+    QueryTimeout timeout = searcher.getTimeout();
+    return timeout == null ? () -> false : timeout::shouldExit;
+  }
+
   private void searchOtherFormat(
       LeafReaderContext context,
       String field,
@@ -201,8 +203,10 @@ public final class BatchedKnn {
       TopDocs[] hits)
       throws IOException {
     for (int i = 0; i < hits.length; i++) {
-      TopKnnCollector collector =
-          new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE);
+      KnnCollector collector =
+          new CancellableCollector(
+              new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE),
+              cancelled());
       QueryVector query = queries.get(i);
       if (query.floats() != null) {
         context.reader().searchNearestVectors(field, query.floats(), collector, acceptDocs);
@@ -226,12 +230,11 @@ public final class BatchedKnn {
       TopDocs[] hits,
       List<Slot> slots)
       throws IOException {
-    int accepted = Math.min(acceptDocs.cost(), view.size());
     KnnVectorValues vectors = view.vectors();
-    Bits acceptedOrdinals =
+    FixedBitSet acceptedOrdinals =
         AcceptedOrdinals.copy(vectors.getAcceptOrds(acceptDocs.bits()), view.size());
-    QueryTimeout timeout = searcher.getTimeout();
-    BooleanSupplier cancelled = timeout == null ? () -> false : timeout::shouldExit;
+    int accepted = acceptedOrdinals == null ? view.size() : acceptedOrdinals.cardinality();
+    BooleanSupplier cancelled = cancelled();
     for (int i = 0; i < hits.length; i++) {
       WorkItem item =
           new WorkItem(

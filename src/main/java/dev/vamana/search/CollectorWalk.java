@@ -11,12 +11,16 @@ import org.apache.lucene.util.NumericUtils;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Greedy search on exact scores that is steered by a Lucene collector: the collector's k is the
- * beam width, its competitive similarity prunes and ends the walk, and it may stop it at any step.
+ * Greedy search on exact scores that is steered by a Lucene collector: its competitive similarity
+ * prunes and ends the walk, and it may stop it at any step.
  *
  * <p>Every kind of collector works, since each accepted hit is handed over as it is found: top k,
  * thresholds without a k, one hit a parent, time limits, saturation. Rejected nodes are walked
  * through but not collected.
+ *
+ * <p>A collector of one or a few hits would end the walk at the first local optimum, often the
+ * medoid itself. So where it wants fewer hits than the beam is wide, the walk keeps a beam of its
+ * own and goes on while a node could enter either.
  */
 final class CollectorWalk {
 
@@ -27,10 +31,14 @@ final class CollectorWalk {
   private final KnnSearchStrategy strategy;
   private final VisitedSet visited;
   private final LongHeap candidates;
+  // the best accepted nodes, worst on top; null if the collector is the beam
+  private final LongHeap beam;
+  private final int beamWidth;
   private final int[] row;
   private final int[] fresh;
   private final float[] scores;
   private float minCompetitive;
+  private float expandedTie = Float.NaN;
 
   /**
    * Makes a walk.
@@ -38,17 +46,24 @@ final class CollectorWalk {
    * @param scorer exact scores of the query against ordinals
    * @param collector receives ordinals (not documents) with their scores
    * @param acceptedOrdinals which ordinals may be collected, or null for all
+   * @param beamWidth accepted nodes that the walk keeps at least, 1 or more
    */
   CollectorWalk(
-      RandomVectorScorer scorer, Adjacency graph, KnnCollector collector, Bits acceptedOrdinals) {
+      RandomVectorScorer scorer,
+      Adjacency graph,
+      KnnCollector collector,
+      Bits acceptedOrdinals,
+      int beamWidth) {
     this.scorer = scorer;
     this.graph = graph;
     this.collector = collector;
     this.acceptedOrdinals = acceptedOrdinals;
     this.strategy = collector.getSearchStrategy();
-    int beam = Math.max(32, Math.min(collector.k(), graph.size()));
-    this.visited = new VisitedSet(graph.size(), beam * 12);
-    this.candidates = new LongHeap(beam);
+    this.beamWidth = Math.min(beamWidth, graph.size());
+    this.beam = collector.k() >= beamWidth ? null : new LongHeap(this.beamWidth);
+    int expected = Math.max(32, Math.min(Math.max(beamWidth, collector.k()), graph.size()));
+    this.visited = new VisitedSet(graph.size(), expected * 12);
+    this.candidates = new LongHeap(expected);
     this.row = new int[graph.maxDegree()];
     this.fresh = new int[graph.maxDegree()];
     this.scores = new float[graph.maxDegree()];
@@ -70,9 +85,7 @@ final class CollectorWalk {
     score(count);
     while (candidates.size() > 0 && collector.earlyTerminated() == false) {
       long nearest = candidates.pop();
-      // equal scores are collected but not followed, or a field of equal vectors would be walked
-      // whole
-      if (scoreOf(nearest) <= minCompetitive) {
+      if (worthExpanding(nearest) == false) {
         return;
       }
       int degree = graph.neighbors(ordinalOf(nearest), row);
@@ -89,6 +102,23 @@ final class CollectorWalk {
     }
   }
 
+  private boolean worthExpanding(long candidate) {
+    float score = scoreOf(candidate);
+    if (score > minCompetitive) {
+      return true;
+    }
+    if (beam != null) {
+      return beam.size() < beamWidth || ~candidate >= beam.top();
+    }
+    // the worst hit of a full collector is expanded, as the last of a worklist would be; but once,
+    // or a field of equal vectors would be walked whole
+    if (score < minCompetitive || score == expandedTie) {
+      return false;
+    }
+    expandedTie = score;
+    return true;
+  }
+
   private void score(int wanted) throws IOException {
     int count =
         (int) Math.min(wanted, Math.max(0, collector.visitLimit() - collector.visitedCount()));
@@ -96,22 +126,42 @@ final class CollectorWalk {
       return;
     }
     collector.incVisitedCount(count);
-    if (scorer.bulkScore(fresh, scores, count) < minCompetitive) {
+    if (scorer.bulkScore(fresh, scores, count) < leastUseful()) {
       return;
     }
     for (int i = 0; i < count; i++) {
+      int ordinal = fresh[i];
       float score = scores[i];
-      if (score < minCompetitive) {
-        continue;
-      }
-      if (score > minCompetitive) {
-        candidates.push(encode(fresh[i], score));
-      }
-      if ((acceptedOrdinals == null || acceptedOrdinals.get(fresh[i]))
-          && collector.collect(fresh[i], score)) {
+      long candidate = encode(ordinal, score);
+      boolean accepted = acceptedOrdinals == null || acceptedOrdinals.get(ordinal);
+      boolean competitive = entersBeam(candidate, accepted) || score > minCompetitive;
+      if (accepted && score >= minCompetitive && collector.collect(ordinal, score)) {
+        competitive = true;
         minCompetitive = collector.minCompetitiveSimilarity();
       }
+      if (competitive) {
+        candidates.push(candidate);
+      }
     }
+  }
+
+  /** The score below which a node is neither collected nor followed. */
+  private float leastUseful() {
+    if (beam == null) {
+      return minCompetitive;
+    }
+    return beam.size() < beamWidth
+        ? Float.NEGATIVE_INFINITY
+        : Math.min(minCompetitive, scoreOf(~beam.top()));
+  }
+
+  private boolean entersBeam(long candidate, boolean accepted) {
+    if (beam == null) {
+      return false;
+    }
+    return accepted
+        ? beam.insertWithOverflow(~candidate)
+        : beam.size() < beamWidth || ~candidate > beam.top();
   }
 
   /** Highest score first, then lower ordinal, in a heap whose top is the smallest value. */

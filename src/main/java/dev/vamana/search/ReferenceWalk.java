@@ -60,7 +60,7 @@ final class ReferenceWalk {
         item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED
             ? acceptedExpanded()
             : acceptedBest();
-    return Rerank.exact(scorer, candidates, item.k(), visitedCount + candidates.length, complete);
+    return Rerank.exact(scorer, candidates, item.k(), visitedCount, complete);
   }
 
   private boolean walk() throws IOException {

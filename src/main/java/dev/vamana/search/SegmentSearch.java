@@ -8,6 +8,7 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.hnsw.OrdinalTranslatedKnnCollector;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
@@ -18,8 +19,9 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  * <p>A walk is steered by the collector unless an executor is installed or the query brings its own
  * walk parameters; an executor returns the k best hits, which are then replayed into the collector.
  * Two kinds of collectors do not want the k best: those without a k of their own (thresholds, which
- * say k = 1) and those that keep one hit a parent. The first are told by k = 1 and walked here; the
- * second show by not being full after k hits, and are walked here then.
+ * say k = 1) and those that keep one hit a parent. The first have a competitive score before their
+ * first hit and are walked here; the second show by not being full after k hits, and are walked
+ * here then.
  */
 public final class SegmentSearch {
 
@@ -45,24 +47,26 @@ public final class SegmentSearch {
     int accepted = Math.min(acceptDocs.cost(), segment.size());
     Bits acceptedOrdinals = scorer.getAcceptOrds(acceptDocs.bits());
     KnnSearchStrategy strategy = collector.getSearchStrategy();
-    WalkParameters walk = walkParameters(strategy);
-    int beam = walk == null ? collector.k() : Math.max(collector.k(), walk.beamWidth());
+    WalkParameters own = walkParameters(strategy);
+    WalkParameters walk = own == null ? WalkParameters.defaults(collector.k()) : own;
+    int beam = Math.max(collector.k(), walk.beamWidth());
     if (SearchPlan.scan(segment, beam, accepted)) {
       new ExactScan(scorer, ordinals).run(acceptedOrdinals);
       return;
     }
     int[] entryPoints = entryPoints(strategy, segment.size());
     SearchExecutor executor = ExecutorRegistry.current();
-    boolean asWorkItem = walk != null || (executor != null && collector.k() > 1);
+    boolean asWorkItem = (own != null || executor != null) && wantsBestHits(collector);
     if (asWorkItem && collector.k() <= WalkParameters.MAX_BEAM_WIDTH) {
+      FixedBitSet copy = AcceptedOrdinals.copy(acceptedOrdinals, segment.size());
       WorkItem item =
           new WorkItem(
               segment,
               query,
               collector.k(),
-              walk == null ? WalkParameters.exact(beam) : walk,
-              AcceptedOrdinals.copy(acceptedOrdinals, segment.size()),
-              accepted,
+              walk,
+              copy,
+              copy == null ? segment.size() : copy.cardinality(),
               collector.visitLimit() - collector.visitedCount(),
               collector::earlyTerminated,
               entryPoints);
@@ -75,7 +79,15 @@ public final class SegmentSearch {
     int[] starts = new int[entryPoints.length + 1];
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
-    new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals).run(starts);
+    new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam).run(starts);
+  }
+
+  /**
+   * Whether the collector keeps the best hits. One for all hits above a score says that it keeps
+   * one, but has a competitive score before its first hit, which a collector of the best has not.
+   */
+  private static boolean wantsBestHits(KnnCollector collector) {
+    return collector.k() > 1 || collector.minCompetitiveSimilarity() == Float.NEGATIVE_INFINITY;
   }
 
   /** Returns false if the collector wants hits that the k best do not contain. */

@@ -22,6 +22,9 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
 
   static final int MIN_DEFAULT_RERANK = 32;
 
+  // a narrower beam ends at the first local optimum too often
+  private static final int MIN_DEFAULT_BEAM_WIDTH = 16;
+
   /** What a walk compares. */
   public enum Distances {
     /** Exact distances, from the raw vectors. */
@@ -41,6 +44,16 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
   /** A walk on exact distances, one parent a step. */
   public static WalkParameters exact(int beamWidth) {
     return new WalkParameters(beamWidth, Distances.EXACT, 1, RERANK_DEFAULT);
+  }
+
+  /**
+   * The walk of a query that brings no parameters: on exact distances, with a beam of k, but not of
+   * fewer than {@value #MIN_DEFAULT_BEAM_WIDTH} nodes.
+   *
+   * @param k hits wanted, at least 1
+   */
+  public static WalkParameters defaults(int k) {
+    return exact(Math.min(Math.max(k, MIN_DEFAULT_BEAM_WIDTH), MAX_BEAM_WIDTH));
   }
 
   /** A walk on quantized distances, one parent a step. */

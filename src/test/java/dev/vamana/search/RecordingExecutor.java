@@ -1,0 +1,31 @@
+package dev.vamana.search;
+
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** The CPU executor, remembering what it was asked. */
+final class RecordingExecutor implements SearchExecutor {
+
+  final Queue<WorkItem> items = new ConcurrentLinkedQueue<>();
+  private final CpuExecutor in = new CpuExecutor(Workers.callingThread());
+  volatile int closed;
+
+  @Override
+  public String name() {
+    return "recording";
+  }
+
+  @Override
+  public List<WorkResult> search(List<WorkItem> batch) throws IOException {
+    items.addAll(batch);
+    return in.search(batch);
+  }
+
+  @Override
+  public synchronized void close() {
+    closed++;
+  }
+}
