@@ -2,6 +2,7 @@ package dev.vamana.search;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
@@ -30,7 +31,7 @@ public final class ExecutorRegistry {
    */
   public static synchronized Installation install(Supplier<SearchExecutor> factory) {
     if (current == null) {
-      current = factory.get();
+      current = Objects.requireNonNull(factory.get(), "factory made no executor");
     }
     installations++;
     return new Installation(current);

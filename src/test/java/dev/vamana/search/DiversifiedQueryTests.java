@@ -163,8 +163,7 @@ public class DiversifiedQueryTests extends SearchTestCase {
   }
 
   private static void assertOneHitPerParent(
-      TestVectors children, IndexSearcher searcher, KnnSearchStrategy strategy)
-      throws IOException {
+      TestVectors children, IndexSearcher searcher, KnnSearchStrategy strategy) throws IOException {
     for (boolean decorated : new boolean[] {false, true}) {
       for (int k : new int[] {1, 3, K, PARENTS / 2, PARENTS}) {
         double recall = 0;
@@ -225,8 +224,7 @@ public class DiversifiedQueryTests extends SearchTestCase {
                       SHUFFLED, 0, parents * CHILDREN - 1);
               QueryVector vector = near(children.get(random().nextInt(children.size())));
               TopDocs hits =
-                  searcher.search(
-                      query(vector, filter, K, null, random().nextBoolean()), K);
+                  searcher.search(query(vector, filter, K, null, random().nextBoolean()), K);
               int[] ids = ids(searcher, hits);
               assertWellFormed(children, vector, hits, ids, id -> id < parents * CHILDREN);
               assertEquals(

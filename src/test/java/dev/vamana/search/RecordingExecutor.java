@@ -7,7 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** The CPU executor, remembering what it was asked. */
-final class RecordingExecutor implements SearchExecutor {
+class RecordingExecutor implements SearchExecutor {
 
   final Queue<WorkItem> items = new ConcurrentLinkedQueue<>();
   private final CpuExecutor in = new CpuExecutor(Workers.callingThread());

@@ -29,8 +29,7 @@ public class SearchStrategyTests extends SearchTestCase {
 
   private static TestIndex index(VectorEncoding encoding, boolean codes, int segments)
       throws IOException {
-    TestVectors vectors =
-        TestVectors.clustered(random(), encoding, randomSimilarity(), SIZE, 16);
+    TestVectors vectors = TestVectors.clustered(random(), encoding, randomSimilarity(), SIZE, 16);
     return new TestIndex(vectors, codes ? graphsAndCodes() : graphs(), segments);
   }
 
@@ -121,8 +120,7 @@ public class SearchStrategyTests extends SearchTestCase {
     TestVectors vectors = new TestVectors(shuffled.similarity(), sorted);
     int k = 100;
     try (TestIndex index = new TestIndex(vectors, graphs(), 5)) {
-      CountedQuery knn =
-          new CountedQuery(FIELD, vector, k, null, KnnSearchStrategy.Hnsw.DEFAULT);
+      CountedQuery knn = new CountedQuery(FIELD, vector, k, null, KnnSearchStrategy.Hnsw.DEFAULT);
       TopDocs hits = index.searcher.search(knn.query(), k);
       assertTrue("searches " + knn.searches(), knn.searches() > 5);
       assertEquals(k, hits.scoreDocs.length);
@@ -253,8 +251,7 @@ public class SearchStrategyTests extends SearchTestCase {
         "parents must be between 1 and 64, got 65",
         () -> new WalkParameters(10, WalkParameters.Distances.EXACT, 65, 0));
     assertMessage(
-        "rerankDepth must be between -1 and 10000, got -2",
-        () -> WalkParameters.quantized(10, -2));
+        "rerankDepth must be between -1 and 10000, got -2", () -> WalkParameters.quantized(10, -2));
   }
 
   private static void assertMessage(String message, org.junit.function.ThrowingRunnable code) {
@@ -264,7 +261,8 @@ public class SearchStrategyTests extends SearchTestCase {
   public void testStrategiesAreEqualByTheirParameters() {
     VamanaSearchStrategy strategy = new VamanaSearchStrategy(WalkParameters.exact(20));
     assertEquals(strategy, new VamanaSearchStrategy(WalkParameters.exact(20)));
-    assertEquals(strategy.hashCode(), new VamanaSearchStrategy(WalkParameters.exact(20)).hashCode());
+    assertEquals(
+        strategy.hashCode(), new VamanaSearchStrategy(WalkParameters.exact(20)).hashCode());
     assertNotEquals(strategy, new VamanaSearchStrategy(WalkParameters.exact(21)));
     assertNotEquals(strategy, KnnSearchStrategy.Hnsw.DEFAULT);
     assertEquals(

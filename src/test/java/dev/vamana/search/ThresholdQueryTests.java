@@ -23,14 +23,9 @@ public class ThresholdQueryTests extends SearchTestCase {
   }
 
   private static Query query(
-      QueryVector vector,
-      float threshold,
-      float decay,
-      Query filter,
-      KnnSearchStrategy strategy) {
+      QueryVector vector, float threshold, float decay, Query filter, KnnSearchStrategy strategy) {
     return vector.floats() != null
-        ? new FloatVectorSimilarityQuery(
-            FIELD, vector.floats(), threshold, decay, filter, strategy)
+        ? new FloatVectorSimilarityQuery(FIELD, vector.floats(), threshold, decay, filter, strategy)
         : new ByteVectorSimilarityQuery(FIELD, vector.bytes(), threshold, decay, filter, strategy);
   }
 
@@ -103,15 +98,9 @@ public class ThresholdQueryTests extends SearchTestCase {
         QueryVector vector = index.vectors.get(random().nextInt(SIZE));
         for (int wanted : new int[] {1, 30}) {
           double recall =
-              recall(
-                  index,
-                  vector,
-                  wanted,
-                  0.5f,
-                  index.filter(limit),
-                  index.accepted(limit),
-                  null);
-          assertTrue("recall " + recall + ", limit " + limit, recall >= (limit > SIZE / 20 ? 0.5 : 1));
+              recall(index, vector, wanted, 0.5f, index.filter(limit), index.accepted(limit), null);
+          assertTrue(
+              "recall " + recall + ", limit " + limit, recall >= (limit > SIZE / 20 ? 0.5 : 1));
         }
       }
     }

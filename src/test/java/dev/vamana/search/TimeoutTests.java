@@ -85,8 +85,7 @@ public class TimeoutTests extends SearchTestCase {
   }
 
   public void testScans() throws IOException {
-    try (TestIndex index =
-        new TestIndex(data(randomEncoding()), new VamanaVectorsFormat(), 1)) {
+    try (TestIndex index = new TestIndex(data(randomEncoding()), new VamanaVectorsFormat(), 1)) {
       assertFalse(index.view().hasGraph());
       assertEndsEarly(index, KnnSearchStrategy.Hnsw.DEFAULT, 64);
     }
@@ -98,8 +97,7 @@ public class TimeoutTests extends SearchTestCase {
       QueryVector vector = index.vectors.get(3);
       // must not throw; how many are found depends on when it ends
       TopDocs hits =
-          index.searcher.search(
-              new FloatVectorSimilarityQuery(FIELD, vector.floats(), -1), SIZE);
+          index.searcher.search(new FloatVectorSimilarityQuery(FIELD, vector.floats(), -1), SIZE);
       assertTrue(hits.scoreDocs.length < SIZE);
     }
   }

@@ -1,0 +1,244 @@
+package dev.vamana.search;
+
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FSDirectory;
+import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.NamedThreadFactory;
+
+/** The registry, executors that are installed in it, and the executor of the CPU. */
+public class ExecutorTests extends SearchTestCase {
+
+  private static final int SIZE = 2_000;
+  private static final int K = 12;
+
+  private static TestVectors data() {
+    return TestVectors.clustered(random(), randomEncoding(), randomSimilarity(), SIZE, 16);
+  }
+
+  public void testUsersShareOneExecutor() throws IOException {
+    assertNull(ExecutorRegistry.current());
+    RecordingExecutor executor = new RecordingExecutor();
+    ExecutorRegistry.Installation first = ExecutorRegistry.install(() -> executor);
+    ExecutorRegistry.Installation second =
+        ExecutorRegistry.install(() -> unwanted("one is installed"));
+    assertSame(executor, first.executor());
+    assertSame(executor, second.executor());
+    assertSame(executor, ExecutorRegistry.current());
+    first.close();
+    first.close();
+    assertSame("closing twice counts once", executor, ExecutorRegistry.current());
+    assertEquals(0, executor.closed);
+    second.close();
+    assertNull(ExecutorRegistry.current());
+    assertEquals(1, executor.closed);
+    second.close();
+    assertEquals(1, executor.closed);
+    RecordingExecutor next = new RecordingExecutor();
+    try (ExecutorRegistry.Installation third = ExecutorRegistry.install(() -> next)) {
+      assertSame(next, third.executor());
+    }
+    assertEquals(1, next.closed);
+  }
+
+  private static SearchExecutor unwanted(String message) {
+    throw new AssertionError(message);
+  }
+
+  public void testFailingFactoryInstallsNothing() throws IOException {
+    expectThrows(
+        IllegalStateException.class,
+        () ->
+            ExecutorRegistry.install(
+                () -> {
+                  throw new IllegalStateException("no device");
+                }));
+    assertNull(ExecutorRegistry.current());
+    RecordingExecutor executor = new RecordingExecutor();
+    ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> executor);
+    installation.close();
+    assertEquals(1, executor.closed);
+  }
+
+  public void testFactoryThatMakesNothing() {
+    expectThrows(NullPointerException.class, () -> ExecutorRegistry.install(() -> null));
+    assertNull(ExecutorRegistry.current());
+  }
+
+  /** What Lucene reopens by name after a restart finds the executor all the same. */
+  public void testReopenedSegmentIsServed() throws IOException {
+    TestVectors vectors = data();
+    Path path = createTempDir();
+    try (Directory directory = FSDirectory.open(path);
+        IndexWriter writer = new IndexWriter(directory, config(graphs()))) {
+      for (int id = 0; id < SIZE; id++) {
+        writer.addDocument(document(vectors, id, id));
+      }
+    }
+    List<int[]> before = new ArrayList<>();
+    try (Directory directory = FSDirectory.open(path);
+        DirectoryReader reader = DirectoryReader.open(directory)) {
+      IndexSearcher searcher = new IndexSearcher(reader);
+      for (int i = 0; i < 20; i++) {
+        before.add(search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K))));
+      }
+    }
+    RecordingExecutor executor = new RecordingExecutor();
+    ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> executor);
+    try (Directory directory = FSDirectory.open(path);
+        DirectoryReader reader = DirectoryReader.open(directory)) {
+      IndexSearcher searcher = new IndexSearcher(reader);
+      for (int i = 0; i < 20; i++) {
+        int[] ids =
+            search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K)));
+        assertArrayEquals(before.get(i), ids);
+        assertEquals(i + 1, executor.items.size());
+      }
+      // queries that bring nothing of ours are served too
+      search(vectors, searcher, 0, KnnSearchStrategy.Hnsw.DEFAULT);
+      assertEquals(21, executor.items.size());
+      assertEquals(
+          "one view a segment", 1, executor.items.stream().map(WorkItem::segment).distinct().count());
+      installation.close();
+      search(vectors, searcher, 0, KnnSearchStrategy.Hnsw.DEFAULT);
+      assertEquals(21, executor.items.size());
+    }
+    assertEquals(1, executor.closed);
+  }
+
+  private static int[] search(
+      TestVectors vectors, IndexSearcher searcher, int id, KnnSearchStrategy strategy)
+      throws IOException {
+    QueryVector query = vectors.get(id * 7);
+    TopDocs hits =
+        searcher.search(new CountedQuery(FIELD, query, K, null, strategy).query(), K);
+    int[] ids = ids(searcher, hits);
+    assertEquals(K, ids.length);
+    assertWellFormed(vectors, query, hits, ids, ALL);
+    return ids;
+  }
+
+  public void testExecutorThatFindsFew() throws IOException {
+    SearchExecutor few =
+        new RecordingExecutor() {
+          @Override
+          public List<WorkResult> search(List<WorkItem> batch) throws IOException {
+            return super.search(batch).stream()
+                .map(
+                    result ->
+                        new WorkResult(
+                            Arrays.copyOf(result.ordinals(), 3),
+                            Arrays.copyOf(result.scores(), 3),
+                            result.visited(),
+                            true))
+                .toList();
+          }
+        };
+    try (TestIndex index = new TestIndex(data(), graphs(), 1);
+        ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> few)) {
+      assertSame(few, installation.executor());
+      QueryVector query = index.vectors.get(5);
+      TopDocs hits =
+          index.searcher.search(new CountedQuery(FIELD, query, K, null, null).query(), K);
+      assertEquals(3, hits.scoreDocs.length);
+      assertWellFormed(index.vectors, query, hits, ids(index.searcher, hits), ALL);
+      // Lucene itself scans when a filtered search finds too few
+      hits =
+          index.searcher.search(
+              new CountedQuery(FIELD, query, K, index.filter(SIZE / 2), null).query(), K);
+      assertEquals(K, hits.scoreDocs.length);
+    }
+  }
+
+  public void testExecutorThatFails() throws IOException {
+    SearchExecutor failing =
+        new RecordingExecutor() {
+          @Override
+          public List<WorkResult> search(List<WorkItem> batch) throws IOException {
+            throw new IOException("device lost");
+          }
+        };
+    try (TestIndex index = new TestIndex(data(), graphs(), 1);
+        ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> failing)) {
+      assertSame(failing, installation.executor());
+      IOException failure =
+          expectThrows(
+              IOException.class,
+              () ->
+                  index.searcher.search(
+                      new CountedQuery(FIELD, index.vectors.get(5), K, null, null).query(), K));
+      assertEquals("device lost", failure.getMessage());
+    }
+  }
+
+  public void testThreadsChangeNothing() throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(3, new NamedThreadFactory("search"));
+    try (TestIndex index = new TestIndex(data(), graphsAndCodes(), 1)) {
+      SegmentView view = index.view();
+      List<WorkItem> batch = new ArrayList<>();
+      for (int i = 0; i < 300; i++) {
+        WalkParameters walk =
+            new WalkParameters(
+                1 + random().nextInt(60),
+                WalkParameters.Distances.values()[random().nextInt(2)],
+                1 + random().nextInt(4),
+                random().nextInt(40) - 1);
+        FixedBitSet accepted = random().nextInt(3) == 0 ? randomBits() : null;
+        batch.add(
+            new WorkItem(
+                view,
+                index.vectors.get(random().nextInt(SIZE)),
+                1 + random().nextInt(30),
+                walk,
+                accepted,
+                accepted == null ? SIZE : accepted.cardinality(),
+                random().nextInt(4) == 0 ? random().nextInt(200) : Long.MAX_VALUE,
+                () -> false,
+                new int[0]));
+      }
+      List<WorkResult> single = new CpuExecutor(Workers.callingThread()).search(batch);
+      List<WorkResult> several = new CpuExecutor(new Workers(pool, 4)).search(batch);
+      assertEquals(batch.size(), several.size());
+      for (int i = 0; i < batch.size(); i++) {
+        assertArrayEquals(single.get(i).ordinals(), several.get(i).ordinals());
+        assertArrayEquals(single.get(i).scores(), several.get(i).scores(), 0);
+        assertEquals(single.get(i).visited(), several.get(i).visited());
+        assertEquals(single.get(i).complete(), several.get(i).complete());
+        assertTrue(single.get(i).visited() <= batch.get(i).visitLimit());
+        for (int ordinal : single.get(i).ordinals()) {
+          assertTrue(
+              batch.get(i).acceptedOrdinals() == null
+                  || batch.get(i).acceptedOrdinals().get(ordinal));
+        }
+      }
+      assertEquals(List.of(), new CpuExecutor(new Workers(pool, 4)).search(List.of()));
+    } finally {
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
+    }
+  }
+
+  private static FixedBitSet randomBits() {
+    FixedBitSet bits = new FixedBitSet(SIZE);
+    double share = random().nextDouble();
+    for (int i = 0; i < SIZE; i++) {
+      if (random().nextDouble() < share) {
+        bits.set(i);
+      }
+    }
+    return bits;
+  }
+}

@@ -1,0 +1,128 @@
+package dev.vamana.search;
+
+import dev.vamana.graph.Adjacency;
+import dev.vamana.pq.Codebook;
+import dev.vamana.vectors.FileRegion;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+
+/** Points on a line, joined by edges that a test chooses; searched by Lucene's own scorers. */
+final class HandMadeSegment implements SegmentView {
+
+  private final float[] positions;
+  private final int[][] rows;
+  private final int medoid;
+
+  HandMadeSegment(float[] positions, int[][] rows, int medoid) {
+    this.positions = positions;
+    this.rows = rows;
+    this.medoid = medoid;
+  }
+
+  @Override
+  public String name() {
+    return "hand-made";
+  }
+
+  @Override
+  public int size() {
+    return positions.length;
+  }
+
+  @Override
+  public int dimension() {
+    return 1;
+  }
+
+  @Override
+  public VectorEncoding encoding() {
+    return VectorEncoding.FLOAT32;
+  }
+
+  @Override
+  public VectorSimilarityFunction similarity() {
+    return VectorSimilarityFunction.EUCLIDEAN;
+  }
+
+  @Override
+  public boolean hasGraph() {
+    return true;
+  }
+
+  @Override
+  public int maxDegree() {
+    return Arrays.stream(rows).mapToInt(row -> row.length).max().getAsInt();
+  }
+
+  @Override
+  public int medoid() {
+    return medoid;
+  }
+
+  @Override
+  public Adjacency adjacency() {
+    return new Adjacency() {
+      @Override
+      public int size() {
+        return positions.length;
+      }
+
+      @Override
+      public int maxDegree() {
+        return HandMadeSegment.this.maxDegree();
+      }
+
+      @Override
+      public int neighbors(int ordinal, int[] neighbors) {
+        System.arraycopy(rows[ordinal], 0, neighbors, 0, rows[ordinal].length);
+        return rows[ordinal].length;
+      }
+
+      @Override
+      public Adjacency copy() {
+        return this;
+      }
+    };
+  }
+
+  @Override
+  public RandomVectorScorer scorer(QueryVector query) throws IOException {
+    return FlatVectorScorerUtil.getLucene99FlatVectorsScorer()
+        .getRandomVectorScorer(similarity(), vectors(), query.floats());
+  }
+
+  @Override
+  public FloatVectorValues vectors() {
+    List<float[]> vectors =
+        java.util.stream.IntStream.range(0, positions.length)
+            .mapToObj(ordinal -> new float[] {positions[ordinal]})
+            .toList();
+    return FloatVectorValues.fromFloats(vectors, 1);
+  }
+
+  @Override
+  public Codebook codebook() {
+    return null;
+  }
+
+  @Override
+  public FileRegion graphRegion() {
+    return null;
+  }
+
+  @Override
+  public FileRegion codesRegion() {
+    return null;
+  }
+
+  @Override
+  public FileRegion vectorsRegion() {
+    return null;
+  }
+}
