@@ -102,8 +102,7 @@ public class ExecutorTests extends SearchTestCase {
         DirectoryReader reader = DirectoryReader.open(directory)) {
       IndexSearcher searcher = new IndexSearcher(reader);
       for (int i = 0; i < 20; i++) {
-        int[] ids =
-            search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K)));
+        int[] ids = search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K)));
         assertArrayEquals(before.get(i), ids);
         assertEquals(i + 1, executor.items.size());
       }
@@ -111,7 +110,9 @@ public class ExecutorTests extends SearchTestCase {
       search(vectors, searcher, 0, KnnSearchStrategy.Hnsw.DEFAULT);
       assertEquals(21, executor.items.size());
       assertEquals(
-          "one view a segment", 1, executor.items.stream().map(WorkItem::segment).distinct().count());
+          "one view a segment",
+          1,
+          executor.items.stream().map(WorkItem::segment).distinct().count());
       installation.close();
       search(vectors, searcher, 0, KnnSearchStrategy.Hnsw.DEFAULT);
       assertEquals(21, executor.items.size());
@@ -123,8 +124,7 @@ public class ExecutorTests extends SearchTestCase {
       TestVectors vectors, IndexSearcher searcher, int id, KnnSearchStrategy strategy)
       throws IOException {
     QueryVector query = vectors.get(id * 7);
-    TopDocs hits =
-        searcher.search(new CountedQuery(FIELD, query, K, null, strategy).query(), K);
+    TopDocs hits = searcher.search(new CountedQuery(FIELD, query, K, null, strategy).query(), K);
     int[] ids = ids(searcher, hits);
     assertEquals(K, ids.length);
     assertWellFormed(vectors, query, hits, ids, ALL);

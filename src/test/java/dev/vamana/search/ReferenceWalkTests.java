@@ -18,8 +18,7 @@ public class ReferenceWalkTests extends SearchTestCase {
     int[][] rows = new int[10][];
     for (int i = 0; i < 10; i++) {
       positions[i] = i;
-      rows[i] =
-          i == 0 ? new int[] {1} : i == 9 ? new int[] {8} : new int[] {i - 1, i + 1};
+      rows[i] = i == 0 ? new int[] {1} : i == 9 ? new int[] {8} : new int[] {i - 1, i + 1};
     }
     return new HandMadeSegment(positions, rows, 0);
   }
@@ -100,8 +99,7 @@ public class ReferenceWalkTests extends SearchTestCase {
         new int[] {1, 2}, walk(item(segment, 1, 2, WalkParameters.exact(2))).ordinals());
     // query in the middle: distances tie across both sides
     assertArrayEquals(
-        new int[] {4, 5, 3, 6},
-        walk(item(line(), 4.5f, 4, WalkParameters.exact(10))).ordinals());
+        new int[] {4, 5, 3, 6}, walk(item(line(), 4.5f, 4, WalkParameters.exact(10))).ordinals());
   }
 
   public void testParentsOfAStepAreExpandedTogether() throws IOException {
@@ -121,17 +119,14 @@ public class ReferenceWalkTests extends SearchTestCase {
   public void testVisitLimit() throws IOException {
     for (int limit = 1; limit < 9; limit++) {
       WorkResult result =
-          walk(
-              item(
-                  line(), 9, 10, WalkParameters.exact(10), null, 10, limit, () -> false));
+          walk(item(line(), 9, 10, WalkParameters.exact(10), null, 10, limit, () -> false));
       assertEquals(limit, result.visited());
       assertFalse(result.complete());
       assertEquals(limit, result.ordinals().length);
       // what was seen is what is given, best first: the last ordinals of the way
       assertEquals(limit - 1, result.ordinals()[0]);
     }
-    WorkResult all =
-        walk(item(line(), 9, 10, WalkParameters.exact(10), null, 10, 11, () -> false));
+    WorkResult all = walk(item(line(), 9, 10, WalkParameters.exact(10), null, 10, 11, () -> false));
     assertTrue(all.complete());
     assertEquals(10, all.visited());
   }
@@ -139,9 +134,7 @@ public class ReferenceWalkTests extends SearchTestCase {
   public void testCancellation() throws IOException {
     int[] checks = new int[1];
     WorkResult result =
-        walk(
-            item(
-                line(), 9, 5, WalkParameters.exact(5), null, 10, 100, () -> ++checks[0] > 3));
+        walk(item(line(), 9, 5, WalkParameters.exact(5), null, 10, 100, () -> ++checks[0] > 3));
     assertFalse(result.complete());
     assertEquals(3, result.visited());
     assertArrayEquals(new int[] {2, 1, 0}, result.ordinals());
@@ -165,15 +158,7 @@ public class ReferenceWalkTests extends SearchTestCase {
     assertEquals(
         6, item(segment, 0, 1, WalkParameters.exact(3), 1, 2, 3, 4, 5).effectiveBeamWidth());
     WorkItem none =
-        item(
-            segment,
-            0,
-            2,
-            WalkParameters.exact(3),
-            new Bits.MatchNoBits(10),
-            0,
-            100,
-            () -> false);
+        item(segment, 0, 2, WalkParameters.exact(3), new Bits.MatchNoBits(10), 0, 100, () -> false);
     assertEquals(10, none.effectiveBeamWidth());
   }
 
@@ -202,17 +187,7 @@ public class ReferenceWalkTests extends SearchTestCase {
         new int[] {1, 0}, walk(item(segment, 21, 2, WalkParameters.exact(4))).ordinals());
     int[] entryPoints = {2, 0, 2};
     WorkResult result =
-        walk(
-            item(
-                segment,
-                21,
-                2,
-                WalkParameters.exact(4),
-                null,
-                4,
-                100,
-                () -> false,
-                entryPoints));
+        walk(item(segment, 21, 2, WalkParameters.exact(4), null, 4, 100, () -> false, entryPoints));
     assertArrayEquals(new int[] {3, 2}, result.ordinals());
     assertEquals(4, result.visited());
   }
@@ -249,8 +224,7 @@ public class ReferenceWalkTests extends SearchTestCase {
         positions[i] = i + random().nextFloat() * 0.5f;
         rows[i] = random().ints(1 + random().nextInt(6), 0, size).toArray();
       }
-      HandMadeSegment segment =
-          new HandMadeSegment(positions, rows, random().nextInt(size));
+      HandMadeSegment segment = new HandMadeSegment(positions, rows, random().nextInt(size));
       int k = 1 + random().nextInt(size);
       float target = random().nextFloat() * size;
       WalkParameters walk = WalkParameters.defaults(k);
