@@ -39,11 +39,11 @@ final class CodeWriter {
     int codeLength = codebook.layout().count();
     int size = vectors.size();
     byte[] codes = new byte[Math.min(BLOCK, size) * codeLength];
-    for (int from = 0; from < size; from += BLOCK) {
-      int start = from;
-      int to = Math.min(size, from + BLOCK);
+    for (long next = 0; next < size; next += BLOCK) {
+      int start = (int) next;
+      int to = (int) Math.min(size, next + BLOCK);
       workers.forEach(
-          from,
+          start,
           to,
           () -> {
             PqEncoder encoder = new PqEncoder(codebook);
@@ -59,7 +59,7 @@ final class CodeWriter {
             };
           },
           abort);
-      out.writeBytes(codes, 0, (to - from) * codeLength);
+      out.writeBytes(codes, 0, (to - start) * codeLength);
     }
   }
 

@@ -14,16 +14,22 @@ import dev.vamana.vectors.PairDistanceFactory;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.util.Locale;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.store.IndexOutput;
+import org.apache.lucene.util.InfoStream;
 
 /**
  * Builds and writes the graph and the codes of one field from its raw vectors, which have been
- * written already.
+ * written already. Says so on Lucene's info stream, component {@value #INFO_COMPONENT}, with a line
+ * before and a line after each.
  */
 final class FieldIndexer {
+
+  /** Component of Lucene's info stream that is told when the long steps begin and end. */
+  static final String INFO_COMPONENT = "VAMANA";
 
   /** Vectors that a codebook is trained on, and those that tell whether one still fits. */
   private static final int TRAINING_SAMPLE = 16_384;
@@ -32,23 +38,28 @@ final class FieldIndexer {
 
   private static final long TRAINING_SEED = 42;
 
+  private static final int ROWS_PER_ABORT_CHECK = 1 << 12;
+
   private final FieldInfo info;
   private final FlatVectorsReader raw;
   private final VamanaParameters parameters;
   private final Workers workers;
   private final AbortCheck abort;
+  private final InfoStream messages;
 
   FieldIndexer(
       FieldInfo info,
       FlatVectorsReader raw,
       VamanaParameters parameters,
       Workers workers,
-      AbortCheck abort) {
+      AbortCheck abort,
+      InfoStream messages) {
     this.info = info;
     this.raw = raw;
     this.parameters = parameters;
     this.workers = workers;
     this.abort = abort;
+    this.messages = messages;
   }
 
   /** The field's vectors, a new view at each call. */
@@ -67,6 +78,8 @@ final class FieldIndexer {
   FieldMetadata.GraphMetadata writeGraph(
       IndexOutput out, BuildParameters build, MergeSources sources) throws IOException {
     KnnVectorValues vectors = vectors();
+    long start = System.nanoTime();
+    say("build graph of " + info.name + ": " + vectors.size() + " vectors");
     PairDistanceFactory distances =
         new PairDistanceFactory(
             raw.getFlatVectorScorer(info.name), info.getVectorSimilarityFunction(), vectors);
@@ -76,6 +89,15 @@ final class FieldIndexer {
     int stride = StoredAdjacency.stride(graph.maxDegree());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     writeRows(out, graph.rows(), stride);
+    say(
+        "built graph of "
+            + info.name
+            + ": "
+            + graph.reusedNodes()
+            + " nodes reused, "
+            + (vectors.size() - graph.reusedNodes())
+            + " inserted, "
+            + elapsed(start));
     return new FieldMetadata.GraphMetadata(
         graph.maxDegree(),
         stride,
@@ -86,9 +108,12 @@ final class FieldIndexer {
         out.getFilePointer() - offset);
   }
 
-  private static void writeRows(IndexOutput out, Adjacency rows, int stride) throws IOException {
+  private void writeRows(IndexOutput out, Adjacency rows, int stride) throws IOException {
     int[] row = new int[Math.max(stride, rows.maxDegree())];
     for (int ordinal = 0; ordinal < rows.size(); ordinal++) {
+      if (ordinal % ROWS_PER_ABORT_CHECK == 0) {
+        abort.check();
+      }
       int degree = rows.neighbors(ordinal, row);
       for (int slot = 0; slot < stride; slot++) {
         out.writeInt(slot < degree ? row[slot] : StoredAdjacency.UNUSED);
@@ -98,18 +123,32 @@ final class FieldIndexer {
 
   FieldMetadata.QuantizationMetadata writeCodes(IndexOutput out, MergeSources sources)
       throws IOException {
+    int size = vectors().size();
+    long start = System.nanoTime();
+    say("quantize " + info.name + ": " + size + " vectors");
     Codebook codebook = reusableCodebook(sources);
-    if (codebook == null) {
+    boolean kept = codebook != null;
+    if (kept == false) {
       codebook = train();
     }
     long codesOffset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
+    SourceCodes known = sources.codesOf(codebook.id(), size);
     new CodeWriter(codebook, info.getVectorSimilarityFunction(), workers, abort)
-        .write(out, vectors(), sources.codesOf(codebook.id(), vectors().size()));
+        .write(out, vectors(), known);
     long codesLength = out.getFilePointer() - codesOffset;
     long codebookOffset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     for (float component : codebook.centroids()) {
       out.writeInt(Float.floatToIntBits(component));
     }
+    say(
+        "quantized "
+            + info.name
+            + (kept ? ": codebook kept, " : ": codebook trained, ")
+            + known.count()
+            + " codes copied, "
+            + (size - known.count())
+            + " encoded, "
+            + elapsed(start));
     return new FieldMetadata.QuantizationMetadata(
         codebook.layout().count(),
         codesOffset,
@@ -145,5 +184,15 @@ final class FieldIndexer {
 
   private VectorSample sample(int most) throws IOException {
     return VectorSample.of(vectors(), info.getVectorSimilarityFunction(), most, TRAINING_SEED);
+  }
+
+  private void say(String message) {
+    if (messages.isEnabled(INFO_COMPONENT)) {
+      messages.message(INFO_COMPONENT, message);
+    }
+  }
+
+  private static String elapsed(long startNanos) {
+    return String.format(Locale.ROOT, "%.3f s", (System.nanoTime() - startNanos) * 1e-9);
   }
 }

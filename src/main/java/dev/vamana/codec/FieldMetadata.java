@@ -5,6 +5,7 @@ import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.SubspaceLayout;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.FieldInfo;
@@ -37,6 +38,9 @@ record FieldMetadata(
           VectorSimilarityFunction.DOT_PRODUCT,
           VectorSimilarityFunction.COSINE,
           VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
+
+  // most bytes of a UTF-16 unit
+  private static final int UTF8_BYTES = 3;
 
   /** A field without graph and codes. */
   static FieldMetadata flat(FieldInfo info, int size) {
@@ -190,15 +194,14 @@ record FieldMetadata(
       long codebookLength = in.readVLong();
       byte[] id = new byte[CodebookId.ID_BYTES];
       in.readBytes(id, 0, id.length);
-      String name = in.readString();
+      String name = readName(in);
       int version = in.readVInt();
       boolean valid =
           subspaces >= 1
               && subspaces <= Math.min(dimension, SubspaceLayout.MAX_SUBSPACES)
               && codesLength == (long) size * subspaces
               && codebookLength == (long) Codebook.CENTROIDS * dimension * Float.BYTES
-              && version >= 1
-              && name.length() <= CodebookId.MAX_NAME_LENGTH;
+              && version >= 1;
       if (valid == false) {
         throw new CorruptIndexException(
             "invalid codes of "
@@ -222,6 +225,21 @@ record FieldMetadata(
           codebookOffset,
           codebookLength,
           new CodebookId(id, name, version));
+    }
+
+    /** A string whose length is checked before memory is allocated for it. */
+    private static String readName(IndexInput in) throws IOException {
+      int length = in.readVInt();
+      if (length < 0 || length > CodebookId.MAX_NAME_LENGTH * UTF8_BYTES) {
+        throw new CorruptIndexException("invalid length of a codebook's name: " + length, in);
+      }
+      byte[] utf8 = new byte[length];
+      in.readBytes(utf8, 0, length);
+      String name = new String(utf8, StandardCharsets.UTF_8);
+      if (name.length() > CodebookId.MAX_NAME_LENGTH) {
+        throw new CorruptIndexException("invalid name of a codebook: " + name, in);
+      }
+      return name;
     }
   }
 }

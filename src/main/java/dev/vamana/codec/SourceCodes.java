@@ -17,6 +17,7 @@ final class SourceCodes {
   // for each new ordinal the source's number and the ordinal there, or NOWHERE
   private final int[] sources;
   private final int[] ordinals;
+  private int count;
 
   private SourceCodes(int size, int codeLength) {
     this.codeLength = codeLength;
@@ -46,8 +47,14 @@ final class SourceCodes {
       if (newOrdinals[old] >= 0) {
         sources[newOrdinals[old]] = source;
         ordinals[newOrdinals[old]] = old;
+        count++;
       }
     }
+  }
+
+  /** How many of the new ordinals' codes there are. */
+  int count() {
+    return count;
   }
 
   /** A reader for the calling thread. */

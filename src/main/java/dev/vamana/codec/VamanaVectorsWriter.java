@@ -33,9 +33,6 @@ import org.apache.lucene.util.RamUsageEstimator;
  */
 final class VamanaVectorsWriter extends KnnVectorsWriter {
 
-  /** Component of Lucene's info stream that is told when the long steps begin and end. */
-  private static final String INFO_COMPONENT = "VAMANA";
-
   private static final long SHALLOW_BYTES =
       RamUsageEstimator.shallowSizeOfInstance(VamanaVectorsWriter.class);
 
@@ -145,37 +142,26 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     boolean withGraph = size > 0 && size >= parameters.graphThreshold();
     boolean withCodes = size > 0 && size >= parameters.quantizationThreshold();
     if (withGraph || withCodes) {
-      FieldIndexer indexer = new FieldIndexer(info, rawReader(), parameters, workers, abort);
+      FieldIndexer indexer =
+          new FieldIndexer(info, rawReader(), parameters, workers, abort, state.infoStream);
       MergeSources sources =
           mergeState == null
               ? MergeSources.NONE
               : MergeSources.of(info, mergeState, indexer.vectors(), state.segmentInfo.maxDoc());
       FieldMetadata.GraphMetadata graphMetadata = null;
       if (withGraph) {
-        report("build graph of ", info, size);
         BuildParameters build =
             mergeState == null ? parameters.buildAtFlush(size) : parameters.build();
         graphMetadata = indexer.writeGraph(graph, build, sources);
-        report("built graph of ", info, size);
       }
-      FieldMetadata.QuantizationMetadata codesMetadata = null;
-      if (withCodes) {
-        report("quantize ", info, size);
-        codesMetadata = indexer.writeCodes(quantization, sources);
-        report("quantized ", info, size);
-      }
+      FieldMetadata.QuantizationMetadata codesMetadata =
+          withCodes ? indexer.writeCodes(quantization, sources) : null;
       metadata = FieldMetadata.of(info, size, graphMetadata, codesMetadata);
     } else {
       metadata = FieldMetadata.flat(info, size);
     }
     meta.writeInt(info.number);
     metadata.write(meta);
-  }
-
-  private void report(String step, FieldInfo info, int size) {
-    if (state.infoStream.isEnabled(INFO_COMPONENT)) {
-      state.infoStream.message(INFO_COMPONENT, step + info.name + ", " + size + " vectors");
-    }
   }
 
   /** The raw vectors of this segment, all fields of which have been written. */

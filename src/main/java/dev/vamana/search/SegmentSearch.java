@@ -97,7 +97,8 @@ public final class SegmentSearch {
     for (int i = 0; i < ordinals.length; i++) {
       collector.collect(ordinals[i], result.scores()[i]);
     }
-    boolean full = collector.minCompetitiveSimilarity() > Float.NEGATIVE_INFINITY;
+    // not ">", or hits of damaged vectors, whose scores are not numbers, would be collected twice
+    boolean full = collector.minCompetitiveSimilarity() != Float.NEGATIVE_INFINITY;
     return full || ordinals.length < collector.k() || collector.earlyTerminated();
   }
 

@@ -1,0 +1,499 @@
+package dev.vamana.codec;
+
+import dev.vamana.pq.CodebookId;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LogDocMergePolicy;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.SortField;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.util.VectorUtil;
+
+/** What merges take over from their sources, and that the result is as good as a fresh build. */
+public class MergeReuseTests extends LuceneTestCase {
+
+  private static final VectorSimilarityFunction EUCLIDEAN = VectorSimilarityFunction.EUCLIDEAN;
+  private static final int DIMENSION = 16;
+
+  private final Segments.Messages messages = new Segments.Messages();
+
+  private IndexWriterConfig config(KnnVectorsFormat format) {
+    return Segments.config(format).setMergePolicy(new LogDocMergePolicy()).setInfoStream(messages);
+  }
+
+  private IndexWriterConfig config(VamanaParameters parameters) {
+    return config(Segments.format(parameters));
+  }
+
+  public void testLargestGraphIsReused() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 500, DIMENSION);
+    try (Directory directory = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
+        int[] cuts = {0, 100, 380, 500};
+        for (int s = 0; s < 3; s++) {
+          add(writer, vectors, cuts[s], cuts[s + 1]);
+          writer.flush();
+        }
+        messages.take();
+        writer.forceMerge(1);
+      }
+      List<String> lines = messages.take();
+      expectLine(lines, "build graph of floats: 500 vectors");
+      expectLine(lines, "built graph of floats: 280 nodes reused, 220 inserted, ");
+      expectLine(lines, "quantize floats: 500 vectors");
+      expectLine(lines, "quantized floats: codebook ");
+      assertVectors(directory, vectors);
+    }
+  }
+
+  public void testNoLinesWithoutGraphAndCodes() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 60, DIMENSION);
+    try (Directory directory = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(VamanaParameters.DEFAULT))) {
+        add(writer, vectors, 0, 60);
+        writer.forceMerge(1);
+      }
+      assertEquals(List.of(), messages.take());
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        SegmentField field = Segments.field(reader.leaves().get(0).reader(), Segments.FLOATS);
+        assertFalse(field.hasGraph());
+        assertNull(field.codebook());
+        assertNull(field.graphRegion());
+        assertNull(field.codesRegion());
+        assertNotNull(field.vectorsRegion());
+      }
+    }
+  }
+
+  /** Sources below the threshold have nothing to take over; the merge is above it. */
+  public void testSourcesWithoutGraphAndCodes() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 300, DIMENSION);
+    VamanaParameters parameters = Segments.SMALL.withThresholds(200, 250);
+    try (Directory directory = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
+        add(writer, vectors, 0, 150);
+        writer.flush();
+        add(writer, vectors, 150, 300);
+        writer.flush();
+        assertEquals(List.of(), messages.take());
+        writer.forceMerge(1);
+      }
+      List<String> lines = messages.take();
+      expectLine(lines, "built graph of floats: 0 nodes reused, 300 inserted, ");
+      expectLine(lines, "quantized floats: codebook trained, 0 codes copied, 300 encoded, ");
+      assertVectors(directory, vectors);
+    }
+  }
+
+  public void testDeletesAreConsolidated() throws IOException {
+    int size = 3000;
+    float[][] vectors = Segments.clustered(random(), size, DIMENSION);
+    VamanaParameters parameters =
+        VamanaParameters.DEFAULT.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    Set<Integer> deleted = new HashSet<>();
+    while (deleted.size() < size * 3 / 10) {
+      deleted.add(random().nextInt(size));
+    }
+    float[][] queries = near(vectors, 200);
+    double merged;
+    double fresh;
+    try (Directory directory = newDirectory();
+        Directory second = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
+        add(writer, vectors, 0, size * 3 / 4);
+        writer.flush();
+        add(writer, vectors, size * 3 / 4, size);
+        writer.flush();
+        for (int id : deleted) {
+          writer.deleteDocuments(new Term(Segments.ID, Integer.toString(id)));
+        }
+        messages.take();
+        writer.forceMerge(1);
+      }
+      long kept = deleted.stream().filter(id -> id < size * 3 / 4).count();
+      expectLine(messages.take(), "built graph of floats: " + (size * 3 / 4 - kept) + " nodes");
+      merged = recall(directory, queries, size - deleted.size());
+      float[][] remaining =
+          IntStream.range(0, size)
+              .filter(i -> deleted.contains(i) == false)
+              .mapToObj(i -> vectors[i])
+              .toArray(float[][]::new);
+      fresh = recall(mergedAnew(second, remaining, parameters), queries, remaining.length);
+    }
+    assertTrue(merged + " after deletes, " + fresh + " fresh", merged >= fresh - 0.01);
+    assertTrue("fresh " + fresh, fresh > 0.9);
+  }
+
+  public void testMostlyDeletedGraphIsNotReused() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 400, DIMENSION);
+    try (Directory directory = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
+        add(writer, vectors, 0, 400);
+        writer.flush();
+        for (int i = 0; i < 300; i++) {
+          writer.deleteDocuments(new Term(Segments.ID, Integer.toString(i)));
+        }
+        messages.take();
+        writer.forceMerge(1);
+      }
+      expectLine(messages.take(), "built graph of floats: 0 nodes reused, 100 inserted, ");
+      assertVectors(directory, vectors);
+    }
+  }
+
+  public void testSortedIndex() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 400, DIMENSION);
+    try (Directory directory = newDirectory()) {
+      IndexWriterConfig config =
+          config(Segments.SMALL).setIndexSort(new Sort(new SortField("key", SortField.Type.LONG)));
+      try (IndexWriter writer = new IndexWriter(directory, config)) {
+        for (int i = 0; i < vectors.length; i++) {
+          // every third document has no vector
+          Document document = Segments.document(i, i % 3 == 0 ? null : vectors[i], EUCLIDEAN);
+          document.add(new NumericDocValuesField("key", random().nextInt(1000)));
+          writer.addDocument(document);
+          if (i == 250 || i == 300) {
+            writer.flush();
+          }
+        }
+        messages.take();
+        writer.forceMerge(1);
+      }
+      expectLine(messages.take(), "built graph of floats: 167 nodes reused, 99 inserted, ");
+      assertVectors(directory, vectors);
+    }
+  }
+
+  public void testSparseField() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 2000, DIMENSION);
+    try (Directory directory = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
+        for (int i = 0; i < vectors.length; i++) {
+          writer.addDocument(
+              Segments.document(i, random().nextInt(20) == 0 ? vectors[i] : null, EUCLIDEAN));
+          if (i % 600 == 599) {
+            writer.flush();
+          }
+        }
+        for (int i = 0; i < 100; i++) {
+          writer.deleteDocuments(new Term(Segments.ID, Integer.toString(random().nextInt(2000))));
+        }
+        writer.forceMerge(1);
+      }
+      assertVectors(directory, vectors);
+    }
+  }
+
+  public void testKeptCodebookAndCopiedCodes() throws IOException {
+    int dimension = 5;
+    int subspaces = 5;
+    float[][] vectors = Segments.clustered(random(), 12_000, dimension);
+    VamanaParameters parameters =
+        Segments.SMALL.withSubspaces(subspaces).withThresholds(Integer.MAX_VALUE, 5_000);
+    try (Directory directory = newDirectory()) {
+      CodebookId id;
+      byte[][] codes = new byte[10_000][];
+      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
+        add(writer, vectors, 0, codes.length);
+        writer.commit();
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          SegmentField field = onlyField(reader);
+          id = field.codebook().id();
+          for (int i = 0; i < codes.length; i++) {
+            codes[i] = code(field, i);
+          }
+        }
+        add(writer, vectors, codes.length, vectors.length);
+        writer.deleteDocuments(new Term(Segments.ID, "0"));
+        messages.take();
+        writer.forceMerge(1);
+      }
+      expectLine(
+          messages.take(), "quantized floats: codebook kept, 9999 codes copied, 2000 encoded, ");
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        SegmentField field = onlyField(reader);
+        assertEquals(id, field.codebook().id());
+        byte[] expected = new byte[subspaces];
+        for (int i = 1; i < vectors.length; i++) {
+          byte[] merged = code(field, i - 1);
+          if (i < codes.length) {
+            assertArrayEquals(codes[i], merged);
+          }
+          field.codebook().encode(vectors[i], expected, 0);
+          assertArrayEquals("vector " + i, expected, merged);
+        }
+      }
+    }
+  }
+
+  public void testCodebookIsTrainedAnewWhenVectorsMovedAway() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 900, DIMENSION);
+    for (int i = 500; i < 900; i++) {
+      for (int d = 0; d < DIMENSION; d++) {
+        vectors[i][d] = vectors[i][d] * 3;
+      }
+    }
+    try (Directory directory = newDirectory()) {
+      CodebookId id;
+      try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
+        add(writer, vectors, 0, 500);
+        writer.commit();
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          id = onlyField(reader).codebook().id();
+        }
+        add(writer, vectors, 500, 900);
+        writer.flush();
+        messages.take();
+        writer.forceMerge(1);
+      }
+      expectLine(
+          messages.take(), "quantized floats: codebook trained, 0 codes copied, 900 encoded, ");
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        assertNotEquals(id, onlyField(reader).codebook().id());
+      }
+      assertVectors(directory, vectors);
+    }
+  }
+
+  public void testOtherParametersThanTheSources() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 400, DIMENSION);
+    try (Directory directory = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
+        add(writer, vectors, 0, 300);
+      }
+      boolean wider = random().nextBoolean();
+      VamanaParameters other = Segments.SMALL.withGraph(wider ? 24 : 12, 48, 1.1f).withSubspaces(3);
+      try (IndexWriter writer = new IndexWriter(directory, config(other))) {
+        add(writer, vectors, 300, 400);
+        writer.flush();
+        messages.take();
+        writer.forceMerge(1);
+      }
+      List<String> lines = messages.take();
+      expectLine(lines, "built graph of floats: 300 nodes reused, 100 inserted, ");
+      expectLine(lines, "quantized floats: codebook trained, 0 codes copied, 400 encoded, ");
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        SegmentField field = onlyField(reader);
+        assertEquals(other.maxDegree(), field.maxDegree());
+        assertEquals(3, field.codebook().layout().count());
+      }
+      assertVectors(directory, vectors);
+    }
+  }
+
+  public void testFromOtherFormatsAndBack() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 300, DIMENSION);
+    Codec own = Segments.codec(Segments.format(Segments.SMALL));
+    for (Codec other :
+        List.of(Segments.codec(new Lucene99HnswVectorsFormat()), Codec.forName("SimpleText"))) {
+      for (List<Codec> way : List.of(List.of(other, own), List.of(own, other))) {
+        try (Directory source = newDirectory();
+            Directory copied = newDirectory();
+            Directory merged = newDirectory()) {
+          IndexWriterConfig config = config(Segments.SMALL).setCodec(way.get(0));
+          try (IndexWriter writer = new IndexWriter(source, config)) {
+            add(writer, vectors, 0, 200);
+            writer.flush();
+            add(writer, vectors, 200, 300);
+            writer.deleteDocuments(new Term(Segments.ID, "7"));
+          }
+          config = config(Segments.SMALL).setCodec(way.get(1));
+          try (IndexWriter writer = new IndexWriter(copied, config)) {
+            writer.addIndexes(source);
+            writer.forceMerge(1);
+          }
+          assertVectors(copied, vectors);
+          config = config(Segments.SMALL).setCodec(way.get(1));
+          try (DirectoryReader reader = DirectoryReader.open(source);
+              IndexWriter writer = new IndexWriter(merged, config)) {
+            CodecReader[] leaves =
+                reader.leaves().stream()
+                    .map(leaf -> (CodecReader) leaf.reader())
+                    .toArray(CodecReader[]::new);
+            writer.addIndexes(leaves);
+            writer.forceMerge(1);
+          }
+          assertVectors(merged, vectors);
+        }
+      }
+    }
+  }
+
+  public void testMergingAgainAndAgainKeepsRecall() throws IOException {
+    int size = 2000;
+    float[][] vectors = Segments.clustered(random(), size, DIMENSION);
+    float[][] queries = near(vectors, 200);
+    VamanaParameters parameters =
+        Segments.SMALL.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    double merged;
+    double fresh;
+    try (Directory directory = newDirectory();
+        Directory second = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
+        for (int from = 0; from < size; from += 200) {
+          add(writer, vectors, from, from + 200);
+          writer.forceMerge(1);
+        }
+      }
+      merged = recall(directory, queries, size);
+      fresh = recall(mergedAnew(second, vectors, parameters), queries, size);
+    }
+    assertTrue(merged + " after ten merges, " + fresh + " fresh", merged >= fresh - 0.01);
+  }
+
+  /** One thread, same input: bit-equal rows. */
+  public void testBuildIsDeterministic() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 700, DIMENSION);
+    byte[][] rows = new byte[2][];
+    for (int run = 0; run < 2; run++) {
+      try (Directory directory = newDirectory()) {
+        try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
+          add(writer, vectors, 0, 500);
+          writer.flush();
+          add(writer, vectors, 500, 700);
+          writer.forceMerge(1);
+        }
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          SegmentField field = onlyField(reader);
+          rows[run] = new byte[(int) field.graphRegion().length()];
+          field.graphRegion().open().readBytes(rows[run], 0, rows[run].length);
+        }
+      }
+    }
+    assertArrayEquals(rows[0], rows[1]);
+  }
+
+  /** An index whose graph a merge of segments without graphs built. */
+  private Directory mergedAnew(Directory directory, float[][] vectors, VamanaParameters parameters)
+      throws IOException {
+    int most = Integer.MAX_VALUE;
+    try (IndexWriter writer =
+        new IndexWriter(directory, config(parameters.withThresholds(most, most)))) {
+      add(writer, vectors, 0, vectors.length / 2);
+      writer.flush();
+      add(writer, vectors, vectors.length / 2, vectors.length);
+    }
+    messages.take();
+    try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
+      writer.forceMerge(1);
+    }
+    expectLine(
+        messages.take(), "built graph of floats: 0 nodes reused, " + vectors.length + " inserted");
+    return directory;
+  }
+
+  /** Queries from where the vectors are. */
+  private static float[][] near(float[][] vectors, int count) {
+    float[][] queries = new float[count][];
+    for (int q = 0; q < count; q++) {
+      queries[q] = vectors[random().nextInt(vectors.length)].clone();
+      for (int d = 0; d < queries[q].length; d++) {
+        queries[q][d] += (float) random().nextGaussian() * 0.5f;
+      }
+    }
+    return queries;
+  }
+
+  private static void add(IndexWriter writer, float[][] vectors, int from, int to)
+      throws IOException {
+    for (int i = from; i < to; i++) {
+      writer.addDocument(Segments.document(i, vectors[i], EUCLIDEAN));
+    }
+  }
+
+  private static SegmentField onlyField(DirectoryReader reader) {
+    assertEquals(1, reader.leaves().size());
+    return Segments.field(reader.leaves().get(0).reader(), Segments.FLOATS);
+  }
+
+  private static byte[] code(SegmentField field, int ordinal) throws IOException {
+    int length = field.metadata().quantization().subspaces();
+    byte[] code = new byte[length];
+    IndexInput in = field.codesRegion().open();
+    in.seek((long) ordinal * length);
+    in.readBytes(code, 0, length);
+    return code;
+  }
+
+  private static void expectLine(List<String> lines, String start) {
+    assertTrue(
+        "no \"" + start + "\" in " + lines,
+        lines.stream().anyMatch(line -> line.startsWith(start)));
+  }
+
+  /** Every document of the only segment has its own vector, and is its own nearest neighbour. */
+  private static void assertVectors(Directory directory, float[][] vectors) throws IOException {
+    try (DirectoryReader reader = DirectoryReader.open(directory)) {
+      assertEquals(1, reader.leaves().size());
+      LeafReader leaf = reader.leaves().get(0).reader();
+      FloatVectorValues values = leaf.getFloatVectorValues(Segments.FLOATS);
+      int found = 0;
+      for (int ordinal = 0; ordinal < values.size(); ordinal++) {
+        int doc = values.ordToDoc(ordinal);
+        int id = Integer.parseInt(leaf.storedFields().document(doc).get(Segments.ID));
+        assertArrayEquals(vectors[id], values.vectorValue(ordinal), 0f);
+        ScoreDoc[] hits =
+            leaf.searchNearestVectors(
+                    Segments.FLOATS,
+                    vectors[id],
+                    8,
+                    AcceptDocs.fromLiveDocs(leaf.getLiveDocs(), leaf.maxDoc()),
+                    Integer.MAX_VALUE)
+                .scoreDocs;
+        found += hits.length > 0 && hits[0].doc == doc ? 1 : 0;
+      }
+      assertTrue(found + " of " + values.size(), found >= 0.95 * values.size());
+    }
+  }
+
+  /** Recall@10 of walks with k = 10. */
+  private static double recall(Directory directory, float[][] queries, int expectedSize)
+      throws IOException {
+    try (DirectoryReader reader = DirectoryReader.open(directory)) {
+      LeafReader leaf = reader.leaves().get(0).reader();
+      FloatVectorValues values = leaf.getFloatVectorValues(Segments.FLOATS);
+      assertEquals(expectedSize, values.size());
+      int hits = 0;
+      for (float[] query : queries) {
+        float[] distances = new float[values.size()];
+        for (int ordinal = 0; ordinal < distances.length; ordinal++) {
+          distances[ordinal] = VectorUtil.squareDistance(query, values.vectorValue(ordinal));
+        }
+        Arrays.sort(distances);
+        float tenth = EUCLIDEAN.compare(query, query) / (1 + distances[9]);
+        for (ScoreDoc hit :
+            leaf.searchNearestVectors(
+                    Segments.FLOATS,
+                    query,
+                    10,
+                    AcceptDocs.fromLiveDocs(null, leaf.maxDoc()),
+                    Integer.MAX_VALUE)
+                .scoreDocs) {
+          hits += hit.score >= tenth * (1 - 1e-6f) ? 1 : 0;
+        }
+      }
+      return hits / (10.0 * queries.length);
+    }
+  }
+}
