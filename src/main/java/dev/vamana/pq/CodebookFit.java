@@ -15,10 +15,12 @@ import java.io.IOException;
 public final class CodebookFit {
 
   /**
-   * The largest {@link #errorRatio} at which keeping a codebook is advised: recall at a fixed
-   * re-rank depth does not visibly change up to here (docs/pq.md).
+   * The largest {@link #errorRatio} at which keeping a codebook is advised, for samples of 20,000
+   * vectors ({@link PqTrainer#sampleSize}) only: with smaller ones the fresh codebook is worse and
+   * the ratio of the same codebook lower. It is a bound on the error, not a promise about recall,
+   * which the ratio predicts poorly (docs/pq.md).
    */
-  public static final double KEEP_RATIO = 1.15;
+  public static final double KEEP_RATIO = 1.03;
 
   private static final int PROBES = 8;
   private static final int ABORT_INTERVAL = 1024;
@@ -31,8 +33,8 @@ public final class CodebookFit {
    * half of the sample. Deterministic for a sample and seed.
    *
    * @param codebook to judge
-   * @param sample the vectors it would encode, in random order; below about 1,000 of them a fresh
-   *     codebook is hardly trained itself, so that the ratio favours the old one
+   * @param sample the vectors it would encode, in random order; the fewer, the more the ratio
+   *     favours the old codebook
    * @param seed of the trial training
    * @param abort called regularly
    * @return the ratio, at least 0; infinite if only the fresh codebook reproduces the sample

@@ -46,8 +46,8 @@ public final class PqEncoder {
 
   /**
    * Encodes several vectors, subspace by subspace, so that the centroids of a subspace stay in the
-   * nearest cache. Worth it for codebooks beyond the size of the second-level cache, that is from
-   * about 1,000 dimensions; 16 to 64 vectors are enough.
+   * nearest cache. Worth it for codebooks beyond the second-level cache, hardly below; 16 to 64
+   * vectors are enough.
    *
    * @param vectors {@code n} rows of {@code dims} floats
    * @param n number of vectors

@@ -28,7 +28,7 @@ public final class PqTrainer {
 
   /**
    * How many vectors to train on: 20,000, or fewer where subspaces are so long that one of them
-   * would take more than 16 MiB of heap. More vectors lower the quantization error little
+   * would take more than 16 MiB of heap. More vectors lower the error by a few percent
    * (docs/pq.md).
    *
    * @param layout subspaces
