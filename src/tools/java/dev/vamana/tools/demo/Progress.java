@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 final class Progress {
 
   private static final int SECONDS_BETWEEN_LINES = 5;
+  private static final int SHORT_LENGTH = 60;
 
   private final PrintStream out;
   private final long start = System.nanoTime();
@@ -40,11 +41,15 @@ final class Progress {
               return thread;
             });
     timer.scheduleAtFixedRate(
-        () -> say("  ... %s", what),
+        () -> say("  ... %s", shortened(what)),
         SECONDS_BETWEEN_LINES,
         SECONDS_BETWEEN_LINES,
         TimeUnit.SECONDS);
     return timer::shutdownNow;
+  }
+
+  private static String shortened(String what) {
+    return what.length() <= SHORT_LENGTH ? what : what.substring(0, SHORT_LENGTH) + "...";
   }
 
   /** Work under way. */
