@@ -29,13 +29,14 @@ import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.Weight;
 import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.VectorUtil;
 
 /**
  * Nearest neighbours of many query vectors at once.
  *
  * <p>All queries over all segments go to the executor as one batch. On one segment the hits are
  * those of single {@code KnnFloatVectorQuery}s with the same walk; on several, each segment is
- * searched for the full k, so that recall is at least theirs. Segments of other formats are
+ * searched for the full k with a beam at least as wide as theirs. Segments of other formats are
  * searched one query at a time.
  */
 public final class BatchedKnn {
@@ -45,6 +46,9 @@ public final class BatchedKnn {
    * once.
    */
   private static final int MAX_BATCH = 16_384;
+
+  /** Standard deviations that Lucene adds to a segment's expected share of the hits. */
+  private static final double LUCENE_DEVIATIONS = 16;
 
   private final IndexSearcher searcher;
   private final SearchExecutor executor;
@@ -56,17 +60,18 @@ public final class BatchedKnn {
    *     its timeout ends the search with the hits found so far
    */
   public BatchedKnn(IndexSearcher searcher) {
-    this(
-        searcher,
-        ExecutorRegistry.current() == null
-            ? new CpuExecutor(Workers.callingThread())
-            : ExecutorRegistry.current());
+    this(searcher, installedOrCpu());
   }
 
   /** Searches with the given executor, which stays the caller's to close. */
   public BatchedKnn(IndexSearcher searcher, SearchExecutor executor) {
     this.searcher = searcher;
     this.executor = executor;
+  }
+
+  private static SearchExecutor installedOrCpu() {
+    SearchExecutor installed = ExecutorRegistry.current();
+    return installed == null ? new CpuExecutor(Workers.callingThread()) : installed;
   }
 
   /**
@@ -77,7 +82,8 @@ public final class BatchedKnn {
    * @param k most hits of a query, at least 1
    * @param filter which documents may be hits, or null for all
    * @return one TopDocs a query, in their order
-   * @throws IllegalArgumentException if k, a dimension or the field's encoding does not fit
+   * @throws IllegalArgumentException if k, a dimension or the field's encoding does not fit, or a
+   *     component is not finite
    */
   public TopDocs[] search(String field, float[][] queries, int k, Query filter) throws IOException {
     return search(
@@ -125,10 +131,12 @@ public final class BatchedKnn {
       leaves.add(hits);
       AcceptDocs acceptDocs = acceptDocs(context, weight);
       SegmentView view = view(context.reader(), field);
+      int beam = Math.max(k, segmentBeam(context, k));
       if (view == null) {
-        searchOtherFormat(context, field, queries, k, acceptDocs, hits);
+        searchOtherFormat(context, field, queries, beam, acceptDocs, hits);
       } else {
-        addItems(context, view, queries, walk, k, acceptDocs, hits, slots);
+        WalkParameters wide = walk.withBeamWidth(Math.max(walk.beamWidth(), beam));
+        addItems(context, view, queries, wide, k, acceptDocs, hits, slots);
       }
     }
     for (int from = 0; from < slots.size(); from += MAX_BATCH) {
@@ -139,6 +147,9 @@ public final class BatchedKnn {
 
   private static void checkQueries(FieldInfo info, List<QueryVector> queries) {
     for (QueryVector query : queries) {
+      if (query.floats() != null) {
+        VectorUtil.checkFinite(query.floats());
+      }
       if (query.encoding() != info.getVectorEncoding()) {
         throw new IllegalArgumentException(
             "field "
@@ -187,6 +198,16 @@ public final class BatchedKnn {
       }
     }
     return null;
+  }
+
+  /**
+   * The k, and so the beam, that Lucene's own queries give one of several segments: its expected
+   * share of the hits and some standard deviations, which for small k is more than k.
+   */
+  private int segmentBeam(LeafReaderContext context, int k) {
+    double share = context.reader().maxDoc() / (double) searcher.getIndexReader().maxDoc();
+    double expected = k * share;
+    return (int) (expected + LUCENE_DEVIATIONS * Math.sqrt(expected * (1 - share)));
   }
 
   private BooleanSupplier cancelled() {

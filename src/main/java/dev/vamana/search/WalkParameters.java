@@ -61,6 +61,12 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
     return new WalkParameters(beamWidth, Distances.QUANTIZED, 1, rerankDepth);
   }
 
+  /** The same walk with another beam width, lowered to {@value #MAX_BEAM_WIDTH}. */
+  WalkParameters withBeamWidth(int newBeamWidth) {
+    return new WalkParameters(
+        Math.min(newBeamWidth, MAX_BEAM_WIDTH), distances, parents, rerankDepth);
+  }
+
   /** Nodes that get exact scores when k hits are wanted; not for {@link #RERANK_EXPANDED}. */
   public int rerankDepth(int k) {
     int depth = rerankDepth == RERANK_DEFAULT ? Math.max(2 * k, MIN_DEFAULT_RERANK) : rerankDepth;

@@ -1,0 +1,136 @@
+package dev.vamana.graph;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import com.carrotsearch.randomizedtesting.RandomizedTest;
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.Test;
+
+public class RobustPruneTests extends RandomizedTest {
+
+  private static int[] byDistance(GraphTestVectors vectors, int node) {
+    return IntStream.range(0, vectors.size())
+        .boxed()
+        .sorted(
+            Comparator.comparingDouble((Integer other) -> vectors.squaredDistance(node, other))
+                .thenComparingInt(Integer::intValue))
+        .mapToInt(Integer::intValue)
+        .toArray();
+  }
+
+  private static float[] distances(GraphTestVectors vectors, int node, int[] candidates) {
+    float[] distances = new float[candidates.length];
+    for (int i = 0; i < distances.length; i++) {
+      distances[i] = vectors.squaredDistance(node, candidates[i]);
+    }
+    return distances;
+  }
+
+  @Test
+  public void keepsDiverseNearNeighbours() throws IOException {
+    for (int round = 0; round < 30; round++) {
+      GraphTestVectors vectors =
+          GraphTestVectors.gaussian(getRandom(), randomIntBetween(2, 120), randomIntBetween(1, 8));
+      float alpha = 1 + randomIntBetween(0, 4) / 4f;
+      int degree = randomIntBetween(BuildParameters.MIN_DEGREE, 32);
+      RobustPrune prune =
+          new RobustPrune(
+              vectors.distances().create(), new BuildParameters(degree, 64, alpha, 1));
+      int node = randomIntBetween(0, vectors.size() - 1);
+      int[] candidates = byDistance(vectors, node);
+      float[] candidateDistances = distances(vectors, node, candidates);
+      int kept = prune.prune(node, candidates, candidateDistances, candidates.length);
+      assertTrue(kept >= 1 && kept <= degree);
+      Set<Integer> chosen = new HashSet<>();
+      for (int i = 0; i < kept; i++) {
+        assertTrue("twice", chosen.add(prune.kept()[i]));
+        assertEquals(
+            vectors.squaredDistance(node, prune.kept()[i]),
+            prune.keptDistances()[i],
+            1e-3f * (1 + prune.keptDistances()[i]));
+        assertTrue(i == 0 || prune.keptDistances()[i - 1] <= prune.keptDistances()[i]);
+      }
+      assertTrue("the node itself", chosen.contains(node) == false);
+      // candidates[0] is the node; the nearest other is always kept
+      assertTrue(chosen.contains(candidates[1]));
+      assertOcclusion(vectors, node, candidates, chosen, alpha, kept < degree);
+    }
+  }
+
+  /** No kept neighbour occludes another; with room left, each dropped one is occluded by one. */
+  private static void assertOcclusion(
+      GraphTestVectors vectors,
+      int node,
+      int[] candidates,
+      Set<Integer> chosen,
+      float alpha,
+      boolean roomLeft) {
+    for (int candidate : candidates) {
+      if (candidate == node) {
+        continue;
+      }
+      float distance = vectors.squaredDistance(node, candidate);
+      double nearest =
+          chosen.stream()
+              .filter(other -> other != candidate)
+              .filter(other -> vectors.squaredDistance(node, other) <= distance)
+              .mapToDouble(other -> vectors.squaredDistance(other, candidate))
+              .min()
+              .orElse(Double.POSITIVE_INFINITY);
+      if (chosen.contains(candidate)) {
+        assertTrue(alpha * nearest >= distance * 0.999);
+      } else if (roomLeft) {
+        assertTrue(alpha * nearest <= distance * 1.001);
+      }
+    }
+  }
+
+  @Test
+  public void largerAlphaKeepsMore() throws IOException {
+    GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 300, 8);
+    int node = randomIntBetween(0, 299);
+    int[] candidates = byDistance(vectors, node);
+    int last = 0;
+    for (float alpha : new float[] {1, 1.2f, 1.5f, 2}) {
+      RobustPrune prune =
+          new RobustPrune(vectors.distances().create(), new BuildParameters(128, 128, alpha, 1));
+      int kept =
+          prune.prune(node, candidates, distances(vectors, node, candidates), candidates.length);
+      assertTrue(alpha + " keeps " + kept + " after " + last, kept >= last);
+      last = kept;
+    }
+  }
+
+  @Test
+  public void equalVectorsKeepOneEdge() throws IOException {
+    GraphTestVectors vectors = GraphTestVectors.repeated(getRandom(), 50, 4, 1);
+    RobustPrune prune =
+        new RobustPrune(vectors.distances().create(), new BuildParameters(16, 64, 1.2f, 1));
+    int[] candidates = IntStream.range(0, 50).toArray();
+    assertEquals(1, prune.prune(7, candidates, new float[50], 50));
+    assertEquals(0, prune.kept()[0]);
+    assertEquals(0, prune.prune(7, new int[] {7}, new float[1], 1));
+    assertEquals(0, prune.prune(7, new int[0], new float[0], 0));
+  }
+
+  @Test
+  public void candidateThatComesTwiceIsKeptOnce() throws IOException {
+    GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 3, 4);
+    RobustPrune prune =
+        new RobustPrune(vectors.distances().create(), new BuildParameters(4, 4, 2, 1));
+    List<Integer> near =
+        vectors.squaredDistance(0, 1) <= vectors.squaredDistance(0, 2)
+            ? List.of(1, 1, 2, 2)
+            : List.of(2, 2, 1, 1);
+    int[] candidates = near.stream().mapToInt(Integer::intValue).toArray();
+    int kept = prune.prune(0, candidates, distances(vectors, 0, candidates), 4);
+    assertTrue(kept <= 2);
+    assertEquals(kept, IntStream.of(prune.kept()).limit(kept).distinct().count());
+  }
+}

@@ -1,0 +1,59 @@
+package dev.vamana.graph;
+
+import static org.junit.Assert.assertEquals;
+
+import com.carrotsearch.randomizedtesting.RandomizedTest;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.Test;
+
+/** Both forms of the set against Java's own. */
+public class VisitedSetTests extends RandomizedTest {
+
+  @Test
+  public void addsEachNodeOnce() {
+    int[] nodes = {1, 64, 1 << 20, (1 << 20) + 1, Integer.MAX_VALUE};
+    for (int size : nodes) {
+      VisitedSet set = new VisitedSet(size, randomIntBetween(0, 300));
+      for (int round = 0; round < 4; round++) {
+        Set<Integer> model = new HashSet<>();
+        // grows far beyond what was expected
+        int adds = randomIntBetween(0, 5_000);
+        // neighbouring ordinals as well as far ones
+        int range = randomBoolean() ? size : Math.min(size, 3_000);
+        for (int i = 0; i < adds; i++) {
+          int node = randomIntBetween(0, range - 1);
+          assertEquals(model.add(node), set.add(node));
+        }
+        for (int node : model) {
+          assertEquals(false, set.add(node));
+        }
+        set.clear();
+      }
+    }
+  }
+
+  @Test
+  public void holdsTheFirstAndTheLastNode() {
+    for (int size : new int[] {1, 2, 1 << 20, 1 << 21, Integer.MAX_VALUE}) {
+      VisitedSet set = new VisitedSet(size, 16);
+      assertEquals(true, set.add(0));
+      assertEquals(size > 1, set.add(size - 1));
+      assertEquals(false, set.add(size - 1));
+      assertEquals(false, set.add(0));
+      set.clear();
+      assertEquals(true, set.add(size - 1));
+    }
+  }
+
+  @Test
+  public void takesAnyExpectation() {
+    for (int expected : new int[] {Integer.MIN_VALUE, -1, 0, 1, 31, 32, 33, 1 << 20}) {
+      VisitedSet set = new VisitedSet(1 << 22, expected);
+      for (int node = 0; node < 1_000; node++) {
+        assertEquals(true, set.add(node * 4_099));
+        assertEquals(false, set.add(node * 4_099));
+      }
+    }
+  }
+}
