@@ -40,8 +40,7 @@ public class RobustPruneTests extends RandomizedTest {
       float alpha = 1 + randomIntBetween(0, 4) / 4f;
       int degree = randomIntBetween(BuildParameters.MIN_DEGREE, 32);
       RobustPrune prune =
-          new RobustPrune(
-              vectors.distances().create(), new BuildParameters(degree, 64, alpha, 1));
+          new RobustPrune(vectors.distances().create(), new BuildParameters(degree, 64, alpha, 1));
       int node = randomIntBetween(0, vectors.size() - 1);
       int[] candidates = byDistance(vectors, node);
       float[] candidateDistances = distances(vectors, node, candidates);

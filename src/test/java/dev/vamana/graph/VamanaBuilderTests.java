@@ -45,7 +45,6 @@ public class VamanaBuilderTests extends RandomizedTest {
         .build(medoid, existing);
   }
 
-
   private static int[] rowOf(VamanaGraph graph, int node) throws IOException {
     int[] row = new int[graph.rows().maxDegree()];
     int degree = graph.rows().neighbors(node, row);
@@ -245,8 +244,7 @@ public class VamanaBuilderTests extends RandomizedTest {
     assertEquals(1, graph.reusedNodes());
     assertWellFormed(graph, 100);
     assertThrows(
-        IllegalArgumentException.class,
-        () -> new ExistingGraph(oldGraph.rows(), 0, new int[399]));
+        IllegalArgumentException.class, () -> new ExistingGraph(oldGraph.rows(), 0, new int[399]));
   }
 
   @Test

@@ -39,8 +39,8 @@ public class BatchedKnnTests extends SearchTestCase {
     return permutation(SIZE, random()).subList(0, QUERIES).stream().map(vectors::get).toList();
   }
 
-  private static TopDocs[] batch(
-      BatchedKnn knn, List<QueryVector> queries, int k, Query filter) throws IOException {
+  private static TopDocs[] batch(BatchedKnn knn, List<QueryVector> queries, int k, Query filter)
+      throws IOException {
     return queries.get(0).floats() != null
         ? knn.search(
             FIELD, queries.stream().map(QueryVector::floats).toArray(float[][]::new), k, filter)
@@ -139,8 +139,7 @@ public class BatchedKnnTests extends SearchTestCase {
         for (int k : new int[] {1, K, 50}) {
           double[] recalls = recalls(index, k, null, ALL);
           assertTrue(
-              "batch " + recalls[0] + ", single " + recalls[1],
-              recalls[0] >= recalls[1] - 0.02);
+              "batch " + recalls[0] + ", single " + recalls[1], recalls[0] >= recalls[1] - 0.02);
           assertTrue("recall " + recalls[0], recalls[0] >= 0.75);
         }
       }
@@ -148,7 +147,8 @@ public class BatchedKnnTests extends SearchTestCase {
   }
 
   public void testFilters() throws IOException {
-    try (TestIndex index = new TestIndex(data(randomEncoding()), graphs(), 1 + random().nextInt(3))) {
+    try (TestIndex index =
+        new TestIndex(data(randomEncoding()), graphs(), 1 + random().nextInt(3))) {
       for (int limit : new int[] {1, K - 1, SIZE / 200, SIZE / 20, SIZE / 2, SIZE}) {
         double[] recalls = recalls(index, K, index.filter(limit), index.accepted(limit));
         assertTrue(
@@ -368,7 +368,8 @@ public class BatchedKnnTests extends SearchTestCase {
     try (TestIndex index = new TestIndex(data(VectorEncoding.BYTE), graphs(), 1)) {
       assertMessage(
           "field vector holds BYTE vectors, the query is FLOAT32",
-          () -> new BatchedKnn(index.searcher).search(FIELD, new float[][] {new float[16]}, K, null));
+          () ->
+              new BatchedKnn(index.searcher).search(FIELD, new float[][] {new float[16]}, K, null));
     }
   }
 
