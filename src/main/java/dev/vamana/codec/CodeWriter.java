@@ -2,6 +2,7 @@ package dev.vamana.codec;
 
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.PqEncoder;
+import dev.vamana.vectors.FloatVectors;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package dev.vamana.codec;
 
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.vectors.FileRegion;
+import dev.vamana.vectors.FloatVectors;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

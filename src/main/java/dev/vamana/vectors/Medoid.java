@@ -1,8 +1,6 @@
 package dev.vamana.vectors;
 
 import java.io.IOException;
-import org.apache.lucene.index.ByteVectorValues;
-import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
@@ -26,11 +24,11 @@ public final class Medoid {
       throws IOException {
     int size = values.size();
     int count = Math.min(size, MAX_SAMPLE);
-    boolean unit = similarity == VectorSimilarityFunction.COSINE;
+    FloatVectors vectors = new FloatVectors(values, similarity);
     float[] vector = new float[values.dimension()];
     double[] sum = new double[vector.length];
     for (int i = 0; i < count; i++) {
-      read(values, ordinal(i, count, size), unit, vector);
+      vectors.read(ordinal(i, count, size), vector);
       for (int d = 0; d < vector.length; d++) {
         sum[d] += vector[d];
       }
@@ -43,7 +41,7 @@ public final class Medoid {
     float bestDistance = Float.POSITIVE_INFINITY;
     for (int i = 0; i < count; i++) {
       int ordinal = ordinal(i, count, size);
-      read(values, ordinal, unit, vector);
+      vectors.read(ordinal, vector);
       float distance = VectorUtil.squareDistance(mean, vector);
       if (distance < bestDistance) {
         bestDistance = distance;
@@ -55,20 +53,5 @@ public final class Medoid {
 
   private static int ordinal(int i, int count, int size) {
     return (int) ((long) i * size / count);
-  }
-
-  private static void read(KnnVectorValues values, int ordinal, boolean unit, float[] target)
-      throws IOException {
-    if (values instanceof FloatVectorValues floats) {
-      System.arraycopy(floats.vectorValue(ordinal), 0, target, 0, target.length);
-    } else {
-      byte[] bytes = ((ByteVectorValues) values).vectorValue(ordinal);
-      for (int d = 0; d < target.length; d++) {
-        target[d] = bytes[d];
-      }
-    }
-    if (unit) {
-      VectorUtil.l2normalize(target, false);
-    }
   }
 }

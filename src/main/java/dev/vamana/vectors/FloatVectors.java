@@ -1,4 +1,4 @@
-package dev.vamana.codec;
+package dev.vamana.vectors;
 
 import java.io.IOException;
 import org.apache.lucene.index.ByteVectorValues;
@@ -7,25 +7,35 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 
-/** Stored vectors as quantization sees them: floats, of unit length for COSINE. For one thread. */
-final class FloatVectors {
+/**
+ * Stored vectors as floats, of unit length for COSINE, whatever they are stored as: what medoids
+ * and quantization work with. For one thread.
+ */
+public final class FloatVectors {
 
   private final KnnVectorValues values;
   private final VectorSimilarityFunction similarity;
   private final float[] scratch;
 
-  FloatVectors(KnnVectorValues values, VectorSimilarityFunction similarity) {
+  /**
+   * Makes a view.
+   *
+   * @param values the stored vectors, random access by ordinal
+   * @param similarity the field's similarity
+   */
+  public FloatVectors(KnnVectorValues values, VectorSimilarityFunction similarity) {
     this.values = values;
     this.similarity = similarity;
     this.scratch = new float[values.dimension()];
   }
 
-  VectorSimilarityFunction similarity() {
+  /** The field's similarity. */
+  public VectorSimilarityFunction similarity() {
     return similarity;
   }
 
   /** Copies a vector into {@code target}, which holds at least as many floats as the dimension. */
-  void read(int ordinal, float[] target) throws IOException {
+  public void read(int ordinal, float[] target) throws IOException {
     readStored(ordinal, target);
     if (similarity == VectorSimilarityFunction.COSINE) {
       float scale = scale(target);
@@ -36,7 +46,7 @@ final class FloatVectors {
   }
 
   /** What a stored vector is multiplied by to get unit length; 1 for the zero vector. */
-  float scale(int ordinal) throws IOException {
+  public float scale(int ordinal) throws IOException {
     readStored(ordinal, scratch);
     return scale(scratch);
   }
