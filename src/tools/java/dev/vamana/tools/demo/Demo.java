@@ -6,6 +6,9 @@ import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,6 +69,7 @@ public final class Demo {
       throw new IllegalArgumentException(
           "there is no plugin zip at " + options.plugin() + ": 'mvn package' makes it");
     }
+    checkPort(options.port());
     DemoSet set = DemoSet.of(options, progress);
     checkVectors(set.vectors());
     NodeHome home = NodeHome.assemble(Path.of("target/node/demo"), options.plugin());
@@ -87,6 +91,20 @@ public final class Demo {
       fill(indices, set);
       List<Figures> figures = measure(indices, set);
       return report(figures, set, node);
+    }
+  }
+
+  private static void checkPort(int port) throws IOException {
+    try (ServerSocket free = new ServerSocket()) {
+      free.setReuseAddress(true);
+      free.bind(new InetSocketAddress("127.0.0.1", port));
+    } catch (BindException e) {
+      // the cause would say no more, and print a stack trace
+      throw new IllegalArgumentException(
+          "port "
+              + port
+              + " of 127.0.0.1 is in use, perhaps by a node that an earlier demo left running: end"
+              + " it, or give another port with -Dport=<n>");
     }
   }
 
