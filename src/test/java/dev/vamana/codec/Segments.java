@@ -100,6 +100,8 @@ final class Segments {
     for (int d = 0; d < bytes.length; d++) {
       bytes[d] = (byte) Math.max(-128, Math.min(127, Math.round(vector[d] * 20)));
     }
+    // COSINE knows no zero vector
+    bytes[0] = bytes[0] == 0 ? 1 : bytes[0];
     return bytes;
   }
 
