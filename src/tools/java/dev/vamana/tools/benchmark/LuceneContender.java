@@ -82,7 +82,7 @@ final class LuceneContender implements Contender {
     }
   }
 
-  private static Codec codec(KnnVectorsFormat vectors) {
+  static Codec codec(KnnVectorsFormat vectors) {
     Codec standard = Codec.getDefault();
     KnnVectorsFormat perField =
         new PerFieldKnnVectorsFormat() {
