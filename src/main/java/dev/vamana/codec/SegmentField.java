@@ -127,9 +127,10 @@ final class SegmentField implements SegmentView {
 
   @Override
   public RandomVectorScorer scorer(QueryVector query) throws IOException {
-    return query.floats() != null
-        ? raw.getRandomVectorScorer(field, query.floats())
-        : raw.getRandomVectorScorer(field, query.bytes());
+    return new GuardedScorer(
+        query.floats() != null
+            ? raw.getRandomVectorScorer(field, query.floats())
+            : raw.getRandomVectorScorer(field, query.bytes()));
   }
 
   @Override
