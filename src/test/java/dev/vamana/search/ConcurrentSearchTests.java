@@ -164,7 +164,9 @@ public class ConcurrentSearchTests extends SearchTestCase {
     }
   }
 
-  /** Searches that lose their files under them end with an exception, whatever they do just then. */
+  /**
+   * Searches that lose their files under them end with an exception, whatever they do just then.
+   */
   public void testReaderClosedDuringSearches() throws Exception {
     TestVectors vectors = data();
     Path path = createTempDir();

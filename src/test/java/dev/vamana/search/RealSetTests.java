@@ -34,8 +34,7 @@ public class RealSetTests extends SearchTestCase {
     assumeTrue("vector.data is not set", root != null && root.isEmpty() == false);
     Path folder = Path.of(root, name);
     assumeTrue(folder + " is missing", Files.isDirectory(folder));
-    List<QueryVector> base =
-        convert(read(folder, "base", limit), similarity, asBytes);
+    List<QueryVector> base = convert(read(folder, "base", limit), similarity, asBytes);
     return new Loaded(
         new TestVectors(similarity, base),
         convert(read(folder, "query", QUERIES), similarity, asBytes));
@@ -116,8 +115,7 @@ public class RealSetTests extends SearchTestCase {
 
   public void testSift() throws IOException {
     boolean asBytes = random().nextBoolean();
-    assertRecall(
-        load("sift5k-ngt", 4_900, VectorSimilarityFunction.EUCLIDEAN, asBytes), 0.97, 0.9);
+    assertRecall(load("sift5k-ngt", 4_900, VectorSimilarityFunction.EUCLIDEAN, asBytes), 0.97, 0.9);
   }
 
   public void testMnist() throws IOException {
