@@ -31,11 +31,6 @@ final class FieldIndexer {
   /** Component of Lucene's info stream that is told when the long steps begin and end. */
   static final String INFO_COMPONENT = "VAMANA";
 
-  /** Vectors that a codebook is trained on, and those that tell whether one still fits. */
-  private static final int TRAINING_SAMPLE = 16_384;
-
-  private static final int CHECK_SAMPLE = 4_096;
-
   private static final long TRAINING_SEED = 42;
 
   private static final int ROWS_PER_ABORT_CHECK = 1 << 12;
@@ -166,14 +161,13 @@ final class FieldIndexer {
             == false) {
       return null;
     }
-    double ratio =
-        CodebookFit.errorRatio(source.codebook(), sample(CHECK_SAMPLE), TRAINING_SEED, abort);
+    double ratio = CodebookFit.errorRatio(source.codebook(), sample(), TRAINING_SEED, abort);
     return ratio <= CodebookFit.KEEP_RATIO ? source.codebook() : null;
   }
 
   private Codebook train() throws IOException {
     return PqTrainer.train(
-        sample(TRAINING_SAMPLE),
+        sample(),
         parameters.layout(info.getVectorDimension()),
         CodebookId.random(),
         PqTrainer.Options.defaults(TRAINING_SEED),
@@ -182,8 +176,10 @@ final class FieldIndexer {
         abort);
   }
 
-  private VectorSample sample(int most) throws IOException {
-    return VectorSample.of(vectors(), info.getVectorSimilarityFunction(), most, TRAINING_SEED);
+  private VectorSample sample() throws IOException {
+    KnnVectorValues vectors = vectors();
+    int size = PqTrainer.sampleSize(parameters.layout(info.getVectorDimension()), vectors.size());
+    return VectorSample.of(vectors, info.getVectorSimilarityFunction(), size, TRAINING_SEED);
   }
 
   private void say(String message) {

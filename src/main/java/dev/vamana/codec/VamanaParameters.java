@@ -84,14 +84,14 @@ public record VamanaParameters(
 
   /**
    * How a flush builds a graph. Those of small segments live until the next merge, and a refresh
-   * waits for them: they are built with half the beam width, at half the cost. A flush large enough
-   * for codes is a bulk load, whose graph is there to stay.
+   * waits for them: they are built in one pass, at half the cost. A flush large enough for codes is
+   * a bulk load, whose graph is there to stay.
    *
    * @param size vectors of the segment
    */
   BuildParameters buildAtFlush(int size) {
-    int beam = size >= quantizationThreshold ? beamWidth : Math.max(maxDegree, beamWidth / 2);
-    return new BuildParameters(maxDegree, beam, alpha, SEED);
+    int passes = size >= quantizationThreshold ? 2 : 1;
+    return new BuildParameters(maxDegree, beamWidth, alpha, SEED, passes);
   }
 
   SubspaceLayout layout(int dimension) {

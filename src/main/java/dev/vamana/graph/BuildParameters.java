@@ -4,14 +4,15 @@ package dev.vamana.graph;
  * How a Vamana graph is built (DiskANN's R, L and alpha).
  *
  * @param maxDegree most out-neighbours of a node (R), {@value #MIN_DEGREE} to {@value #MAX_DEGREE}
- * @param beamWidth nodes that the greedy search before each insertion keeps (L), {@code maxDegree}
- *     to {@value #MAX_BEAM_WIDTH}
+ * @param beamWidth nodes that the greedy searches for one node's neighbours keep (L), {@code
+ *     maxDegree} to {@value #MAX_BEAM_WIDTH}; shared evenly by two passes
  * @param alpha how much nearer than the node itself a kept neighbour must be to a candidate for the
  *     candidate to be dropped, {@value #MIN_ALPHA} to {@value #MAX_ALPHA}, applied to squared
  *     distances
  * @param seed decides the order of insertion
+ * @param passes how often every node is inserted, 1 or 2
  */
-public record BuildParameters(int maxDegree, int beamWidth, float alpha, long seed) {
+public record BuildParameters(int maxDegree, int beamWidth, float alpha, long seed, int passes) {
 
   public static final int MIN_DEGREE = 4;
   public static final int MAX_DEGREE = 128;
@@ -21,6 +22,22 @@ public record BuildParameters(int maxDegree, int beamWidth, float alpha, long se
 
   public BuildParameters {
     check(maxDegree, beamWidth, alpha);
+    if (passes < 1 || passes > 2) {
+      throw new IllegalArgumentException("passes must be 1 or 2, got " + passes);
+    }
+  }
+
+  /** Two passes: the graph that is there to stay. */
+  public BuildParameters(int maxDegree, int beamWidth, float alpha, long seed) {
+    this(maxDegree, beamWidth, alpha, seed, 2);
+  }
+
+  /**
+   * Nodes that the search of one pass keeps: half the beam width, since there are two, but at least
+   * the max degree.
+   */
+  public int passBeamWidth() {
+    return Math.max(maxDegree, beamWidth / 2);
   }
 
   /**

@@ -27,20 +27,23 @@ final class NodeInserter {
     this.entryPoint = entryPoint;
     this.distances = distances;
     this.prune = new RobustPrune(distances, parameters);
-    this.worklist = new Worklist(parameters.beamWidth());
-    this.visited = new VisitedSet(rows.size(), parameters.beamWidth() * 16);
+    this.worklist = new Worklist(parameters.passBeamWidth());
+    this.visited = new VisitedSet(rows.size(), parameters.passBeamWidth() * 16);
     this.fresh = new int[rows.maxDegree()];
     this.freshDistances = new float[rows.maxDegree()];
-    this.candidates = new int[parameters.beamWidth()];
+    this.candidates = new int[parameters.passBeamWidth() + rows.maxDegree()];
     this.candidateDistances = new float[candidates.length];
     this.row = new int[rows.maxDegree() + 1];
     this.rowDistances = new float[rows.maxDegree() + 1];
   }
 
-  /** Searches the node's place, chooses its neighbours and links them back. */
+  /**
+   * Searches the node's place, chooses its neighbours and links them back. A node that has a row
+   * already, as all have in a second pass, chooses among its present neighbours too.
+   */
   void insert(int node) throws IOException {
     search(node);
-    int count = collectCandidates();
+    int count = collectCandidates(node);
     int degree = prune.prune(node, candidates, candidateDistances, count);
     int[] chosen = prune.kept().clone();
     float[] chosenDistances = prune.keptDistances().clone();
@@ -127,11 +130,25 @@ final class NodeInserter {
     }
   }
 
-  private int collectCandidates() {
-    int count = worklist.size();
-    for (int rank = 0; rank < count; rank++) {
-      candidates[rank] = worklist.ordinal(rank);
-      candidateDistances[rank] = worklist.distance(rank);
+  /**
+   * Merges the worklist and the node's present row by distance. A neighbour may come twice; robust
+   * prune drops the second.
+   */
+  private int collectCandidates(int node) {
+    int degree = rows.row(node, row, rowDistances);
+    new RowSorter().sort(0, degree);
+    int rank = 0;
+    int slot = 0;
+    int count = 0;
+    while (rank < worklist.size() || slot < degree) {
+      boolean fromRow =
+          rank == worklist.size()
+              || (slot < degree && rowDistances[slot] < worklist.distance(rank));
+      candidates[count] = fromRow ? row[slot] : worklist.ordinal(rank);
+      candidateDistances[count] = fromRow ? rowDistances[slot] : worklist.distance(rank);
+      count++;
+      slot += fromRow ? 1 : 0;
+      rank += fromRow ? 0 : 1;
     }
     return count;
   }

@@ -9,11 +9,10 @@ import org.apache.lucene.util.FixedBitSet;
 /**
  * Builds Vamana graphs (DiskANN, section 2; the graph that BANG searches).
  *
- * <p>Each node is inserted once: a greedy search from the medoid finds its surroundings, robust
- * prune chooses diverse out-neighbours among them, and edges back are added, pruning rows that
- * overflow. One pass with the final alpha is enough, since every insertion searches a graph that is
- * already navigable; docs/graph.md has the comparison with two passes. With one thread the result
- * depends only on the input and the seed.
+ * <p>An insertion is a greedy search from the medoid for the node's surroundings, robust prune,
+ * which chooses diverse out-neighbours among them, and edges back, pruning rows that overflow. A
+ * second pass inserts every new node again, since the first ones were inserted into a graph that
+ * knew little. With one thread the result depends only on the input and the seed.
  */
 public final class VamanaBuilder {
 
@@ -61,8 +60,13 @@ public final class VamanaBuilder {
               .load(existing, rows, present, medoid);
     }
     int reused = present.cardinality();
-    present.set(entryPoint);
-    insertMissing(rows, present, entryPoint);
+    FixedBitSet firstPass = present.clone();
+    // where the first search starts there is nothing to search yet
+    firstPass.set(entryPoint);
+    insertMissing(rows, firstPass, entryPoint);
+    for (int pass = 1; pass < parameters.passes(); pass++) {
+      insertMissing(rows, present, entryPoint);
+    }
     workers.forEach(
         0,
         size,
