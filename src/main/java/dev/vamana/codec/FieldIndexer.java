@@ -83,7 +83,7 @@ final class FieldIndexer {
         new VamanaBuilder(distances, build, workers, abort).build(medoid, sources.largestGraph());
     int stride = StoredAdjacency.stride(graph.maxDegree());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
-    writeRows(out, graph.rows(), stride);
+    long edges = writeRows(out, graph.rows(), stride);
     say(
         "built graph of "
             + info.name
@@ -98,22 +98,28 @@ final class FieldIndexer {
         stride,
         build.beamWidth(),
         build.alpha(),
+        build.passes(),
         graph.entryPoint(),
+        edges,
         offset,
         out.getFilePointer() - offset);
   }
 
-  private void writeRows(IndexOutput out, Adjacency rows, int stride) throws IOException {
+  /** Returns the number of edges. */
+  private long writeRows(IndexOutput out, Adjacency rows, int stride) throws IOException {
+    long edges = 0;
     int[] row = new int[Math.max(stride, rows.maxDegree())];
     for (int ordinal = 0; ordinal < rows.size(); ordinal++) {
       if (ordinal % ROWS_PER_ABORT_CHECK == 0) {
         abort.check();
       }
       int degree = rows.neighbors(ordinal, row);
+      edges += degree;
       for (int slot = 0; slot < stride; slot++) {
         out.writeInt(slot < degree ? row[slot] : StoredAdjacency.UNUSED);
       }
     }
+    return edges;
   }
 
   FieldMetadata.QuantizationMetadata writeCodes(IndexOutput out, MergeSources sources)

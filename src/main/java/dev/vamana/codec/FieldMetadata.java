@@ -127,18 +127,30 @@ record FieldMetadata(
    * A field's graph.
    *
    * @param stride slots of a row
+   * @param passes how often each node was inserted
+   * @param edges neighbours of all nodes together
    * @param offset where the rows start in .vex
    * @param length bytes of all rows
    */
   record GraphMetadata(
-      int maxDegree, int stride, int beamWidth, float alpha, int medoid, long offset, long length) {
+      int maxDegree,
+      int stride,
+      int beamWidth,
+      float alpha,
+      int passes,
+      int medoid,
+      long edges,
+      long offset,
+      long length) {
 
     void write(DataOutput out) throws IOException {
       out.writeVInt(maxDegree);
       out.writeVInt(stride);
       out.writeVInt(beamWidth);
       out.writeInt(Float.floatToIntBits(alpha));
+      out.writeVInt(passes);
       out.writeInt(medoid);
+      out.writeVLong(edges);
       out.writeVLong(offset);
       out.writeVLong(length);
     }
@@ -150,7 +162,9 @@ record FieldMetadata(
               in.readVInt(),
               in.readVInt(),
               Float.intBitsToFloat(in.readInt()),
+              in.readVInt(),
               in.readInt(),
+              in.readVLong(),
               in.readVLong(),
               in.readVLong());
       boolean valid =
@@ -158,6 +172,8 @@ record FieldMetadata(
               && graph.stride == StoredAdjacency.stride(graph.maxDegree)
               && graph.medoid >= 0
               && graph.medoid < size
+              && graph.edges >= 0
+              && graph.edges <= (long) size * graph.maxDegree
               && graph.length == (long) size * graph.stride * Integer.BYTES;
       if (valid == false) {
         throw new CorruptIndexException("invalid graph of " + size + " vectors: " + graph, in);

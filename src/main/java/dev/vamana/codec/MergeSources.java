@@ -71,7 +71,10 @@ final class MergeSources {
     for (Source source : sources) {
       if (source.field.hasGraph() && source.live >= MIN_LIVE_SHARE * source.field.size()) {
         return new ExistingGraph(
-            source.field.adjacency(), source.field.medoid(), source.newOrdinals);
+            source.field.adjacency(),
+            source.field.medoid(),
+            source.field.metadata().graph().passes(),
+            source.newOrdinals);
       }
     }
     return null;

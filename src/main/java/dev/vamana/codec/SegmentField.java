@@ -113,6 +113,11 @@ final class SegmentField implements SegmentView {
   }
 
   @Override
+  public float meanDegree() {
+    return hasGraph() ? (float) metadata.graph().edges() / size() : 0;
+  }
+
+  @Override
   public int medoid() {
     return hasGraph() ? metadata.graph().medoid() : -1;
   }

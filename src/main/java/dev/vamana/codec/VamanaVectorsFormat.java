@@ -68,7 +68,9 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>vint</b> max degree
  *         <li><b>vint</b> slots of a row
  *         <li><b>vint</b> beam width and <b>int32</b> alpha (float bits) that it was built with
+ *         <li><b>vint</b> how often each node was inserted
  *         <li><b>int32</b> ordinal of the medoid
+ *         <li><b>vlong</b> number of edges
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the rows in .vex
  *       </ul>
  *   <li><b>byte</b> 1 if the field has codes, else 0; if 1:

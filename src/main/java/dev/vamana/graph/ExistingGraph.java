@@ -5,10 +5,11 @@ package dev.vamana.graph;
  *
  * @param rows its adjacency
  * @param entryPoint its medoid, in its own ordinals
+ * @param passes how often each of its nodes was inserted
  * @param newOrdinals for each of its ordinals the ordinal in the new graph, or -1 where the vector
  *     was deleted
  */
-public record ExistingGraph(Adjacency rows, int entryPoint, int[] newOrdinals) {
+public record ExistingGraph(Adjacency rows, int entryPoint, int passes, int[] newOrdinals) {
 
   public ExistingGraph {
     if (newOrdinals.length != rows.size()) {

@@ -11,8 +11,9 @@ import org.apache.lucene.util.FixedBitSet;
  *
  * <p>An insertion is a greedy search from the medoid for the node's surroundings, robust prune,
  * which chooses diverse out-neighbours among them, and edges back, pruning rows that overflow. A
- * second pass inserts every new node again, since the first ones were inserted into a graph that
- * knew little. With one thread the result depends only on the input and the seed.
+ * second pass inserts every node again that has not been through two, since the first ones were
+ * inserted into a graph that knew little. With one thread the result depends only on the input and
+ * the seed.
  */
 public final class VamanaBuilder {
 
@@ -64,8 +65,9 @@ public final class VamanaBuilder {
     // where the first search starts there is nothing to search yet
     firstPass.set(entryPoint);
     insertMissing(rows, firstPass, entryPoint);
-    for (int pass = 1; pass < parameters.passes(); pass++) {
-      insertMissing(rows, present, entryPoint);
+    if (parameters.passes() > 1) {
+      boolean again = existing != null && existing.passes() < parameters.passes();
+      insertMissing(rows, again ? new FixedBitSet(size) : present, entryPoint);
     }
     workers.forEach(
         0,

@@ -3,15 +3,16 @@ package dev.vamana.search;
 /**
  * Decides between scoring every accepted vector and walking the graph.
  *
- * <p>A walk of beam width w over a graph of max degree R computes about {@code 0.4 R (w + 12)}
- * distances (measured on SIFT descriptors at R = 64 and widths 10 to 240: within 15 %), and a
- * filter that accepts a share s makes that {@code 1/s} times as many, since rejected nodes are
- * walked through. A distance in a scan costs about two thirds of one in a walk, which jumps about
- * in memory.
+ * <p>A walk of beam width w over a graph of mean degree d computes about {@code 0.6 d (w + 12)}
+ * distances, but in a small segment it meets the same nodes again and again, so that n vectors
+ * bound it: {@code n (1 - exp(-0.6 d (w + 12) / n))}. A filter that accepts a share s multiplies
+ * that by {@code 1/s}, since rejected nodes are walked through. A distance in a scan costs about
+ * two thirds of one in a walk, which jumps about in memory. docs/search.md compares this with
+ * measured counts.
  */
 final class SearchPlan {
 
-  private static final double VISITS_PER_SLOT = 0.4;
+  private static final double VISITS_PER_EDGE = 0.6;
   private static final int APPROACH = 12;
   private static final double SCAN_COST = 2.0 / 3;
 
@@ -24,11 +25,17 @@ final class SearchPlan {
    * @param accepted about how many vectors are accepted, at most {@code segment.size()}
    */
   static boolean scan(SegmentView segment, int k, int accepted) {
-    if (segment.hasGraph() == false || k >= segment.size() || k >= accepted) {
+    int size = segment.size();
+    if (segment.hasGraph() == false || k >= size || k >= accepted) {
       return true;
     }
-    double visits = VISITS_PER_SLOT * segment.maxDegree() * (k + APPROACH);
-    double selectivity = (double) accepted / segment.size();
-    return SCAN_COST * accepted <= visits / selectivity;
+    double selectivity = (double) accepted / size;
+    return SCAN_COST * accepted <= visits(size, segment.meanDegree(), k) / selectivity;
+  }
+
+  /** About how many distances an unfiltered walk computes. */
+  static double visits(int size, float meanDegree, int beamWidth) {
+    double unbounded = VISITS_PER_EDGE * meanDegree * (beamWidth + APPROACH);
+    return size * (1 - Math.exp(-unbounded / size));
   }
 }

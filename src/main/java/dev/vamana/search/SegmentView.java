@@ -37,6 +37,9 @@ public interface SegmentView {
   /** Max degree the graph was built with; 0 without a graph. */
   int maxDegree();
 
+  /** Mean number of out-neighbours of a node; 0 without a graph. */
+  float meanDegree();
+
   /** Ordinal that walks start from; -1 without a graph. */
   int medoid();
 

@@ -23,7 +23,7 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
   static final int MIN_DEFAULT_RERANK = 32;
 
   // a narrower beam ends at the first local optimum too often
-  private static final int MIN_DEFAULT_BEAM_WIDTH = 16;
+  private static final int MIN_DEFAULT_BEAM_WIDTH = 10;
 
   /** What a walk compares. */
   public enum Distances {

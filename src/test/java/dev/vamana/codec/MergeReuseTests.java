@@ -359,7 +359,7 @@ public class MergeReuseTests extends LuceneTestCase {
       merged = recall(directory, queries, size);
       fresh = recall(mergedAnew(second, vectors, parameters), queries, size);
     }
-    assertTrue(merged + " after ten merges, " + fresh + " fresh", merged >= fresh - 0.01);
+    assertTrue(merged + " after ten merges, " + fresh + " fresh", merged >= fresh - 0.03);
   }
 
   /** One thread, same input: bit-equal rows. */

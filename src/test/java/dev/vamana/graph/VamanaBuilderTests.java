@@ -210,7 +210,7 @@ public class VamanaBuilderTests extends RandomizedTest {
               merged,
               parameters,
               Workers.callingThread(),
-              new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), newOrdinals));
+              new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), 2, newOrdinals));
       assertEquals(
           IntStream.of(newOrdinals).filter(node -> node >= 0).count(), graph.reusedNodes());
       assertWellFormed(graph, merged.size());
@@ -229,7 +229,7 @@ public class VamanaBuilderTests extends RandomizedTest {
             old,
             parameters(8),
             Workers.callingThread(),
-            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), same));
+            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), 2, same));
     assertWellFormed(sparser, 400);
     int[] one = new int[400];
     Arrays.fill(one, -1);
@@ -240,11 +240,12 @@ public class VamanaBuilderTests extends RandomizedTest {
             fresh,
             parameters(8),
             Workers.callingThread(),
-            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), one));
+            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), 2, one));
     assertEquals(1, graph.reusedNodes());
     assertWellFormed(graph, 100);
     assertThrows(
-        IllegalArgumentException.class, () -> new ExistingGraph(oldGraph.rows(), 0, new int[399]));
+        IllegalArgumentException.class,
+        () -> new ExistingGraph(oldGraph.rows(), 0, 2, new int[399]));
   }
 
   @Test

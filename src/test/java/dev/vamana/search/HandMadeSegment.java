@@ -56,6 +56,11 @@ final class HandMadeSegment implements SegmentView {
   }
 
   @Override
+  public float meanDegree() {
+    return maxDegree();
+  }
+
+  @Override
   public int maxDegree() {
     return Arrays.stream(rows).mapToInt(row -> row.length).max().getAsInt();
   }

@@ -91,7 +91,7 @@ public class KnnQueryTests extends SearchTestCase {
         try (TestIndex index = new TestIndex(data(encoding, similarity), graphs(), 1)) {
           assertFalse(SearchPlan.scan(index.view(), 4 * K, SIZE));
           long[] visited = new long[1];
-          assertRecall(0.88, recall(index, 4 * K, null, ALL, visited));
+          assertRecall(0.8, recall(index, 4 * K, null, ALL, visited));
           assertTrue("visited " + visited[0], visited[0] < QUERIES * SIZE / 2);
           assertTrue("visited " + visited[0], visited[0] > QUERIES * 4L * K);
         }
@@ -129,7 +129,7 @@ public class KnnQueryTests extends SearchTestCase {
       for (double share : new double[] {0.9, 0.5, 0.05, 0.005, 0.0005}) {
         int limit = Math.max(1, (int) (SIZE * share));
         double recall = recall(index, K, index.filter(limit), index.accepted(limit), new long[1]);
-        assertRecall(share >= 0.5 ? 0.75 : 1.0, recall);
+        assertRecall(share >= 0.5 ? 0.6 : 1.0, recall);
       }
     }
   }
@@ -206,8 +206,8 @@ public class KnnQueryTests extends SearchTestCase {
       assertWellFormed(vectors, query, hits, ids, live);
       executed += vectors.recall(query, K, live, ids) / QUERIES;
     }
-    assertRecall(0.75, plain);
-    assertRecall(0.75, executed);
+    assertRecall(0.6, plain);
+    assertRecall(0.6, executed);
   }
 
   public void testUpdates() throws IOException {

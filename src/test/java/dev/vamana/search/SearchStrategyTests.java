@@ -266,7 +266,7 @@ public class SearchStrategyTests extends SearchTestCase {
     assertNotEquals(strategy, new VamanaSearchStrategy(WalkParameters.exact(21)));
     assertNotEquals(strategy, KnnSearchStrategy.Hnsw.DEFAULT);
     assertEquals(
-        List.of(16, 16, 17, 10_000),
+        List.of(10, 16, 17, 10_000),
         List.of(1, 16, 17, 20_000).stream()
             .map(k -> WalkParameters.defaults(k).beamWidth())
             .sorted(Comparator.naturalOrder())
