@@ -70,8 +70,8 @@ public class SearchStrategyTests extends SearchTestCase {
               recall(index, vector, seeded(vector, MatchNoDocsQuery.INSTANCE)),
               0);
         }
-        assertTrue("recall with near seeds: " + near, near >= 0.75);
-        assertTrue("recall with any seeds: " + far, far >= 0.7);
+        assertTrue("recall with near seeds: " + near, near >= 0.6);
+        assertTrue("recall with any seeds: " + far, far >= 0.55);
       }
     }
   }
