@@ -11,12 +11,14 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class GraphRows implements Adjacency {
 
-  private static final int PAGE_BITS = 12;
-  private static final int PAGE_ROWS = 1 << PAGE_BITS;
+  // G1 rounds arrays of half a region, at least 512 KB, up to whole regions
+  private static final int MAX_PAGE_SLOTS = 1 << 16;
   private static final int LOCKS = 1 << 10;
 
   private final int size;
   private final int rowLength;
+  private final int pageBits;
+  private final int pageMask;
   private final int[][] neighbors;
   private final float[][] distances;
   private final short[] degrees;
@@ -26,11 +28,14 @@ final class GraphRows implements Adjacency {
     this.size = size;
     this.rowLength = maxDegree + Math.max(2, maxDegree / 8);
     this.degrees = new short[size];
-    int pages = (size + PAGE_ROWS - 1) >>> PAGE_BITS;
+    this.pageBits = pageBits(rowLength);
+    int pageRows = 1 << pageBits;
+    this.pageMask = pageRows - 1;
+    int pages = (size + pageRows - 1) >>> pageBits;
     this.neighbors = new int[pages][];
     this.distances = new float[pages][];
     for (int page = 0; page < pages; page++) {
-      int rows = Math.min(PAGE_ROWS, size - (page << PAGE_BITS));
+      int rows = Math.min(pageRows, size - (page << pageBits));
       neighbors[page] = new int[rows * rowLength];
       distances[page] = new float[rows * rowLength];
     }
@@ -38,6 +43,11 @@ final class GraphRows implements Adjacency {
     for (int i = 0; i < LOCKS; i++) {
       locks[i] = new ReentrantLock();
     }
+  }
+
+  /** The number of rows in a page is two to the power of this. */
+  static int pageBits(int rowLength) {
+    return 31 - Integer.numberOfLeadingZeros(MAX_PAGE_SLOTS / rowLength);
   }
 
   @Override
@@ -58,13 +68,13 @@ final class GraphRows implements Adjacency {
   @Override
   public int neighbors(int ordinal, int[] target) {
     int degree = degrees[ordinal];
-    System.arraycopy(neighbors[ordinal >>> PAGE_BITS], start(ordinal), target, 0, degree);
+    System.arraycopy(neighbors[ordinal >>> pageBits], start(ordinal), target, 0, degree);
     return degree;
   }
 
   int row(int ordinal, int[] targetNeighbors, float[] targetDistances) {
     int degree = neighbors(ordinal, targetNeighbors);
-    System.arraycopy(distances[ordinal >>> PAGE_BITS], start(ordinal), targetDistances, 0, degree);
+    System.arraycopy(distances[ordinal >>> pageBits], start(ordinal), targetDistances, 0, degree);
     return degree;
   }
 
@@ -74,20 +84,20 @@ final class GraphRows implements Adjacency {
   }
 
   void setRow(int ordinal, int[] newNeighbors, float[] newDistances, int degree) {
-    System.arraycopy(newNeighbors, 0, neighbors[ordinal >>> PAGE_BITS], start(ordinal), degree);
-    System.arraycopy(newDistances, 0, distances[ordinal >>> PAGE_BITS], start(ordinal), degree);
+    System.arraycopy(newNeighbors, 0, neighbors[ordinal >>> pageBits], start(ordinal), degree);
+    System.arraycopy(newDistances, 0, distances[ordinal >>> pageBits], start(ordinal), degree);
     degrees[ordinal] = (short) degree;
   }
 
   void append(int ordinal, int neighbor, float distance) {
     int at = degrees[ordinal];
-    neighbors[ordinal >>> PAGE_BITS][start(ordinal) + at] = neighbor;
-    distances[ordinal >>> PAGE_BITS][start(ordinal) + at] = distance;
+    neighbors[ordinal >>> pageBits][start(ordinal) + at] = neighbor;
+    distances[ordinal >>> pageBits][start(ordinal) + at] = distance;
     degrees[ordinal] = (short) (at + 1);
   }
 
   boolean contains(int ordinal, int neighbor) {
-    int[] page = neighbors[ordinal >>> PAGE_BITS];
+    int[] page = neighbors[ordinal >>> pageBits];
     int start = start(ordinal);
     for (int i = start, end = start + degrees[ordinal]; i < end; i++) {
       if (page[i] == neighbor) {
@@ -99,8 +109,8 @@ final class GraphRows implements Adjacency {
 
   /** Puts an edge in the place of another of the same row. */
   void replace(int ordinal, int index, int neighbor, float distance) {
-    neighbors[ordinal >>> PAGE_BITS][start(ordinal) + index] = neighbor;
-    distances[ordinal >>> PAGE_BITS][start(ordinal) + index] = distance;
+    neighbors[ordinal >>> pageBits][start(ordinal) + index] = neighbor;
+    distances[ordinal >>> pageBits][start(ordinal) + index] = distance;
   }
 
   @Override
@@ -109,6 +119,6 @@ final class GraphRows implements Adjacency {
   }
 
   private int start(int ordinal) {
-    return (ordinal & (PAGE_ROWS - 1)) * rowLength;
+    return (ordinal & pageMask) * rowLength;
   }
 }
