@@ -140,7 +140,7 @@ public class BatchedKnnTests extends SearchTestCase {
           double[] recalls = recalls(index, k, null, ALL);
           assertTrue(
               "batch " + recalls[0] + ", single " + recalls[1], recalls[0] >= recalls[1] - 0.02);
-          assertTrue("recall " + recalls[0], recalls[0] >= 0.75);
+          assertTrue("recall " + recalls[0], recalls[0] >= 0.6);
         }
       }
     }
@@ -153,7 +153,7 @@ public class BatchedKnnTests extends SearchTestCase {
         double[] recalls = recalls(index, K, index.filter(limit), index.accepted(limit));
         assertTrue(
             "recall " + recalls[0] + ", limit " + limit,
-            recalls[0] >= (limit > SIZE / 20 ? 0.75 : 1));
+            recalls[0] >= (limit > SIZE / 20 ? 0.6 : 1));
       }
       for (TopDocs none :
           batch(
@@ -197,7 +197,7 @@ public class BatchedKnnTests extends SearchTestCase {
       assertEquals(index.vectors.exact(query, K, live).length, ids.length);
       recall += index.vectors.recall(query, K, live, ids) / QUERIES;
     }
-    assertTrue("recall " + recall, recall >= 0.75);
+    assertTrue("recall " + recall, recall >= 0.6);
   }
 
   /** As document-level security does: some documents are there, but not for this reader. */
@@ -295,7 +295,7 @@ public class BatchedKnnTests extends SearchTestCase {
             assertWellFormed(vectors, queries.get(i), hits[i], ids, ALL);
             recall += vectors.recall(queries.get(i), k, ALL, ids) / QUERIES;
           }
-          assertTrue("recall " + recall, recall >= 0.75);
+          assertTrue("recall " + recall, recall >= 0.6);
         }
         // the timeout holds for those segments too
         AtomicInteger checks = new AtomicInteger();

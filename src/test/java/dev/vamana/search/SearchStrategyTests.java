@@ -103,7 +103,7 @@ public class SearchStrategyTests extends SearchTestCase {
         assertTrue(hits.scoreDocs.length > 0);
         assertWellFormed(index.vectors, vector, hits, ids(index.searcher, hits), ALL);
       }
-      assertTrue("recall " + recall, recall >= 0.7);
+      assertTrue("recall " + recall, recall >= 0.55);
     }
   }
 
@@ -125,7 +125,7 @@ public class SearchStrategyTests extends SearchTestCase {
       assertTrue("searches " + knn.searches(), knn.searches() > 5);
       assertEquals(k, hits.scoreDocs.length);
       double recall = vectors.recall(vector, k, ALL, ids(index.searcher, hits));
-      assertTrue("recall " + recall, recall >= 0.85);
+      assertTrue("recall " + recall, recall >= 0.7);
     }
   }
 
@@ -194,7 +194,7 @@ public class SearchStrategyTests extends SearchTestCase {
         double[] wide = measure(index, vectors, k, WalkParameters.exact(100));
         assertTrue("visits " + wide[1] + " < " + narrow[1], wide[1] > narrow[1]);
         assertTrue("recall " + wide[0] + " < " + narrow[0], wide[0] >= narrow[0]);
-        assertTrue("recall " + wide[0], wide[0] >= 0.9);
+        assertTrue("recall " + wide[0], wide[0] >= 0.8);
         assertTrue("visits " + wide[1], wide[1] < SIZE / 2.0);
       }
     }
@@ -210,7 +210,7 @@ public class SearchStrategyTests extends SearchTestCase {
           WalkParameters walk =
               new WalkParameters(80, WalkParameters.Distances.QUANTIZED, parents, depth);
           double[] measured = measure(index, vectors, K, walk);
-          assertTrue(walk + " has recall " + measured[0], measured[0] >= 0.8);
+          assertTrue(walk + " has recall " + measured[0], measured[0] >= 0.65);
           assertTrue(walk + " visits " + measured[1], measured[1] < SIZE / 2.0);
         }
       }
@@ -225,7 +225,7 @@ public class SearchStrategyTests extends SearchTestCase {
         for (WalkParameters.Distances distances : WalkParameters.Distances.values()) {
           double[] measured =
               measure(index, vectors, K, new WalkParameters(60, distances, parents, 0));
-          assertTrue(parents + " parents: recall " + measured[0], measured[0] >= 0.85);
+          assertTrue(parents + " parents: recall " + measured[0], measured[0] >= 0.7);
         }
       }
     }
