@@ -1,0 +1,187 @@
+package dev.vamana.codec;
+
+import dev.vamana.search.VamanaSearchStrategy;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.tools.fixture.FixtureIndex;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.LogDocMergePolicy;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnByteVectorQuery;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.IOContext;
+import org.apache.lucene.store.IndexOutput;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.TestUtil;
+
+/** Indexes of every released version of the format are read, searched and merged. */
+public class FixtureTests extends LuceneTestCase {
+
+  private static final int K = 10;
+
+  /** Fails when the version is raised without a fixture of it; docs/file-format.md says how. */
+  public void testEveryVersionHasAFixture() {
+    for (int version = VamanaVectorsFormat.VERSION_START;
+        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version++) {
+      assertNotNull("no " + fixture(version), FixtureTests.class.getResource(fixture(version)));
+    }
+  }
+
+  public void testFixturesAreSearched() throws IOException {
+    for (int version = VamanaVectorsFormat.VERSION_START;
+        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version++) {
+      try (Directory directory = open(version);
+          DirectoryReader reader = DirectoryReader.open(directory)) {
+        TestUtil.checkIndex(directory);
+        checkSegments(reader, version);
+        checkHits(reader);
+      }
+    }
+  }
+
+  public void testFixturesAreMerged() throws IOException {
+    for (int version = VamanaVectorsFormat.VERSION_START;
+        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version++) {
+      try (Directory directory = open(version)) {
+        try (IndexWriter writer =
+            new IndexWriter(
+                directory,
+                Segments.config(Segments.SMALL).setMergePolicy(new LogDocMergePolicy()))) {
+          writer.forceMerge(1);
+        }
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          assertEquals(1, reader.leaves().size());
+          checkHits(reader);
+        }
+      }
+    }
+  }
+
+  private static String fixture(int version) {
+    return "index-" + VamanaVectorsFormat.NAME + "-" + version + ".zip";
+  }
+
+  private static Directory open(int version) throws IOException {
+    Directory directory = newDirectory();
+    try (InputStream in = FixtureTests.class.getResourceAsStream(fixture(version));
+        ZipInputStream zip = new ZipInputStream(in)) {
+      ZipEntry entry;
+      while ((entry = zip.getNextEntry()) != null) {
+        byte[] content = zip.readAllBytes();
+        try (IndexOutput out = directory.createOutput(entry.getName(), IOContext.DEFAULT)) {
+          out.writeBytes(content, content.length);
+        }
+      }
+    }
+    directory.sync(List.of(directory.listAll()));
+    return directory;
+  }
+
+  private static void checkSegments(DirectoryReader reader, int version) throws IOException {
+    assertEquals(2, reader.leaves().size());
+    for (LeafReaderContext context : reader.leaves()) {
+      LeafReader leaf = context.reader();
+      boolean large = context.ord == 0;
+      assertEquals(large ? FixtureIndex.LARGE_SEGMENT : FixtureIndex.SMALL_SEGMENT, leaf.maxDoc());
+      for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+        for (VectorEncoding encoding : VectorEncoding.values()) {
+          SegmentField field = Segments.field(leaf, FixtureIndex.field(encoding, similarity));
+          assertEquals("version " + version, large, field.hasGraph());
+          assertEquals(large, field.codebook() != null);
+          if (large) {
+            assertEquals(FixtureIndex.MAX_DEGREE, field.maxDegree());
+            assertEquals(FixtureIndex.SUBSPACES, field.codebook().layout().count());
+          }
+        }
+        FloatVectorValues floats =
+            leaf.getFloatVectorValues(FixtureIndex.field(VectorEncoding.FLOAT32, similarity));
+        ByteVectorValues bytes =
+            leaf.getByteVectorValues(FixtureIndex.field(VectorEncoding.BYTE, similarity));
+        for (int doc = 0; doc < leaf.maxDoc(); doc++) {
+          int id = context.docBase + doc;
+          assertArrayEquals(FixtureIndex.floats(id, similarity), floats.vectorValue(doc), 0f);
+          assertArrayEquals(FixtureIndex.bytes(id), bytes.vectorValue(doc));
+        }
+      }
+    }
+  }
+
+  /** The nearest neighbours follow from the formulas; walks of a wide beam find nearly all. */
+  private static void checkHits(DirectoryReader reader) throws IOException {
+    IndexSearcher searcher = new IndexSearcher(reader);
+    int found = 0;
+    int wanted = 0;
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      for (VectorEncoding encoding : VectorEncoding.values()) {
+        for (int query = 0; query < 140; query += 23) {
+          float worst = tenthScore(encoding, similarity, query);
+          for (WalkParameters walk :
+              List.of(WalkParameters.exact(60), WalkParameters.quantized(60, 60))) {
+            ScoreDoc[] hits =
+                searcher.search(query(encoding, similarity, query, walk), K).scoreDocs;
+            assertEquals(K, hits.length);
+            for (ScoreDoc hit : hits) {
+              int id =
+                  Integer.parseInt(searcher.storedFields().document(hit.doc).get(FixtureIndex.ID));
+              float score = score(encoding, similarity, query, id);
+              assertEquals(score, hit.score, Math.abs(score) * 1e-4f);
+              assertNotEquals(FixtureIndex.DELETED, id);
+              wanted++;
+              found += score >= worst ? 1 : 0;
+            }
+          }
+        }
+      }
+    }
+    assertTrue(found + " of " + wanted, found >= 0.95 * wanted);
+  }
+
+  private static Query query(
+      VectorEncoding encoding, VectorSimilarityFunction similarity, int id, WalkParameters walk) {
+    String field = FixtureIndex.field(encoding, similarity);
+    KnnSearchStrategy strategy = new VamanaSearchStrategy(walk);
+    return encoding == VectorEncoding.BYTE
+        ? new KnnByteVectorQuery(field, FixtureIndex.bytes(id), K, null, strategy)
+        : new KnnFloatVectorQuery(field, FixtureIndex.floats(id, similarity), K, null, strategy);
+  }
+
+  private static float score(
+      VectorEncoding encoding, VectorSimilarityFunction similarity, int query, int id) {
+    return encoding == VectorEncoding.BYTE
+        ? similarity.compare(FixtureIndex.bytes(query), FixtureIndex.bytes(id))
+        : similarity.compare(
+            FixtureIndex.floats(query, similarity), FixtureIndex.floats(id, similarity));
+  }
+
+  private static float tenthScore(
+      VectorEncoding encoding, VectorSimilarityFunction similarity, int query) {
+    List<Float> scores = new ArrayList<>();
+    for (int id = 0; id < FixtureIndex.LARGE_SEGMENT + FixtureIndex.SMALL_SEGMENT; id++) {
+      if (id != FixtureIndex.DELETED) {
+        scores.add(score(encoding, similarity, query, id));
+      }
+    }
+    scores.sort(Comparator.reverseOrder());
+    return scores.get(K - 1);
+  }
+}
