@@ -18,11 +18,13 @@ public final class PairDistanceFactory {
 
   private final RandomVectorScorerSupplier suppliers;
   private final ScoreToDistance conversion;
+  private final boolean scalable;
   private final int size;
 
   /**
-   * Makes distances between the vectors of a field: squared Euclidean ones for EUCLIDEAN,
-   * DOT_PRODUCT and MAXIMUM_INNER_PRODUCT, those of the directions for COSINE.
+   * Makes distances between the vectors of a field: squared Euclidean ones for EUCLIDEAN and for
+   * DOT_PRODUCT of floats, those of the directions for COSINE, and negated inner products where
+   * vectors of any length are compared by their product.
    *
    * @param scorer Lucene's scorer of the field's raw vectors
    * @param similarity the field's similarity
@@ -40,12 +42,12 @@ public final class PairDistanceFactory {
       this.conversion = ScoreToDistance.ofEuclidean();
     } else if (unitLength) {
       this.conversion = ScoreToDistance.ofCosine();
+    } else if (similarity != VectorSimilarityFunction.COSINE) {
+      compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
+      this.conversion = ScoreToDistance.ofInnerProduct();
     } else {
       float[] norms = squaredNorms(values.copy());
-      if (similarity != VectorSimilarityFunction.COSINE) {
-        compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
-        this.conversion = ScoreToDistance.ofInnerProduct(norms);
-      } else if (smallestPositive(norms) >= MIN_SQUARED_NORM) {
+      if (smallestPositive(norms) >= MIN_SQUARED_NORM) {
         // Lucene's cosine sums the norms of both vectors anew for every pair
         compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
         this.conversion = ScoreToDistance.ofDirections(inverseRoots(norms));
@@ -53,6 +55,9 @@ public final class PairDistanceFactory {
         this.conversion = ScoreToDistance.ofCosine();
       }
     }
+    this.scalable =
+        compared != VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
+            || similarity == VectorSimilarityFunction.COSINE;
     this.suppliers = scorer.getRandomVectorScorerSupplier(compared, values);
   }
 
@@ -63,7 +68,7 @@ public final class PairDistanceFactory {
 
   /** Distances for the calling thread. */
   public synchronized PairDistances create() throws IOException {
-    return new PairDistances(suppliers.copy().scorer(), conversion);
+    return new PairDistances(suppliers.copy().scorer(), conversion, scalable);
   }
 
   private static float[] squaredNorms(KnnVectorValues values) throws IOException {

@@ -4,9 +4,8 @@ import java.io.IOException;
 import org.apache.lucene.util.hnsw.UpdateableRandomVectorScorer;
 
 /**
- * Distances from one stored vector, the pivot, to others, as graph construction needs them: never
- * negative, 0 for equal vectors, and homogeneous, so that the alpha of robust prune has the same
- * meaning at every scale.
+ * Distances from one stored vector, the pivot, to others, as graph construction needs them; smaller
+ * is nearer.
  *
  * <p>Not thread-safe; {@link PairDistanceFactory#create()} gives each thread its own.
  */
@@ -14,11 +13,23 @@ public final class PairDistances {
 
   private final UpdateableRandomVectorScorer scorer;
   private final ScoreToDistance conversion;
+  private final boolean scalable;
   private int pivot = -1;
 
-  PairDistances(UpdateableRandomVectorScorer scorer, ScoreToDistance conversion) {
+  PairDistances(
+      UpdateableRandomVectorScorer scorer, ScoreToDistance conversion, boolean scalable) {
     this.scorer = scorer;
     this.conversion = conversion;
+    this.scalable = scalable;
+  }
+
+  /**
+   * Whether the distances are squared Euclidean ones: never negative, 0 for equal vectors, and such
+   * that a factor between two of them has the same meaning at every scale. Negated inner products
+   * are not.
+   */
+  public boolean scalable() {
+    return scalable;
   }
 
   /** Makes the vector with this ordinal the one that distances are measured from. */

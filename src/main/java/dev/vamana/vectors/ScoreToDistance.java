@@ -2,7 +2,8 @@ package dev.vamana.vectors;
 
 /**
  * Turns the scores that Lucene gives pairs of stored vectors into the distances that graph
- * construction works with: squared Euclidean distances, of the vectors or of their directions.
+ * construction works with: squared Euclidean distances, of the vectors or of their directions, or
+ * negated inner products.
  */
 interface ScoreToDistance {
 
@@ -29,17 +30,11 @@ interface ScoreToDistance {
     };
   }
 
-  /**
-   * From MAXIMUM_INNER_PRODUCT scores.
-   *
-   * @param squaredNorms the squared norm of each vector
-   */
-  static ScoreToDistance ofInnerProduct(float[] squaredNorms) {
+  /** From MAXIMUM_INNER_PRODUCT scores, the negated inner products. */
+  static ScoreToDistance ofInnerProduct() {
     return (pivot, ordinals, scores, count) -> {
-      float pivotNorm = squaredNorms[pivot];
       for (int i = 0; i < count; i++) {
-        float product = innerProduct(scores[i]);
-        scores[i] = Math.max(0f, pivotNorm + squaredNorms[ordinals[i]] - 2f * product);
+        scores[i] = -innerProduct(scores[i]);
       }
     };
   }

@@ -10,6 +10,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.util.VectorUtil;
 import org.junit.Test;
 
 public class RobustPruneTests extends RandomizedTest {
@@ -131,5 +133,37 @@ public class RobustPruneTests extends RandomizedTest {
     int kept = prune.prune(0, candidates, distances(vectors, 0, candidates), 4);
     assertTrue(kept <= 2);
     assertEquals(kept, IntStream.of(prune.kept()).limit(kept).distinct().count());
+  }
+
+  @Test
+  public void innerProductsFillTheRow() throws IOException {
+    GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 60, 4);
+    // nearest by inner product to most others
+    vectors.vectors.set(9, new float[] {50, 50, 50, 50});
+    int degree = randomIntBetween(BuildParameters.MIN_DEGREE, 40);
+    RobustPrune prune =
+        new RobustPrune(
+            vectors.distances(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT).create(),
+            new BuildParameters(degree, 64, 2, 1));
+    float[] node = vectors.vectors.get(5);
+    float[] distances = new float[60];
+    int[] candidates =
+        IntStream.range(0, 60)
+            .boxed()
+            .sorted(
+                Comparator.comparingDouble(
+                    other -> -VectorUtil.dotProduct(node, vectors.vectors.get(other))))
+            .mapToInt(Integer::intValue)
+            .toArray();
+    for (int i = 0; i < 60; i++) {
+      distances[i] = -VectorUtil.dotProduct(node, vectors.vectors.get(candidates[i]));
+    }
+    int kept = prune.prune(5, candidates, distances, 60);
+    assertEquals(degree, kept);
+    Set<Integer> chosen = new HashSet<>();
+    for (int i = 0; i < kept; i++) {
+      assertTrue("twice or itself", prune.kept()[i] != 5 && chosen.add(prune.kept()[i]));
+    }
+    assertEquals(candidates[0] == 5 ? candidates[1] : candidates[0], prune.kept()[0]);
   }
 }

@@ -82,7 +82,7 @@ public class RealSetTests extends SearchTestCase {
       assertRecall(index, set.queries(), quantized, size, quantizedFloor);
       for (double share : new double[] {0.5, 0.05, 0.005, 0.0001}) {
         int limit = (int) Math.ceil(size * share);
-        double floor = share < 0.4 ? 1 : exactFloor - 0.25;
+        double floor = share < 0.4 ? 1 : exactFloor - 0.15;
         assertRecall(index, set.queries(), KnnSearchStrategy.Hnsw.DEFAULT, limit, floor);
       }
     }
@@ -133,10 +133,10 @@ public class RealSetTests extends SearchTestCase {
   }
 
   public void testGloveByInnerProduct() throws IOException {
-    // norms differ by a factor of 30: the graph, built on Euclidean distances, suits those badly
+    // norms differ by a factor of 30, so the best are not the nearest
     assertRecall(
         load("glove100-novels", 8_000, VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT, false),
-        0.6,
-        0.6);
+        0.97,
+        0.9);
   }
 }
