@@ -16,8 +16,7 @@ public final class PairDistances {
   private final boolean scalable;
   private int pivot = -1;
 
-  PairDistances(
-      UpdateableRandomVectorScorer scorer, ScoreToDistance conversion, boolean scalable) {
+  PairDistances(UpdateableRandomVectorScorer scorer, ScoreToDistance conversion, boolean scalable) {
     this.scorer = scorer;
     this.conversion = conversion;
     this.scalable = scalable;
