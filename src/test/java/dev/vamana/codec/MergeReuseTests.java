@@ -2,11 +2,7 @@ package dev.vamana.codec;
 
 import dev.vamana.pq.CodebookId;
 import java.io.IOException;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.IntStream;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
@@ -28,7 +24,6 @@ import org.apache.lucene.search.SortField;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.tests.util.LuceneTestCase;
-import org.apache.lucene.util.VectorUtil;
 
 /** What merges take over from their sources, and that the result is as good as a fresh build. */
 public class MergeReuseTests extends LuceneTestCase {
@@ -104,45 +99,6 @@ public class MergeReuseTests extends LuceneTestCase {
       expectLine(lines, "quantized floats: codebook trained, 0 codes copied, 300 encoded, ");
       assertVectors(directory, vectors);
     }
-  }
-
-  public void testDeletesAreConsolidated() throws IOException {
-    int size = 3000;
-    float[][] vectors = Segments.clustered(random(), size, DIMENSION);
-    VamanaParameters parameters =
-        VamanaParameters.DEFAULT.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
-    Set<Integer> deleted = new HashSet<>();
-    while (deleted.size() < size * 3 / 10) {
-      deleted.add(random().nextInt(size));
-    }
-    float[][] queries = near(vectors, 200);
-    double merged;
-    double fresh;
-    try (Directory directory = newDirectory();
-        Directory second = newDirectory()) {
-      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
-        add(writer, vectors, 0, size * 3 / 4);
-        writer.flush();
-        add(writer, vectors, size * 3 / 4, size);
-        writer.flush();
-        for (int id : deleted) {
-          writer.deleteDocuments(new Term(Segments.ID, Integer.toString(id)));
-        }
-        messages.take();
-        writer.forceMerge(1);
-      }
-      long kept = deleted.stream().filter(id -> id < size * 3 / 4).count();
-      expectLine(messages.take(), "built graph of floats: " + (size * 3 / 4 - kept) + " nodes");
-      merged = recall(directory, queries, size - deleted.size());
-      float[][] remaining =
-          IntStream.range(0, size)
-              .filter(i -> deleted.contains(i) == false)
-              .mapToObj(i -> vectors[i])
-              .toArray(float[][]::new);
-      fresh = recall(mergedAnew(second, remaining, parameters), queries, remaining.length);
-    }
-    assertTrue(merged + " after deletes, " + fresh + " fresh", merged >= fresh - 0.01);
-    assertTrue("fresh " + fresh, fresh > 0.9);
   }
 
   public void testMostlyDeletedGraphIsNotReused() throws IOException {
@@ -340,28 +296,6 @@ public class MergeReuseTests extends LuceneTestCase {
     }
   }
 
-  public void testMergingAgainAndAgainKeepsRecall() throws IOException {
-    int size = 2000;
-    float[][] vectors = Segments.clustered(random(), size, DIMENSION);
-    float[][] queries = near(vectors, 200);
-    VamanaParameters parameters =
-        Segments.SMALL.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
-    double merged;
-    double fresh;
-    try (Directory directory = newDirectory();
-        Directory second = newDirectory()) {
-      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
-        for (int from = 0; from < size; from += 200) {
-          add(writer, vectors, from, from + 200);
-          writer.forceMerge(1);
-        }
-      }
-      merged = recall(directory, queries, size);
-      fresh = recall(mergedAnew(second, vectors, parameters), queries, size);
-    }
-    assertTrue(merged + " after ten merges, " + fresh + " fresh", merged >= fresh - 0.03);
-  }
-
   /** One thread, same input: bit-equal rows. */
   public void testBuildIsDeterministic() throws IOException {
     float[][] vectors = Segments.clustered(random(), 700, DIMENSION);
@@ -382,37 +316,6 @@ public class MergeReuseTests extends LuceneTestCase {
       }
     }
     assertArrayEquals(rows[0], rows[1]);
-  }
-
-  /** An index whose graph a merge of segments without graphs built. */
-  private Directory mergedAnew(Directory directory, float[][] vectors, VamanaParameters parameters)
-      throws IOException {
-    int most = Integer.MAX_VALUE;
-    try (IndexWriter writer =
-        new IndexWriter(directory, config(parameters.withThresholds(most, most)))) {
-      add(writer, vectors, 0, vectors.length / 2);
-      writer.flush();
-      add(writer, vectors, vectors.length / 2, vectors.length);
-    }
-    messages.take();
-    try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
-      writer.forceMerge(1);
-    }
-    expectLine(
-        messages.take(), "built graph of floats: 0 nodes reused, " + vectors.length + " inserted");
-    return directory;
-  }
-
-  /** Queries from where the vectors are. */
-  private static float[][] near(float[][] vectors, int count) {
-    float[][] queries = new float[count][];
-    for (int q = 0; q < count; q++) {
-      queries[q] = vectors[random().nextInt(vectors.length)].clone();
-      for (int d = 0; d < queries[q].length; d++) {
-        queries[q][d] += (float) random().nextGaussian() * 0.5f;
-      }
-    }
-    return queries;
   }
 
   private static void add(IndexWriter writer, float[][] vectors, int from, int to)
@@ -464,36 +367,6 @@ public class MergeReuseTests extends LuceneTestCase {
         found += hits.length > 0 && hits[0].doc == doc ? 1 : 0;
       }
       assertTrue(found + " of " + values.size(), found >= 0.95 * values.size());
-    }
-  }
-
-  /** Recall@10 of walks with k = 10. */
-  private static double recall(Directory directory, float[][] queries, int expectedSize)
-      throws IOException {
-    try (DirectoryReader reader = DirectoryReader.open(directory)) {
-      LeafReader leaf = reader.leaves().get(0).reader();
-      FloatVectorValues values = leaf.getFloatVectorValues(Segments.FLOATS);
-      assertEquals(expectedSize, values.size());
-      int hits = 0;
-      for (float[] query : queries) {
-        float[] distances = new float[values.size()];
-        for (int ordinal = 0; ordinal < distances.length; ordinal++) {
-          distances[ordinal] = VectorUtil.squareDistance(query, values.vectorValue(ordinal));
-        }
-        Arrays.sort(distances);
-        float tenth = EUCLIDEAN.compare(query, query) / (1 + distances[9]);
-        for (ScoreDoc hit :
-            leaf.searchNearestVectors(
-                    Segments.FLOATS,
-                    query,
-                    10,
-                    AcceptDocs.fromLiveDocs(null, leaf.maxDoc()),
-                    Integer.MAX_VALUE)
-                .scoreDocs) {
-          hits += hit.score >= tenth * (1 - 1e-6f) ? 1 : 0;
-        }
-      }
-      return hits / (10.0 * queries.length);
     }
   }
 }
