@@ -14,6 +14,7 @@ final class NodeInserter {
   private final RobustPrune prune;
   private final Worklist worklist;
   private final VisitedSet visited;
+  private final VisitedSet candidateSet;
   private final int[] fresh;
   private final float[] freshDistances;
   private final int[] candidates;
@@ -33,6 +34,8 @@ final class NodeInserter {
     this.freshDistances = new float[rows.maxDegree()];
     this.candidates = new int[parameters.passBeamWidth() + rows.maxDegree()];
     this.candidateDistances = new float[candidates.length];
+    // few nodes of a possibly large graph: a hash set, whatever the graph's size
+    this.candidateSet = new VisitedSet(Integer.MAX_VALUE, candidates.length);
     this.row = new int[rows.maxDegree() + 1];
     this.rowDistances = new float[rows.maxDegree() + 1];
   }
@@ -130,27 +133,35 @@ final class NodeInserter {
     }
   }
 
-  /**
-   * Merges the worklist and the node's present row by distance. A neighbour may come twice; robust
-   * prune drops the second.
-   */
+  /** Merges the worklist and the node's present row by distance, each node once. */
   private int collectCandidates(int node) {
+    candidateSet.clear();
+    for (int rank = 0; rank < worklist.size(); rank++) {
+      candidateSet.add(worklist.ordinal(rank));
+    }
     int degree = rows.row(node, row, rowDistances);
     new RowSorter().sort(0, degree);
     int rank = 0;
-    int slot = 0;
     int count = 0;
-    while (rank < worklist.size() || slot < degree) {
-      boolean fromRow =
-          rank == worklist.size()
-              || (slot < degree && rowDistances[slot] < worklist.distance(rank));
-      candidates[count] = fromRow ? row[slot] : worklist.ordinal(rank);
-      candidateDistances[count] = fromRow ? rowDistances[slot] : worklist.distance(rank);
-      count++;
-      slot += fromRow ? 1 : 0;
-      rank += fromRow ? 0 : 1;
+    for (int slot = 0; slot < degree; slot++) {
+      if (candidateSet.add(row[slot])) {
+        while (rank < worklist.size() && worklist.distance(rank) <= rowDistances[slot]) {
+          count = addCandidate(worklist.ordinal(rank), worklist.distance(rank), count);
+          rank++;
+        }
+        count = addCandidate(row[slot], rowDistances[slot], count);
+      }
+    }
+    for (; rank < worklist.size(); rank++) {
+      count = addCandidate(worklist.ordinal(rank), worklist.distance(rank), count);
     }
     return count;
+  }
+
+  private int addCandidate(int ordinal, float distance, int count) {
+    candidates[count] = ordinal;
+    candidateDistances[count] = distance;
+    return count + 1;
   }
 
   private final class RowSorter extends IntroSorter {
