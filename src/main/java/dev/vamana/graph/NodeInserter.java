@@ -53,7 +53,14 @@ final class NodeInserter {
     ReentrantLock lock = rows.lock(node);
     lock.lock();
     try {
+      int present = rows.row(node, row, rowDistances);
       rows.setRow(node, chosen, chosenDistances, degree);
+      for (int i = 0; i < present && rows.degree(node) < rows.maxDegree(); i++) {
+        // an edge that another thread added since the candidates were collected
+        if (candidateSet.add(row[i])) {
+          rows.append(node, row[i], rowDistances[i]);
+        }
+      }
     } finally {
       lock.unlock();
     }
