@@ -49,12 +49,7 @@ public class BatchedKnnTests extends SearchTestCase {
   }
 
   private static void assertSameHits(TopDocs expected, TopDocs actual) {
-    assertEquals(expected.scoreDocs.length, actual.scoreDocs.length);
-    for (int i = 0; i < expected.scoreDocs.length; i++) {
-      ScoreDoc hit = actual.scoreDocs[i];
-      assertEquals(expected.scoreDocs[i].score, hit.score, 0);
-      assertEquals(expected.scoreDocs[i].doc, hit.doc);
-    }
+    assertSameHits(expected.scoreDocs, actual.scoreDocs);
   }
 
   public void testOneSegmentGivesTheHitsOfSingleQueries() throws IOException {

@@ -53,11 +53,7 @@ public class ConcurrentSearchTests extends SearchTestCase {
   }
 
   private static void assertSame(TopDocs expected, TopDocs actual) {
-    assertEquals(expected.scoreDocs.length, actual.scoreDocs.length);
-    for (int i = 0; i < expected.scoreDocs.length; i++) {
-      assertEquals(expected.scoreDocs[i].doc, actual.scoreDocs[i].doc);
-      assertEquals(expected.scoreDocs[i].score, actual.scoreDocs[i].score, 0);
-    }
+    assertSameHits(expected.scoreDocs, actual.scoreDocs);
   }
 
   /** Runs the task on every thread, and rethrows what the first one threw. */

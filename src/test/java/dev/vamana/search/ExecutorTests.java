@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.store.Directory;
@@ -88,7 +89,7 @@ public class ExecutorTests extends SearchTestCase {
         writer.addDocument(document(vectors, id, id));
       }
     }
-    List<int[]> before = new ArrayList<>();
+    List<ScoreDoc[]> before = new ArrayList<>();
     try (Directory directory = FSDirectory.open(path);
         DirectoryReader reader = DirectoryReader.open(directory)) {
       IndexSearcher searcher = new IndexSearcher(reader);
@@ -102,8 +103,8 @@ public class ExecutorTests extends SearchTestCase {
         DirectoryReader reader = DirectoryReader.open(directory)) {
       IndexSearcher searcher = new IndexSearcher(reader);
       for (int i = 0; i < 20; i++) {
-        int[] ids = search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K)));
-        assertArrayEquals(before.get(i), ids);
+        ScoreDoc[] hits = search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K)));
+        assertSameHits(before.get(i), hits);
         assertEquals(i + 1, executor.items.size());
       }
       // queries that bring nothing of ours are served too
@@ -120,7 +121,7 @@ public class ExecutorTests extends SearchTestCase {
     assertEquals(1, executor.closed);
   }
 
-  private static int[] search(
+  private static ScoreDoc[] search(
       TestVectors vectors, IndexSearcher searcher, int id, KnnSearchStrategy strategy)
       throws IOException {
     QueryVector query = vectors.get(id * 7);
@@ -128,7 +129,7 @@ public class ExecutorTests extends SearchTestCase {
     int[] ids = ids(searcher, hits);
     assertEquals(K, ids.length);
     assertWellFormed(vectors, query, hits, ids, ALL);
-    return ids;
+    return hits.scoreDocs;
   }
 
   public void testExecutorThatFindsFew() throws IOException {
@@ -213,8 +214,7 @@ public class ExecutorTests extends SearchTestCase {
       List<WorkResult> several = new CpuExecutor(new Workers(pool, 4)).search(batch);
       assertEquals(batch.size(), several.size());
       for (int i = 0; i < batch.size(); i++) {
-        assertArrayEquals(single.get(i).ordinals(), several.get(i).ordinals());
-        assertArrayEquals(single.get(i).scores(), several.get(i).scores(), 0);
+        assertSameHits(hits(single.get(i)), hits(several.get(i)));
         assertEquals(single.get(i).visited(), several.get(i).visited());
         assertEquals(single.get(i).complete(), several.get(i).complete());
         assertTrue(single.get(i).visited() <= batch.get(i).visitLimit());
@@ -229,6 +229,14 @@ public class ExecutorTests extends SearchTestCase {
       pool.shutdown();
       assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
     }
+  }
+
+  private static ScoreDoc[] hits(WorkResult result) {
+    ScoreDoc[] hits = new ScoreDoc[result.ordinals().length];
+    for (int i = 0; i < hits.length; i++) {
+      hits[i] = new ScoreDoc(result.ordinals()[i], result.scores()[i]);
+    }
+    return hits;
   }
 
   private static FixedBitSet randomBits() {
