@@ -103,7 +103,8 @@ public class ExecutorTests extends SearchTestCase {
         DirectoryReader reader = DirectoryReader.open(directory)) {
       IndexSearcher searcher = new IndexSearcher(reader);
       for (int i = 0; i < 20; i++) {
-        ScoreDoc[] hits = search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K)));
+        ScoreDoc[] hits =
+            search(vectors, searcher, i, new VamanaSearchStrategy(WalkParameters.exact(K)));
         assertSameHits(before.get(i), hits);
         assertEquals(i + 1, executor.items.size());
       }
