@@ -24,6 +24,8 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.util.FixedBitSet;
 
 /** Damaged files are detected, and what is not detected at open does no worse than miss hits. */
+// these tests copy and damage all files of an index, so there must be no others
+@LuceneTestCase.SuppressFileSystems("ExtrasFS")
 public class CorruptionTests extends LuceneTestCase {
 
   private static final int DIMENSION = 12;

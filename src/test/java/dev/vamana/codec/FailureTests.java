@@ -26,6 +26,8 @@ import org.apache.lucene.util.NamedThreadFactory;
  * Failing reads and writes, full disks and aborted merges leave a usable index, no files and no
  * open inputs; the mock directory complains about either when it is closed.
  */
+// these tests copy and damage all files of an index, so there must be no others
+@LuceneTestCase.SuppressFileSystems("ExtrasFS")
 public class FailureTests extends LuceneTestCase {
 
   private static final int DIMENSION = 8;

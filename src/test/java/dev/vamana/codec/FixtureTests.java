@@ -32,6 +32,8 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
 
 /** Indexes of every released version of the format are read, searched and merged. */
+// these tests copy and damage all files of an index, so there must be no others
+@LuceneTestCase.SuppressFileSystems("ExtrasFS")
 public class FixtureTests extends LuceneTestCase {
 
   private static final int K = 10;

@@ -28,6 +28,8 @@ import org.apache.lucene.store.NIOFSDirectory;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** The files of a segment, and what directories make of them. */
+// these tests copy and damage all files of an index, so there must be no others
+@LuceneTestCase.SuppressFileSystems("ExtrasFS")
 public class SegmentFilesTests extends LuceneTestCase {
 
   private static final int DIMENSION = 17;
