@@ -1,5 +1,6 @@
 package dev.vamana.codec;
 
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentSearch;
 import dev.vamana.search.SegmentViews;
@@ -36,10 +37,14 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
   private final FlatVectorsReader raw;
   private final IndexInput graph;
   private final IndexInput quantization;
+  // null in instances for merges, which share those of the reader that they were made of
+  private final LastingFiles files;
 
-  VamanaVectorsReader(SegmentReadState state, FlatVectorsFormat rawFormat) throws IOException {
-    this.fieldInfos = state.fieldInfos;
+  VamanaVectorsReader(SegmentReadState segment, FlatVectorsFormat rawFormat) throws IOException {
+    this.fieldInfos = segment.fieldInfos;
     this.fields = new HashMap<>();
+    LastingFiles opened = LastingFiles.of(segment, ExecutorRegistry.current() != null);
+    SegmentReadState state = opened.state();
     FlatVectorsReader openedRaw = null;
     IndexInput openedGraph = null;
     IndexInput openedQuantization = null;
@@ -71,12 +76,16 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
       success = true;
     } finally {
       if (success == false) {
-        IOUtils.closeWhileHandlingException(openedRaw, openedGraph, openedQuantization);
+        IOUtils.closeWhileHandlingException(openedRaw, openedGraph, openedQuantization, opened);
       }
     }
     this.raw = openedRaw;
     this.graph = openedGraph;
     this.quantization = openedQuantization;
+    this.files = opened;
+    for (SegmentField field : fields.values()) {
+      ExecutorRegistry.opened(field);
+    }
   }
 
   private VamanaVectorsReader(VamanaVectorsReader reader, FlatVectorsReader raw) {
@@ -85,6 +94,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     this.raw = raw;
     this.graph = reader.graph;
     this.quantization = reader.quantization;
+    this.files = null;
   }
 
   private static int readMetadata(SegmentReadState state, Map<FieldInfo, FieldMetadata> metadata)
@@ -218,6 +228,14 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
 
   @Override
   public void close() throws IOException {
-    IOUtils.close(raw, graph, quantization);
+    try {
+      if (files != null) {
+        for (SegmentField field : fields.values()) {
+          ExecutorRegistry.closing(field);
+        }
+      }
+    } finally {
+      IOUtils.close(raw, graph, quantization, files);
+    }
   }
 }

@@ -1,14 +1,24 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.elasticsearch.stats.RestStatsAction;
+import dev.vamana.elasticsearch.stats.TransportStatsAction;
+import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.features.NodeFeature;
 import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.index.engine.EngineFactory;
+import org.elasticsearch.plugins.ActionPlugin;
 import org.elasticsearch.plugins.EnginePlugin;
 import org.elasticsearch.plugins.Plugin;
+import org.elasticsearch.rest.RestHandler;
 import org.elasticsearch.threadpool.ExecutorBuilder;
 import org.elasticsearch.threadpool.ScalingExecutorBuilder;
 
@@ -17,15 +27,19 @@ import org.elasticsearch.threadpool.ScalingExecutorBuilder;
  * as Vamana graphs.
  *
  * <p>Searching needs nothing from this class: Lucene finds the format of a segment by its name. The
- * plugin decides what new segments are written with, and brings the threads that build graphs.
+ * plugin decides what new segments are written with, brings the threads that build graphs, and
+ * installs the executor of the node's GPU where there is one.
  */
-public final class VamanaPlugin extends Plugin implements EnginePlugin {
+public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPlugin {
   /** Name of the thread pool that builds graphs. */
   static final String BUILD_POOL = "vamana_build";
 
   private static final TimeValue BUILD_THREAD_KEEP_ALIVE = TimeValue.timeValueSeconds(30);
 
   private final int buildThreads;
+  private final GpuSettings gpu;
+  private final GpuDevices devices;
+  private NodeExecutor executor;
 
   /**
    * Called by the node.
@@ -33,7 +47,13 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin {
    * @param settings the node's settings
    */
   public VamanaPlugin(Settings settings) {
+    this(settings, new CudaDevices());
+  }
+
+  VamanaPlugin(Settings settings, GpuDevices devices) {
+    this.devices = devices;
     buildThreads = VamanaSettings.BUILD_THREADS.get(settings);
+    gpu = GpuSettings.of(settings);
   }
 
   @Override
@@ -53,5 +73,37 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin {
     return VamanaEngineFactory.appliesTo(indexSettings)
         ? Optional.of(new VamanaEngineFactory(indexSettings, buildThreads))
         : Optional.empty();
+  }
+
+  /**
+   * Installs the executor of the node's GPU.
+   *
+   * @throws IllegalStateException if the settings require a GPU and there is no usable one, which
+   *     ends the node's start whatever address it binds to
+   */
+  @Override
+  public Collection<?> createComponents(PluginServices services) {
+    executor = NodeExecutor.start(gpu, devices);
+    return List.of(new TransportStatsAction.Source(executor::stats));
+  }
+
+  @Override
+  public Collection<ActionHandler> getActions() {
+    return List.of(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
+  }
+
+  @Override
+  public Collection<RestHandler> getRestHandlers(
+      RestHandlersServices services,
+      Supplier<DiscoveryNodes> nodes,
+      Predicate<NodeFeature> features) {
+    return List.of(new RestStatsAction());
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (executor != null) {
+      executor.close();
+    }
   }
 }

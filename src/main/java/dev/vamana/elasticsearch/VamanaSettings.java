@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
@@ -106,8 +107,8 @@ final class VamanaSettings {
           1024,
           Property.NodeScope);
 
-  /** Every setting, for registration. */
-  static final List<Setting<?>> ALL =
+  /** Every setting that does not concern the GPU. */
+  private static final List<Setting<?>> OWN =
       List.of(
           ENABLED,
           MAX_DEGREE,
@@ -117,6 +118,10 @@ final class VamanaSettings {
           PQ_THRESHOLD,
           GRAPH_THRESHOLD,
           BUILD_THREADS);
+
+  /** Every setting, for registration. */
+  static final List<Setting<?>> ALL =
+      Stream.concat(OWN.stream(), GpuSettings.ALL.stream()).toList();
 
   private VamanaSettings() {}
 

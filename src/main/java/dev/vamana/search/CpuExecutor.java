@@ -41,20 +41,29 @@ public final class CpuExecutor implements SearchExecutor {
   }
 
   /** Searches one item on the calling thread. */
-  static WorkResult search(WorkItem item) throws IOException {
-    int accepted = Math.min(item.acceptedCount(), item.segment().size());
-    int beam = Math.max(item.k(), item.walk().beamWidth());
-    if (SearchPlan.scan(item.segment(), beam, accepted)) {
+  public static WorkResult search(WorkItem item) throws IOException {
+    if (plansScan(item)) {
       return scan(item);
     }
     WorkResult result = new ReferenceWalk(item).run();
-    if (result.complete() && result.ordinals().length < Math.min(item.k(), accepted)) {
-      return scan(item);
-    }
-    return result;
+    return missesHits(item, result) ? scan(item) : result;
   }
 
-  private static WorkResult scan(WorkItem item) throws IOException {
+  /** Whether scoring all accepted vectors of the item's segment is the better plan. */
+  public static boolean plansScan(WorkItem item) {
+    int accepted = Math.min(item.acceptedCount(), item.segment().size());
+    int beam = Math.max(item.k(), item.walk().beamWidth());
+    return SearchPlan.scan(item.segment(), beam, accepted);
+  }
+
+  /** Whether a walk ended by itself with fewer hits than the segment has, and has to be a scan. */
+  public static boolean missesHits(WorkItem item, WorkResult walked) {
+    int accepted = Math.min(item.acceptedCount(), item.segment().size());
+    return walked.complete() && walked.ordinals().length < Math.min(item.k(), accepted);
+  }
+
+  /** Scores all accepted vectors of the item's segment on the calling thread. */
+  public static WorkResult scan(WorkItem item) throws IOException {
     RandomVectorScorer scorer = item.segment().scorer(item.query());
     int k = Math.min(item.k(), item.segment().size());
     if (k == 0) {
@@ -73,6 +82,19 @@ public final class CpuExecutor implements SearchExecutor {
     }
     return new WorkResult(
         ordinals, scores, collector.visitedCount(), collector.earlyTerminated() == false);
+  }
+
+  /**
+   * Scores candidates exactly on the calling thread and keeps the best k of the item.
+   *
+   * @param candidates distinct accepted ordinals in any order
+   * @param visited distances that the search for them computed
+   * @param complete whether that search ended by itself
+   */
+  public static WorkResult rerank(WorkItem item, int[] candidates, long visited, boolean complete)
+      throws IOException {
+    return Rerank.exact(
+        item.segment().scorer(item.query()), candidates, item.k(), visited, complete);
   }
 
   private static int toInt(long limit) {

@@ -24,8 +24,29 @@ public final class ExecutorRegistry {
     return current;
   }
 
+  /** Tells the installed executor, if any, of a segment that has been opened. */
+  public static void opened(SegmentView segment) {
+    SearchExecutor executor = current;
+    if (executor != null) {
+      executor.opened(segment);
+    }
+  }
+
   /**
-   * Installs an executor, or joins the one that is installed.
+   * Tells the installed executor, if any, of a segment whose files are about to be closed. When
+   * this returns, the executor reads them no more.
+   */
+  public static void closing(SegmentView segment) {
+    SearchExecutor executor = current;
+    if (executor != null) {
+      executor.closing(segment);
+    }
+  }
+
+  /**
+   * Installs an executor, or joins the one that is installed. Install it before readers are opened:
+   * files of those that are open already may be unmapped before {@link SearchExecutor#closing} says
+   * so.
    *
    * @param factory makes the executor if none is installed
    */

@@ -24,4 +24,14 @@ public interface SearchExecutor extends Closeable {
    * @throws org.apache.lucene.store.AlreadyClosedException if a segment was closed meanwhile
    */
   List<WorkResult> search(List<WorkItem> batch) throws IOException;
+
+  /** Tells of a segment that has been opened, which may be searched from now on. */
+  default void opened(SegmentView segment) {}
+
+  /**
+   * Tells of a segment whose files are about to be closed. When this returns, the executor reads
+   * them no more; items of the segment that are still waiting end with an {@link
+   * org.apache.lucene.store.AlreadyClosedException}.
+   */
+  default void closing(SegmentView segment) {}
 }

@@ -28,6 +28,9 @@ public record WorkItem(
     BooleanSupplier cancelled,
     int[] entryPoints) {
 
+  /** Deviations from the expected number of accepted nodes that a worklist allows for. */
+  private static final double DEVIATIONS = 4;
+
   public WorkItem {
     if (k < 1) {
       throw new IllegalArgumentException("k must be at least 1, got " + k);
@@ -50,11 +53,20 @@ public record WorkItem(
     }
   }
 
-  /** Capacity of the worklist: the beam, at least k, widened by how few ordinals are accepted. */
+  /**
+   * Capacity of the worklist: the beam, at least k, widened by how few ordinals are accepted; and
+   * at least so wide that it is very unlikely to hold fewer than k of them, since such a walk would
+   * have to be a scan. Of t nodes of which a share s is accepted at random, t s are expected, with
+   * a deviation of the square root of t s (1 - s).
+   */
   public int effectiveBeamWidth() {
-    long beam = Math.max(walk.beamWidth(), k);
-    if (acceptedOrdinals != null) {
-      beam = beam * segment.size() / Math.max(1, Math.min(acceptedCount, segment.size()));
+    double beam = Math.max(walk.beamWidth(), k);
+    int accepted = Math.max(1, Math.min(acceptedCount, segment.size()));
+    if (acceptedOrdinals != null && accepted < segment.size()) {
+      double share = accepted / (double) segment.size();
+      double margin = DEVIATIONS * Math.sqrt(1 - share);
+      double root = (margin + Math.sqrt(margin * margin + 4.0 * k)) / 2;
+      beam = Math.max(Math.floor(beam / share), Math.ceil(root * root / share));
     }
     return (int)
         Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));

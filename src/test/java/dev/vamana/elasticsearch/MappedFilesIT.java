@@ -7,18 +7,10 @@ import static org.junit.Assert.assertTrue;
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipFile;
-import java.util.zip.ZipOutputStream;
 import org.junit.After;
 import org.junit.Test;
 
@@ -109,46 +101,8 @@ public class MappedFilesIT {
     }
   }
 
-  /** The plugin as built, with {@link ProbePlugin} beside it and named as the plugin's class. */
   private static Path zipWithProbe() throws IOException {
-    Path zip = Path.of("target", "probe", "plugin.zip");
-    Files.createDirectories(zip.getParent());
-    try (ZipFile built = new ZipFile(PluginNode.zip().toFile());
-        ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(zip))) {
-      for (ZipEntry entry : Collections.list(built.entries())) {
-        byte[] bytes;
-        try (InputStream in = built.getInputStream(entry)) {
-          bytes = in.readAllBytes();
-        }
-        if (entry.getName().equals("plugin-descriptor.properties")) {
-          String text = new String(bytes, StandardCharsets.UTF_8);
-          bytes =
-              text.replace(VamanaPlugin.class.getName(), ProbePlugin.class.getName())
-                  .getBytes(StandardCharsets.UTF_8);
-        }
-        put(out, entry.getName(), bytes);
-      }
-      put(out, "probe.jar", probeJar());
-    }
-    return zip;
-  }
-
-  private static byte[] probeJar() throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (ZipOutputStream jar = new ZipOutputStream(bytes)) {
-      for (String name : List.of("ProbePlugin", "ProbePlugin$CountingExecutor", "ProbeHandler")) {
-        String file = "dev/vamana/elasticsearch/" + name + ".class";
-        try (InputStream in = MappedFilesIT.class.getClassLoader().getResourceAsStream(file)) {
-          put(jar, file, in.readAllBytes());
-        }
-      }
-    }
-    return bytes.toByteArray();
-  }
-
-  private static void put(ZipOutputStream zip, String name, byte[] bytes) throws IOException {
-    zip.putNextEntry(new ZipEntry(name));
-    zip.write(bytes);
-    zip.closeEntry();
+    return TestPluginZip.write(
+        "probe", ProbePlugin.class, List.of("dev/vamana/elasticsearch/Probe.*"), Map.of());
   }
 }

@@ -9,8 +9,11 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
@@ -120,6 +123,47 @@ public class ExecutorTests extends SearchTestCase {
       assertEquals(21, executor.items.size());
     }
     assertEquals(1, executor.closed);
+  }
+
+  /** Executors hear of readers before they are searched and before their files close. */
+  public void testExecutorHearsOfReaders() throws IOException {
+    List<String> heard = new ArrayList<>();
+    RecordingExecutor executor =
+        new RecordingExecutor() {
+          @Override
+          public void opened(SegmentView segment) {
+            assertEquals(SIZE / 2, segment.size());
+            heard.add("opened");
+          }
+
+          @Override
+          public void closing(SegmentView segment) {
+            try {
+              // its files can still be read
+              assertEquals(SIZE / 2, segment.vectors().size());
+              assertTrue(segment.adjacency().neighbors(0, new int[64]) > 0);
+            } catch (IOException e) {
+              throw new AssertionError(e);
+            }
+            heard.add("closing");
+          }
+        };
+    TestVectors vectors = data();
+    try (TestIndex index = new TestIndex(vectors, graphs(), 2);
+        ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> executor)) {
+      assertSame(executor, installation.executor());
+      assertEquals("opened before the executor was installed", List.of(), heard);
+      try (DirectoryReader reader = DirectoryReader.open(index.directory)) {
+        assertEquals(List.of("opened", "opened"), heard);
+        for (LeafReaderContext leaf : reader.leaves()) {
+          KnnVectorsReader vectorsReader = ((CodecReader) leaf.reader()).getVectorReader();
+          KnnVectorsReader merging = vectorsReader.getMergeInstance();
+          merging.finishMerge();
+        }
+        assertEquals("instances for merges do not count", 2, heard.size());
+      }
+      assertEquals(List.of("opened", "opened", "closing", "closing"), heard);
+    }
   }
 
   private static ScoreDoc[] search(

@@ -1,10 +1,10 @@
 package dev.vamana.search;
 
 import dev.vamana.graph.Adjacency;
+import dev.vamana.graph.ListedAdjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.index.FloatVectorValues;
@@ -62,7 +62,7 @@ final class HandMadeSegment implements SegmentView {
 
   @Override
   public int maxDegree() {
-    return Arrays.stream(rows).mapToInt(row -> row.length).max().getAsInt();
+    return new ListedAdjacency(rows).maxDegree();
   }
 
   @Override
@@ -72,28 +72,7 @@ final class HandMadeSegment implements SegmentView {
 
   @Override
   public Adjacency adjacency() {
-    return new Adjacency() {
-      @Override
-      public int size() {
-        return positions.length;
-      }
-
-      @Override
-      public int maxDegree() {
-        return HandMadeSegment.this.maxDegree();
-      }
-
-      @Override
-      public int neighbors(int ordinal, int[] neighbors) {
-        System.arraycopy(rows[ordinal], 0, neighbors, 0, rows[ordinal].length);
-        return rows[ordinal].length;
-      }
-
-      @Override
-      public Adjacency copy() {
-        return this;
-      }
-    };
+    return new ListedAdjacency(rows);
   }
 
   @Override

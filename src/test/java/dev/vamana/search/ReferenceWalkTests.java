@@ -155,8 +155,13 @@ public class ReferenceWalkTests extends SearchTestCase {
     assertEquals(7, item(segment, 0, 4, WalkParameters.exact(7)).effectiveBeamWidth());
     assertEquals(10, item(segment, 0, 4, WalkParameters.exact(1000)).effectiveBeamWidth());
     assertEquals(10, item(segment, 0, 100, WalkParameters.exact(7)).effectiveBeamWidth());
+    int[] mostAccepted = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    // wide enough for one hit already, so that only the share counts
     assertEquals(
-        6, item(segment, 0, 1, WalkParameters.exact(3), 1, 2, 3, 4, 5).effectiveBeamWidth());
+        5, item(segment, 0, 1, WalkParameters.exact(5), mostAccepted).effectiveBeamWidth());
+    // as many hits as the beam is wide: 5 / 0.9 would often hold 4 accepted nodes
+    assertEquals(
+        10, item(segment, 0, 5, WalkParameters.exact(5), mostAccepted).effectiveBeamWidth());
     WorkItem none =
         item(segment, 0, 2, WalkParameters.exact(3), new Bits.MatchNoBits(10), 0, 100, () -> false);
     assertEquals(10, none.effectiveBeamWidth());

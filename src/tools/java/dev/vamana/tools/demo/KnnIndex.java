@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** One index of the node: it is filled, made searchable and asked. */
-final class KnnIndex {
+public final class KnnIndex {
 
   /** The name of the field. */
   static final String FIELD = "vector";
@@ -24,7 +24,7 @@ final class KnnIndex {
    * @param name its name in the node
    * @param label its name in tables and plots
    */
-  KnnIndex(NodeClient client, String name, String label) {
+  public KnnIndex(NodeClient client, String name, String label) {
     this.client = client;
     this.name = name;
     this.label = label;
@@ -35,7 +35,8 @@ final class KnnIndex {
    *
    * @param settings further index settings
    */
-  void create(int dimension, Metric metric, Map<String, String> settings) throws IOException {
+  public void create(int dimension, Metric metric, Map<String, String> settings)
+      throws IOException {
     StringBuilder more = new StringBuilder();
     settings.forEach(
         (setting, value) ->
@@ -72,7 +73,7 @@ final class KnnIndex {
   }
 
   /** Refreshes and merges to one segment; the time counts as index time. */
-  void finish() throws IOException {
+  public void finish() throws IOException {
     long start = System.nanoTime();
     client.post("/" + name + "/_refresh", null);
     client.post("/" + name + "/_forcemerge?max_num_segments=1", null);
@@ -99,7 +100,7 @@ final class KnnIndex {
   }
 
   /** Number of segments that are searched. */
-  int segments() throws IOException {
+  public int segments() throws IOException {
     Map<String, Object> stats = client.get("/" + name + "/_stats/segments");
     return ((Number) NodeClient.at(stats, "_all", "primaries", "segments", "count")).intValue();
   }
@@ -116,7 +117,7 @@ final class KnnIndex {
   }
 
   /** The body of a standard {@code knn} search that returns no more than the documents' ids. */
-  static String query(float[] vector, int k, int numCandidates) {
+  public static String query(float[] vector, int k, int numCandidates) {
     StringBuilder json = new StringBuilder(vector.length * 4 + 100);
     json.append("{\"_source\": false, \"size\": ").append(k);
     json.append(", \"knn\": {\"field\": \"" + FIELD + "\", \"k\": ").append(k);
@@ -126,7 +127,7 @@ final class KnnIndex {
   }
 
   /** Appends the bulk lines that index {@code vector} under {@code id}. */
-  static void appendDocument(StringBuilder lines, int id, float[] vector) {
+  public static void appendDocument(StringBuilder lines, int id, float[] vector) {
     lines.append("{\"index\":{\"_id\":\"").append(id).append("\"}}\n{\"" + FIELD + "\":");
     appendVector(lines, vector);
     lines.append("}\n");
@@ -147,7 +148,7 @@ final class KnnIndex {
   }
 
   /** The ids of a search's hits, best first. */
-  static int[] ids(String answer) {
+  public static int[] ids(String answer) {
     Map<String, Object> json = new NodeClient.Response(200, answer).json();
     if (Boolean.TRUE.equals(json.get("timed_out"))) {
       throw new IllegalStateException("a search timed out: " + answer);

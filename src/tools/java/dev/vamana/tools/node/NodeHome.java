@@ -104,6 +104,7 @@ public final class NodeHome {
     Manifest plain = new Manifest();
     plain.getMainAttributes().putValue(Attributes.Name.MANIFEST_VERSION.toString(), "1.0");
     packClass(lib.resolve("tools/ansi-console/console.jar"), plain, AnsiConsoleLoader.class);
+    JlinkedRuntime.adapt(lib);
     NativeLibraries.installZstd(lib.resolve("platform"));
     layOutNetty(parts);
     Files.writeString(

@@ -13,6 +13,7 @@ import java.util.TreeMap;
  * @param heap the node's heap as {@code -Xmx} takes it, such as {@code 1g}
  * @param assertions whether Java's assertions are enabled in the node
  * @param jvmArguments further arguments of the node's JVM, before the main class
+ * @param environment variables of the node's process beside those that it inherits
  * @param awaitStatus the cluster health to wait for: {@code green}, {@code yellow} or {@code red};
  *     red means that the node answers, whatever its indices are
  * @param startTimeout how long a start may take
@@ -22,6 +23,7 @@ public record NodeOptions(
     String heap,
     boolean assertions,
     List<String> jvmArguments,
+    Map<String, String> environment,
     String awaitStatus,
     Duration startTimeout) {
 
@@ -29,6 +31,7 @@ public record NodeOptions(
   public NodeOptions {
     settings = Map.copyOf(settings);
     jvmArguments = List.copyOf(jvmArguments);
+    environment = Map.copyOf(environment);
     if (heap.matches("[1-9][0-9]*[kmgKMG]") == false) {
       throw new IllegalArgumentException("heap must be like 512m or 1g, is [" + heap + "]");
     }
@@ -40,33 +43,45 @@ public record NodeOptions(
 
   /** A single node with a heap of 512 MB and assertions off that waits for health yellow. */
   public static NodeOptions defaults() {
-    return new NodeOptions(Map.of(), "512m", false, List.of(), "yellow", Duration.ofMinutes(3));
+    return new NodeOptions(
+        Map.of(), "512m", false, List.of(), Map.of(), "yellow", Duration.ofMinutes(3));
   }
 
   /** These options with one setting added or replaced. */
   public NodeOptions withSetting(String name, String value) {
     Map<String, String> changed = new TreeMap<>(settings);
     changed.put(name, value);
-    return new NodeOptions(changed, heap, assertions, jvmArguments, awaitStatus, startTimeout);
+    return new NodeOptions(
+        changed, heap, assertions, jvmArguments, environment, awaitStatus, startTimeout);
   }
 
   /** These options with another heap. */
   public NodeOptions withHeap(String changed) {
-    return new NodeOptions(settings, changed, assertions, jvmArguments, awaitStatus, startTimeout);
+    return new NodeOptions(
+        settings, changed, assertions, jvmArguments, environment, awaitStatus, startTimeout);
   }
 
   /** These options with assertions on or off. */
   public NodeOptions withAssertions(boolean changed) {
-    return new NodeOptions(settings, heap, changed, jvmArguments, awaitStatus, startTimeout);
+    return new NodeOptions(
+        settings, heap, changed, jvmArguments, environment, awaitStatus, startTimeout);
   }
 
   /** These options with other JVM arguments. */
   public NodeOptions withJvmArguments(String... changed) {
-    return new NodeOptions(settings, heap, assertions, List.of(changed), awaitStatus, startTimeout);
+    return new NodeOptions(
+        settings, heap, assertions, List.of(changed), environment, awaitStatus, startTimeout);
+  }
+
+  /** These options with other variables of the environment. */
+  public NodeOptions withEnvironment(Map<String, String> changed) {
+    return new NodeOptions(
+        settings, heap, assertions, jvmArguments, changed, awaitStatus, startTimeout);
   }
 
   /** These options with another health to wait for. */
   public NodeOptions withAwaitStatus(String changed) {
-    return new NodeOptions(settings, heap, assertions, jvmArguments, changed, startTimeout);
+    return new NodeOptions(
+        settings, heap, assertions, jvmArguments, environment, changed, startTimeout);
   }
 }

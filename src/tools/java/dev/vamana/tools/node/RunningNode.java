@@ -95,6 +95,7 @@ public final class RunningNode implements AutoCloseable {
             .redirectOutput(log.toFile());
     builder.environment().put("LIBFFI_TMPDIR", home.root().resolve("tmp").toString());
     builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
+    builder.environment().putAll(options.environment());
     RunningNode node = new RunningNode(home, builder.start(), log);
     boolean up = false;
     try {

@@ -1,0 +1,4 @@
+// Marks what Java calls through JNA.
+#pragma once
+
+#define VAMANA_EXPORT extern "C" __attribute__((visibility("default")))

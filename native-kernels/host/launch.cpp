@@ -1,0 +1,118 @@
+// Launches by name, as a driver has them, for tests without a device.
+#include <cstring>
+#include <string>
+
+#include "convert_host.h"
+#include "export.h"
+#include "host_fetch_host.h"
+#include "walk_host.h"
+
+namespace {
+
+using namespace vamana;
+
+enum Outcome { kDone = 0, kUnknownKernel = 1, kTrapped = 2, kBadParameters = 3 };
+
+thread_local std::string last_error;
+
+template <typename Parameters>
+Outcome run(void (*kernel)(const Parameters&), const void* parameters) {
+  kernel(*static_cast<const Parameters*>(parameters));
+  return kDone;
+}
+
+template <uint32_t POLICY, uint32_t WARPS>
+Outcome run_walk(const void* parameters) {
+  last_error = walk_host(POLICY, WARPS, *static_cast<const Walk*>(parameters));
+  return last_error.empty() ? kDone : kBadParameters;
+}
+
+template <typename Parameters, std::string (*KERNEL)(const Parameters&)>
+Outcome run_checked(const void* parameters) {
+  last_error = KERNEL(*static_cast<const Parameters*>(parameters));
+  return last_error.empty() ? kDone : kBadParameters;
+}
+
+template <Reduction REDUCTION>
+Outcome run_distance(const void* parameters) {
+  last_error = host_fetch_distance_host(REDUCTION, *static_cast<const HostFetch*>(parameters));
+  return last_error.empty() ? kDone : kBadParameters;
+}
+
+Outcome trap(const void* parameters) {
+  return static_cast<const Probe*>(parameters)->hops != 0 ? kTrapped : kDone;
+}
+
+struct Kernel {
+  const char* name;
+  Outcome (*launch)(const void*);
+};
+
+#define WALK(name, policy)                            \
+  {"walk_" #name "_w1", run_walk<policy, 1>},         \
+      {"walk_" #name "_w4", run_walk<policy, 4>}, {   \
+    "walk_" #name "_w8", run_walk<policy, 8>          \
+  }
+#define SIMPLE(name) {#name, [](const void* p) { return run(name##_host, p); }}
+#define CHECKED(name, parameters) {#name, run_checked<parameters, name##_host>}
+
+constexpr Kernel kKernels[] = {
+    WALK(exact_f32, kExactFloat32),
+    WALK(exact_f16, kExactFloat16),
+    WALK(exact_byte, kExactByte),
+    WALK(table_half, kTableHalf),
+    WALK(table_float, kTableFloat),
+    WALK(table_global, kTableFloatGlobal),
+    SIMPLE(convert_range),
+    SIMPLE(convert_float16),
+    SIMPLE(convert_byte),
+    SIMPLE(probe_copy),
+    SIMPLE(probe_gather),
+    SIMPLE(probe_chase),
+    {"probe_trap", trap},
+    CHECKED(host_fetch_begin, HostFetch),
+    CHECKED(host_fetch_filter, HostFetch),
+    {"host_fetch_distance_groups", run_distance<Reduction::kGroups>},
+    {"host_fetch_distance_atomics", run_distance<Reduction::kAtomics>},
+    {"host_fetch_distance_warps", run_distance<Reduction::kWarps>},
+    {"host_fetch_distance_blocks", run_distance<Reduction::kBlocks>},
+    CHECKED(host_fetch_pick, HostFetch),
+    CHECKED(host_fetch_sort, HostFetch),
+    CHECKED(host_fetch_merge, HostFetch),
+    CHECKED(host_fetch_near, HostFetch),
+    CHECKED(host_fetch_update, HostFetch),
+    CHECKED(host_fetch_rerank, FetchRerank),
+};
+
+const Kernel* find(const char* name) {
+  for (const Kernel& kernel : kKernels) {
+    if (std::strcmp(kernel.name, name) == 0) {
+      return &kernel;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// Whether there is a kernel of this name.
+VAMANA_EXPORT int vamana_host_has_kernel(const char* name) { return find(name) != nullptr; }
+
+// Does on the calling thread what a launch of the kernel does, with the host's addresses in its
+// parameter. Returns an Outcome; vamana_host_error tells more. Any number of threads may call.
+VAMANA_EXPORT int vamana_host_launch(const char* name, const void* parameters) {
+  const Kernel* kernel = find(name);
+  if (kernel == nullptr) {
+    last_error = std::string("no kernel ") + name;
+    return kUnknownKernel;
+  }
+  last_error.clear();
+  Outcome outcome = kernel->launch(parameters);
+  if (outcome == kTrapped) {
+    last_error = "trapped";
+  }
+  return outcome;
+}
+
+// Why the calling thread's last launch failed; empty if it did not. Valid until its next launch.
+VAMANA_EXPORT const char* vamana_host_error() { return last_error.c_str(); }

@@ -1,0 +1,233 @@
+// Where the fields of the parameter blocks lie, for the comparison with Java's layouts.
+#include <cstddef>
+#include <cstring>
+
+#include "export.h"
+#include "vamana/convert.h"
+#include "vamana/host_fetch.h"
+#include "vamana/probe.h"
+#include "vamana/shared_layout.h"
+#include "vamana/types.h"
+
+namespace {
+
+using namespace vamana;
+
+struct Field {
+  const char* name;  // Struct, or Struct.field
+  size_t offset;
+  size_t size;
+};
+
+#define STRUCT(type) {#type, 0, sizeof(type)}
+#define FIELD(type, field) {#type "." #field, offsetof(type, field), sizeof(type::field)}
+
+constexpr Field kFields[] = {
+    STRUCT(Segment),
+    FIELD(Segment, graph),
+    FIELD(Segment, vectors),
+    FIELD(Segment, raw),
+    FIELD(Segment, codes),
+    FIELD(Segment, columns),
+    FIELD(Segment, centroid_norms),
+    FIELD(Segment, size),
+    FIELD(Segment, dimension),
+    FIELD(Segment, graph_stride),
+    FIELD(Segment, medoid),
+    FIELD(Segment, vector_stride),
+    FIELD(Segment, raw_stride),
+    FIELD(Segment, code_stride),
+    FIELD(Segment, subspaces),
+    FIELD(Segment, similarity),
+    FIELD(Segment, vector_format),
+    FIELD(Segment, raw_format),
+    FIELD(Segment, byte_scoring),
+    FIELD(Segment, vector_scale),
+    FIELD(Segment, vector_offset),
+    FIELD(Segment, vector_flip),
+    FIELD(Segment, reserved),
+    STRUCT(Item),
+    FIELD(Item, segment),
+    FIELD(Item, query),
+    FIELD(Item, accepted),
+    FIELD(Item, entry_points),
+    FIELD(Item, result),
+    FIELD(Item, entry_count),
+    FIELD(Item, k),
+    FIELD(Item, beam),
+    FIELD(Item, parents),
+    FIELD(Item, rerank),
+    FIELD(Item, visit_limit),
+    FIELD(Item, capacity),
+    FIELD(Item, reserved),
+    STRUCT(Result),
+    FIELD(Result, count),
+    FIELD(Result, visited),
+    FIELD(Result, flags),
+    FIELD(Result, iterations),
+    STRUCT(Walk),
+    FIELD(Walk, items),
+    FIELD(Walk, counter),
+    FIELD(Walk, scratch),
+    FIELD(Walk, scratch_stride),
+    FIELD(Walk, count),
+    FIELD(Walk, list_capacity),
+    FIELD(Walk, fresh_capacity),
+    FIELD(Walk, visited_slots),
+    FIELD(Walk, dimension),
+    FIELD(Walk, subspaces),
+    FIELD(Walk, expanded_capacity),
+    FIELD(Walk, flags),
+    STRUCT(Range),
+    FIELD(Range, source),
+    FIELD(Range, result),
+    FIELD(Range, rows),
+    FIELD(Range, dimension),
+    FIELD(Range, source_stride),
+    STRUCT(RangeResult),
+    FIELD(RangeResult, highest),
+    FIELD(RangeResult, lowest),
+    FIELD(RangeResult, flags),
+    FIELD(RangeResult, reserved),
+    STRUCT(Convert),
+    FIELD(Convert, source),
+    FIELD(Convert, target),
+    FIELD(Convert, rows),
+    FIELD(Convert, dimension),
+    FIELD(Convert, source_stride),
+    FIELD(Convert, target_stride),
+    FIELD(Convert, scale),
+    FIELD(Convert, offset),
+    FIELD(Convert, reserved),
+    STRUCT(Probe),
+    FIELD(Probe, source),
+    FIELD(Probe, target),
+    FIELD(Probe, rows),
+    FIELD(Probe, row_bytes),
+    FIELD(Probe, chains),
+    FIELD(Probe, hops),
+    FIELD(Probe, seed),
+    FIELD(Probe, reserved),
+    STRUCT(FetchState),
+    FIELD(FetchState, segment),
+    FIELD(FetchState, codes),
+    FIELD(FetchState, pick_key),
+    FIELD(FetchState, size),
+    FIELD(FetchState, code_stride),
+    FIELD(FetchState, subspaces),
+    FIELD(FetchState, beam),
+    FIELD(FetchState, visit_limit),
+    FIELD(FetchState, visited),
+    FIELD(FetchState, iterations),
+    FIELD(FetchState, list_size),
+    FIELD(FetchState, cursor),
+    FIELD(FetchState, fresh_count),
+    FIELD(FetchState, flags),
+    FIELD(FetchState, picked),
+    STRUCT(HostFetch),
+    FIELD(HostFetch, items),
+    FIELD(HostFetch, states),
+    FIELD(HostFetch, tables),
+    FIELD(HostFetch, lists),
+    FIELD(HostFetch, keys),
+    FIELD(HostFetch, ids),
+    FIELD(HostFetch, visited),
+    FIELD(HostFetch, slots),
+    FIELD(HostFetch, rows),
+    FIELD(HostFetch, picks),
+    FIELD(HostFetch, count),
+    FIELD(HostFetch, table_stride),
+    FIELD(HostFetch, list_capacity),
+    FIELD(HostFetch, fresh_capacity),
+    FIELD(HostFetch, visited_slots),
+    FIELD(HostFetch, row_stride),
+    FIELD(HostFetch, parents),
+    FIELD(HostFetch, flags),
+    STRUCT(FetchGroup),
+    FIELD(FetchGroup, slot),
+    FIELD(FetchGroup, first),
+    FIELD(FetchGroup, count),
+    FIELD(FetchGroup, reserved),
+    STRUCT(FetchRerank),
+    FIELD(FetchRerank, items),
+    FIELD(FetchRerank, groups),
+    FIELD(FetchRerank, ordinals),
+    FIELD(FetchRerank, rows),
+    FIELD(FetchRerank, vectors),
+    FIELD(FetchRerank, count),
+    FIELD(FetchRerank, vector_stride),
+    FIELD(FetchRerank, list_capacity),
+    FIELD(FetchRerank, dimension),
+};
+
+struct Constant {
+  const char* name;
+  uint32_t value;
+};
+
+#define CONSTANT(name) {#name, name}
+
+constexpr Constant kConstants[] = {
+    CONSTANT(kEuclidean),
+    CONSTANT(kDotProduct),
+    CONSTANT(kCosine),
+    CONSTANT(kMaximumInnerProduct),
+    CONSTANT(kFloat32),
+    CONSTANT(kFloat16),
+    CONSTANT(kByte),
+    CONSTANT(kUnusedSlot),
+    CONSTANT(kCentroids),
+    CONSTANT(kMaxDegree),
+    CONSTANT(kMaxSubspaces),
+    CONSTANT(kMaxDimension),
+    CONSTANT(kMaxBeamWidth),
+    CONSTANT(kMaxParents),
+    CONSTANT(kComplete),
+    CONSTANT(kCorrupt),
+    CONSTANT(kApproximate),
+    CONSTANT(kOverflow),
+    CONSTANT(kExactFloat32),
+    CONSTANT(kExactFloat16),
+    CONSTANT(kExactByte),
+    CONSTANT(kTableHalf),
+    CONSTANT(kTableFloat),
+    CONSTANT(kTableFloatGlobal),
+    CONSTANT(kEagerPick),
+    CONSTANT(kNoVisitedFilter),
+    CONSTANT(kPickMerged),
+    CONSTANT(kStopped),
+    CONSTANT(kRerankPass),
+    CONSTANT(kFractions),
+    CONSTANT(kNotFinite),
+    CONSTANT(kControlBytes),
+    CONSTANT(kMaxDynamicShared),
+};
+
+}  // namespace
+
+// The constant of this name; -1 for those that there are not.
+VAMANA_EXPORT int64_t vamana_constant(const char* name) {
+  for (const Constant& constant : kConstants) {
+    if (std::strcmp(constant.name, name) == 0) {
+      return constant.value;
+    }
+  }
+  return -1;
+}
+
+VAMANA_EXPORT int vamana_field_count() { return sizeof kFields / sizeof kFields[0]; }
+
+VAMANA_EXPORT const char* vamana_field_name(int field) { return kFields[field].name; }
+
+VAMANA_EXPORT int vamana_field_offset(int field) { return static_cast<int>(kFields[field].offset); }
+
+VAMANA_EXPORT int vamana_field_size(int field) { return static_cast<int>(kFields[field].size); }
+
+// Dynamic shared memory of host_fetch_begin (0), of the kernels of a step (1), of host_fetch_rerank
+// (2); capacity is that of new keys or of the worklist.
+VAMANA_EXPORT int vamana_fetch_shared_bytes(int kernel, int capacity, int dimension) {
+  uint32_t bytes = kernel == 0   ? begin_shared_bytes(dimension)
+                   : kernel == 1 ? step_shared_bytes(capacity)
+                                 : rerank_shared_bytes(capacity, dimension);
+  return static_cast<int>(bytes);
+}

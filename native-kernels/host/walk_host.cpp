@@ -1,0 +1,338 @@
+#include "walk_host.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "distances.h"
+#include "vamana/merge.h"
+#include "vamana/order.h"
+#include "vamana/visited.h"
+
+namespace vamana {
+
+namespace {
+
+// The visited set as one thread uses it, see src/visited.cuh.
+class Visited {
+ public:
+  explicit Visited(uint32_t slots) : slots_(slots) {}
+
+  bool add(uint32_t ordinal) {
+    uint32_t* bucket = slots_.data() + visited_bucket(ordinal, slots_.size());
+    const uint32_t found[kBucket] = {bucket[0], bucket[1], bucket[2], bucket[3]};
+    const uint32_t place = visited_place(found, ordinal);
+    if (place == kBucket) {
+      return false;
+    }
+    bucket[place] = visited_mark(ordinal);
+    return true;
+  }
+
+ private:
+  std::vector<uint32_t> slots_;
+};
+
+// The worklist: nearest first, no key twice.
+class Worklist {
+ public:
+  explicit Worklist(uint32_t capacity) : capacity_(capacity) {}
+
+  void insert(uint64_t key) {
+    const uint32_t rank = rank_in_list(keys_.data(), size(), key);
+    if (rank < size() && unmarked(keys_[rank]) == key) {
+      return;
+    }
+    if (size() == capacity_) {
+      if (rank == size()) {
+        return;
+      }
+      keys_.pop_back();
+    }
+    keys_.insert(keys_.begin() + rank, key);
+    cursor_ = std::min(cursor_, rank);
+  }
+
+  // Marks the nearest unexpanded entry; kUnusedSlot if there is none.
+  uint32_t expand_next() {
+    while (cursor_ < size()) {
+      uint64_t& key = keys_[cursor_++];
+      if (is_expanded(key) == false) {
+        key |= kExpanded;
+        return key_ordinal(key);
+      }
+    }
+    return kUnusedSlot;
+  }
+
+  uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
+
+  const std::vector<uint64_t>& keys() const { return keys_; }
+
+ private:
+  std::vector<uint64_t> keys_;
+  uint32_t capacity_;
+  uint32_t cursor_ = 0;
+};
+
+class Walker {
+ public:
+  Walker(uint32_t policy, uint32_t warps, const Walk& walk, const Item& item)
+      : policy_(policy),
+        walk_(walk),
+        item_(item),
+        segment_(*reinterpret_cast<const Segment*>(item.segment)),
+        query_(query_of(segment_, item)),
+        norm2_(query_norm2(query_, warps)),
+        list_(item.beam),
+        visited_(walk.visited_slots) {
+    if (policy > kExactByte) {
+      table_ = distance_table(segment_, query_, norm2_, policy == kTableHalf);
+    } else {
+      rows_ = vector_rows(segment_, policy == kExactFloat16 ? kFloat16
+                                    : policy == kExactByte  ? kByte
+                                                            : kFloat32);
+    }
+  }
+
+  void run() {
+    add_fresh(segment_.medoid);
+    for (uint32_t i = 0; i < item_.entry_count; i++) {
+      add_fresh(reinterpret_cast<const uint32_t*>(item_.entry_points)[i]);
+    }
+    bool complete = score_fresh();
+    while (complete && flags_ == 0 && expand()) {
+      iterations_++;
+      complete = score_fresh();
+    }
+    finish(complete ? kComplete : 0u);
+  }
+
+ private:
+  void add_fresh(uint32_t ordinal) {
+    if (ordinal >= segment_.size) {
+      flags_ |= kCorrupt;
+    } else if (visited_.add(ordinal)) {
+      fresh_.push_back(ordinal);
+    }
+  }
+
+  // Reads the rows of the next parents; false if no entry is unexpanded.
+  bool expand() {
+    const uint32_t* graph = reinterpret_cast<const uint32_t*>(segment_.graph);
+    uint32_t count = 0;
+    for (; count < item_.parents; count++) {
+      const uint32_t parent = list_.expand_next();
+      if (parent == kUnusedSlot) {
+        break;
+      }
+      remember(parent);
+      const uint32_t* row = graph + static_cast<uint64_t>(parent) * segment_.graph_stride;
+      for (uint32_t slot = 0; slot < segment_.graph_stride; slot++) {
+        if (row[slot] == kUnusedSlot) {
+          continue;
+        }
+        if ((walk_.flags & kNoVisitedFilter) != 0 && row[slot] < segment_.size) {
+          fresh_.push_back(row[slot]);
+        } else {
+          add_fresh(row[slot]);
+        }
+      }
+    }
+    return count > 0;
+  }
+
+  void remember(uint32_t parent) {
+    if (item_.rerank >= 0 || walk_.expanded_capacity == 0) {
+      return;
+    }
+    if (expanded_.size() < walk_.expanded_capacity) {
+      expanded_.push_back(parent);
+    } else {
+      flags_ |= kOverflow;
+    }
+  }
+
+  // False if the visit limit ends the walk.
+  bool score_fresh() {
+    const size_t allowed = std::min<size_t>(fresh_.size(), item_.visit_limit - visited_count_);
+    const bool complete = allowed == fresh_.size();
+    for (size_t i = 0; i < allowed; i++) {
+      list_.insert(make_key(distance(fresh_[i]), fresh_[i]));
+    }
+    visited_count_ += static_cast<uint32_t>(allowed);
+    fresh_.clear();
+    return complete;
+  }
+
+  float distance(uint32_t ordinal) const {
+    if (policy_ <= kExactByte) {
+      return exact_distance(segment_, rows_, query_.data(), norm2_, ordinal);
+    }
+    const uint8_t* code = reinterpret_cast<const uint8_t*>(segment_.codes) +
+                          static_cast<uint64_t>(ordinal) * segment_.code_stride;
+    return code_sum(table_.data(), code, segment_.subspaces);
+  }
+
+  bool accepts(uint32_t ordinal) const {
+    const uint64_t* words = reinterpret_cast<const uint64_t*>(item_.accepted);
+    return words == nullptr || (words[ordinal >> 6] >> (ordinal & 63u) & 1u) != 0;
+  }
+
+  void finish(uint32_t flags) {
+    flags |= flags_;
+    const bool exact_keys =
+        policy_ == kExactFloat32 || (policy_ == kExactByte && segment_.byte_scoring != 0);
+    std::vector<uint64_t> hits;
+    if (flags_ == 0) {
+      if (exact_keys) {
+        hits = accepted_keys(item_.k);
+      } else if (segment_.raw == 0) {
+        flags |= kApproximate;
+        hits = accepted_keys(item_.capacity);
+      } else {
+        hits = reranked();
+      }
+    }
+    write(flags, hits);
+  }
+
+  std::vector<uint64_t> accepted_keys(uint32_t most) const {
+    std::vector<uint64_t> keys;
+    for (size_t i = 0; i < list_.keys().size() && keys.size() < most; i++) {
+      if (accepts(key_ordinal(list_.keys()[i]))) {
+        keys.push_back(list_.keys()[i]);
+      }
+    }
+    return keys;
+  }
+
+  std::vector<uint64_t> reranked() const {
+    std::vector<uint32_t> candidates;
+    if (item_.rerank < 0) {
+      std::copy_if(expanded_.begin(), expanded_.end(), std::back_inserter(candidates),
+                   [this](uint32_t ordinal) { return accepts(ordinal); });
+    } else {
+      for (uint64_t key : accepted_keys(static_cast<uint32_t>(item_.rerank))) {
+        candidates.push_back(key_ordinal(key));
+      }
+    }
+    Worklist best(item_.k);
+    const HostRows rows = raw_rows(segment_);
+    for (uint32_t ordinal : candidates) {
+      best.insert(
+          make_key(exact_distance(segment_, rows, query_.data(), norm2_, ordinal), ordinal));
+    }
+    return best.keys();
+  }
+
+  void write(uint32_t flags, const std::vector<uint64_t>& hits) const {
+    Result* result = reinterpret_cast<Result*>(item_.result);
+    uint32_t* ordinals = reinterpret_cast<uint32_t*>(result + 1);
+    float* scores = reinterpret_cast<float*>(ordinals + item_.capacity);
+    const uint32_t count = std::min<uint32_t>(static_cast<uint32_t>(hits.size()), item_.capacity);
+    for (uint32_t i = 0; i < count; i++) {
+      ordinals[i] = key_ordinal(hits[i]);
+      scores[i] = -key_distance(hits[i]);
+    }
+    result->visited = visited_count_;
+    result->iterations = iterations_;
+    result->flags = flags;
+    result->count = count;
+  }
+
+  const uint32_t policy_;
+  const Walk& walk_;
+  const Item& item_;
+  const Segment& segment_;
+  const std::vector<float> query_;
+  const float norm2_;
+  HostRows rows_ = {};
+  std::vector<float> table_;
+  Worklist list_;
+  Visited visited_;
+  std::vector<uint32_t> fresh_;
+  std::vector<uint32_t> expanded_;
+  uint32_t visited_count_ = 0;
+  uint32_t iterations_ = 0;
+  uint32_t flags_ = 0;
+};
+
+// What a kernel takes for granted. Returns the first thing that does not hold.
+#define REQUIRE(condition)                                \
+  do {                                                    \
+    if (!(condition)) return "does not hold: " #condition; \
+  } while (false)
+
+std::string check(uint32_t policy, const Walk& walk, const Item& item, const Segment& segment) {
+  REQUIRE(item.query != 0 && item.query % 16 == 0);
+  REQUIRE(item.accepted % 8 == 0);
+  REQUIRE(item.entry_count == 0 || item.entry_points != 0);
+  REQUIRE(item.result != 0 && item.result % 4 == 0);
+  REQUIRE(item.k >= 1);
+  REQUIRE(item.beam >= 1 && item.beam <= walk.list_capacity && item.beam <= kMaxBeamWidth);
+  REQUIRE(item.parents >= 1 && item.parents <= kMaxParents);
+  REQUIRE(item.rerank == -1 || item.rerank >= 1);
+  REQUIRE(item.capacity >= 1);
+  REQUIRE(segment.size >= 1 && segment.medoid < segment.size);
+  REQUIRE(segment.dimension >= 1 && segment.dimension <= kMaxDimension);
+  REQUIRE(segment.dimension <= walk.dimension);
+  REQUIRE(segment.graph != 0 && segment.graph % 16 == 0);
+  REQUIRE(segment.graph_stride % 4 == 0 && segment.graph_stride <= kMaxDegree);
+  REQUIRE(segment.graph_stride * item.parents <= walk.fresh_capacity);
+  REQUIRE(item.entry_count + 1 <= walk.fresh_capacity);
+  REQUIRE(segment.similarity <= kMaximumInnerProduct);
+  REQUIRE(segment.raw == 0 || segment.raw_format == kFloat32 || segment.raw_format == kByte);
+  REQUIRE(segment.raw == 0 || segment.raw_stride >=
+                                  segment.dimension * (segment.raw_format == kByte ? 1 : 4));
+  if (policy > kExactByte) {
+    REQUIRE(segment.codes != 0 && segment.codes % 16 == 0);
+    REQUIRE(segment.columns != 0 && segment.columns % 16 == 0);
+    REQUIRE(segment.subspaces >= 1 && segment.subspaces <= segment.dimension);
+    REQUIRE(segment.subspaces <= walk.subspaces && walk.subspaces <= kMaxSubspaces);
+    REQUIRE(segment.code_stride % 16 == 0 && segment.code_stride >= segment.subspaces);
+    REQUIRE(policy != kTableHalf || segment.centroid_norms != 0);
+  } else {
+    const uint32_t component = policy == kExactFloat32 ? 4 : policy == kExactFloat16 ? 2 : 1;
+    REQUIRE(segment.vectors != 0 && segment.vectors % 16 == 0);
+    REQUIRE(segment.vector_format == policy);
+    REQUIRE(segment.vector_stride % 16 == 0);
+    REQUIRE(segment.vector_stride >= segment.dimension * component);
+  }
+  return "";
+}
+
+std::string check(uint32_t policy, const Walk& walk) {
+  REQUIRE(walk.items != 0 && walk.items % 8 == 0);
+  REQUIRE(walk.counter != 0 && walk.counter % 4 == 0);
+  REQUIRE(*reinterpret_cast<const uint32_t*>(walk.counter) == 0);
+  REQUIRE(walk.list_capacity >= 1);
+  REQUIRE(walk.fresh_capacity >= 32 && walk.fresh_capacity % 32 == 0);
+  REQUIRE(walk.visited_slots >= 4 && (walk.visited_slots & (walk.visited_slots - 1)) == 0);
+  REQUIRE((policy != kTableFloatGlobal && walk.expanded_capacity == 0) || walk.scratch != 0);
+  const uint64_t* items = reinterpret_cast<const uint64_t*>(walk.items);
+  for (uint32_t i = 0; i < walk.count; i++) {
+    const Item& item = *reinterpret_cast<const Item*>(items[i]);
+    std::string wrong =
+        check(policy, walk, item, *reinterpret_cast<const Segment*>(item.segment));
+    if (wrong.empty() == false) {
+      return "item " + std::to_string(i) + ": " + wrong;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string walk_host(uint32_t policy, uint32_t warps, const Walk& walk) {
+  const std::string wrong = check(policy, walk);
+  if (wrong.empty()) {
+    const uint64_t* items = reinterpret_cast<const uint64_t*>(walk.items);
+    for (uint32_t i = 0; i < walk.count; i++) {
+      Walker(policy, warps, walk, *reinterpret_cast<const Item*>(items[i])).run();
+    }
+    *reinterpret_cast<uint32_t*>(walk.counter) = walk.count + 1;
+  }
+  return wrong;
+}
+
+}  // namespace vamana

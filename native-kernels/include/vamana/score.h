@@ -1,0 +1,52 @@
+// Lucene's scores from what a kernel adds up over the components.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "vamana/platform.h"
+#include "vamana/types.h"
+
+namespace vamana {
+
+// Sums over the components of a query q and a vector x.
+struct Sums {
+  float first;   // |q - x|^2 for kEuclidean, otherwise q.x
+  float second;  // |x|^2, used by kCosine
+};
+
+VAMANA_HD void accumulate(Sums& sums, bool euclidean, float q, float x) {
+  if (euclidean) {
+    float difference = q - x;
+    sums.first = fmaf(difference, difference, sums.first);
+  } else {
+    sums.first = fmaf(q, x, sums.first);
+    sums.second = fmaf(x, x, sums.second);
+  }
+}
+
+// Not fmaxf, which would turn the NaN of a zero vector's cosine into a score.
+VAMANA_HD float unit_interval(float value) {
+  float half = (1 + value) / 2;
+  return half < 0 ? 0 : half;
+}
+
+// VectorSimilarityFunction.compare.
+VAMANA_HD float score_of(uint32_t similarity, bool byte_scoring, uint32_t dimension, Sums sums,
+                         float query_norm2) {
+  switch (similarity) {
+    case kEuclidean:
+      return 1 / (1 + sums.first);
+    case kDotProduct:
+      if (byte_scoring) {
+        return 0.5f + sums.first / static_cast<float>(dimension * 32768u);
+      }
+      return unit_interval(sums.first);
+    case kCosine:
+      return unit_interval(sums.first / sqrtf(query_norm2 * sums.second));
+    default:
+      return sums.first < 0 ? 1 / (1 - sums.first) : sums.first + 1;
+  }
+}
+
+}  // namespace vamana

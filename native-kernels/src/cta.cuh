@@ -1,0 +1,62 @@
+// A thread block of WARPS warps that works on one item: barriers and warp-wide helpers. One warp
+// needs no block barrier, which is why the number of warps is a template parameter.
+#pragma once
+
+#include <cstdint>
+
+namespace vamana {
+
+constexpr uint32_t kAllLanes = 0xFFFFFFFFu;
+
+template <int WARPS>
+__device__ __forceinline__ void cta_sync() {
+  if constexpr (WARPS == 1) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
+__device__ __forceinline__ uint32_t lane_id() { return threadIdx.x & 31u; }
+
+__device__ __forceinline__ uint32_t warp_id() { return threadIdx.x >> 5; }
+
+__device__ __forceinline__ uint32_t lanes_below() { return (1u << lane_id()) - 1u; }
+
+// Gives each lane that keeps something a slot behind *count; all lanes of the warp take part.
+__device__ __forceinline__ uint32_t append_slot(bool keep, uint32_t* count) {
+  uint32_t kept = __ballot_sync(kAllLanes, keep);
+  uint32_t base = 0;
+  if (kept != 0 && lane_id() == 0) {
+    base = atomicAdd(count, static_cast<uint32_t>(__popc(kept)));
+  }
+  base = __shfl_sync(kAllLanes, base, 0);
+  return base + __popc(kept & lanes_below());
+}
+
+__device__ __forceinline__ float warp_sum(float value) {
+#pragma unroll
+  for (int stride = 16; stride > 0; stride >>= 1) {
+    value += __shfl_xor_sync(kAllLanes, value, stride);
+  }
+  return value;
+}
+
+__device__ __forceinline__ float warp_max(float value) {
+#pragma unroll
+  for (int stride = 16; stride > 0; stride >>= 1) {
+    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, stride));
+  }
+  return value;
+}
+
+__device__ __forceinline__ uint64_t warp_min(uint64_t value) {
+#pragma unroll
+  for (int stride = 16; stride > 0; stride >>= 1) {
+    uint64_t other = __shfl_xor_sync(kAllLanes, value, stride);
+    value = other < value ? other : value;
+  }
+  return value;
+}
+
+}  // namespace vamana

@@ -1,0 +1,204 @@
+// Exact distances: teams of 8 lanes take vectors, a lane takes 16-byte chunks of them.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "cta.cuh"
+#include "vamana/component.h"
+#include "vamana/score.h"
+#include "vamana/types.h"
+
+namespace vamana {
+
+constexpr int kTeam = 8;
+constexpr int kTeamsPerWarp = 32 / kTeam;
+
+// Components of a 16-byte chunk, and how many vectors and chunks a lane of a one-warp block requests
+// before it uses the first, as registers allow.
+template <uint32_t FORMAT>
+struct Chunk;
+
+template <>
+struct Chunk<kFloat32> {
+  static constexpr int kComponents = 4;
+  static constexpr int kVectors = 2;
+  static constexpr int kLoads = 2;
+};
+
+template <>
+struct Chunk<kFloat16> {
+  static constexpr int kComponents = 8;
+  static constexpr int kVectors = 2;
+  static constexpr int kLoads = 2;
+};
+
+template <>
+struct Chunk<kByte> {
+  static constexpr int kComponents = 16;
+  static constexpr int kVectors = 2;
+  static constexpr int kLoads = 1;
+};
+
+// Rows of vectors as kernels read them.
+struct Rows {
+  const uint8_t* base;
+  uint32_t stride;
+  uint32_t dimension;
+  float scale;
+  float offset;
+  uint32_t flip;
+  bool aligned;  // rows start at multiples of 16 bytes
+};
+
+// Place of component d in the query's copy in shared memory: chunk by chunk within each quarter of a
+// chunk, so that neighbouring lanes read neighbouring 16 bytes.
+template <uint32_t FORMAT>
+__device__ __forceinline__ uint32_t query_place(uint32_t d, uint32_t padded) {
+  constexpr uint32_t kComponents = Chunk<FORMAT>::kComponents;
+  uint32_t chunk = d / kComponents;
+  uint32_t within = d % kComponents;
+  return ((within / 4) * (padded / kComponents) + chunk) * 4 + within % 4;
+}
+
+template <uint32_t FORMAT>
+__device__ __forceinline__ float load_component(const Rows& rows, const uint8_t* row, uint32_t d) {
+  if constexpr (FORMAT == kFloat32) {
+    return reinterpret_cast<const float*>(row)[d];
+  } else if constexpr (FORMAT == kFloat16) {
+    return __half2float(reinterpret_cast<const __half*>(row)[d]);
+  } else {
+    return byte_component(row[d] ^ rows.flip, rows.scale, rows.offset);
+  }
+}
+
+template <uint32_t FORMAT>
+__device__ __forceinline__ void accumulate_chunk(Sums& sums, bool euclidean, const Rows& rows,
+                                                 uint4 chunk, const float4* query,
+                                                 uint32_t quarter_stride) {
+  constexpr int kQuarters = Chunk<FORMAT>::kComponents / 4;
+  const uint32_t words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+#pragma unroll
+  for (int quarter = 0; quarter < kQuarters; quarter++) {
+    float4 q = query[quarter * quarter_stride];
+    float x[4];
+    if constexpr (FORMAT == kFloat32) {
+      x[0] = __uint_as_float(words[0]);
+      x[1] = __uint_as_float(words[1]);
+      x[2] = __uint_as_float(words[2]);
+      x[3] = __uint_as_float(words[3]);
+    } else if constexpr (FORMAT == kFloat16) {
+      float2 low = __half22float2(*reinterpret_cast<const __half2*>(&words[quarter * 2]));
+      float2 high = __half22float2(*reinterpret_cast<const __half2*>(&words[quarter * 2 + 1]));
+      x[0] = low.x;
+      x[1] = low.y;
+      x[2] = high.x;
+      x[3] = high.y;
+    } else {
+      uint32_t word = words[quarter] ^ (rows.flip * 0x01010101u);
+#pragma unroll
+      for (int b = 0; b < 4; b++) {
+        x[b] = byte_component(__byte_perm(word, 0, 0x4440 + b), rows.scale, rows.offset);
+      }
+    }
+    accumulate(sums, euclidean, q.x, x[0]);
+    accumulate(sums, euclidean, q.y, x[1]);
+    accumulate(sums, euclidean, q.z, x[2]);
+    accumulate(sums, euclidean, q.w, x[3]);
+  }
+}
+
+// Sums of up to kVectors rows, the same for all lanes of the team. `query` is laid out by
+// query_place for FORMAT.
+template <uint32_t FORMAT, int LOADS>
+__device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, const float* query,
+                                          uint32_t padded,
+                                          const uint32_t (&ordinals)[Chunk<FORMAT>::kVectors],
+                                          Sums (&sums)[Chunk<FORMAT>::kVectors]) {
+  constexpr int kVectors = Chunk<FORMAT>::kVectors;
+  constexpr uint32_t kComponents = Chunk<FORMAT>::kComponents;
+  const uint32_t lane = threadIdx.x & (kTeam - 1);
+  const uint32_t quarter_stride = padded / kComponents;
+  const float4* query4 = reinterpret_cast<const float4*>(query);
+  const uint8_t* row[kVectors];
+#pragma unroll
+  for (int v = 0; v < kVectors; v++) {
+    row[v] = rows.base + static_cast<uint64_t>(ordinals[v]) * rows.stride;
+    sums[v] = {0, 0};
+  }
+  const uint32_t whole = rows.aligned ? rows.dimension / kComponents : 0;
+#pragma unroll 1
+  for (uint32_t c = lane; c < whole; c += kTeam * LOADS) {
+    uint4 chunks[kVectors][LOADS];
+#pragma unroll
+    for (int load = 0; load < LOADS; load++) {
+#pragma unroll
+      for (int v = 0; v < kVectors; v++) {
+        if (c + load * kTeam < whole) {
+          chunks[v][load] = __ldg(reinterpret_cast<const uint4*>(row[v]) + c + load * kTeam);
+        }
+      }
+    }
+#pragma unroll
+    for (int load = 0; load < LOADS; load++) {
+      if (c + load * kTeam < whole) {
+#pragma unroll
+        for (int v = 0; v < kVectors; v++) {
+          accumulate_chunk<FORMAT>(sums[v], euclidean, rows, chunks[v][load],
+                                   query4 + c + load * kTeam, quarter_stride);
+        }
+      }
+    }
+  }
+#pragma unroll 1
+  for (uint32_t d = whole * kComponents + lane; d < rows.dimension; d += kTeam) {
+    float q = query[query_place<FORMAT>(d, padded)];
+#pragma unroll
+    for (int v = 0; v < kVectors; v++) {
+      accumulate(sums[v], euclidean, q, load_component<FORMAT>(rows, row[v], d));
+    }
+  }
+#pragma unroll
+  for (int v = 0; v < kVectors; v++) {
+#pragma unroll
+    for (int stride = kTeam / 2; stride > 0; stride >>= 1) {
+      sums[v].first += __shfl_xor_sync(kAllLanes, sums[v].first, stride);
+      if (euclidean == false) {
+        sums[v].second += __shfl_xor_sync(kAllLanes, sums[v].second, stride);
+      }
+    }
+  }
+}
+
+// Sums of so many rows, by their place in `ordinals`; a lane requests LOADS chunks of each of its
+// rows at a time.
+template <uint32_t FORMAT, int WARPS, int LOADS>
+__device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, const float* query,
+                                           uint32_t padded, const uint32_t* ordinals,
+                                           uint32_t count, Sums* sums) {
+  constexpr int kVectors = Chunk<FORMAT>::kVectors;
+  constexpr uint32_t kTeams = WARPS * kTeamsPerWarp;
+  const uint32_t team = threadIdx.x / kTeam;
+  const bool head = (threadIdx.x & (kTeam - 1)) == 0;
+#pragma unroll 1
+  for (uint32_t from = 0; from < count; from += kTeams * kVectors) {
+    uint32_t own[kVectors];
+    Sums own_sums[kVectors];
+#pragma unroll
+    for (int v = 0; v < kVectors; v++) {
+      uint32_t i = from + v * kTeams + team;
+      own[v] = ordinals[i < count ? i : from];
+    }
+    team_sums<FORMAT, LOADS>(rows, euclidean, query, padded, own, own_sums);
+#pragma unroll
+    for (int v = 0; v < kVectors; v++) {
+      uint32_t i = from + v * kTeams + team;
+      if (head && i < count) {
+        sums[i] = own_sums[v];
+      }
+    }
+  }
+}
+
+}  // namespace vamana

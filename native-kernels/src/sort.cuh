@@ -1,0 +1,139 @@
+// Sorting of new keys (BANG, section 4.7): by one warp up to 128 keys, in shared memory by the whole
+// block beyond.
+#pragma once
+
+#include <cstdint>
+
+#include "cta.cuh"
+#include "vamana/bitonic.h"
+#include "vamana/order.h"
+
+namespace vamana {
+
+constexpr uint32_t kMaxWarpSort = 128;
+
+// Each key's place is the number of smaller keys. More comparisons than a network makes, but none
+// waits for another, so that a few keys are sorted in a fraction of the time.
+template <int PER_LANE>
+__device__ __forceinline__ void sort_by_counting(uint64_t* keys, uint32_t count) {
+  uint64_t own[PER_LANE];
+  uint32_t place[PER_LANE];
+#pragma unroll
+  for (int r = 0; r < PER_LANE; r++) {
+    uint32_t e = r * 32 + lane_id();
+    own[r] = e < count ? keys[e] : kNoKey;
+    place[r] = 0;
+  }
+#pragma unroll 4
+  for (uint32_t j = 0; j < count; j++) {
+    uint64_t other = keys[j];
+#pragma unroll
+    for (int r = 0; r < PER_LANE; r++) {
+      // new keys bear no mark, so that one more is still below the next key: of equal ones the first
+      // goes first
+      place[r] += other < own[r] + (j < r * 32 + lane_id() ? 1 : 0) ? 1 : 0;
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (int r = 0; r < PER_LANE; r++) {
+    if (r * 32 + lane_id() < count) {
+      keys[place[r]] = own[r];
+    }
+  }
+}
+
+// Element e of the sequence is register e / 32 of lane e % 32.
+template <int PER_LANE>
+__device__ __forceinline__ void sort_in_registers(uint64_t (&keys)[PER_LANE]) {
+#pragma unroll
+  for (uint32_t run = 2; run <= 32u * PER_LANE; run <<= 1) {
+#pragma unroll
+    for (uint32_t stride = run >> 1; stride > 0; stride >>= 1) {
+      if (stride >= 32) {
+        const uint32_t other = stride / 32;
+#pragma unroll
+        for (uint32_t r = 0; r < PER_LANE; r++) {
+          if ((r & other) == 0) {
+            bool smaller = keeps_smaller(r * 32 + lane_id(), run, stride);
+            uint64_t a = keys[r];
+            uint64_t b = keys[r | other];
+            bool swap = smaller ? a > b : a < b;
+            keys[r] = swap ? b : a;
+            keys[r | other] = swap ? a : b;
+          }
+        }
+      } else {
+#pragma unroll
+        for (uint32_t r = 0; r < PER_LANE; r++) {
+          uint64_t other = __shfl_xor_sync(kAllLanes, keys[r], stride);
+          bool smaller = keeps_smaller(r * 32 + lane_id(), run, stride);
+          keys[r] = (other < keys[r]) == smaller ? other : keys[r];
+        }
+      }
+    }
+  }
+}
+
+template <int PER_LANE>
+__device__ __forceinline__ void sort_by_network(uint64_t* keys, uint32_t count) {
+  uint64_t own[PER_LANE];
+#pragma unroll
+  for (int r = 0; r < PER_LANE; r++) {
+    uint32_t e = r * 32 + lane_id();
+    own[r] = e < count ? keys[e] : kNoKey;
+  }
+  sort_in_registers<PER_LANE>(own);
+#pragma unroll
+  for (int r = 0; r < PER_LANE; r++) {
+    uint32_t e = r * 32 + lane_id();
+    if (e < count) {
+      keys[e] = own[r];
+    }
+  }
+}
+
+template <int WARPS>
+__device__ void sort_in_shared(uint64_t* keys, uint32_t count) {
+  uint32_t padded = 1u << (32 - __clz(count - 1));
+  for (uint32_t run = 2; run <= padded; run <<= 1) {
+    for (uint32_t stride = run >> 1; stride > 0; stride >>= 1) {
+      for (uint32_t p = threadIdx.x; p < padded / 2; p += WARPS * 32) {
+        uint32_t low;
+        uint32_t high;
+        ascending_pair(p, run, stride, &low, &high);
+        if (high < count) {
+          uint64_t a = keys[low];
+          uint64_t b = keys[high];
+          if (b < a) {
+            keys[low] = b;
+            keys[high] = a;
+          }
+        }
+      }
+      cta_sync<WARPS>();
+    }
+  }
+}
+
+// Sorts keys in shared memory; all threads of the block call it, after a barrier. Up to
+// kMaxWarpSort keys the first warp may read the result at once, others after a barrier.
+template <int WARPS>
+__device__ __forceinline__ void sort_keys(uint64_t* keys, uint32_t count) {
+  if (count <= kMaxWarpSort) {
+    if (warp_id() == 0) {
+      if (count <= 32) {
+        sort_by_counting<1>(keys, count);
+      } else if (count <= 64) {
+        sort_by_counting<2>(keys, count);
+      } else {
+        sort_by_network<4>(keys, count);
+      }
+      __syncwarp();
+    }
+  } else {
+    sort_in_shared<WARPS>(keys, count);
+  }
+}
+
+}  // namespace vamana

@@ -1,0 +1,45 @@
+// The visited set in shared memory, see vamana/visited.h.
+#pragma once
+
+#include <cstdint>
+
+#include "vamana/visited.h"
+
+namespace vamana {
+
+// Adds the nodes that `valid` has bits for; a bit of the result says that the node was not there.
+// The buckets are read together, so that their latency is paid once. Lanes may add at once: of two
+// that add one node both may find it new, and of two that take one slot one is forgotten.
+template <int COUNT>
+__device__ __forceinline__ uint32_t visited_add(uint32_t* slots, uint32_t count,
+                                                const uint32_t (&ordinals)[COUNT],
+                                                uint32_t valid) {
+  uint32_t buckets[COUNT][kBucket];
+#pragma unroll
+  for (int i = 0; i < COUNT; i++) {
+    if ((valid >> i & 1u) != 0) {
+      uint4 bucket = *reinterpret_cast<const uint4*>(slots + visited_bucket(ordinals[i], count));
+      buckets[i][0] = bucket.x;
+      buckets[i][1] = bucket.y;
+      buckets[i][2] = bucket.z;
+      buckets[i][3] = bucket.w;
+    }
+  }
+  __syncwarp();
+  uint32_t fresh = 0;
+#pragma unroll
+  for (int i = 0; i < COUNT; i++) {
+    if ((valid >> i & 1u) != 0) {
+      uint32_t place = visited_place(buckets[i], ordinals[i]);
+      if (place < kBucket) {
+        // An exchange, whose result nobody needs: a plain store would be a race.
+        atomicExch(slots + visited_bucket(ordinals[i], count) + place, visited_mark(ordinals[i]));
+        fresh |= 1u << i;
+      }
+    }
+  }
+  __syncwarp();
+  return fresh;
+}
+
+}  // namespace vamana

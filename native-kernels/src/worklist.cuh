@@ -1,0 +1,132 @@
+// The worklist: the nearest nodes seen, nearest first, in shared memory (BANG, section 4.8).
+#pragma once
+
+#include <cstdint>
+
+#include "cta.cuh"
+#include "sort.cuh"
+#include "vamana/merge.h"
+#include "vamana/order.h"
+
+namespace vamana {
+
+struct Worklist {
+  uint64_t* keys;
+  uint32_t size;
+  uint32_t cursor;  // no entry before it is unexpanded
+};
+
+// Drops repeated keys and those the list has, and finds the places of the others. Called by the
+// first warp; keys are sorted. Returns how many are left.
+__device__ __forceinline__ uint32_t rank_new_keys(const uint64_t* list, uint32_t size,
+                                                  uint64_t* keys, uint32_t* ranks,
+                                                  uint32_t count) {
+  uint32_t left = 0;
+  uint64_t last = kNoKey;
+  for (uint32_t from = 0; from < count; from += 32) {
+    uint32_t e = from + lane_id();
+    uint64_t key = e < count ? keys[e] : kNoKey;
+    uint64_t previous = __shfl_up_sync(kAllLanes, key, 1);
+    if (lane_id() == 0) {
+      previous = last;
+    }
+    last = __shfl_sync(kAllLanes, key, 31);
+    uint32_t rank = 0;
+    bool keep = e < count && key != previous;
+    if (keep) {
+      rank = rank_in_list(list, size, key);
+      keep = rank == size || unmarked(list[rank]) != key;
+    }
+    uint32_t kept = __ballot_sync(kAllLanes, keep);
+    if (keep) {
+      uint32_t to = left + __popc(kept & lanes_below());
+      keys[to] = key;
+      ranks[to] = rank;
+    }
+    left += __popc(kept);
+    __syncwarp();
+  }
+  return left;
+}
+
+// Merges count sorted new keys into the list, of which the nearest `capacity` stay. All threads call
+// it, when the first warp may read the keys; shared_count is a word of shared memory for its use.
+// Ends with a barrier, unless there are no keys.
+template <int WARPS>
+__device__ __forceinline__ void merge_sorted_keys(Worklist& list, uint32_t capacity, uint64_t* keys,
+                                                  uint32_t* ranks, uint32_t count,
+                                                  uint32_t* shared_count) {
+  if (count == 0) {
+    return;
+  }
+  uint32_t left = 0;
+  if (warp_id() == 0) {
+    left = rank_new_keys(list.keys, list.size, keys, ranks, count);
+    if (WARPS > 1 && lane_id() == 0) {
+      *shared_count = left;
+    }
+  }
+  if constexpr (WARPS > 1) {
+    __syncthreads();
+    left = *shared_count;
+  }
+  if (left == 0) {
+    cta_sync<WARPS>();
+    return;
+  }
+  uint32_t first = ranks[0];
+  // From the end, so that an entry's new place is free or already read.
+  constexpr uint32_t kChunk = WARPS * 32;
+  for (uint32_t end = list.size; end > first;) {
+    uint32_t start = end > first + kChunk ? end - kChunk : first;
+    uint32_t i = start + threadIdx.x;
+    uint64_t key = 0;
+    uint32_t place = capacity;
+    if (i < end) {
+      key = list.keys[i];
+      place = i + shift_of(ranks, left, i);
+    }
+    cta_sync<WARPS>();
+    if (place < capacity) {
+      list.keys[place] = key;
+    }
+    cta_sync<WARPS>();
+    end = start;
+  }
+  for (uint32_t j = threadIdx.x; j < left; j += kChunk) {
+    uint32_t place = ranks[j] + j;
+    if (place < capacity) {
+      list.keys[place] = keys[j];
+    }
+  }
+  uint32_t size = list.size + left;
+  list.size = size < capacity ? size : capacity;
+  list.cursor = first < list.cursor ? first : list.cursor;
+  cta_sync<WARPS>();
+}
+
+// Sorts count new keys and merges them. All threads call it, after a barrier; see merge_sorted_keys.
+template <int WARPS>
+__device__ __forceinline__ void merge_new_keys(Worklist& list, uint32_t capacity, uint64_t* keys,
+                                               uint32_t* ranks, uint32_t count,
+                                               uint32_t* shared_count) {
+  if (count > 0) {
+    sort_keys<WARPS>(keys, count);
+    merge_sorted_keys<WARPS>(list, capacity, keys, ranks, count, shared_count);
+  }
+}
+
+// Index of the nearest unexpanded entry at or behind the cursor, or size. For one warp.
+__device__ __forceinline__ uint32_t next_unexpanded(const Worklist& list) {
+  for (uint32_t from = list.cursor; from < list.size; from += 32) {
+    uint32_t i = from + lane_id();
+    bool open = i < list.size && is_expanded(list.keys[i]) == false;
+    uint32_t found = __ballot_sync(kAllLanes, open);
+    if (found != 0) {
+      return from + __ffs(found) - 1;
+    }
+  }
+  return list.size;
+}
+
+}  // namespace vamana

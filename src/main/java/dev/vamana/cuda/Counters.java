@@ -1,0 +1,76 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.batch.BatchCounters;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.Placement;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What an executor has done, over all its contexts. */
+final class Counters {
+
+  final BatchCounters batches = new BatchCounters();
+  final LongAdder lost = new LongAdder();
+  final LongAdder opened = new LongAdder();
+  final LongAdder failedAttempts = new LongAdder();
+  private final GpuListener listener;
+  private final Map<Placement, LongAdder> placements = new EnumMap<>(Placement.class);
+  private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
+  private final Map<FallbackReason, AtomicBoolean> told = new EnumMap<>(FallbackReason.class);
+
+  Counters(GpuListener listener) {
+    this.listener = listener;
+    for (Placement placement : Placement.values()) {
+      placements.put(placement, new LongAdder());
+    }
+    for (FallbackReason reason : FallbackReason.values()) {
+      fallbacks.put(reason, new LongAdder());
+      told.put(reason, new AtomicBoolean());
+    }
+  }
+
+  void answered(Placement placement, int items) {
+    placements.get(placement).add(items);
+  }
+
+  void fallback(FallbackReason reason, int items, String detail) {
+    fallbacks.get(reason).add(items);
+    if (reason.failure() && told.get(reason).compareAndSet(false, true)) {
+      listener.fallback(reason, detail);
+    }
+  }
+
+  /** What a failure of the driver means for the items that it hit. */
+  static FallbackReason reason(GpuException e) {
+    return switch (e.kind()) {
+      case CONTEXT_LOST, UNAVAILABLE -> FallbackReason.CONTEXT_LOST;
+      case OUT_OF_MEMORY -> FallbackReason.OUT_OF_MEMORY;
+      case NOT_SUPPORTED -> FallbackReason.UNSUPPORTED;
+      case FAILED -> FallbackReason.LAUNCH_FAILED;
+    };
+  }
+
+  /** All groups that do not need a context. */
+  SortedMap<String, SortedMap<String, Long>> groups() {
+    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
+    groups.put("batches", batches.totals());
+    groups.put("batch_sizes", batches.batchSizes());
+    groups.put("wait_micros", batches.waits());
+    SortedMap<String, Long> byPlacement = new TreeMap<>();
+    placements.forEach((placement, count) -> byPlacement.put(placement.settingName(), count.sum()));
+    groups.put("items_by_placement", byPlacement);
+    SortedMap<String, Long> byReason = new TreeMap<>();
+    fallbacks.forEach((reason, count) -> byReason.put(reason.statisticsName(), count.sum()));
+    groups.put("items_on_cpu", byReason);
+    SortedMap<String, Long> contexts = new TreeMap<>();
+    contexts.put("opened", opened.sum());
+    contexts.put("lost", lost.sum());
+    contexts.put("failed_attempts", failedAttempts.sum());
+    groups.put("contexts", contexts);
+    return groups;
+  }
+}

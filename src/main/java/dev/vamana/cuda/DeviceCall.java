@@ -1,0 +1,321 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.batch.BatchDevice;
+import dev.vamana.cuda.batch.Chunk;
+import dev.vamana.cuda.batch.DeviceResult;
+import dev.vamana.cuda.batch.ItemPlan;
+import dev.vamana.cuda.batch.Packer;
+import dev.vamana.cuda.batch.Spin;
+import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.store.AlreadyClosedException;
+
+/**
+ * One call of {@link GpuExecutor#search}: packs and submits chunk by chunk, answers meanwhile what
+ * is the CPU's, and takes the results in the order of the chunks.
+ */
+// plans and suppliers that items share are the same object; equal ones would be asked again at most
+@SuppressWarnings("ReferenceEquality")
+final class DeviceCall {
+
+  private static final long SPIN_NANOS = 300_000;
+  private static final long POLL_NANOS = 1_000_000;
+  private static final long STAGING_POLL_NANOS = 100_000;
+  private static final int STAGING_POLLS = 1_000;
+  private static final int[] NO_ORDINALS = new int[0];
+  private static final float[] NO_SCORES = new float[0];
+
+  private final BatchDevice device;
+  private final CallPlanner planner;
+  private final Counters counters;
+  private final CpuExecutor cpu;
+  private final List<WorkItem> batch;
+  private final ItemPlan[] plans;
+  private final WorkResult[] results;
+  private final boolean[] cancelled;
+  private final ArrayDeque<Chunk> submitted = new ArrayDeque<>();
+  private final IntList forCpu = new IntList();
+  private final FetchedItems fetched;
+
+  DeviceCall(
+      BatchDevice device,
+      HostFetch fetch,
+      CallPlanner planner,
+      Counters counters,
+      CpuExecutor cpu,
+      List<WorkItem> batch) {
+    this.device = device;
+    this.planner = planner;
+    this.counters = counters;
+    this.cpu = cpu;
+    this.batch = batch;
+    this.plans = new ItemPlan[batch.size()];
+    this.results = new WorkResult[batch.size()];
+    this.cancelled = new boolean[batch.size()];
+    this.fetched = new FetchedItems(fetch, device, counters);
+  }
+
+  List<WorkResult> run() throws IOException {
+    try {
+      Packer packer = device.packer(batch, plans);
+      try {
+        Map<WalkShape, IntList> groups = plan();
+        fetched.submit();
+        for (Map.Entry<WalkShape, IntList> group : groups.entrySet()) {
+          submit(packer, group.getKey(), group.getValue());
+        }
+      } finally {
+        packer.close();
+        planner.close();
+      }
+      answerOnCpu();
+      while (submitted.isEmpty() == false) {
+        finishOldest();
+      }
+      fetched.finish(results).forEach(forCpu::add);
+      answerOnCpu();
+      return Arrays.asList(results);
+    } finally {
+      submitted.forEach(Chunk::abandon);
+      fetched.close();
+    }
+  }
+
+  /** Plans all items; returns those of the device by shape. */
+  private Map<WalkShape, IntList> plan() throws IOException {
+    Map<WalkShape, IntList> groups = new LinkedHashMap<>();
+    WalkShape shape = null;
+    IntList group = null;
+    BooleanSupplier asked = null;
+    boolean stop = false;
+    for (int i = 0; i < plans.length; i++) {
+      WorkItem item = batch.get(i);
+      if (item.cancelled() != asked) {
+        asked = item.cancelled();
+        stop = asked.getAsBoolean();
+      }
+      if (stop) {
+        results[i] = nothing();
+        continue;
+      }
+      plans[i] = planner.plan(item);
+      if (plans[i] == null) {
+        if (planner.fetched() != null) {
+          fetched.add(i, item, planner.fetched());
+        } else {
+          forCpu.add(i);
+        }
+        continue;
+      }
+      if (plans[i].shape() != shape) {
+        shape = plans[i].shape();
+        group = groups.computeIfAbsent(shape, unseen -> new IntList());
+      }
+      group.add(i);
+    }
+    return groups;
+  }
+
+  private void submit(Packer packer, WalkShape shape, IntList group) throws IOException {
+    int[] items = group.values();
+    int from = 0;
+    int polls = 0;
+    while (from < group.size()) {
+      int to = packer.end(items, from, group.size());
+      Chunk chunk = packer.pack(shape, items, from, to);
+      if (chunk != null) {
+        device.submit(chunk);
+        submitted.add(chunk);
+        from = to;
+        polls = 0;
+      } else if (submitted.isEmpty() == false) {
+        finishOldest();
+      } else if (polls++ < STAGING_POLLS && Thread.currentThread().isInterrupted() == false) {
+        LockSupport.parkNanos(this, STAGING_POLL_NANOS);
+      } else {
+        counters.fallback(FallbackReason.STAGING_FULL, to - from, "none became free in time");
+        for (int i = from; i < to; i++) {
+          forCpu.add(items[i]);
+        }
+        from = to;
+      }
+    }
+  }
+
+  private void answerOnCpu() throws IOException {
+    if (forCpu.size() == 0) {
+      return;
+    }
+    List<WorkItem> items = new ArrayList<>();
+    for (int i = 0; i < forCpu.size(); i++) {
+      items.add(batch.get(forCpu.values()[i]));
+    }
+    List<WorkResult> answers = cpu.search(items);
+    for (int i = 0; i < answers.size(); i++) {
+      results[forCpu.values()[i]] = answers.get(i);
+    }
+    forCpu.clear();
+  }
+
+  private void finishOldest() throws IOException {
+    Chunk chunk = submitted.peek();
+    boolean done = await(chunk);
+    submitted.poll();
+    if (chunk.segmentClosed()) {
+      chunk.abandon();
+      throw new AlreadyClosedException("a segment was closed while it was searched");
+    }
+    if (done == false) {
+      chunk.abandon();
+      for (int i = 0; i < chunk.count(); i++) {
+        results[chunk.item(i)] = nothing();
+      }
+      return;
+    }
+    if (chunk.failure() != null) {
+      counters.fallback(
+          Counters.reason(chunk.failure()), chunk.count(), chunk.failure().getMessage());
+      for (int i = 0; i < chunk.count(); i++) {
+        forCpu.add(chunk.item(i));
+      }
+      chunk.freeMemory();
+      return;
+    }
+    try {
+      read(chunk);
+    } finally {
+      chunk.freeMemory();
+    }
+  }
+
+  /** Returns false if all items of the chunk were cancelled before the device had ended. */
+  private boolean await(Chunk chunk) {
+    if (chunk.done() == false && device.beginSpin()) {
+      long start = System.nanoTime();
+      for (int step = 0;
+          chunk.done() == false
+              && chunk.segmentClosed() == false
+              && System.nanoTime() - start < SPIN_NANOS;
+          step++) {
+        Spin.once(step);
+      }
+      device.endSpin();
+    }
+    boolean interrupted = false;
+    boolean wanted = true;
+    while (chunk.done() == false && chunk.segmentClosed() == false && wanted) {
+      LockSupport.parkNanos(chunk, POLL_NANOS);
+      interrupted |= Thread.interrupted();
+      wanted = chunk.done() || askCancelled(chunk) < chunk.count();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return wanted || chunk.done();
+  }
+
+  /** How many items of the chunk are cancelled. */
+  private int askCancelled(Chunk chunk) {
+    int count = 0;
+    BooleanSupplier asked = null;
+    boolean stop = false;
+    for (int i = 0; i < chunk.count(); i++) {
+      int index = chunk.item(i);
+      BooleanSupplier supplier = batch.get(index).cancelled();
+      if (supplier != asked) {
+        asked = supplier;
+        stop = cancelled[index] || supplier.getAsBoolean();
+      }
+      cancelled[index] |= stop;
+      if (cancelled[index]) {
+        count++;
+      }
+    }
+    return count;
+  }
+
+  private void read(Chunk chunk) throws IOException {
+    int counted = 0;
+    ItemPlan last = null;
+    for (int i = 0; i < chunk.count(); i++) {
+      int index = chunk.item(i);
+      ItemPlan plan = plans[index];
+      if (plan != last && last != null) {
+        counters.answered(last.segment().placement(), counted);
+        counted = 0;
+      }
+      last = plan;
+      counted += take(index, device.result(chunk, i, plan)) ? 1 : 0;
+    }
+    if (counted > 0) {
+      counters.answered(last.segment().placement(), counted);
+    }
+  }
+
+  /** Returns whether the device's answer is an item's result. */
+  private boolean take(int index, DeviceResult found) throws IOException {
+    WorkItem item = batch.get(index);
+    boolean complete = found.complete() && cancelled[index] == false;
+    if (found.corrupt() || found.overflow()) {
+      counters.fallback(
+          found.corrupt() ? FallbackReason.CORRUPT : FallbackReason.OVERFLOW,
+          1,
+          item.segment().name());
+      forCpu.add(index);
+      return false;
+    }
+    WorkResult result =
+        found.approximate()
+            ? CpuExecutor.rerank(item, found.ordinals(), found.visited(), complete)
+            : new WorkResult(found.ordinals(), found.scores(), found.visited(), complete);
+    if (CpuExecutor.missesHits(item, result)) {
+      counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());
+      result = CpuExecutor.scan(item);
+      results[index] = result;
+      return false;
+    }
+    results[index] = result;
+    return true;
+  }
+
+  private static WorkResult nothing() {
+    return new WorkResult(NO_ORDINALS, NO_SCORES, 0, false);
+  }
+
+  /** A growing array. */
+  private static final class IntList {
+    private int[] values = new int[16];
+    private int size;
+
+    void add(int value) {
+      if (size == values.length) {
+        values = Arrays.copyOf(values, 2 * size);
+      }
+      values[size++] = value;
+    }
+
+    int[] values() {
+      return values;
+    }
+
+    int size() {
+      return size;
+    }
+
+    void clear() {
+      size = 0;
+    }
+  }
+}

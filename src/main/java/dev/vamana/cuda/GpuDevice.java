@@ -1,0 +1,139 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.Absence;
+import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidencyListener;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.ResidencyStats;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.memory.SegmentResidency;
+import dev.vamana.search.SegmentView;
+import java.util.Locale;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Opens the executor of a device, with residency and threads of its own. */
+public final class GpuDevice {
+
+  private GpuDevice() {}
+
+  /**
+   * Opens an executor.
+   *
+   * @param drivers opens a context, now and after each loss; for instance {@link
+   *     dev.vamana.cuda.driver.DeviceProbe#open}
+   * @param residency what may lie on the device, and how
+   * @throws GpuException if no context can be opened; a probe's says what was probed and found
+   */
+  public static GpuExecutor open(
+      Supplier<CudaDriver> drivers,
+      ResidencyOptions residency,
+      GpuOptions options,
+      GpuListener listener) {
+    return GpuExecutor.open(
+        options, drivers, (driver, onLost) -> new OfContext(driver, residency, onLost), listener);
+  }
+
+  /** The residency of one context, with the thread that uploads. */
+  private static final class OfContext implements Residency {
+
+    private final ExecutorService uploads;
+    private final SegmentResidency segments;
+
+    OfContext(CudaDriver driver, ResidencyOptions options, Consumer<GpuException> onLost) {
+      uploads =
+          Executors.newSingleThreadExecutor(
+              task -> {
+                Thread thread = new Thread(task, "vamana-gpu-upload");
+                thread.setDaemon(true);
+                return thread;
+              });
+      segments =
+          new SegmentResidency(
+              () -> driver,
+              options,
+              uploads,
+              new ResidencyListener() {
+                @Override
+                public void failed(SegmentView view, Throwable reason) {
+                  if (reason instanceof GpuException e && e.contextLost()) {
+                    onLost.accept(e);
+                  }
+                }
+              });
+    }
+
+    @Override
+    public void opened(SegmentView view) {
+      segments.opened(view);
+    }
+
+    @Override
+    public void closing(SegmentView view) {
+      segments.closing(view);
+    }
+
+    @Override
+    public ResidentSegment acquire(SegmentView view) {
+      return segments.acquire(view);
+    }
+
+    @Override
+    public String absence(SegmentView view) {
+      return segments.absence(view);
+    }
+
+    @Override
+    public boolean arriving(SegmentView view) {
+      String why = segments.absence(view);
+      return why.equals(Absence.QUEUED.text()) || why.equals(Absence.UPLOADING.text());
+    }
+
+    @Override
+    public SortedMap<String, Long> counters() {
+      return counted(segments.stats());
+    }
+
+    @Override
+    public void abandon() {
+      segments.abandon();
+      uploads.shutdown();
+    }
+
+    @Override
+    public void close() {
+      segments.close();
+      uploads.shutdown();
+    }
+  }
+
+  private static SortedMap<String, Long> counted(ResidencyStats stats) {
+    SortedMap<String, Long> counters = new TreeMap<>();
+    counters.put("uploads", stats.uploads());
+    counters.put("upload_bytes", stats.uploadBytes());
+    counters.put("upload_nanos", stats.uploadNanos());
+    counters.put("upload_failures", stats.failures());
+    counters.put("evictions", stats.evictions());
+    counters.put("hits", stats.hits());
+    counters.put("segments_waiting", (long) stats.waiting());
+    counters.put("device_bytes", stats.deviceBytes());
+    counters.put("device_limit_bytes", stats.deviceLimit());
+    counters.put("page_cache_bytes", stats.pinnedBytes());
+    counters.put("page_cache_limit_bytes", stats.pinnedLimit());
+    stats
+        .misses()
+        .forEach(
+            (why, count) -> counters.put("misses_" + why.name().toLowerCase(Locale.ROOT), count));
+    stats
+        .segments()
+        .forEach((how, count) -> counters.put("segments_" + how.settingName(), count.longValue()));
+    stats.bytes().forEach((how, bytes) -> counters.put("bytes_" + how.settingName(), bytes));
+    return counters;
+  }
+}

@@ -1,0 +1,112 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * Searches batches on a GPU, and on the CPU what the GPU does not have or cannot do.
+ *
+ * <p>Concurrent calls share launches. Whatever fails ends in the CPU's answer; a lost context is
+ * replaced after a back-off, and the open segments are brought into the new one.
+ */
+public final class GpuExecutor implements SearchExecutor {
+
+  private final GpuOptions options;
+  private final Counters counters;
+  private final CpuExecutor cpu;
+  private final SessionKeeper keeper;
+
+  private GpuExecutor(GpuOptions options, Counters counters, SessionKeeper keeper) {
+    this.options = options;
+    this.counters = counters;
+    this.cpu = new CpuExecutor(options.workers());
+    this.keeper = keeper;
+  }
+
+  /**
+   * Opens a context and everything that lives in it.
+   *
+   * @param drivers opens a context, now and after each loss
+   * @param residencies makes what decides which segments lie on the device
+   * @throws dev.vamana.cuda.driver.GpuException if the context or anything in it cannot be had
+   */
+  public static GpuExecutor open(
+      GpuOptions options,
+      Supplier<CudaDriver> drivers,
+      ResidencyFactory residencies,
+      GpuListener listener) {
+    Counters counters = new Counters(listener);
+    return new GpuExecutor(
+        options, counters, new SessionKeeper(options, drivers, residencies, counters, listener));
+  }
+
+  @Override
+  public String name() {
+    return "gpu " + keeper.device().name();
+  }
+
+  @Override
+  public List<WorkResult> search(List<WorkItem> batch) throws IOException {
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      counters.fallback(FallbackReason.NO_DEVICE, batch.size(), String.valueOf(keeper.reason()));
+      return cpu.search(batch);
+    }
+    try {
+      CallPlanner planner = new CallPlanner(session, keeper, counters, options.waitForUpload());
+      return new DeviceCall(session.device, session.fetch, planner, counters, cpu, batch).run();
+    } finally {
+      session.exit();
+    }
+  }
+
+  @Override
+  public void opened(SegmentView segment) {
+    if (segment.hasGraph()) {
+      keeper.know(segment);
+    }
+  }
+
+  @Override
+  public void closing(SegmentView segment) {
+    if (segment.hasGraph()) {
+      keeper.forget(segment);
+    }
+  }
+
+  /** What has been done so far. */
+  public GpuStatistics statistics() {
+    SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
+    DeviceInfo device = keeper.device();
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      return new GpuStatistics(false, keeper.reason(), device, groups);
+    }
+    try {
+      SortedMap<String, Long> now = new TreeMap<>();
+      now.put("launches_in_flight", (long) session.device.inFlight());
+      now.put("staging_bytes", session.device.stagingUsed());
+      groups.put("now", now);
+      groups.put("residency", session.residency.counters());
+    } finally {
+      session.exit();
+    }
+    return new GpuStatistics(true, null, device, groups);
+  }
+
+  /** Waits for searches that have begun, and frees everything. */
+  @Override
+  public void close() {
+    keeper.close();
+  }
+}

@@ -1,0 +1,162 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.batch.BatchCounters;
+import dev.vamana.cuda.batch.BatchDevice;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.memory.Residency;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * One context and all that lives in it. Threads enter before they touch anything of it, and it is
+ * torn down when the last has left.
+ */
+final class GpuSession {
+
+  private static final int RETIRED = Integer.MIN_VALUE;
+
+  final CudaDriver driver;
+  final Residency residency;
+  final BatchDevice device;
+  final HostFetch fetch;
+  private final AtomicInteger users = new AtomicInteger();
+  private final CountDownLatch unused = new CountDownLatch(1);
+  private final CountDownLatch gone = new CountDownLatch(1);
+  private volatile GpuException lost;
+
+  private GpuSession(CudaDriver driver, Residency residency, BatchDevice device, HostFetch fetch) {
+    this.driver = driver;
+    this.residency = residency;
+    this.device = device;
+    this.fetch = fetch;
+  }
+
+  /**
+   * Opens everything in a context that has just been opened, and owns it from then on.
+   *
+   * @param onLost called when the context is found lost; maybe more than once
+   * @throws GpuException if anything fails; the driver is closed then
+   */
+  static GpuSession open(
+      CudaDriver driver,
+      ResidencyFactory factory,
+      GpuOptions options,
+      BatchCounters counters,
+      Consumer<GpuException> onLost) {
+    BatchDevice device = null;
+    try {
+      driver.bind();
+      device = BatchDevice.open(driver, options.batches(), counters, onLost);
+      FetchOptions fetch = options.hostFetch();
+      if (fetch == null) {
+        fetch =
+            FetchOptions.defaults(
+                Runtime.getRuntime().availableProcessors(), driver.device().totalBytes());
+      }
+      return new GpuSession(
+          driver, factory.open(driver, onLost), device, new HostFetch(driver, fetch, onLost));
+    } catch (RuntimeException | Error e) {
+      try {
+        if (device != null) {
+          device.stop();
+          device.free();
+        }
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      try {
+        driver.close();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+  }
+
+  /** Whether the context is not known to be lost. */
+  boolean usable() {
+    return lost == null;
+  }
+
+  /** Whether the session may be used; if so, {@link #exit} follows. */
+  boolean enter() {
+    if (lost != null) {
+      return false;
+    }
+    if (users.incrementAndGet() > 0) {
+      return true;
+    }
+    exit();
+    return false;
+  }
+
+  /** Ends what {@link #enter} began. */
+  void exit() {
+    if (users.decrementAndGet() == RETIRED) {
+      unused.countDown();
+    }
+  }
+
+  /** Lets nobody enter any more. Returns whether this is the first loss. */
+  synchronized boolean lose(GpuException e) {
+    if (lost != null) {
+      return false;
+    }
+    lost = e;
+    return true;
+  }
+
+  /** Waits until all users have left, and tears everything down. */
+  void retire() throws InterruptedException {
+    if (users.getAndAdd(RETIRED) == 0) {
+      unused.countDown();
+    }
+    unused.await();
+    try {
+      if (lost == null) {
+        device.stop();
+        fetch.stop();
+        driver.bind();
+        try {
+          residency.close();
+        } finally {
+          fetch.free();
+          device.free();
+        }
+      }
+    } catch (GpuException e) {
+      lose(e);
+    } finally {
+      try {
+        if (lost != null) {
+          residency.abandon();
+          device.stop();
+          fetch.stop();
+        }
+      } finally {
+        driver.close();
+        gone.countDown();
+      }
+    }
+  }
+
+  /** Waits until {@link #retire} has ended. */
+  void awaitGone() {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        gone.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

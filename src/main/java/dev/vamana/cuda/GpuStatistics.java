@@ -1,0 +1,39 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.DeviceInfo;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What an executor has done so far, and how it is. Counters only grow, but for the groups {@code
+ * now} and {@code residency}, which also tell of the moment.
+ *
+ * @param usable whether the device answers now
+ * @param reason why it does not, or null
+ * @param device what it is, or was
+ * @param counters groups of counters by name: {@code batches}, {@code batch_sizes}, {@code
+ *     wait_micros}, {@code items_by_placement}, {@code items_on_cpu} by {@link FallbackReason},
+ *     {@code contexts}, {@code now}, {@code residency}
+ */
+public record GpuStatistics(
+    boolean usable,
+    String reason,
+    DeviceInfo device,
+    SortedMap<String, SortedMap<String, Long>> counters) {
+
+  /** Copies the counters. */
+  public GpuStatistics {
+    SortedMap<String, SortedMap<String, Long>> copy = new TreeMap<>();
+    counters.forEach(
+        (group, values) ->
+            copy.put(group, Collections.unmodifiableSortedMap(new TreeMap<>(values))));
+    counters = Collections.unmodifiableSortedMap(copy);
+  }
+
+  /** A counter; 0 if there is none of the name. */
+  public long counter(String group, String name) {
+    SortedMap<String, Long> values = counters.get(group);
+    return values == null ? 0 : values.getOrDefault(name, 0L);
+  }
+}

@@ -1,0 +1,351 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.search.SegmentView;
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Keeps a session open: replaces a lost one after a back-off, and brings the open segments into the
+ * new one.
+ */
+final class SessionKeeper implements Runnable {
+
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  private final GpuOptions options;
+  private final Supplier<CudaDriver> drivers;
+  private final ResidencyFactory residencies;
+  private final Counters counters;
+  private final GpuListener listener;
+  private final Set<SegmentView> open = ConcurrentHashMap.newKeySet();
+  // a search that is late must not bring a closed segment back; held as long as anybody has it
+  private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
+  private final Thread thread;
+  private volatile GpuSession session;
+  private volatile DeviceInfo device;
+  private volatile String reason;
+  private GpuSession failed;
+  private GpuException failure;
+  private boolean stopping;
+
+  /**
+   * Opens the first session on the calling thread.
+   *
+   * @throws GpuException if there is no usable device
+   */
+  SessionKeeper(
+      GpuOptions options,
+      Supplier<CudaDriver> drivers,
+      ResidencyFactory residencies,
+      Counters counters,
+      GpuListener listener) {
+    this.options = options;
+    this.drivers = drivers;
+    this.residencies = residencies;
+    this.counters = counters;
+    this.listener = listener;
+    GpuSession first = openSession();
+    synchronized (this) {
+      session = failed == first ? null : first;
+    }
+    this.thread = new Thread(this, "vamana-gpu-recovery");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private GpuSession openSession() {
+    Handle handle = new Handle();
+    GpuSession opened =
+        GpuSession.open(drivers.get(), residencies, options, counters.batches, handle::lost);
+    device = opened.driver.device();
+    reason = null;
+    counters.opened.increment();
+    handle.set(opened);
+    return opened;
+  }
+
+  /** Lets a session tell of its loss, even while it is still being made. */
+  private final class Handle {
+    private GpuSession opened;
+    private GpuException early;
+
+    synchronized void set(GpuSession made) {
+      opened = made;
+      if (early != null) {
+        lose(made, early);
+      }
+    }
+
+    synchronized void lost(GpuException e) {
+      if (opened == null) {
+        early = e;
+      } else {
+        lose(opened, e);
+      }
+    }
+  }
+
+  /** The session, entered, or null if there is none now. */
+  GpuSession enter() {
+    GpuSession current = session;
+    return current != null && current.enter() ? current : null;
+  }
+
+  /** What the device is, or was. */
+  DeviceInfo device() {
+    return device;
+  }
+
+  /** Why there is no session, or null. */
+  String reason() {
+    return reason;
+  }
+
+  /** Whether a segment is known and open; a segment that is new is taken in. */
+  boolean know(SegmentView view) {
+    if (open.contains(view)) {
+      return true;
+    }
+    // under the lock, or a segment that is closed meanwhile would be opened afterwards
+    synchronized (this) {
+      if (closed.contains(view)) {
+        return false;
+      }
+      open.add(view);
+      GpuSession current = enter();
+      if (current != null) {
+        try {
+          current.residency.opened(view);
+        } catch (GpuException e) {
+          failed(current, e);
+        } finally {
+          current.exit();
+        }
+      }
+    }
+    return true;
+  }
+
+  /** A segment of the session for one call, or null if it is not resident. */
+  ResidentSegment acquire(GpuSession entered, SegmentView view) {
+    if (know(view) == false) {
+      return null;
+    }
+    ResidentSegment segment;
+    try {
+      segment = entered.residency.acquire(view);
+    } catch (GpuException e) {
+      failed(entered, e);
+      return null;
+    }
+    if (open.contains(view) == false) {
+      // closed meanwhile, so that the residency may have taken it for a new one
+      if (segment != null) {
+        segment.release();
+      }
+      entered.residency.closing(view);
+      return null;
+    }
+    return segment;
+  }
+
+  /** Forgets a segment; when this returns, nothing reads its files any more. */
+  void forget(SegmentView view) {
+    GpuSession current;
+    boolean entered;
+    synchronized (this) {
+      open.remove(view);
+      closed.add(view);
+      current = session != null ? session : failed;
+      entered = current != null && current.enter();
+    }
+    if (current == null) {
+      return;
+    }
+    if (entered == false) {
+      current.awaitGone();
+      return;
+    }
+    try {
+      current.device.closing(view);
+      current.fetch.closing(view);
+      current.residency.closing(view);
+    } catch (GpuException e) {
+      lose(
+          current,
+          e.contextLost()
+              ? e
+              : new GpuException(GpuException.Kind.CONTEXT_LOST, e.getMessage(), e));
+      current.exit();
+      current.awaitGone();
+      return;
+    }
+    current.exit();
+  }
+
+  /** The residency failed; if the context is lost, so is the session. */
+  private void failed(GpuSession which, GpuException e) {
+    if (e.contextLost()) {
+      lose(which, e);
+    } else {
+      counters.fallback(Counters.reason(e), 0, e.getMessage());
+    }
+  }
+
+  private void lose(GpuSession which, GpuException e) {
+    if (which.lose(e) == false) {
+      return;
+    }
+    counters.lost.increment();
+    synchronized (this) {
+      if (session == which) {
+        session = null;
+      }
+      reason = "the context was lost: " + e.getMessage();
+      failed = which;
+      failure = e;
+      notifyAll();
+    }
+  }
+
+  @Override
+  public void run() {
+    long wait = options.firstRetryNanos();
+    long openedAt = System.nanoTime();
+    try {
+      while (true) {
+        GpuSession broken = awaitFailure();
+        if (broken == null) {
+          return;
+        }
+        if (System.nanoTime() - openedAt > options.maxRetryNanos()) {
+          wait = options.firstRetryNanos();
+        }
+        listener.lost(failure, wait / NANOS_PER_MILLI);
+        discard(broken);
+        GpuSession opened = null;
+        while (opened == null) {
+          if (pause(wait) == false) {
+            return;
+          }
+          wait = Math.min(2 * wait, options.maxRetryNanos());
+          opened = attempt(wait);
+        }
+        openedAt = System.nanoTime();
+        publish(opened);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void discard(GpuSession broken) throws InterruptedException {
+    try {
+      broken.retire();
+    } catch (RuntimeException e) {
+      listener.stillLost(
+          new GpuException(GpuException.Kind.FAILED, "a lost context was not torn down: " + e, e),
+          0);
+    }
+    synchronized (this) {
+      if (failed == broken) {
+        failed = null;
+      }
+    }
+  }
+
+  private GpuSession attempt(long nextWait) {
+    try {
+      return openSession();
+    } catch (GpuException e) {
+      counters.failedAttempts.increment();
+      reason = e.getMessage();
+      listener.stillLost(e, nextWait / NANOS_PER_MILLI);
+      return null;
+    }
+  }
+
+  private void publish(GpuSession opened) {
+    synchronized (this) {
+      if (failed != opened) {
+        session = opened;
+      }
+    }
+    for (SegmentView view : open) {
+      if (opened.enter() == false) {
+        return;
+      }
+      try {
+        synchronized (this) {
+          if (open.contains(view)) {
+            opened.residency.opened(view);
+          }
+        }
+      } finally {
+        opened.exit();
+      }
+    }
+    listener.recovered(opened.driver.device());
+  }
+
+  private synchronized GpuSession awaitFailure() throws InterruptedException {
+    while (failed == null && stopping == false) {
+      wait();
+    }
+    return failed;
+  }
+
+  /** Returns false if the keeper is stopping. */
+  private synchronized boolean pause(long nanos) throws InterruptedException {
+    long end = System.nanoTime() + nanos;
+    while (stopping == false) {
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        return true;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+    }
+    return false;
+  }
+
+  /** Lets users leave, and tears the session down. */
+  void close() {
+    GpuSession last;
+    synchronized (this) {
+      stopping = true;
+      notifyAll();
+    }
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    synchronized (this) {
+      last = session != null ? session : failed;
+      session = null;
+      reason = "the executor is closed";
+    }
+    while (last != null) {
+      try {
+        last.retire();
+        last = null;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.vamana.cuda.batch;
+
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What the dispatchers of an executor have done; every number only grows. */
+public final class BatchCounters {
+
+  private static final int BUCKETS = 18;
+
+  private final LongAdder launches = new LongAdder();
+  private final LongAdder items = new LongAdder();
+  private final LongAdder chunks = new LongAdder();
+  private final LongAdder failedLaunches = new LongAdder();
+  private final LongAdder abandoned = new LongAdder();
+  private final LongAdder bitCopies = new LongAdder();
+  private final LongAdder visited = new LongAdder();
+  private final LongAdder iterations = new LongAdder();
+  private final LongAdder waitMicros = new LongAdder();
+  private final LongAdder[] batchSizes = adders();
+  private final LongAdder[] waits = adders();
+
+  private static LongAdder[] adders() {
+    LongAdder[] adders = new LongAdder[BUCKETS];
+    for (int i = 0; i < adders.length; i++) {
+      adders[i] = new LongAdder();
+    }
+    return adders;
+  }
+
+  void launched(int chunkCount, int itemCount) {
+    launches.increment();
+    chunks.add(chunkCount);
+    items.add(itemCount);
+    batchSizes[bucket(itemCount)].increment();
+  }
+
+  void waited(long nanos) {
+    long micros = nanos / 1000;
+    waitMicros.add(micros);
+    waits[bucket(micros)].increment();
+  }
+
+  void launchFailed() {
+    failedLaunches.increment();
+  }
+
+  void bitsCopied() {
+    bitCopies.increment();
+  }
+
+  void abandoned() {
+    abandoned.increment();
+  }
+
+  void walked(long distances, long steps) {
+    visited.add(distances);
+    iterations.add(steps);
+  }
+
+  private static int bucket(long value) {
+    return Math.min(BUCKETS - 1, 64 - Long.numberOfLeadingZeros(Math.max(0, value)));
+  }
+
+  /** Launches so far. */
+  public long launches() {
+    return launches.sum();
+  }
+
+  /** Items that were launched so far. */
+  public long items() {
+    return items.sum();
+  }
+
+  /** All by name. */
+  public SortedMap<String, Long> totals() {
+    SortedMap<String, Long> totals = new TreeMap<>();
+    totals.put("launches", launches.sum());
+    totals.put("failed_launches", failedLaunches.sum());
+    totals.put("items", items.sum());
+    totals.put("requests", chunks.sum());
+    totals.put("abandoned_requests", abandoned.sum());
+    totals.put("copied_bitsets", bitCopies.sum());
+    totals.put("distances", visited.sum());
+    totals.put("steps", iterations.sum());
+    totals.put("wait_micros", waitMicros.sum());
+    return totals;
+  }
+
+  /** Launches by number of items: {@code up_to_1}, {@code up_to_3}, {@code up_to_7}, ... */
+  public SortedMap<String, Long> batchSizes() {
+    return histogram(batchSizes);
+  }
+
+  /** Requests by microseconds from hand-over to launch, as {@link #batchSizes}. */
+  public SortedMap<String, Long> waits() {
+    return histogram(waits);
+  }
+
+  private static SortedMap<String, Long> histogram(LongAdder[] buckets) {
+    SortedMap<String, Long> named = new TreeMap<>();
+    for (int i = 0; i < buckets.length; i++) {
+      long count = buckets[i].sum();
+      if (count > 0) {
+        String most = String.valueOf((1L << i) - 1);
+        named.put(i == buckets.length - 1 ? "more" : "up_to_" + most, count);
+      }
+    }
+    return named;
+  }
+}

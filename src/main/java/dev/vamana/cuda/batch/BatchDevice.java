@@ -1,0 +1,156 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** Pinned memory, streams and the dispatcher of one context. */
+public final class BatchDevice {
+
+  private static final int WAITERS_PER_SPINNER = 4;
+
+  private final StagingPool staging;
+  private final DevicePool accepted;
+  private final Dispatcher dispatcher;
+  private final Thread thread;
+  private final BatchCounters statistics;
+  private final int maxBatch;
+  private final AtomicInteger spinning = new AtomicInteger();
+  private final int maxSpinning =
+      Math.max(1, Runtime.getRuntime().availableProcessors() / WAITERS_PER_SPINNER);
+
+  private BatchDevice(
+      StagingPool staging,
+      DevicePool accepted,
+      Dispatcher dispatcher,
+      BatchCounters statistics,
+      int maxBatch) {
+    this.staging = staging;
+    this.accepted = accepted;
+    this.dispatcher = dispatcher;
+    this.statistics = statistics;
+    this.maxBatch = maxBatch;
+    this.thread = new Thread(dispatcher, "vamana-gpu-dispatcher");
+    thread.setDaemon(true);
+  }
+
+  /**
+   * Allocates and starts the dispatcher. The calling thread is bound to the driver.
+   *
+   * @param onLost called once by the dispatcher's thread, as its last act, if the context is lost
+   * @throws GpuException if anything fails; then nothing is left behind
+   */
+  public static BatchDevice open(
+      CudaDriver driver,
+      BatchOptions options,
+      BatchCounters statistics,
+      Consumer<GpuException> onLost) {
+    StagingPool staging = new StagingPool(driver, options.stagingBytes());
+    DevicePool accepted = null;
+    BatchDevice device;
+    try {
+      accepted = new DevicePool(driver, options.acceptBytes());
+      Dispatcher dispatcher =
+          new Dispatcher(
+              driver,
+              staging,
+              options.tuning(),
+              options.depth(),
+              options.maxBatch(),
+              options.lingerNanos(),
+              statistics,
+              onLost);
+      device = new BatchDevice(staging, accepted, dispatcher, statistics, options.maxBatch());
+    } catch (RuntimeException e) {
+      try {
+        if (accepted != null) {
+          accepted.close();
+        }
+        staging.free();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+    device.thread.start();
+    return device;
+  }
+
+  /** Packs the items of one call, on the calling thread. */
+  public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
+    return new Packer(staging, accepted, batch, plans, maxBatch);
+  }
+
+  /** Hands a chunk over to the dispatcher. */
+  public void submit(Chunk chunk) {
+    dispatcher.submit(chunk);
+  }
+
+  /** Whether one more thread may spin while it waits; then {@link #endSpin} follows. */
+  public boolean beginSpin() {
+    if (spinning.incrementAndGet() <= maxSpinning) {
+      return true;
+    }
+    spinning.decrementAndGet();
+    return false;
+  }
+
+  /** Ends what {@link #beginSpin} began. */
+  public void endSpin() {
+    spinning.decrementAndGet();
+  }
+
+  /** What the device wrote for an item of a chunk that is done. */
+  public DeviceResult result(Chunk chunk, int i, ItemPlan plan) {
+    DeviceResult result = DeviceResult.read(chunk, i, plan);
+    statistics.walked(result.visited(), result.iterations());
+    return result;
+  }
+
+  /** Counts an item that was walked without the dispatcher. */
+  public void walked(long visited, int iterations) {
+    statistics.walked(visited, iterations);
+  }
+
+  /** Wakes threads that wait for items of a segment. */
+  public void closing(SegmentView view) {
+    dispatcher.closing(view);
+  }
+
+  /** Launches in flight now. */
+  public int inFlight() {
+    return dispatcher.inFlight();
+  }
+
+  /** Bytes of pinned memory in use now. */
+  public long stagingUsed() {
+    return staging.used();
+  }
+
+  /** Ends the dispatcher once all that was submitted is done. Nobody may submit any more. */
+  public void stop() {
+    dispatcher.close();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */
+  public void free() {
+    dispatcher.free();
+    accepted.close();
+    staging.free();
+  }
+}

@@ -1,0 +1,50 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.kernel.Tuning;
+
+/**
+ * How batches are made.
+ *
+ * @param maxBatch most items of a launch, 1 to {@value #MAX_BATCH}
+ * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
+ * @param depth launches in flight at most, 1 to {@value #MAX_DEPTH}
+ * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
+ * @param acceptBytes device memory for bitsets of accepted ordinals, at least 4 KiB
+ * @param tuning choices about kernels
+ */
+public record BatchOptions(
+    int maxBatch, long lingerNanos, int depth, long stagingBytes, long acceptBytes, Tuning tuning) {
+
+  public static final int MAX_BATCH = 65_536;
+  public static final int MAX_DEPTH = 16;
+  public static final long MIN_STAGING = 8L << 20;
+
+  /** 16,384 items, no linger, 4 launches in flight, 64 MiB pinned, 64 MiB for bitsets. */
+  public static final BatchOptions DEFAULT =
+      new BatchOptions(16_384, 0, 4, 64L << 20, 64L << 20, Tuning.DEFAULT);
+
+  public BatchOptions {
+    check("maxBatch", maxBatch, 1, MAX_BATCH);
+    check("lingerNanos", lingerNanos, 0, Long.MAX_VALUE);
+    check("depth", depth, 1, MAX_DEPTH);
+    check("stagingBytes", stagingBytes, MIN_STAGING, 1L << 30);
+    check("acceptBytes", acceptBytes, 4096, Long.MAX_VALUE);
+  }
+
+  private static void check(String name, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          name + " must be between " + min + " and " + max + ", got " + value);
+    }
+  }
+
+  /** The same with other tuning. */
+  public BatchOptions withTuning(Tuning newTuning) {
+    return new BatchOptions(maxBatch, lingerNanos, depth, stagingBytes, acceptBytes, newTuning);
+  }
+
+  /** The same with other batches. */
+  public BatchOptions withBatches(int newMaxBatch, long newLingerNanos) {
+    return new BatchOptions(newMaxBatch, newLingerNanos, depth, stagingBytes, acceptBytes, tuning);
+  }
+}

@@ -1,0 +1,28 @@
+package dev.vamana.cuda.batch;
+
+/**
+ * The largest of a chunk's or launch's items in every respect that memory is laid out for.
+ *
+ * @param beam capacity of the worklist
+ * @param fresh neighbours of a step, a multiple of 32
+ * @param dimension components of a query
+ * @param subspaces subspaces of a code, 0 unless codes are read
+ * @param expanded expanded nodes to keep, 0 if none
+ */
+record ChunkSizes(int beam, int fresh, int dimension, int subspaces, int expanded) {
+
+  static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0);
+
+  /** The larger in every respect. */
+  ChunkSizes max(ChunkSizes other) {
+    if (equals(other)) {
+      return this;
+    }
+    return new ChunkSizes(
+        Math.max(beam, other.beam),
+        Math.max(fresh, other.fresh),
+        Math.max(dimension, other.dimension),
+        Math.max(subspaces, other.subspaces),
+        Math.max(expanded, other.expanded));
+  }
+}

@@ -1,0 +1,369 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.search.SegmentView;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/**
+ * The thread that owns all launches. It launches what is queued as soon as the device is idle; what
+ * queues while the device is busy is the next batch, or joins the device as soon as there is enough
+ * of it to fill it. It spins while anything is in flight and for a moment after, and parks then.
+ */
+final class Dispatcher implements Runnable {
+
+  private static final int MIN_OVERLAP = 64;
+  private static final int MAX_FAILURES_IN_A_ROW = 8;
+  private static final long SPIN_NANOS = 200_000;
+  private static final long NAP_NANOS = 20_000;
+  private static final long IDLE_SPIN_NANOS = 50_000;
+
+  private final CudaDriver driver;
+  private final int maxBatch;
+  private final long lingerNanos;
+  private final int overlap;
+  private final BatchCounters statistics;
+  private final Consumer<GpuException> onLost;
+  private final List<LaunchSlot> slots = new ArrayList<>();
+  private final ConcurrentLinkedQueue<Chunk> inbox = new ConcurrentLinkedQueue<>();
+  private final Set<Chunk> active = ConcurrentHashMap.newKeySet();
+  private final Map<WalkShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
+  private volatile Thread thread;
+  private volatile boolean parked;
+  private volatile boolean closing;
+  private volatile GpuException lost;
+  private final AtomicInteger inFlight = new AtomicInteger();
+  private int failuresInARow;
+  private GpuException releaseFailure;
+
+  /**
+   * Makes a dispatcher; the calling thread is bound to the driver.
+   *
+   * @param depth launches in flight at most
+   * @param maxBatch most items of a launch
+   * @param lingerNanos how long an idle device waits for more
+   * @param onLost called once, by the dispatcher's thread as its last act, if the context is lost
+   */
+  Dispatcher(
+      CudaDriver driver,
+      StagingPool staging,
+      Tuning tuning,
+      int depth,
+      int maxBatch,
+      long lingerNanos,
+      BatchCounters statistics,
+      Consumer<GpuException> onLost) {
+    this.driver = driver;
+    this.maxBatch = maxBatch;
+    this.lingerNanos = lingerNanos;
+    this.overlap = Math.max(MIN_OVERLAP, driver.device().multiprocessors());
+    this.statistics = statistics;
+    this.onLost = onLost;
+    Kernels kernels = new Kernels(driver, tuning);
+    try {
+      for (int i = 0; i < depth; i++) {
+        slots.add(new LaunchSlot(driver, kernels, staging, maxBatch, statistics));
+      }
+    } catch (RuntimeException e) {
+      try {
+        free();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Hands a chunk over; its {@link Chunk#complete} is called by the dispatcher, sooner or later.
+   */
+  void submit(Chunk chunk) {
+    chunk.submitted = System.nanoTime();
+    active.add(chunk);
+    inbox.add(chunk);
+    if (lost != null) {
+      failInbox();
+    } else if (parked) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** Tells threads that wait for items of a segment. */
+  void closing(SegmentView view) {
+    for (Chunk chunk : active) {
+      chunk.closing(view);
+    }
+  }
+
+  /** Launches in flight now. */
+  int inFlight() {
+    return inFlight.get();
+  }
+
+  /** Lets the thread end once everything that was submitted is done. */
+  void close() {
+    closing = true;
+    LockSupport.unpark(thread);
+  }
+
+  @Override
+  public void run() {
+    thread = Thread.currentThread();
+    try {
+      driver.bind();
+      loop();
+    } catch (GpuException e) {
+      lose(e);
+    } catch (RuntimeException | Error e) {
+      lose(new GpuException(GpuException.Kind.CONTEXT_LOST, "the dispatcher failed: " + e, e));
+    }
+  }
+
+  private void loop() {
+    long progress = System.nanoTime();
+    int spins = 0;
+    while (true) {
+      if (releaseFailure != null) {
+        throw releaseFailure;
+      }
+      boolean moved = receive();
+      moved |= reap();
+      moved |= launchAll();
+      long now = System.nanoTime();
+      if (moved) {
+        progress = now;
+        spins = 0;
+      } else if (inFlight.get() > 0) {
+        if (now - progress < SPIN_NANOS) {
+          Spin.once(spins++);
+        } else {
+          LockSupport.parkNanos(this, NAP_NANOS);
+        }
+      } else if (queues.isEmpty() == false || now - progress < IDLE_SPIN_NANOS) {
+        Spin.once(spins++);
+      } else if (closing) {
+        if (inbox.isEmpty()) {
+          return;
+        }
+      } else {
+        parked = true;
+        if (inbox.isEmpty() && closing == false) {
+          LockSupport.park(this);
+        }
+        parked = false;
+        progress = System.nanoTime();
+      }
+    }
+  }
+
+  private boolean receive() {
+    boolean moved = false;
+    Chunk chunk;
+    while ((chunk = inbox.poll()) != null) {
+      queues.computeIfAbsent(chunk.shape, shape -> new ArrayDeque<>()).add(chunk);
+      moved = true;
+    }
+    return moved;
+  }
+
+  private boolean reap() {
+    boolean moved = false;
+    if (inFlight.get() == 0) {
+      return false;
+    }
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() == null) {
+        continue;
+      }
+      GpuException failure = null;
+      try {
+        if (slot.ended() == false) {
+          continue;
+        }
+        failuresInARow = 0;
+      } catch (GpuException e) {
+        failure = failed(slot, e);
+      }
+      inFlight.decrementAndGet();
+      complete(slot.take(), failure);
+      moved = true;
+    }
+    return moved;
+  }
+
+  private boolean launchAll() {
+    boolean moved = false;
+    while (queues.isEmpty() == false && inFlight.get() < slots.size()) {
+      WalkShape shape = oldest();
+      if (shape == null) {
+        return moved;
+      }
+      List<Chunk> batch = new ArrayList<>();
+      int items = take(shape, batch);
+      if (batch.isEmpty() == false) {
+        launch(shape, batch, items);
+      }
+      moved = true;
+    }
+    return moved;
+  }
+
+  /** The shape that waits longest and may be launched now, or null. */
+  private WalkShape oldest() {
+    WalkShape found = null;
+    long since = 0;
+    for (Map.Entry<WalkShape, ArrayDeque<Chunk>> queue : queues.entrySet()) {
+      long submitted = queue.getValue().peek().submitted;
+      if ((found == null || submitted - since < 0) && mayLaunch(queue.getValue(), submitted)) {
+        found = queue.getKey();
+        since = submitted;
+      }
+    }
+    return found;
+  }
+
+  private boolean mayLaunch(ArrayDeque<Chunk> queue, long submitted) {
+    if (inFlight.get() == 0 && (lingerNanos == 0 || System.nanoTime() - submitted >= lingerNanos)) {
+      return true;
+    }
+    int enough = inFlight.get() == 0 ? maxBatch : Math.min(overlap, maxBatch);
+    int items = 0;
+    for (Chunk chunk : queue) {
+      items += chunk.count();
+      if (items >= enough) {
+        return true;
+      }
+    }
+    return closing && inFlight.get() == 0;
+  }
+
+  private int take(WalkShape shape, List<Chunk> batch) {
+    ArrayDeque<Chunk> queue = queues.get(shape);
+    int items = 0;
+    Chunk chunk;
+    while ((chunk = queue.peek()) != null && items + chunk.count() <= maxBatch) {
+      queue.poll();
+      if (chunk.abandoned() || chunk.segmentClosed()) {
+        complete(List.of(chunk), null);
+      } else {
+        batch.add(chunk);
+        items += chunk.count();
+      }
+    }
+    if (queue.isEmpty()) {
+      queues.remove(shape);
+    }
+    return items;
+  }
+
+  private void launch(WalkShape shape, List<Chunk> batch, int items) {
+    LaunchSlot slot = idleSlot();
+    long now = System.nanoTime();
+    for (Chunk chunk : batch) {
+      statistics.waited(now - chunk.submitted);
+    }
+    try {
+      slot.launch(shape, batch, items);
+      inFlight.incrementAndGet();
+    } catch (GpuException e) {
+      statistics.launchFailed();
+      GpuException failure = failed(slot, e);
+      slot.take();
+      complete(batch, failure);
+    }
+  }
+
+  private LaunchSlot idleSlot() {
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() == null) {
+        return slot;
+      }
+    }
+    throw new IllegalStateException("no slot is idle");
+  }
+
+  /**
+   * Makes sure that nothing of a failed launch runs any more.
+   *
+   * @throws GpuException if the context is lost
+   */
+  private GpuException failed(LaunchSlot slot, GpuException e) {
+    if (e.contextLost()) {
+      throw e;
+    }
+    if (e.kind() == GpuException.Kind.FAILED && ++failuresInARow >= MAX_FAILURES_IN_A_ROW) {
+      throw new GpuException(
+          GpuException.Kind.CONTEXT_LOST, failuresInARow + " launches failed in a row", e);
+    }
+    slot.chunks().forEach(chunk -> chunk.bits.forEach(bits -> bits.forgetCopy(slot)));
+    try {
+      slot.recover();
+    } catch (GpuException again) {
+      again.addSuppressed(e);
+      throw again.contextLost()
+          ? again
+          : new GpuException(GpuException.Kind.CONTEXT_LOST, again.getMessage(), again);
+    }
+    return e;
+  }
+
+  private void complete(List<Chunk> chunks, GpuException failure) {
+    for (Chunk chunk : chunks) {
+      active.remove(chunk);
+      if (chunk.abandoned()) {
+        statistics.abandoned();
+      }
+      chunk.complete(failure);
+      if (chunk.releaseFailure() != null && chunk.releaseFailure().contextLost()) {
+        releaseFailure = chunk.releaseFailure();
+      }
+    }
+  }
+
+  private void lose(GpuException e) {
+    lost = e;
+    inFlight.set(0);
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() != null) {
+        complete(slot.take(), e);
+      }
+    }
+    for (ArrayDeque<Chunk> queue : queues.values()) {
+      complete(new ArrayList<>(queue), e);
+    }
+    queues.clear();
+    failInbox();
+    onLost.accept(e);
+  }
+
+  private void failInbox() {
+    GpuException e = lost;
+    Chunk chunk;
+    while ((chunk = inbox.poll()) != null) {
+      complete(List.of(chunk), e);
+    }
+  }
+
+  /** Frees what the driver gave; the thread has ended, and the calling one is bound. */
+  void free() {
+    Iterator<LaunchSlot> all = slots.iterator();
+    while (all.hasNext()) {
+      LaunchSlot slot = all.next();
+      all.remove();
+      slot.free();
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.kernel.Reads;
+import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import org.apache.lucene.index.VectorEncoding;
+
+/**
+ * How an item goes to the device; the same for all items that differ in their query alone.
+ *
+ * @param segment the resident segment, not held by the plan
+ * @param shape what it can share a launch with
+ * @param k hits wanted
+ * @param rerank entries that get exact scores, -1 for all expanded nodes
+ * @param capacity hits that the result has room for
+ */
+public record ItemPlan(
+    HeldSegment segment,
+    WalkShape shape,
+    int k,
+    int beam,
+    int rerank,
+    int capacity,
+    ChunkSizes sizes) {
+
+  private static final int SPARE_EXPANDED = 256;
+
+  /**
+   * Plans an item for where its segment is placed: segments with codes are walked on them, all
+   * others on vectors, whatever the item prefers.
+   *
+   * @return the plan, or null if no kernel takes it
+   */
+  public static ItemPlan of(WorkItem item, HeldSegment segment) throws IOException {
+    SegmentView view = item.segment();
+    Reads reads = reads(segment.placement(), view.encoding());
+    if (reads == null) {
+      return null;
+    }
+    int subspaces = reads == Reads.CODES ? view.codebook().layout().count() : 0;
+    int stride = StoredAdjacency.stride(view.maxDegree());
+    WalkParameters walk = item.walk();
+    int beam = item.effectiveBeamWidth();
+    int k = Math.min(item.k(), beam);
+    boolean approximate =
+        reads != Reads.FLOAT32
+            && (reads != Reads.BYTE || view.encoding() == VectorEncoding.FLOAT32);
+    boolean expanded = approximate && walk.rerankDepth() == WalkParameters.RERANK_EXPANDED;
+    WalkShape shape =
+        WalkShape.of(
+            reads,
+            view.dimension(),
+            subspaces,
+            beam,
+            stride,
+            walk.parents(),
+            item.entryPoints().length,
+            expanded);
+    if (shape == null) {
+      return null;
+    }
+    int expandedCapacity = expanded ? (int) Math.min(view.size(), 4L * beam + SPARE_EXPANDED) : 0;
+    int rerank = expanded ? -1 : approximate ? Math.min(beam, walk.rerankDepth(k)) : k;
+    int capacity =
+        segment.reranksOnDevice() || approximate == false
+            ? k
+            : expanded ? expandedCapacity : rerank;
+    ChunkSizes sizes =
+        new ChunkSizes(
+            beam,
+            WalkShape.fresh(stride, walk.parents(), item.entryPoints().length),
+            view.dimension(),
+            subspaces,
+            expandedCapacity);
+    return new ItemPlan(segment, shape, k, beam, rerank, capacity, sizes);
+  }
+
+  private static Reads reads(Placement placement, VectorEncoding encoding) {
+    return switch (placement) {
+      case EXACT -> encoding == VectorEncoding.BYTE ? Reads.BYTE : Reads.FLOAT32;
+      case EXACT_FLOAT16 -> Reads.FLOAT16;
+      case EXACT_INT8 -> Reads.BYTE;
+      case IN_MEMORY, MAPPED_GRAPH -> Reads.CODES;
+      case HOST_FETCH -> null;
+    };
+  }
+}

@@ -1,0 +1,125 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.SharedLayout;
+import dev.vamana.cuda.kernel.SharedMemoryPlan;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.kernel.WalkShape;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Which kernel a launch takes, with how many blocks. For the dispatcher alone. */
+final class Kernels {
+
+  private static final int WARP = 32;
+  private static final int FEW_WARPS = 1;
+  private static final int SOME_WARPS = 4;
+  private static final int MANY_WARPS = 8;
+
+  // with fewer blocks of one warp a multiprocessor has too few warps to hide its waits
+  private static final int ENOUGH_BLOCKS = 16;
+
+  /** A kernel and its launch. */
+  record Choice(CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}
+
+  private record Occupancy(String kernel, int sharedBytes) {}
+
+  private final CudaDriver driver;
+  private final Tuning tuning;
+  private final Map<WalkShape, SharedMemoryPlan> plans = new HashMap<>();
+  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+  private final Map<Occupancy, Integer> occupancies = new HashMap<>();
+
+  Kernels(CudaDriver driver, Tuning tuning) {
+    this.driver = driver;
+    this.tuning = tuning;
+  }
+
+  /** The flags of a walk. */
+  int flags() {
+    return tuning.flags();
+  }
+
+  /** The policy of a shape. */
+  Policy policy(WalkShape shape) {
+    return plan(shape).policy();
+  }
+
+  /**
+   * Chooses for a launch: blocks of one warp for batches that fill the device, if enough of them
+   * fit a multiprocessor; of many warps if there is a multiprocessor for each item, or the shared
+   * memory of one block leaves no room for another; of several warps otherwise.
+   *
+   * @param items items of the launch
+   */
+  Choice choose(WalkShape shape, ChunkSizes sizes, int items) {
+    SharedMemoryPlan plan = plan(shape);
+    int bytes =
+        SharedLayout.of(
+                plan.policy(),
+                sizes.beam(),
+                sizes.fresh(),
+                plan.visitedSlots(),
+                sizes.dimension(),
+                sizes.subspaces())
+            .bytes();
+    int multiprocessors = driver.device().multiprocessors();
+    int warps = tuning.warps();
+    if (warps == 0) {
+      int single = blocks(plan.policy(), FEW_WARPS, bytes);
+      boolean fills = items >= (long) multiprocessors * ENOUGH_BLOCKS;
+      if (fills && single >= ENOUGH_BLOCKS) {
+        warps = FEW_WARPS;
+      } else {
+        warps = items <= multiprocessors || single <= 1 ? MANY_WARPS : SOME_WARPS;
+      }
+    }
+    int blocks = blocks(plan.policy(), warps, bytes);
+    if (blocks < 1) {
+      throw new GpuException(
+          GpuException.Kind.NOT_SUPPORTED,
+          plan.policy().kernelName(warps) + " does not fit with " + bytes + " shared bytes");
+    }
+    return new Choice(
+        kernel(plan.policy(), warps),
+        warps * WARP,
+        bytes,
+        (int) Math.min(items, (long) multiprocessors * blocks),
+        plan.visitedSlots());
+  }
+
+  private SharedMemoryPlan plan(WalkShape shape) {
+    SharedMemoryPlan plan = plans.get(shape);
+    if (plan == null) {
+      plan = SharedMemoryPlan.of(shape, driver.device().sharedBytesPerBlock(), tuning);
+      if (plan == null) {
+        throw new GpuException(
+            GpuException.Kind.NOT_SUPPORTED, shape + " does not fit the device's shared memory");
+      }
+      plans.put(shape, plan);
+    }
+    return plan;
+  }
+
+  private CudaDriver.Kernel kernel(Policy policy, int warps) {
+    String name = policy.kernelName(warps);
+    CudaDriver.Kernel kernel = kernels.get(name);
+    if (kernel == null) {
+      kernel = driver.kernel(name);
+      kernels.put(name, kernel);
+    }
+    return kernel;
+  }
+
+  private int blocks(Policy policy, int warps, int sharedBytes) {
+    Occupancy key = new Occupancy(policy.kernelName(warps), sharedBytes);
+    Integer known = occupancies.get(key);
+    if (known == null) {
+      known = kernel(policy, warps).blocksPerMultiprocessor(warps * WARP, sharedBytes);
+      occupancies.put(key, known);
+    }
+    return known;
+  }
+}

@@ -1,0 +1,196 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.ItemLayout;
+import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.SharedLayout;
+import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.kernel.WalkShape;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/** One launch at a time with a stream of its own. For the dispatcher alone. */
+final class LaunchSlot {
+
+  private static final int COUNTERS = 1024;
+  private static final int COUNTER_BYTES = COUNTERS * Integer.BYTES;
+  private static final long MAX_SCRATCH_BYTES = 256L << 20;
+
+  private final CudaDriver driver;
+  private final Kernels kernels;
+  private final BatchCounters statistics;
+  private final StagingPool.Block addresses;
+  private final MemorySegment walk = Arena.ofAuto().allocate(WalkLayout.BYTES, Long.BYTES);
+  private long stream;
+  private long ended;
+  private long copied;
+  private long counters;
+  private long scratch;
+  private long scratchBytes;
+  private long launches;
+  private List<Chunk> chunks;
+  private boolean copies;
+
+  /**
+   * Makes a slot; the calling thread is bound to the driver.
+   *
+   * @param maxBatch most items of a launch
+   */
+  LaunchSlot(
+      CudaDriver driver,
+      Kernels kernels,
+      StagingPool staging,
+      int maxBatch,
+      BatchCounters statistics) {
+    this.driver = driver;
+    this.kernels = kernels;
+    this.statistics = statistics;
+    this.addresses = staging.allocate((long) maxBatch * Long.BYTES);
+    if (addresses == null) {
+      throw new IllegalArgumentException(
+          "staging memory is too small for batches of " + maxBatch + " items");
+    }
+    try {
+      stream = driver.createStream();
+      ended = driver.createEvent();
+      copied = driver.createEvent();
+      counters = driver.allocate(COUNTER_BYTES);
+    } catch (RuntimeException e) {
+      try {
+        free();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+  }
+
+  /** Number of the current or next launch. */
+  long launches() {
+    return launches;
+  }
+
+  /** What is in flight, or null. */
+  List<Chunk> chunks() {
+    return chunks;
+  }
+
+  /**
+   * Starts a kernel for all items of the chunks. If this fails, some of the work may be running.
+   */
+  void launch(WalkShape shape, List<Chunk> batch, int items) {
+    chunks = batch;
+    launches++;
+    ChunkSizes sizes = ChunkSizes.NONE;
+    int at = 0;
+    MemorySegment target = addresses.segment();
+    copies = false;
+    for (Chunk chunk : batch) {
+      sizes = sizes.max(chunk.sizes);
+      long address = chunk.block.deviceAddress();
+      for (int i = 0; i < chunk.count(); i++) {
+        target.setAtIndex(ValueLayout.JAVA_LONG, at++, address + (long) i * ItemLayout.BYTES);
+      }
+      for (AcceptedBits bits : chunk.bits) {
+        bits.bring(this);
+      }
+    }
+    if (copies) {
+      driver.record(copied, stream);
+    }
+    Kernels.Choice choice = kernels.choose(shape, sizes, items);
+    Policy policy = kernels.policy(shape);
+    long stride = SharedLayout.scratchBytes(policy, sizes.subspaces(), sizes.expanded());
+    int blocks = choice.blocks();
+    if (stride > 0) {
+      blocks = (int) Math.max(1, Math.min(blocks, MAX_SCRATCH_BYTES / stride));
+      growScratch(stride * blocks);
+    }
+    int counter = (int) ((launches - 1) % COUNTERS);
+    if (counter == 0) {
+      driver.fill(counters, (byte) 0, COUNTER_BYTES, stream);
+    }
+    walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, addresses.deviceAddress());
+    walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, counters + (long) counter * Integer.BYTES);
+    walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH, stride > 0 ? scratch : 0);
+    walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE, stride);
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.COUNT, items);
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.LIST_CAPACITY, sizes.beam());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.FRESH_CAPACITY, sizes.fresh());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.VISITED_SLOTS, choice.slots());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.DIMENSION, sizes.dimension());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.SUBSPACES, sizes.subspaces());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.EXPANDED_CAPACITY, sizes.expanded());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.FLAGS, kernels.flags());
+    driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
+    driver.record(ended, stream);
+    statistics.launched(batch.size(), items);
+  }
+
+  private void growScratch(long bytes) {
+    if (bytes <= scratchBytes) {
+      return;
+    }
+    if (scratch != 0) {
+      long old = scratch;
+      scratch = 0;
+      scratchBytes = 0;
+      driver.free(old);
+    }
+    scratch = driver.allocate(bytes);
+    scratchBytes = bytes;
+  }
+
+  /** Copies pinned memory to the device before the launch. */
+  void copy(long target, MemorySegment source) {
+    driver.copyToDevice(target, source, stream);
+    copies = true;
+    statistics.bitsCopied();
+  }
+
+  /** What follows in this slot's stream waits for the copies of the other slot's last launch. */
+  void waitForCopies(LaunchSlot other) {
+    driver.await(other.copied, stream);
+  }
+
+  /** Whether the launch has ended. */
+  boolean ended() {
+    return driver.done(ended);
+  }
+
+  /** Waits until nothing runs in the stream; the next launch starts afresh. */
+  void recover() {
+    driver.synchronize(stream);
+    // counters may have been used halfway
+    launches += COUNTERS - launches % COUNTERS;
+  }
+
+  /** Takes the chunks out. */
+  List<Chunk> take() {
+    List<Chunk> taken = chunks;
+    chunks = null;
+    return taken;
+  }
+
+  /** Frees what the driver gave; nothing is in flight. */
+  void free() {
+    if (scratch != 0) {
+      driver.free(scratch);
+    }
+    if (counters != 0) {
+      driver.free(counters);
+    }
+    if (copied != 0) {
+      driver.destroyEvent(copied);
+    }
+    if (ended != 0) {
+      driver.destroyEvent(ended);
+    }
+    if (stream != 0) {
+      driver.destroyStream(stream);
+    }
+    addresses.free();
+  }
+}

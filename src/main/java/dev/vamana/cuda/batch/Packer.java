@@ -1,0 +1,214 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.kernel.ItemLayout;
+import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.search.WorkItem;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import org.apache.lucene.util.Bits;
+
+/**
+ * Writes items of one call into pinned memory, in chunks of about a megabyte, so that one chunk is
+ * packed while the device works on the one before.
+ */
+public final class Packer {
+
+  /** A power of two, as the blocks of pinned memory are. */
+  private static final int CHUNK_BYTES = 1 << 20;
+
+  private final StagingPool staging;
+  private final DevicePool pool;
+  private final List<WorkItem> batch;
+  private final ItemPlan[] plans;
+  private final int maxBatch;
+  private IdentityHashMap<Bits, AcceptedBits> bits;
+  private IdentityHashMap<Bits, Long> lookups;
+
+  Packer(
+      StagingPool staging, DevicePool pool, List<WorkItem> batch, ItemPlan[] plans, int maxBatch) {
+    this.staging = staging;
+    this.pool = pool;
+    this.batch = batch;
+    this.plans = plans;
+    this.maxBatch = maxBatch;
+  }
+
+  /**
+   * Where the chunk ends that begins at an item.
+   *
+   * @param items indices of items of one shape
+   * @param to number of them
+   */
+  public int end(int[] items, int from, int to) {
+    long bytes = 0;
+    int i = from;
+    while (i < to && i - from < maxBatch) {
+      bytes += bytes(items[i]);
+      if (bytes > CHUNK_BYTES && i > from) {
+        break;
+      }
+      i++;
+    }
+    return i;
+  }
+
+  /**
+   * Packs a chunk.
+   *
+   * @return the chunk, or null if there is no pinned memory now
+   */
+  public Chunk pack(WalkShape shape, int[] items, int from, int to) {
+    long bytes = 0;
+    for (int i = from; i < to; i++) {
+      bytes += bytes(items[i]);
+    }
+    List<AcceptedBits> used = new ArrayList<>();
+    if (bring(items, from, to, used) == false) {
+      used.forEach(AcceptedBits::release);
+      return null;
+    }
+    StagingPool.Block block = staging.allocate(bytes);
+    if (block == null) {
+      used.forEach(AcceptedBits::release);
+      return null;
+    }
+    int count = to - from;
+    int[] packed = new int[count];
+    int[] results = new int[count];
+    List<HeldSegment> segments = new ArrayList<>();
+    ChunkSizes sizes = ChunkSizes.NONE;
+    HeldSegment last = null;
+    int at = up16(count * ItemLayout.BYTES);
+    for (int i = 0; i < count; i++) {
+      packed[i] = items[from + i];
+      ItemPlan plan = plans[packed[i]];
+      sizes = sizes.max(plan.sizes());
+      if (plan.segment() != last) {
+        last = plan.segment();
+        if (segments.contains(last) == false) {
+          last.hold();
+          segments.add(last);
+        }
+      }
+      at = write(block, i, packed[i], plan, at, results);
+    }
+    return new Chunk(shape, sizes, block, segments, used, packed, results);
+  }
+
+  /** Frees what no chunk uses. */
+  public void close() {
+    if (bits != null) {
+      bits.values().forEach(AcceptedBits::release);
+      bits = null;
+    }
+  }
+
+  private int write(
+      StagingPool.Block block, int i, int index, ItemPlan plan, int start, int[] results) {
+    WorkItem item = batch.get(index);
+    MemorySegment target = block.segment();
+    long base = block.deviceAddress();
+    long header = (long) i * ItemLayout.BYTES;
+    int at = start;
+    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.SEGMENT, plan.segment().descriptor());
+    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.QUERY, base + at);
+    float[] floats = item.query().floats();
+    if (floats != null) {
+      MemorySegment.copy(floats, 0, target, ValueLayout.JAVA_FLOAT, at, floats.length);
+      at += up16(floats.length * Float.BYTES);
+    } else {
+      byte[] bytes = item.query().bytes();
+      MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, at, bytes.length);
+      at += up16(bytes.length);
+    }
+    int[] entries = item.entryPoints();
+    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.ENTRY_POINTS, base + at);
+    MemorySegment.copy(entries, 0, target, ValueLayout.JAVA_INT, at, entries.length);
+    at += up16(entries.length * Integer.BYTES);
+    Bits accepted = item.acceptedOrdinals();
+    target.set(
+        ValueLayout.JAVA_LONG,
+        header + ItemLayout.ACCEPTED,
+        accepted == null ? 0 : bits.get(accepted).deviceAddress());
+    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.RESULT, base + at);
+    target.set(ValueLayout.JAVA_INT, header + ItemLayout.ENTRY_COUNT, entries.length);
+    target.set(ValueLayout.JAVA_INT, header + ItemLayout.K, plan.k());
+    target.set(ValueLayout.JAVA_INT, header + ItemLayout.BEAM, plan.beam());
+    target.set(ValueLayout.JAVA_INT, header + ItemLayout.PARENTS, item.walk().parents());
+    target.set(ValueLayout.JAVA_INT, header + ItemLayout.RERANK, plan.rerank());
+    target.set(
+        ValueLayout.JAVA_INT,
+        header + ItemLayout.VISIT_LIMIT,
+        (int) Math.min(Integer.MAX_VALUE, item.visitLimit()));
+    target.set(ValueLayout.JAVA_INT, header + ItemLayout.CAPACITY, plan.capacity());
+    // until the device writes it, the result says that it is void
+    target.set(ValueLayout.JAVA_INT, at + ResultLayout.COUNT, -1);
+    results[i] = at;
+    return at + resultBytes(plan);
+  }
+
+  /** Copies bitsets of the items that are not there yet. */
+  @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+  private boolean bring(int[] items, int from, int to, List<AcceptedBits> used) {
+    Bits last = null;
+    for (int i = from; i < to; i++) {
+      Bits accepted = batch.get(items[i]).acceptedOrdinals();
+      if (accepted == null || accepted == last) {
+        continue;
+      }
+      last = accepted;
+      if (bits == null) {
+        bits = new IdentityHashMap<>();
+        countLookups();
+      }
+      AcceptedBits copy = bits.get(accepted);
+      if (copy == null) {
+        int size = batch.get(items[i]).segment().size();
+        copy = AcceptedBits.copy(accepted, size, lookups.get(accepted), staging, pool);
+        if (copy == null) {
+          return false;
+        }
+        bits.put(accepted, copy);
+      }
+      if (used.contains(copy) == false) {
+        copy.acquire();
+        used.add(copy);
+      }
+    }
+    return true;
+  }
+
+  private void countLookups() {
+    lookups = new IdentityHashMap<>();
+    for (int i = 0; i < plans.length; i++) {
+      Bits accepted = plans[i] == null ? null : batch.get(i).acceptedOrdinals();
+      if (accepted != null) {
+        lookups.merge(accepted, (long) plans[i].beam(), Long::sum);
+      }
+    }
+  }
+
+  private int bytes(int index) {
+    WorkItem item = batch.get(index);
+    int query =
+        item.query().floats() != null
+            ? item.query().dimension() * Float.BYTES
+            : item.query().dimension();
+    return up16(ItemLayout.BYTES)
+        + up16(query)
+        + up16(item.entryPoints().length * Integer.BYTES)
+        + resultBytes(plans[index]);
+  }
+
+  private static int resultBytes(ItemPlan plan) {
+    return up16((int) ResultLayout.bytes(plan.capacity()));
+  }
+
+  private static int up16(int value) {
+    return (value + 15) & ~15;
+  }
+}

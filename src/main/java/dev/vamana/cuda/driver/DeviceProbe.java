@@ -1,0 +1,209 @@
+package dev.vamana.cuda.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import jcuda.driver.CUdevice_attribute;
+
+/**
+ * Looks for the device that an operator chose, once, and tells in one sentence what was probed and
+ * what was found. Never throws for want of a GPU, whatever is missing or broken.
+ *
+ * <p>Only the driver library itself is probed, so that nothing of JCuda is touched where there is
+ * no driver.
+ */
+public final class DeviceProbe {
+
+  /** Ten times the smallest compute capability that kernels are written for, 8.0. */
+  public static final int MIN_COMPUTE_CAPABILITY = 80;
+
+  /** The driver's number for the oldest CUDA version that works, 12.0: that of the bindings. */
+  public static final int MIN_DRIVER_VERSION = 12_000;
+
+  private final int ordinal;
+  private final Supplier<DriverLibrary> library;
+  private final KernelImages images;
+  private Result result;
+
+  /**
+   * What was found.
+   *
+   * @param device the device, or null if there is no usable one
+   * @param pciBusId where the device is, for {@link Nvml#open}; null without a device
+   * @param description a sentence, for logs and error messages
+   */
+  public record Result(DeviceInfo device, String pciBusId, String description) {
+    /** Whether there is a usable device. */
+    public boolean usable() {
+      return device != null;
+    }
+  }
+
+  /**
+   * A probe for one device, which has not begun.
+   *
+   * @param ordinal number of the device as the driver counts, from 0
+   */
+  public DeviceProbe(int ordinal) {
+    this(ordinal, LibCuda::new, KernelImages.ofThisJar());
+  }
+
+  DeviceProbe(int ordinal, Supplier<DriverLibrary> library, KernelImages images) {
+    if (ordinal < 0) {
+      throw new IllegalArgumentException("device must be 0 or larger, not " + ordinal);
+    }
+    this.ordinal = ordinal;
+    this.library = library;
+    this.images = images;
+  }
+
+  /** What was found; probes if nobody has asked before. */
+  public synchronized Result result() {
+    if (result == null) {
+      result = probe();
+    }
+    return result;
+  }
+
+  /** Forgets what was found and probes again. */
+  public synchronized Result again() {
+    result = null;
+    return result();
+  }
+
+  /**
+   * Opens a context on the device.
+   *
+   * @throws GpuException with {@link GpuException.Kind#UNAVAILABLE} if it is not usable, or with
+   *     whatever the driver answers
+   */
+  public CudaDriver open() {
+    Result found = result();
+    if (found.usable() == false) {
+      throw new GpuException(GpuException.Kind.UNAVAILABLE, found.description());
+    }
+    try {
+      return JcudaDriver.open(found.device(), images);
+    } catch (LinkageError e) {
+      throw new GpuException(
+          GpuException.Kind.UNAVAILABLE, "JCuda cannot be loaded: " + brief(e), e);
+    }
+  }
+
+  private Result probe() {
+    DriverLibrary driver;
+    try {
+      driver = library.get();
+    } catch (Throwable e) {
+      // JNA may fail to load itself, or not be allowed to: errors of any kind
+      return unusable(LibCuda.FILE + ", the NVIDIA driver, cannot be loaded: " + brief(e));
+    }
+    try {
+      return probe(driver);
+    } catch (Exception | LinkageError e) {
+      return unusable(LibCuda.FILE + " was loaded, but fails: " + brief(e));
+    }
+  }
+
+  private Result probe(DriverLibrary driver) {
+    int initialized = driver.initialize();
+    if (initialized != 0) {
+      return unusable(
+          LibCuda.FILE
+              + " was loaded, but cuInit answered "
+              + driver.errorName(initialized)
+              + " ("
+              + initialized
+              + ")");
+    }
+    int version = driver.version();
+    String found = LibCuda.FILE + " for CUDA " + version / 1000 + "." + version % 1000 / 10;
+    if (version < MIN_DRIVER_VERSION) {
+      return unusable(
+          found + " was loaded, but CUDA " + MIN_DRIVER_VERSION / 1000 + ".0 is needed");
+    }
+    int count = driver.deviceCount();
+    List<String> devices = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      devices.add(
+          "device "
+              + i
+              + " is "
+              + driver.name(i)
+              + " of compute capability "
+              + KernelImages.version(computeCapability(driver, i)));
+    }
+    found += devices.isEmpty() ? " finds no device" : " finds: " + String.join(", ", devices);
+    if (ordinal >= count) {
+      return unusable(found + "; device " + ordinal + " was asked for");
+    }
+    return check(driver, version, found);
+  }
+
+  private Result check(DriverLibrary driver, int version, String found) {
+    int capability = computeCapability(driver, ordinal);
+    if (capability < MIN_COMPUTE_CAPABILITY) {
+      return unusable(
+          found
+              + "; device "
+              + ordinal
+              + " was asked for, but compute capability "
+              + KernelImages.version(MIN_COMPUTE_CAPABILITY)
+              + " is needed");
+    }
+    if (images.modules().isEmpty()) {
+      return unusable(found + "; but this plugin was built without nvcc and has no kernels");
+    }
+    if (images.runOn(capability) == false) {
+      return unusable(
+          found
+              + "; the kernels of this plugin were built for "
+              + images.describeArchitectures()
+              + " and do not run on device "
+              + ordinal);
+    }
+    DeviceInfo info =
+        new DeviceInfo(
+            ordinal,
+            driver.name(ordinal),
+            capability,
+            driver.attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, ordinal),
+            driver.attribute(
+                CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, ordinal),
+            driver.totalBytes(ordinal),
+            version);
+    return new Result(
+        info,
+        driver.pciBusId(ordinal),
+        "using GPU "
+            + ordinal
+            + ", "
+            + info.name()
+            + " with "
+            + (info.totalBytes() >> 20)
+            + " MiB; "
+            + found);
+  }
+
+  private static int computeCapability(DriverLibrary driver, int device) {
+    int major =
+        driver.attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    int minor =
+        driver.attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    return 10 * major + minor;
+  }
+
+  private static Result unusable(String found) {
+    return new Result(null, null, "no usable GPU: " + found);
+  }
+
+  /** JNA's and JCuda's messages go on with every place that was searched. */
+  private static String brief(Throwable e) {
+    return String.valueOf(e.getMessage())
+        .lines()
+        .map(String::strip)
+        .limit(2)
+        .collect(Collectors.joining(" ", e.getClass().getSimpleName() + ": ", ""));
+  }
+}

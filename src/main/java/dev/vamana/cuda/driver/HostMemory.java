@@ -1,0 +1,140 @@
+package dev.vamana.cuda.driver;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import jcuda.driver.CUresult;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * Host memory that the device reads in place.
+ *
+ * <p>Pinned memory is memory of the JVM that is registered with the driver, rather than memory that
+ * the driver allocates: that would be unmapped together with a lost context, under the hands of
+ * threads that still write queries into it. This memory stays for as long as anybody can reach it.
+ */
+final class HostMemory {
+
+  /** Size of a page; two registrations may not share one. */
+  static final long PAGE = 4096;
+
+  /** Most bytes of one registration. */
+  static final long MAX_BYTES = 1L << 30;
+
+  private static final int PINNED = JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP;
+  private static final int READ_ONLY =
+      JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP | JCudaDriver.CU_MEMHOSTREGISTER_READ_ONLY;
+
+  private final Context context;
+  private final Set<Range> registered = ConcurrentHashMap.newKeySet();
+
+  HostMemory(Context context) {
+    this.context = context;
+  }
+
+  CudaDriver.PinnedMemory pinned(long bytes) {
+    if (bytes < 1 || bytes > MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "pinned memory must have 1 to " + MAX_BYTES + " bytes, not " + bytes);
+    }
+    MemorySegment pages;
+    try {
+      pages = Arena.ofAuto().allocate((bytes + PAGE - 1) / PAGE * PAGE, PAGE);
+    } catch (OutOfMemoryError e) {
+      throw new GpuException(
+          GpuException.Kind.OUT_OF_MEMORY,
+          "no " + bytes + " bytes of memory outside of the heap to pin",
+          e);
+    }
+    return new Range(pages.address(), pages.byteSize(), PINNED, pages.asSlice(0, bytes));
+  }
+
+  CudaDriver.Registration readOnly(long address, long bytes) {
+    if (bytes < 1 || bytes > MAX_BYTES || bytes % PAGE != 0 || address % PAGE != 0) {
+      throw new IllegalArgumentException(
+          "registered memory must be whole pages of "
+              + PAGE
+              + " bytes, at most "
+              + MAX_BYTES
+              + " bytes, not "
+              + bytes
+              + " bytes at offset "
+              + address % PAGE
+              + " of a page");
+    }
+    return new Range(address, bytes, READ_ONLY, null);
+  }
+
+  /** Ends all registrations, whatever the driver answers. */
+  void releaseAll() {
+    for (Range range : registered) {
+      JCudaDriver.cuMemHostUnregister(range.host);
+    }
+    registered.clear();
+  }
+
+  /** Registered pages. */
+  private final class Range implements CudaDriver.PinnedMemory, CudaDriver.Registration {
+    private final HostAddress host;
+    private final MemorySegment segment;
+    private final long deviceAddress;
+    private final AtomicBoolean released = new AtomicBoolean();
+
+    Range(long address, long bytes, int flags, MemorySegment segment) {
+      host = new HostAddress(address);
+      this.segment = segment;
+      int result =
+          context.result(
+              "cuMemHostRegister", () -> JCudaDriver.cuMemHostRegister(host, bytes, flags));
+      if (result != CUresult.CUDA_SUCCESS) {
+        // the answer to a mapping of a kind that cannot be registered, of a file open for writing
+        boolean unfit = flags == READ_ONLY && result == CUresult.CUDA_ERROR_INVALID_VALUE;
+        throw CudaErrors.failure(
+            unfit ? GpuException.Kind.NOT_SUPPORTED : CudaErrors.kind(result),
+            result,
+            "cuMemHostRegister of " + bytes + " bytes");
+      }
+      registered.add(this);
+      DeviceAddress device = new DeviceAddress();
+      boolean mapped = false;
+      try {
+        context.call(
+            "cuMemHostGetDevicePointer",
+            () -> JCudaDriver.cuMemHostGetDevicePointer(device, host, 0));
+        mapped = true;
+      } finally {
+        if (mapped == false) {
+          registered.remove(this);
+          JCudaDriver.cuMemHostUnregister(host);
+        }
+      }
+      deviceAddress = device.address();
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return segment;
+    }
+
+    @Override
+    public long deviceAddress() {
+      return deviceAddress;
+    }
+
+    @Override
+    public void free() {
+      release();
+    }
+
+    @Override
+    public void release() {
+      if (released.getAndSet(true)) {
+        throw new IllegalStateException("host memory is released twice");
+      }
+      context.call("cuMemHostUnregister", () -> JCudaDriver.cuMemHostUnregister(host));
+      registered.remove(this);
+    }
+  }
+}

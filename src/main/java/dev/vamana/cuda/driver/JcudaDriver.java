@@ -1,0 +1,325 @@
+package dev.vamana.cuda.driver;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntSupplier;
+import jcuda.driver.CUDA_MEMCPY2D;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUmemorytype;
+import jcuda.driver.CUmodule;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * The CUDA driver through JCuda, with a context of its own (see {@link Context}). Safe for use by
+ * several threads, each of which has called {@link #bind()}.
+ *
+ * <p>Copies between the device and pinned memory are asynchronous: the host side has to stay as it
+ * is until the stream got past them. Copies from ordinary memory return once it may be reused.
+ */
+final class JcudaDriver implements CudaDriver {
+
+  private final DeviceInfo device;
+  private final Context context;
+  private final HostMemory hostMemory;
+  private final List<CUmodule> modules = new ArrayList<>();
+  private final Map<String, JcudaKernel> kernels = new ConcurrentHashMap<>();
+  private final HandleTable<JcudaStream> streams = new HandleTable<>("stream");
+  private final HandleTable<CUevent> events = new HandleTable<>("event");
+
+  private JcudaDriver(DeviceInfo device, Context context) {
+    this.device = device;
+    this.context = context;
+    hostMemory = new HostMemory(context);
+  }
+
+  /**
+   * Creates a context and loads the kernels.
+   *
+   * @throws GpuException if the driver refuses either
+   */
+  static JcudaDriver open(DeviceInfo device, KernelImages images) {
+    JcudaDriver driver = new JcudaDriver(device, Context.create(device.ordinal()));
+    boolean opened = false;
+    try {
+      driver.bind();
+      for (String module : images.modules()) {
+        driver.load(module, images.image(module));
+      }
+      opened = true;
+    } finally {
+      if (opened == false) {
+        driver.close();
+      }
+    }
+    return driver;
+  }
+
+  private void load(String name, byte[] image) {
+    CUmodule module = new CUmodule();
+    int result =
+        context.result("cuModuleLoadData", () -> JCudaDriver.cuModuleLoadData(module, image));
+    if (result != CUresult.CUDA_SUCCESS) {
+      GpuException.Kind kind = CudaErrors.kind(result);
+      throw CudaErrors.failure(
+          kind == GpuException.Kind.FAILED ? GpuException.Kind.UNAVAILABLE : kind,
+          result,
+          "cuModuleLoadData of kernel module " + name);
+    }
+    modules.add(module);
+  }
+
+  @Override
+  public DeviceInfo device() {
+    return device;
+  }
+
+  @Override
+  public void bind() {
+    context.bind();
+  }
+
+  @Override
+  public long allocate(long bytes) {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("bytes must be at least 1, not " + bytes);
+    }
+    DeviceAddress address = new DeviceAddress();
+    int result = context.result("cuMemAlloc", () -> JCudaDriver.cuMemAlloc(address, bytes));
+    if (result != CUresult.CUDA_SUCCESS) {
+      throw CudaErrors.failure(result, "cuMemAlloc of " + bytes + " bytes");
+    }
+    return address.address();
+  }
+
+  @Override
+  public void free(long address) {
+    context.call("cuMemFree", () -> JCudaDriver.cuMemFree(new DeviceAddress(address)));
+  }
+
+  @Override
+  public long freeBytes() {
+    long[] free = new long[1];
+    context.call("cuMemGetInfo", () -> JCudaDriver.cuMemGetInfo(free, new long[1]));
+    return free[0];
+  }
+
+  @Override
+  public PinnedMemory allocatePinned(long bytes) {
+    return hostMemory.pinned(bytes);
+  }
+
+  @Override
+  public Registration register(long address, long bytes) {
+    return hostMemory.readOnly(address, bytes);
+  }
+
+  @Override
+  public long createStream() {
+    JcudaStream stream = new JcudaStream();
+    context.call(
+        "cuStreamCreate",
+        () -> JCudaDriver.cuStreamCreate(stream.stream(), CUstream_flags.CU_STREAM_NON_BLOCKING));
+    return streams.add(stream);
+  }
+
+  @Override
+  public void destroyStream(long stream) {
+    JcudaStream removed = streams.remove(stream);
+    context.call("cuStreamDestroy", () -> JCudaDriver.cuStreamDestroy(removed.stream()));
+  }
+
+  @Override
+  public void synchronize(long stream) {
+    JcudaStream waited = streams.get(stream);
+    context.call("cuStreamSynchronize", () -> JCudaDriver.cuStreamSynchronize(waited.stream()));
+  }
+
+  @Override
+  public long createEvent() {
+    CUevent event = new CUevent();
+    context.call(
+        "cuEventCreate",
+        () -> JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING));
+    return events.add(event);
+  }
+
+  @Override
+  public void destroyEvent(long event) {
+    CUevent removed = events.remove(event);
+    context.call("cuEventDestroy", () -> JCudaDriver.cuEventDestroy(removed));
+  }
+
+  @Override
+  public void record(long event, long stream) {
+    CUevent recorded = events.get(event);
+    JcudaStream in = streams.get(stream);
+    context.call("cuEventRecord", () -> JCudaDriver.cuEventRecord(recorded, in.stream()));
+  }
+
+  @Override
+  public void await(long event, long stream) {
+    CUevent awaited = events.get(event);
+    JcudaStream in = streams.get(stream);
+    context.call("cuStreamWaitEvent", () -> JCudaDriver.cuStreamWaitEvent(in.stream(), awaited, 0));
+  }
+
+  @Override
+  public boolean done(long event) {
+    CUevent asked = events.get(event);
+    int result = context.result("cuEventQuery", () -> JCudaDriver.cuEventQuery(asked));
+    if (result != CUresult.CUDA_SUCCESS && result != CUresult.CUDA_ERROR_NOT_READY) {
+      throw CudaErrors.failure(result, "cuEventQuery");
+    }
+    return result == CUresult.CUDA_SUCCESS;
+  }
+
+  @Override
+  public void copyToDevice(long target, MemorySegment source, long stream) {
+    HostAddress from = hostAddress(source);
+    JcudaStream in = streams.get(stream);
+    long bytes = source.byteSize();
+    if (bytes > 0) {
+      callWith(
+          source,
+          "cuMemcpyHtoDAsync",
+          () -> JCudaDriver.cuMemcpyHtoDAsync(new DeviceAddress(target), from, bytes, in.stream()));
+    }
+  }
+
+  @Override
+  public void copyRowsToDevice(
+      long target, long targetPitch, MemorySegment source, long width, long rows, long stream) {
+    if (width < 1 || width > targetPitch) {
+      throw new IllegalArgumentException(
+          "width must be 1 to the pitch, " + targetPitch + ", not " + width);
+    }
+    if (rows < 1 || source.byteSize() != width * rows) {
+      throw new IllegalArgumentException(
+          rows + " rows of " + width + " bytes do not make " + source.byteSize() + " bytes");
+    }
+    JcudaStream in = streams.get(stream);
+    CUDA_MEMCPY2D copy = new CUDA_MEMCPY2D();
+    copy.srcMemoryType = CUmemorytype.CU_MEMORYTYPE_HOST;
+    copy.srcHost = hostAddress(source);
+    copy.srcPitch = width;
+    copy.dstMemoryType = CUmemorytype.CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = new DeviceAddress(target);
+    copy.dstPitch = targetPitch;
+    copy.WidthInBytes = width;
+    copy.Height = rows;
+    callWith(source, "cuMemcpy2DAsync", () -> JCudaDriver.cuMemcpy2DAsync(copy, in.stream()));
+  }
+
+  @Override
+  public void copyFromDevice(MemorySegment target, long source, long stream) {
+    HostAddress to = hostAddress(target);
+    JcudaStream in = streams.get(stream);
+    long bytes = target.byteSize();
+    if (bytes > 0) {
+      callWith(
+          target,
+          "cuMemcpyDtoHAsync",
+          () -> JCudaDriver.cuMemcpyDtoHAsync(to, new DeviceAddress(source), bytes, in.stream()));
+    }
+  }
+
+  @Override
+  public void fill(long target, byte value, long bytes, long stream) {
+    JcudaStream in = streams.get(stream);
+    if (bytes > 0) {
+      context.call(
+          "cuMemsetD8Async",
+          () -> JCudaDriver.cuMemsetD8Async(new DeviceAddress(target), value, bytes, in.stream()));
+    }
+  }
+
+  @Override
+  public Kernel kernel(String name) {
+    return kernels.computeIfAbsent(name, this::find);
+  }
+
+  private JcudaKernel find(String name) {
+    for (CUmodule module : modules) {
+      CUfunction function = new CUfunction();
+      int result =
+          context.result(
+              "cuModuleGetFunction", () -> JCudaDriver.cuModuleGetFunction(function, module, name));
+      if (result == CUresult.CUDA_SUCCESS) {
+        return new JcudaKernel(context, name, function, device.sharedBytesPerBlock());
+      }
+      if (result != CUresult.CUDA_ERROR_NOT_FOUND) {
+        throw CudaErrors.failure(result, "cuModuleGetFunction of " + name);
+      }
+    }
+    throw new GpuException(GpuException.Kind.FAILED, "no kernel is named " + name);
+  }
+
+  @Override
+  public void launch(
+      Kernel kernel,
+      int blocks,
+      int threads,
+      int sharedBytes,
+      MemorySegment parameters,
+      long stream) {
+    JcudaKernel launched = (JcudaKernel) kernel;
+    if (launched.context() != context) {
+      throw new IllegalArgumentException("kernel " + kernel.name() + " is of another context");
+    }
+    if (parameters.isNative() == false) {
+      throw new IllegalArgumentException("parameters must be in native memory");
+    }
+    JcudaStream in = streams.get(stream);
+    int result;
+    try {
+      result =
+          context.result(
+              "cuLaunchKernel",
+              () -> in.launch(launched, blocks, threads, sharedBytes, parameters.address()));
+    } finally {
+      Reference.reachabilityFence(parameters);
+    }
+    if (result != CUresult.CUDA_SUCCESS) {
+      throw CudaErrors.failure(
+          result,
+          "cuLaunchKernel of "
+              + kernel.name()
+              + ", "
+              + blocks
+              + " blocks of "
+              + threads
+              + " threads with "
+              + sharedBytes
+              + " bytes of shared memory");
+    }
+  }
+
+  /** Calls the driver with the address of memory that might be freed once nobody refers to it. */
+  private void callWith(MemorySegment host, String name, IntSupplier driverCall) {
+    try {
+      context.call(name, driverCall);
+    } finally {
+      Reference.reachabilityFence(host);
+    }
+  }
+
+  private static HostAddress hostAddress(MemorySegment host) {
+    if (host.isNative() == false) {
+      throw new IllegalArgumentException("host memory must be native, not on the heap");
+    }
+    return new HostAddress(host.address());
+  }
+
+  @Override
+  public void close() {
+    context.destroy(hostMemory::releaseAll);
+  }
+}

@@ -1,0 +1,72 @@
+package dev.vamana.cuda.driver;
+
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUfunction_attribute;
+import jcuda.driver.JCudaDriver;
+
+/** A kernel of a loaded module. */
+final class JcudaKernel implements CudaDriver.Kernel {
+
+  private final Context context;
+  private final String name;
+  private final CUfunction function;
+  private final int mostSharedBytes;
+
+  /**
+   * A kernel that may use as much dynamic shared memory as the device has beside the kernel's
+   * static one; without asking, a block gets 48 KiB at most.
+   */
+  JcudaKernel(Context context, String name, CUfunction function, int sharedBytesPerBlock) {
+    this.context = context;
+    this.name = name;
+    this.function = function;
+    int[] fixed = new int[1];
+    context.call(
+        "cuFuncGetAttribute",
+        () ->
+            JCudaDriver.cuFuncGetAttribute(
+                fixed, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
+    mostSharedBytes = sharedBytesPerBlock - fixed[0];
+    set(CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, mostSharedBytes);
+  }
+
+  private void set(int attribute, int value) {
+    context.call(
+        "cuFuncSetAttribute", () -> JCudaDriver.cuFuncSetAttribute(function, attribute, value));
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  Context context() {
+    return context;
+  }
+
+  CUfunction function() {
+    return function;
+  }
+
+  @Override
+  public void preferSharedMemory(int percent) {
+    if (percent < -1 || percent > 100) {
+      throw new IllegalArgumentException("percent must be -1 to 100, not " + percent);
+    }
+    set(CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent);
+  }
+
+  @Override
+  public int blocksPerMultiprocessor(int threads, int sharedBytes) {
+    if (sharedBytes > mostSharedBytes) {
+      return 0;
+    }
+    int[] blocks = new int[1];
+    context.call(
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        () ->
+            JCudaDriver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                blocks, function, threads, sharedBytes));
+    return blocks[0];
+  }
+}

@@ -1,0 +1,143 @@
+package dev.vamana.cuda.driver;
+
+import com.sun.jna.Memory;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.LongByReference;
+import com.sun.jna.ptr.PointerByReference;
+import java.io.Closeable;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+
+/**
+ * NVIDIA's management library through JNA: what a device does now. Every figure may be missing, for
+ * instance on a device that cannot measure it or in a container that may not ask; nothing throws.
+ */
+public final class Nvml implements Closeable {
+
+  private static final String FILE = "libnvidia-ml.so.1";
+
+  /** Of the sensors, the one of the chip. */
+  private static final int CHIP = 0;
+
+  private final NativeLibrary library;
+  private final Pointer device;
+  private boolean closed;
+
+  private Nvml(NativeLibrary library, Pointer device) {
+    this.library = library;
+    this.device = device;
+  }
+
+  /**
+   * Opens the library for one device.
+   *
+   * @param pciBusId where the device is, for instance from {@link DeviceProbe.Result#pciBusId()}:
+   *     NVML may count devices in another order than CUDA
+   * @return empty if the library or the device is not there
+   */
+  public static Optional<Nvml> open(String pciBusId) {
+    try {
+      NativeLibrary library = NativeLibrary.getInstance(FILE);
+      if (call(library, "nvmlInit_v2") == false) {
+        return Optional.empty();
+      }
+      PointerByReference device = new PointerByReference();
+      if (call(library, "nvmlDeviceGetHandleByPciBusId_v2", pciBusId, device) == false) {
+        call(library, "nvmlShutdown");
+        return Optional.empty();
+      }
+      return Optional.of(new Nvml(library, device.getValue()));
+    } catch (Exception | LinkageError e) {
+      return Optional.empty();
+    }
+  }
+
+  /** Version of the installed driver, for instance {@code 580.65.06}. */
+  public Optional<String> driverVersion() {
+    int size = 80;
+    try (Memory text = new Memory(size)) {
+      return ask("nvmlSystemGetDriverVersion", (Pointer) text, size)
+          ? Optional.of(text.getString(0, StandardCharsets.UTF_8.name()))
+          : Optional.empty();
+    }
+  }
+
+  /** Device memory in use, by everybody, in bytes. */
+  public OptionalLong memoryUsed() {
+    return memory(2);
+  }
+
+  /** Device memory in bytes. */
+  public OptionalLong memoryTotal() {
+    return memory(0);
+  }
+
+  /** The library answers total, free and used bytes together. */
+  private OptionalLong memory(int index) {
+    try (Memory bytes = new Memory(3 * Long.BYTES)) {
+      return ask("nvmlDeviceGetMemoryInfo", device, (Pointer) bytes)
+          ? OptionalLong.of(bytes.getLong((long) index * Long.BYTES))
+          : OptionalLong.empty();
+    }
+  }
+
+  /** Percent of the last sample period in which a kernel ran. */
+  public OptionalInt utilization() {
+    try (Memory percents = new Memory(2 * Integer.BYTES)) {
+      return ask("nvmlDeviceGetUtilizationRates", device, (Pointer) percents)
+          ? OptionalInt.of(percents.getInt(0))
+          : OptionalInt.empty();
+    }
+  }
+
+  /** Power drawn now, in milliwatts. */
+  public OptionalInt powerMilliwatts() {
+    IntByReference power = new IntByReference();
+    return ask("nvmlDeviceGetPowerUsage", device, power)
+        ? OptionalInt.of(power.getValue())
+        : OptionalInt.empty();
+  }
+
+  /** Energy drawn since the driver was loaded, in millijoules. */
+  public OptionalLong energyMillijoules() {
+    LongByReference energy = new LongByReference();
+    return ask("nvmlDeviceGetTotalEnergyConsumption", device, energy)
+        ? OptionalLong.of(energy.getValue())
+        : OptionalLong.empty();
+  }
+
+  /** Temperature of the chip in degrees Celsius. */
+  public OptionalInt temperatureCelsius() {
+    IntByReference temperature = new IntByReference();
+    return ask("nvmlDeviceGetTemperature", device, CHIP, temperature)
+        ? OptionalInt.of(temperature.getValue())
+        : OptionalInt.empty();
+  }
+
+  /** Ends the use of the library; figures are missing from then on. */
+  @Override
+  public synchronized void close() {
+    if (closed == false) {
+      ask("nvmlShutdown");
+      closed = true;
+    }
+  }
+
+  private synchronized boolean ask(String function, Object... arguments) {
+    return closed == false && call(library, function, arguments);
+  }
+
+  /** Whether the library answered. */
+  private static boolean call(NativeLibrary library, String function, Object... arguments) {
+    try {
+      return library.getFunction(function).invokeInt(arguments) == 0;
+    } catch (LinkageError e) {
+      // older libraries lack newer functions
+      return false;
+    }
+  }
+}

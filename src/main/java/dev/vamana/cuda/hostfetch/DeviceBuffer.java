@@ -1,0 +1,37 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+
+/** Device memory that grows as needed and loses its contents when it does. */
+final class DeviceBuffer {
+
+  private static final long GRANULARITY = 1L << 20;
+
+  private final CudaDriver driver;
+  private long address;
+  private long bytes;
+
+  DeviceBuffer(CudaDriver driver) {
+    this.driver = driver;
+  }
+
+  /** The address of at least so many bytes. Nothing may be using the old ones. */
+  long ensure(long wanted) {
+    if (wanted > bytes) {
+      free();
+      long rounded = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
+      address = driver.allocate(rounded);
+      bytes = rounded;
+    }
+    return address;
+  }
+
+  void free() {
+    if (bytes > 0) {
+      long old = address;
+      bytes = 0;
+      address = 0;
+      driver.free(old);
+    }
+  }
+}

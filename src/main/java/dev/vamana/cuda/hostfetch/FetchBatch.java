@@ -1,0 +1,284 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.FetchStateLayout;
+import dev.vamana.cuda.kernel.ItemLayout;
+import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.search.QueryVector;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/**
+ * Walks batches, one at a time, each in as many parts as device memory asks for (BANG, algorithm
+ * 2). For the thread that drives the device.
+ */
+final class FetchBatch {
+
+  private static final int MANY = 128;
+  private static final int CHUNK = 64;
+  private static final long LIST_PART_BYTES = 16L << 20;
+  private static final long ASK_NANOS = 1_000_000;
+
+  private final CudaDriver driver;
+  private final GatherTeam team;
+  private final VectorArena arena;
+  private final DriverObjects objects;
+  private final FetchLane[] lanes;
+  private final FetchReranker reranker;
+  private final DeviceBuffer state;
+  private final PinnedBuffer requests;
+  private final PinnedBuffer lists;
+  private FetchSlot[] slots;
+  private FetchLayout layout;
+  private long stateAddress;
+  private long asked;
+
+  /** Makes streams and buffers; the calling thread is bound to the driver. */
+  FetchBatch(CudaDriver driver, FetchOptions options, GatherTeam team) {
+    this.driver = driver;
+    this.team = team;
+    this.arena = new VectorArena(driver, team, options.vectorBytes());
+    this.objects = new DriverObjects(driver);
+    this.lanes = new FetchLane[options.halves()];
+    try {
+      for (int i = 0; i < lanes.length; i++) {
+        lanes[i] = new FetchLane(driver, objects, options, team, arena);
+      }
+      this.reranker = new FetchReranker(driver, objects, team, arena);
+    } catch (RuntimeException e) {
+      try {
+        objects.free();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+    this.state = new DeviceBuffer(driver);
+    this.requests = new PinnedBuffer(driver);
+    this.lists = new PinnedBuffer(driver);
+  }
+
+  /**
+   * Walks all slots of one layout and gives them results, or failures.
+   *
+   * @param between called between steps with the slots, of which it may fail some
+   */
+  void run(FetchSlot[] batch, FetchLayout layoutOfAll, Consumer<FetchSlot[]> between) {
+    slots = batch;
+    layout = layoutOfAll;
+    asked = System.nanoTime() - ASK_NANOS;
+    boolean many = batch.length >= MANY;
+    if (many) {
+      team.begin();
+    }
+    try {
+      stateAddress = state.ensure(layout.stateBytes(batch.length));
+      requests.ensure(layout.requestBytes(batch.length));
+      arena.reset(layout.shape());
+      team.forEach(batch.length, CHUNK, (from, to, worker) -> writeRequests(from, to));
+      askCancelled();
+      walk(many, between);
+      takeLists();
+      reranker.run(slots, layout, requests.address(), () -> between.accept(slots));
+      team.forEach(batch.length, CHUNK, (from, to, worker) -> readResults(from, to));
+    } finally {
+      team.end();
+    }
+  }
+
+  private void walk(boolean many, Consumer<FetchSlot[]> between) {
+    int halves = many ? lanes.length : 1;
+    for (int h = 0; h < halves; h++) {
+      int from = (int) ((long) slots.length * h / halves);
+      int to = (int) ((long) slots.length * (h + 1) / halves);
+      lanes[h].begin(slots, from, to, layout, stateAddress, requests.address());
+    }
+    boolean walking = true;
+    while (walking) {
+      walking = false;
+      for (int h = 0; h < halves; h++) {
+        if (lanes[h].walking()) {
+          lanes[h].advance();
+          walking |= lanes[h].walking();
+        }
+      }
+      askCancelled();
+      between.accept(slots);
+    }
+    for (int h = 0; h < halves; h++) {
+      lanes[h].drain();
+    }
+  }
+
+  /** Asks once in a while; items of one request share what is asked. */
+  private void askCancelled() {
+    long now = System.nanoTime();
+    if (now - asked < ASK_NANOS) {
+      return;
+    }
+    asked = now;
+    BooleanSupplier last = null;
+    boolean stop = false;
+    for (FetchSlot slot : slots) {
+      if (slot.dropped()) {
+        continue;
+      }
+      try {
+        if (isSame(slot.item().cancelled(), last) == false) {
+          last = slot.item().cancelled();
+          stop = last.getAsBoolean();
+        }
+      } catch (RuntimeException e) {
+        slot.fail(e);
+      }
+      if (stop) {
+        slot.cancel();
+      }
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // the same supplier; another one would only be asked
+  private static boolean isSame(BooleanSupplier a, BooleanSupplier b) {
+    return a == b;
+  }
+
+  private void writeRequests(int from, int to) {
+    int items = slots.length;
+    MemorySegment target = requests.segment();
+    for (int i = from; i < to; i++) {
+      FetchSlot slot = slots[i];
+      long item = (long) i * ItemLayout.BYTES;
+      long query = layout.queries(items) + (long) i * layout.queryBytes();
+      long result = result(i);
+      write(target, query, slot.item().query());
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.SEGMENT, slot.descriptor());
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.QUERY, requests.address() + query);
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ACCEPTED, 0L);
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ENTRY_POINTS, 0L);
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.RESULT, requests.address() + result);
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.ENTRY_COUNT, 0);
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.K, slot.k());
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.BEAM, slot.beam());
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.PARENTS, layout.shape().parents());
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.RERANK, -1);
+      target.set(
+          ValueLayout.JAVA_INT,
+          item + ItemLayout.VISIT_LIMIT,
+          (int) Math.max(0, Math.min(Integer.MAX_VALUE, slot.item().visitLimit())));
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, layout.k());
+      target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, 0);
+    }
+  }
+
+  private static void write(MemorySegment target, long at, QueryVector query) {
+    if (query.floats() != null) {
+      float[] floats = query.floats();
+      MemorySegment.copy(floats, 0, target, ValueLayout.JAVA_FLOAT, at, floats.length);
+    } else {
+      byte[] bytes = query.bytes();
+      MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, at, bytes.length);
+    }
+  }
+
+  private long result(int i) {
+    return layout.results(slots.length) + (long) i * layout.resultBytes();
+  }
+
+  /** Brings worklists and states to the host and chooses candidates. */
+  private void takeLists() {
+    long listBytes = (long) layout.listCapacity() * Long.BYTES;
+    int step = (int) Math.max(1, LIST_PART_BYTES / (listBytes + FetchStateLayout.BYTES));
+    step = Math.min(step, slots.length);
+    lists.ensure(step * (listBytes + FetchStateLayout.BYTES));
+    long stream = lanes[0].stream();
+    for (int from = 0; from < slots.length; from += step) {
+      int count = Math.min(step, slots.length - from);
+      int first = from;
+      long keyBytes = count * listBytes;
+      long stateBytes = (long) count * FetchStateLayout.BYTES;
+      MemorySegment keys = lists.segment().asSlice(0, keyBytes);
+      MemorySegment states = lists.segment().asSlice(keyBytes, stateBytes);
+      driver.copyFromDevice(
+          keys, stateAddress + layout.lists(slots.length) + first * listBytes, stream);
+      driver.copyFromDevice(
+          states,
+          stateAddress + layout.states(slots.length) + (long) first * FetchStateLayout.BYTES,
+          stream);
+      driver.synchronize(stream);
+      team.forEach(
+          count,
+          CHUNK,
+          (begin, end, worker) -> {
+            for (int i = begin; i < end; i++) {
+              take(slots[first + i], keys, i * listBytes, states, i);
+            }
+          });
+    }
+  }
+
+  private void take(FetchSlot slot, MemorySegment keys, long at, MemorySegment states, int i) {
+    long own = (long) i * FetchStateLayout.BYTES;
+    int flags = states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.FLAGS);
+    int size = states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.LIST_SIZE);
+    slot.walked(
+        Integer.toUnsignedLong(states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.VISITED)),
+        states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.ITERATIONS),
+        (flags & ResultLayout.FLAG_COMPLETE) != 0);
+    if ((flags & ResultLayout.FLAG_CORRUPT) != 0 || size < 0 || size > layout.listCapacity()) {
+      slot.foundCorrupt();
+      return;
+    }
+    slot.choose(
+        size,
+        rank ->
+            (int) (keys.get(ValueLayout.JAVA_LONG, at + (long) rank * Long.BYTES) & 0xFFFFFFFFL)
+                >>> 1);
+  }
+
+  private void readResults(int from, int to) {
+    MemorySegment source = requests.segment();
+    for (int i = from; i < to; i++) {
+      FetchSlot slot = slots[i];
+      if (slot.failure() != null || slot.corrupt()) {
+        slot.finish(new int[0], new float[0]);
+        continue;
+      }
+      long at = result(i);
+      int count = source.get(ValueLayout.JAVA_INT, at + ResultLayout.COUNT);
+      if (count < 0 || count > slot.k()) {
+        slot.foundCorrupt();
+        count = 0;
+      }
+      int[] ordinals = new int[count];
+      float[] scores = new float[count];
+      MemorySegment.copy(
+          source, ValueLayout.JAVA_INT, at + ResultLayout.ordinals(), ordinals, 0, count);
+      MemorySegment.copy(
+          source, ValueLayout.JAVA_FLOAT, at + ResultLayout.scores(layout.k()), scores, 0, count);
+      slot.finish(ordinals, scores);
+    }
+  }
+
+  /** Waits until nothing runs, after a failure; the context is lost if this throws. */
+  void drain() {
+    for (FetchLane lane : lanes) {
+      lane.stop();
+    }
+    objects.synchronize();
+  }
+
+  /** Frees what the driver gave; nothing runs. */
+  void free() {
+    for (FetchLane lane : lanes) {
+      lane.free();
+    }
+    reranker.free();
+    arena.free();
+    state.free();
+    requests.free();
+    lists.free();
+    objects.free();
+  }
+}

@@ -1,0 +1,146 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.cuda.kernel.FetchStateLayout;
+import dev.vamana.cuda.kernel.ItemLayout;
+import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.ResultLayout;
+import java.util.List;
+import org.apache.lucene.index.VectorEncoding;
+
+/**
+ * Where everything of a batch is: offsets in the block of device memory that the kernels of a step
+ * work on, and sizes in pinned memory.
+ *
+ * @param shape of all items
+ * @param listCapacity keys of a worklist, the largest beam
+ * @param freshCapacity most new keys of a step, a multiple of 32
+ * @param visitedSlots slots of a visited set, a power of two
+ * @param k most hits of an item
+ * @param startStride ordinals of the first row: medoid and entry points
+ */
+record FetchLayout(
+    FetchShape shape,
+    int listCapacity,
+    int freshCapacity,
+    int visitedSlots,
+    int k,
+    int startStride) {
+
+  private static final int ALIGNMENT = 256;
+  private static final double VISITS_PER_EDGE = 0.6;
+  private static final int APPROACH = 12;
+  private static final int MIN_VISITED = 1 << 10;
+  private static final int MAX_VISITED = 1 << 18;
+  // of each pinned buffer whose size depends on the number of items
+  private static final long MAX_PINNED = PinnedBuffer.MAX_BYTES / 4;
+
+  /** The layout for items. */
+  static FetchLayout of(FetchShape shape, List<FetchSlot> slots) {
+    int beam = 1;
+    int k = 1;
+    int entries = 0;
+    for (FetchSlot slot : slots) {
+      beam = Math.max(beam, slot.beam());
+      k = Math.max(k, slot.k());
+      entries = Math.max(entries, slot.item().entryPoints().length);
+    }
+    int start = (entries + 4) & ~3;
+    int fresh = (Math.max(shape.rowStride(), start) + 31) & ~31;
+    // twice the nodes that a walk visits, so that few are forgotten
+    double visits = 2 * VISITS_PER_EDGE * shape.stride() * (beam + APPROACH);
+    int slotsWanted = (int) Math.max(MIN_VISITED, Math.min(MAX_VISITED, visits));
+    return new FetchLayout(
+        shape, beam, fresh, Integer.highestOneBit(slotsWanted * 2 - 1), k, start);
+  }
+
+  /** Items that fit so much device memory, at least 1. */
+  int fitting(long stateBytes) {
+    long items = (stateBytes - 8L * ALIGNMENT) / stateBytesOfOne();
+    items = Math.min(items, MAX_PINNED / requestBytesOfOne());
+    items = Math.min(items, MAX_PINNED / (Integer.BYTES * (1L + widestRow())));
+    return (int) Math.max(1, Math.min(items, Integer.MAX_VALUE));
+  }
+
+  private long stateBytesOfOne() {
+    return tableBytes()
+        + 4L * visitedSlots
+        + 8L * listCapacity
+        + 12L * freshCapacity
+        + FetchStateLayout.BYTES;
+  }
+
+  /** Floats of a table. */
+  int tableStride() {
+    return shape.subspaces() * Limits.CENTROIDS;
+  }
+
+  private long tableBytes() {
+    return (long) tableStride() * Float.BYTES;
+  }
+
+  /** Ordinals of the longest row. */
+  int widestRow() {
+    return Math.max(startStride, shape.rowStride());
+  }
+
+  long tables() {
+    return 0;
+  }
+
+  long visited(int items) {
+    return align(tables() + items * tableBytes());
+  }
+
+  long lists(int items) {
+    return align(visited(items) + 4L * visitedSlots * items);
+  }
+
+  long keys(int items) {
+    return align(lists(items) + 8L * listCapacity * items);
+  }
+
+  long ids(int items) {
+    return align(keys(items) + 8L * freshCapacity * items);
+  }
+
+  long states(int items) {
+    return align(ids(items) + 4L * freshCapacity * items);
+  }
+
+  long stateBytes(int items) {
+    return states(items) + (long) FetchStateLayout.BYTES * items;
+  }
+
+  /** Offset of the first query in the pinned memory of requests. */
+  long queries(int items) {
+    return align((long) ItemLayout.BYTES * items);
+  }
+
+  /** Bytes of a query. */
+  int queryBytes() {
+    int bytes = shape.dimension() * (shape.encoding() == VectorEncoding.FLOAT32 ? Float.BYTES : 1);
+    return (bytes + 15) & ~15;
+  }
+
+  /** Offset of the first result in the pinned memory of requests. */
+  long results(int items) {
+    return align(queries(items) + (long) queryBytes() * items);
+  }
+
+  /** Bytes of a result. */
+  int resultBytes() {
+    return (int) ((ResultLayout.bytes(k) + 15) & ~15L);
+  }
+
+  long requestBytes(int items) {
+    return results(items) + (long) resultBytes() * items;
+  }
+
+  private long requestBytesOfOne() {
+    return (long) ItemLayout.BYTES + queryBytes() + resultBytes();
+  }
+
+  static long align(long offset) {
+    return (offset + ALIGNMENT - 1) & -ALIGNMENT;
+  }
+}

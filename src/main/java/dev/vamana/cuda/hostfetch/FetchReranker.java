@@ -1,0 +1,201 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.FetchGroupLayout;
+import dev.vamana.cuda.kernel.FetchRerankLayout;
+import dev.vamana.cuda.kernel.FetchStep;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Exact scores for candidates (BANG, section 4.9). Vectors that are not on the device yet go there
+ * in parts, through two buffers, so that the CPU copies one part while the device works on the
+ * other.
+ */
+final class FetchReranker {
+
+  private static final long PART_BYTES = 16L << 20;
+  private static final int CHUNK = 4;
+
+  private final CudaDriver driver;
+  private final GatherTeam team;
+  private final VectorArena arena;
+  private final Buffer[] buffers;
+  private final MemorySegment parameters =
+      Arena.ofAuto().allocate(FetchRerankLayout.BYTES, Long.BYTES);
+  private FetchLayout layout;
+  private long items;
+  private int next;
+
+  /** Makes a re-ranker; the calling thread is bound to the driver. */
+  FetchReranker(CudaDriver driver, DriverObjects objects, GatherTeam team, VectorArena arena) {
+    this.driver = driver;
+    this.team = team;
+    this.arena = arena;
+    this.buffers = new Buffer[] {new Buffer(objects), new Buffer(objects)};
+  }
+
+  private final class Buffer {
+    private final long stream;
+    private final long used;
+    private final PinnedBuffer pinned = new PinnedBuffer(driver);
+    private final DeviceBuffer device = new DeviceBuffer(driver);
+
+    Buffer(DriverObjects objects) {
+      stream = objects.stream();
+      used = objects.event();
+    }
+
+    void await() {
+      for (int spins = 0; driver.done(used) == false; spins++) {
+        GatherTeam.pause(spins);
+      }
+    }
+
+    void free() {
+      pinned.free();
+      device.free();
+    }
+  }
+
+  /** Slots whose candidates go together. */
+  private static final class Part {
+    private final List<FetchSlot> slots = new ArrayList<>();
+    private final List<Integer> numbers = new ArrayList<>();
+    private final List<Integer> firsts = new ArrayList<>();
+    private int candidates;
+
+    void add(FetchSlot slot, int number) {
+      slots.add(slot);
+      numbers.add(number);
+      firsts.add(candidates);
+      candidates += slot.candidateCount();
+    }
+  }
+
+  /**
+   * Scores the candidates of all slots; results are written to pinned memory.
+   *
+   * @param itemsAddress address of the items
+   * @param between called between parts
+   */
+  void run(FetchSlot[] slots, FetchLayout layoutOfAll, long itemsAddress, Runnable between) {
+    layout = layoutOfAll;
+    items = itemsAddress;
+    for (boolean copied : new boolean[] {true, false}) {
+      long each = Integer.BYTES * 2L + (copied ? 0 : layout.shape().vectorStride());
+      Part part = new Part();
+      for (int i = 0; i < slots.length; i++) {
+        FetchSlot slot = slots[i];
+        if (slot.candidateCount() == 0
+            || slot.copied() != copied
+            || slot.failure() != null
+            || slot.corrupt()) {
+          continue;
+        }
+        long bytes = bytes(part.slots.size() + 1, part.candidates + slot.candidateCount(), each);
+        if (part.candidates > 0 && bytes > PART_BYTES) {
+          run(part, copied);
+          between.run();
+          part = new Part();
+        }
+        if (bytes(1, slot.candidateCount(), each) <= PinnedBuffer.MAX_BYTES) {
+          part.add(slot, i);
+        } else {
+          slot.fail(
+              new IllegalArgumentException(
+                  slot.candidateCount() + " candidates are more than fit pinned memory"));
+        }
+      }
+      if (part.candidates > 0) {
+        run(part, copied);
+      }
+    }
+    for (Buffer buffer : buffers) {
+      driver.synchronize(buffer.stream);
+    }
+  }
+
+  private static long bytes(int groups, long candidates, long each) {
+    return FetchGroupLayout.BYTES * (long) groups + candidates * each + 3L * 256;
+  }
+
+  private void run(Part part, boolean copied) {
+    Buffer buffer = buffers[next];
+    next = (next + 1) % buffers.length;
+    buffer.await();
+    int stride = layout.shape().vectorStride();
+    int groups = part.slots.size();
+    long ordinals = FetchLayout.align((long) groups * FetchGroupLayout.BYTES);
+    long rows = ordinals + (long) part.candidates * Integer.BYTES;
+    long vectors = FetchLayout.align(rows + (long) part.candidates * Integer.BYTES);
+    long bytes = copied ? vectors : vectors + (long) part.candidates * stride;
+    buffer.pinned.ensure(Math.max(bytes, PART_BYTES));
+    long address = buffer.device.ensure(Math.max(bytes, PART_BYTES));
+    MemorySegment target = buffer.pinned.segment();
+    team.forEach(
+        groups,
+        CHUNK,
+        (from, to, worker) -> {
+          for (int g = from; g < to; g++) {
+            FetchSlot slot = part.slots.get(g);
+            int first = part.firsts.get(g);
+            long group = (long) g * FetchGroupLayout.BYTES;
+            target.set(ValueLayout.JAVA_INT, group + FetchGroupLayout.SLOT, part.numbers.get(g));
+            target.set(ValueLayout.JAVA_INT, group + FetchGroupLayout.FIRST, first);
+            target.set(ValueLayout.JAVA_INT, group + FetchGroupLayout.COUNT, slot.candidateCount());
+            for (int i = 0; i < slot.candidateCount(); i++) {
+              long at = (first + (long) i) * Integer.BYTES;
+              int row = copied ? slot.row(i) : first + i;
+              target.set(ValueLayout.JAVA_INT, ordinals + at, slot.candidate(i));
+              target.set(ValueLayout.JAVA_INT, rows + at, row);
+              if (copied == false) {
+                copy(slot, i, target, vectors + (first + (long) i) * stride, worker);
+              }
+            }
+          }
+        });
+    driver.copyToDevice(address, target.asSlice(0, bytes), buffer.stream);
+    FetchLayout l = layout;
+    parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.ITEMS, items);
+    parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.GROUPS, address);
+    parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.ORDINALS, address + ordinals);
+    parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.ROWS, address + rows);
+    parameters.set(
+        ValueLayout.JAVA_LONG,
+        FetchRerankLayout.VECTORS,
+        copied ? arena.address() : address + vectors);
+    parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.COUNT, groups);
+    parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.VECTOR_STRIDE, stride);
+    parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.LIST_CAPACITY, l.k());
+    parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.DIMENSION, l.shape().dimension());
+    driver.launch(
+        driver.kernel(FetchStep.RERANK),
+        groups,
+        FetchStep.threads(FetchStep.RERANK),
+        FetchRerankLayout.sharedBytes(l.k(), l.shape().dimension()),
+        parameters,
+        buffer.stream);
+    driver.record(buffer.used, buffer.stream);
+  }
+
+  private static void copy(FetchSlot slot, int i, MemorySegment target, long at, int worker) {
+    try {
+      if (slot.failure() == null) {
+        slot.files().copyVector(slot.candidate(i), target, at, worker);
+      }
+    } catch (Exception e) {
+      slot.fail(e);
+    }
+  }
+
+  /** Frees memory; nothing runs. */
+  void free() {
+    for (Buffer buffer : buffers) {
+      buffer.free();
+    }
+  }
+}

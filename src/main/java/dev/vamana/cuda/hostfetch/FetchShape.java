@@ -1,0 +1,69 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import org.apache.lucene.index.VectorEncoding;
+
+/**
+ * What items have in common that are walked together.
+ *
+ * @param encoding type of the components
+ * @param dimension components of a vector
+ * @param subspaces subspaces of a code
+ * @param stride slots of an adjacency row
+ * @param parents nodes expanded a step
+ * @param expanded whether all expanded nodes are re-ranked
+ */
+record FetchShape(
+    VectorEncoding encoding,
+    int dimension,
+    int subspaces,
+    int stride,
+    int parents,
+    boolean expanded) {
+
+  private static final int MAX_FRESH = Limits.MAX_DEGREE * Limits.MAX_PARENTS;
+
+  /** The shape of an item, or null if the kernels do not take it. */
+  static FetchShape of(WorkItem item) throws IOException {
+    SegmentView view = item.segment();
+    WalkParameters walk = item.walk();
+    if (view.hasGraph() == false || view.codebook() == null) {
+      return null;
+    }
+    int stride = StoredAdjacency.stride(view.maxDegree());
+    int subspaces = view.codebook().layout().count();
+    if (stride > Limits.MAX_DEGREE
+        || subspaces > Limits.MAX_SUBSPACES
+        || view.dimension() > Limits.MAX_DIMENSION
+        || item.entryPoints().length >= MAX_FRESH) {
+      return null;
+    }
+    return new FetchShape(
+        view.encoding(),
+        view.dimension(),
+        subspaces,
+        stride,
+        walk.parents(),
+        walk.rerankDepth() == WalkParameters.RERANK_EXPANDED);
+  }
+
+  /** Ordinals of the rows of one step. */
+  int rowStride() {
+    return stride * parents;
+  }
+
+  /** Bytes of a vector's components. */
+  int vectorBytes() {
+    return dimension * (encoding == VectorEncoding.FLOAT32 ? Float.BYTES : 1);
+  }
+
+  /** Bytes from one copied vector to the next. */
+  int vectorStride() {
+    return (vectorBytes() + 15) & ~15;
+  }
+}

@@ -1,0 +1,196 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
+import org.apache.lucene.util.Bits;
+
+/** One item on its way; touched by the driving thread and by one gathering thread at a time. */
+final class FetchSlot {
+
+  /** Row of an expanded node whose vector is not on the device. */
+  static final int NOT_COPIED = -1;
+
+  private static final int FEW = 32;
+
+  private final WorkItem item;
+  private final long descriptor;
+  private final int beam;
+  private final int k;
+  private final int rerank;
+  private SegmentFiles files;
+  private int[] expanded;
+  private int[] rows;
+  private int expandedCount;
+  private boolean allCopied = true;
+  private int[] candidates = new int[0];
+  private int candidateCount;
+  private volatile Exception failure;
+  private boolean cancelled;
+  private boolean corrupt;
+  private long visited;
+  private int iterations;
+  private boolean complete;
+  private FetchResult result;
+
+  FetchSlot(FetchItem fetched) {
+    this.item = fetched.item();
+    this.descriptor = fetched.segment().descriptor();
+    this.beam = item.effectiveBeamWidth();
+    this.k = Math.min(item.k(), beam);
+    boolean all = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED;
+    this.rerank = all ? -1 : Math.min(beam, item.walk().rerankDepth(k));
+    if (all) {
+      expanded = new int[FEW];
+      rows = new int[FEW];
+    }
+  }
+
+  WorkItem item() {
+    return item;
+  }
+
+  long descriptor() {
+    return descriptor;
+  }
+
+  int beam() {
+    return beam;
+  }
+
+  int k() {
+    return k;
+  }
+
+  SegmentFiles files() {
+    return files;
+  }
+
+  void files(SegmentFiles opened) {
+    files = opened;
+  }
+
+  /** Whether it takes part no more. */
+  boolean dropped() {
+    return cancelled || corrupt || failure != null;
+  }
+
+  /** Why it could not be searched, or null. */
+  Exception failure() {
+    return failure;
+  }
+
+  void fail(Exception e) {
+    if (failure == null) {
+      failure = e;
+    }
+  }
+
+  boolean cancelled() {
+    return cancelled;
+  }
+
+  void cancel() {
+    cancelled = true;
+  }
+
+  boolean corrupt() {
+    return corrupt;
+  }
+
+  void foundCorrupt() {
+    corrupt = true;
+  }
+
+  FetchResult result() {
+    return result;
+  }
+
+  /** Makes the result of the best hits. */
+  void finish(int[] ordinals, float[] scores) {
+    result =
+        corrupt
+            ? FetchResult.corrupt(visited, iterations)
+            : new FetchResult(
+                ordinals, scores, visited, iterations, complete && cancelled == false, false);
+  }
+
+  /**
+   * Notes an expanded node.
+   *
+   * @param row of its vector on the device, or {@link #NOT_COPIED}
+   */
+  void expand(int ordinal, int row) {
+    if (expandedCount == expanded.length) {
+      expanded = Arrays.copyOf(expanded, 2 * expandedCount);
+      rows = Arrays.copyOf(rows, 2 * expandedCount);
+    }
+    expanded[expandedCount] = ordinal;
+    rows[expandedCount++] = row;
+    allCopied &= row != NOT_COPIED;
+  }
+
+  /** Whether expanded nodes are candidates and their vectors are on the device. */
+  boolean copied() {
+    return expanded != null && allCopied;
+  }
+
+  /** Notes what the walk took, and whether it ended by itself. */
+  void walked(long visitedNodes, int steps, boolean byItself) {
+    visited = visitedNodes;
+    iterations = steps;
+    complete = byItself;
+  }
+
+  /**
+   * Chooses the candidates: accepted expanded nodes, or the best accepted of the worklist.
+   *
+   * @param size entries of the worklist
+   * @param list ordinal of each of its ranks
+   */
+  void choose(int size, IntUnaryOperator list) {
+    if (expanded != null) {
+      int kept = 0;
+      for (int i = 0; i < expandedCount; i++) {
+        if (accepts(expanded[i])) {
+          expanded[kept] = expanded[i];
+          rows[kept++] = rows[i];
+        }
+      }
+      candidates = expanded;
+      candidateCount = kept;
+      return;
+    }
+    candidates = new int[Math.min(rerank, size)];
+    for (int rank = 0; rank < size && candidateCount < candidates.length; rank++) {
+      int ordinal = list.applyAsInt(rank);
+      if (ordinal >= item.segment().size()) {
+        foundCorrupt();
+        candidateCount = 0;
+        return;
+      }
+      if (accepts(ordinal)) {
+        candidates[candidateCount++] = ordinal;
+      }
+    }
+  }
+
+  int candidateCount() {
+    return candidateCount;
+  }
+
+  int candidate(int i) {
+    return candidates[i];
+  }
+
+  /** Row of a candidate on the device; if {@link #copied}. */
+  int row(int i) {
+    return rows[i];
+  }
+
+  private boolean accepts(int ordinal) {
+    Bits accepted = item.acceptedOrdinals();
+    return accepted == null || accepted.get(ordinal);
+  }
+}

@@ -1,0 +1,146 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.graph.StoredAdjacency;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Vectors of expanded nodes, which are copied to the device behind the rows of their step, on a
+ * stream of their own (BANG, section 4.3), for walks that re-rank them all. When it is full, what
+ * follows is copied at the end of the walk instead.
+ */
+final class VectorArena {
+
+  private static final int CHUNK = 32;
+  private static final int BUFFERS = 2;
+
+  private final CudaDriver driver;
+  private final GatherTeam team;
+  private final long mostBytes;
+  private final DeviceBuffer device;
+  private FetchShape shape;
+  private long address;
+  private int capacity;
+  private int used;
+
+  /**
+   * Makes an arena without memory.
+   *
+   * @param mostBytes most bytes of device memory
+   */
+  VectorArena(CudaDriver driver, GatherTeam team, long mostBytes) {
+    this.driver = driver;
+    this.team = team;
+    this.mostBytes = mostBytes;
+    this.device = new DeviceBuffer(driver);
+  }
+
+  /** Empties it for a batch. */
+  void reset(FetchShape ofBatch) {
+    shape = ofBatch;
+    used = 0;
+    capacity = 0;
+    long rows = mostBytes / shape.vectorStride();
+    if (shape.expanded() && rows > 0) {
+      address = device.ensure(rows * shape.vectorStride());
+      capacity = (int) Math.min(rows, Integer.MAX_VALUE);
+    }
+  }
+
+  /** Device address of the first row. */
+  long address() {
+    return address;
+  }
+
+  void free() {
+    device.free();
+  }
+
+  /** The stream and buffers of one half of a batch. */
+  Lane lane(DriverObjects objects) {
+    return new Lane(objects);
+  }
+
+  /** Copies the vectors of one half of a batch. */
+  final class Lane {
+
+    private final long stream;
+    private final PinnedBuffer[] buffers = new PinnedBuffer[BUFFERS];
+    private final long[] copied = new long[BUFFERS];
+    private int next;
+
+    private Lane(DriverObjects objects) {
+      stream = objects.stream();
+      for (int i = 0; i < BUFFERS; i++) {
+        buffers[i] = new PinnedBuffer(driver);
+        copied[i] = objects.event();
+      }
+    }
+
+    /** The stream that copies go through. */
+    long stream() {
+      return stream;
+    }
+
+    /**
+     * Notes expanded nodes, and copies their vectors if there is room.
+     *
+     * @param active slots
+     * @param parents {@code width} nodes of each of them, or {@link StoredAdjacency#UNUSED}
+     */
+    void gather(FetchSlot[] slots, int[] active, int[] parents, int count, int width) {
+      if (shape.expanded() == false) {
+        return;
+      }
+      int rows = count * width;
+      long bytes = (long) rows * shape.vectorStride();
+      boolean room = rows <= capacity - used && bytes <= PinnedBuffer.MAX_BYTES / 4;
+      for (int i = 0; i < rows; i++) {
+        if (parents[i] != StoredAdjacency.UNUSED) {
+          slots[active[i / width]].expand(parents[i], room ? used + i : FetchSlot.NOT_COPIED);
+        }
+      }
+      if (room == false) {
+        return;
+      }
+      PinnedBuffer buffer = buffers[next];
+      for (int spins = 0; driver.done(copied[next]) == false; spins++) {
+        GatherTeam.pause(spins);
+      }
+      buffer.ensure(bytes);
+      MemorySegment target = buffer.segment();
+      team.forEach(
+          rows,
+          CHUNK,
+          (from, to, worker) -> {
+            for (int i = from; i < to; i++) {
+              if (parents[i] != StoredAdjacency.UNUSED) {
+                copy(slots[active[i / width]], parents[i], target, i, worker);
+              }
+            }
+          });
+      driver.copyToDevice(
+          address + (long) used * shape.vectorStride(), target.asSlice(0, bytes), stream);
+      driver.record(copied[next], stream);
+      next = (next + 1) % BUFFERS;
+      used += rows;
+    }
+
+    private void copy(FetchSlot slot, int node, MemorySegment target, int row, int worker) {
+      try {
+        if (slot.failure() == null) {
+          slot.files().copyVector(node, target, (long) row * shape.vectorStride(), worker);
+        }
+      } catch (Exception e) {
+        slot.fail(e);
+      }
+    }
+
+    /** Frees memory; nothing runs. */
+    void free() {
+      for (PinnedBuffer buffer : buffers) {
+        buffer.free();
+      }
+    }
+  }
+}

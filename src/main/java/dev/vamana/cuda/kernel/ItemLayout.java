@@ -1,0 +1,50 @@
+package dev.vamana.cuda.kernel;
+
+/**
+ * {@code vamana::Item} of native-kernels/include/vamana/types.h, one query over one segment: byte
+ * offsets of its fields, each named as there. Addresses are the device's and 64 bits wide, other
+ * fields 32, in native byte order.
+ */
+public final class ItemLayout {
+
+  /** Size of the block. */
+  public static final int BYTES = 72;
+
+  /** Address of a {@link SegmentLayout}. */
+  public static final long SEGMENT = 0;
+
+  /** Address of the query's components, floats or signed bytes, 16-byte aligned. */
+  public static final long QUERY = 8;
+
+  /** Address of 64-bit words, bit o of word o/64 = ordinal o accepted; 0 for all. */
+  public static final long ACCEPTED = 16;
+
+  /** Address of ordinals to start from beside the medoid. */
+  public static final long ENTRY_POINTS = 24;
+
+  /** Address of a {@link ResultLayout} with room for {@code CAPACITY} hits. */
+  public static final long RESULT = 32;
+
+  /** Number of entry points. */
+  public static final long ENTRY_COUNT = 40;
+
+  /** Most hits. */
+  public static final long K = 44;
+
+  /** Capacity of the worklist, k to {@link Limits#MAX_BEAM_WIDTH}. */
+  public static final long BEAM = 48;
+
+  /** Nodes expanded a step, 1 to {@link Limits#MAX_PARENTS}. */
+  public static final long PARENTS = 52;
+
+  /** Best accepted entries that get exact scores, at least k; -1: all expanded nodes. */
+  public static final long RERANK = 56;
+
+  /** Most distances of the walk. */
+  public static final long VISIT_LIMIT = 60;
+
+  /** Hits that the result has room for. */
+  public static final long CAPACITY = 64;
+
+  private ItemLayout() {}
+}

@@ -1,0 +1,25 @@
+package dev.vamana.cuda.kernel;
+
+/** What the kernels can take, as native-kernels/include/vamana/types.h has it. */
+public final class Limits {
+
+  /** Centroids of a subspace. */
+  public static final int CENTROIDS = 256;
+
+  /** Most slots of an adjacency row. */
+  public static final int MAX_DEGREE = 128;
+
+  /** Most subspaces of a code. */
+  public static final int MAX_SUBSPACES = 256;
+
+  /** Most components of a vector. */
+  public static final int MAX_DIMENSION = 4096;
+
+  /** Largest capacity of a worklist. */
+  public static final int MAX_BEAM_WIDTH = 10_000;
+
+  /** Most nodes expanded in one step. */
+  public static final int MAX_PARENTS = 64;
+
+  private Limits() {}
+}

@@ -1,0 +1,34 @@
+package dev.vamana.cuda.kernel;
+
+import java.util.Locale;
+
+/** What the distances of a walk kernel are made of: {@code vamana::Policy}. */
+public enum Policy {
+  /** Exact distances from float32 vectors. */
+  EXACT_F32,
+  /** Distances from half-precision copies. */
+  EXACT_F16,
+  /** Distances from one byte a component. */
+  EXACT_BYTE,
+  /** Asymmetric distances from a table of 16-bit entries in shared memory. */
+  TABLE_HALF,
+  /** Asymmetric distances from a float table in shared memory. */
+  TABLE_FLOAT,
+  /** Asymmetric distances from a float table in the block's scratch in device memory. */
+  TABLE_GLOBAL;
+
+  /** Whether the walk reads codes. */
+  public boolean quantized() {
+    return this == TABLE_HALF || this == TABLE_FLOAT || this == TABLE_GLOBAL;
+  }
+
+  /** Bytes of one entry of the distance table in shared memory; 0 if there is none. */
+  public int sharedEntryBytes() {
+    return this == TABLE_HALF ? Short.BYTES : this == TABLE_FLOAT ? Float.BYTES : 0;
+  }
+
+  /** Name of the kernel for blocks of so many warps, for instance {@code walk_table_half_w4}. */
+  public String kernelName(int warps) {
+    return "walk_" + name().toLowerCase(Locale.ROOT) + "_w" + warps;
+  }
+}

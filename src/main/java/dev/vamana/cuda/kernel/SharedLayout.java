@@ -1,0 +1,65 @@
+package dev.vamana.cuda.kernel;
+
+/**
+ * Where the parts of a walk lie in a block's shared memory, in bytes: {@code vamana::shared_layout}
+ * of native-kernels/include/vamana/shared_layout.h.
+ *
+ * @param list the worklist
+ * @param keys keys of the neighbours of a step
+ * @param ids ordinals of the neighbours of a step, later ranks
+ * @param visited the table of visited ordinals
+ * @param query the query's components
+ * @param table the distance table, if it is in shared memory
+ * @param bytes all
+ */
+public record SharedLayout(
+    int list, int keys, int ids, int visited, int query, int table, int bytes) {
+
+  /** Bytes before the worklist. */
+  public static final int CONTROL_BYTES = 512;
+
+  /** Shared memory of a multiprocessor that each block takes beside its own. */
+  public static final int RESERVED_BYTES = 1024;
+
+  /**
+   * Lays the parts out.
+   *
+   * @param policy what the walk's distances are made of
+   * @param listCapacity largest beam
+   * @param freshCapacity most keys of a step, a multiple of 32
+   * @param visitedSlots slots of the visited table, a power of two
+   * @param dimension components of a query
+   * @param subspaces subspaces of a code, 0 for exact policies
+   */
+  public static SharedLayout of(
+      Policy policy,
+      int listCapacity,
+      int freshCapacity,
+      int visitedSlots,
+      int dimension,
+      int subspaces) {
+    int list = CONTROL_BYTES;
+    int keys = list + up16(listCapacity * Long.BYTES);
+    int ids = keys + up16(freshCapacity * Long.BYTES);
+    int visited = ids + up16(freshCapacity * Integer.BYTES);
+    int query = visited + up16(visitedSlots * Integer.BYTES);
+    int table = query + up16(dimension) * Float.BYTES;
+    int bytes = table + subspaces * Limits.CENTROIDS * policy.sharedEntryBytes();
+    return new SharedLayout(list, keys, ids, visited, query, table, bytes);
+  }
+
+  /**
+   * Bytes of a block's scratch in device memory: {@code vamana::scratch_bytes}.
+   *
+   * @param expandedCapacity expanded nodes that are kept
+   */
+  public static long scratchBytes(Policy policy, int subspaces, int expandedCapacity) {
+    long table =
+        policy == Policy.TABLE_GLOBAL ? (long) subspaces * Limits.CENTROIDS * Float.BYTES : 0;
+    return table + (((long) expandedCapacity * Integer.BYTES + 255) & ~255L);
+  }
+
+  static int up16(int value) {
+    return (value + 15) & ~15;
+  }
+}

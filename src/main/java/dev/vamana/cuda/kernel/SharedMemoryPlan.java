@@ -1,0 +1,90 @@
+package dev.vamana.cuda.kernel;
+
+/**
+ * How a shape is walked on a device: where the distance table is, how many visited nodes are
+ * remembered, and how much shared memory that takes. docs/gpu-shared-memory.md lists what comes of
+ * it.
+ *
+ * <p>A block's shared memory bounds how many blocks a multiprocessor runs at once, and a walk is
+ * mostly waiting for memory, so blocks count. The table in half precision is taken when it makes
+ * room for at least a quarter more blocks than one of floats. A table that leaves fewer than a
+ * quarter of the wanted visited slots, or does not fit at all, is kept in device memory.
+ *
+ * @param policy the kernel
+ * @param visitedSlots slots of the visited table, a power of two
+ * @param sharedBytes dynamic shared memory of a block for the largest item of the shape
+ */
+public record SharedMemoryPlan(Policy policy, int visitedSlots, int sharedBytes) {
+
+  /** Blocks that a multiprocessor runs at most. */
+  public static final int MAX_BLOCKS = 32;
+
+  static final int MIN_SLOTS = 256;
+  static final int MAX_SLOTS = 4096;
+  private static final double VISITS_PER_SLOT_OF_A_ROW = 0.4;
+  private static final int APPROACH = 12;
+  private static final double HALF_PAYS = 1.25;
+
+  /**
+   * Plans a shape.
+   *
+   * @param blockBytes most dynamic shared memory of a block on the device
+   * @return the plan, or null if the shape does not fit the device
+   */
+  public static SharedMemoryPlan of(WalkShape shape, int blockBytes, Tuning tuning) {
+    int slots = tuning.visitedSlots() > 0 ? tuning.visitedSlots() : wantedSlots(shape);
+    if (shape.reads() != Reads.CODES) {
+      return fit(shape, exact(shape.reads()), slots, MIN_SLOTS, blockBytes);
+    }
+    if (tuning.table() != null) {
+      SharedMemoryPlan plan = fit(shape, tuning.table(), slots, MIN_SLOTS, blockBytes);
+      return plan != null ? plan : fit(shape, Policy.TABLE_GLOBAL, slots, MIN_SLOTS, blockBytes);
+    }
+    int enough = Math.max(MIN_SLOTS, slots / 4);
+    SharedMemoryPlan half = fit(shape, Policy.TABLE_HALF, slots, enough, blockBytes);
+    SharedMemoryPlan single = fit(shape, Policy.TABLE_FLOAT, slots, slots, blockBytes);
+    if (single != null
+        && half != null
+        && half.blocks(blockBytes) < HALF_PAYS * single.blocks(blockBytes)) {
+      return single;
+    }
+    return half != null ? half : fit(shape, Policy.TABLE_GLOBAL, slots, MIN_SLOTS, blockBytes);
+  }
+
+  /** How many blocks of one warp shared memory lets a multiprocessor run at once. */
+  public int blocks(int blockBytes) {
+    return Math.min(
+        MAX_BLOCKS,
+        (blockBytes + SharedLayout.RESERVED_BYTES) / (sharedBytes + SharedLayout.RESERVED_BYTES));
+  }
+
+  /** Slots for about as many nodes as a walk visits, within bounds. */
+  static int wantedSlots(WalkShape shape) {
+    double visits = VISITS_PER_SLOT_OF_A_ROW * shape.fresh() * (shape.beam() + APPROACH);
+    return WalkShape.powerOfTwo((int) Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, visits)));
+  }
+
+  private static SharedMemoryPlan fit(
+      WalkShape shape, Policy policy, int mostSlots, int leastSlots, int blockBytes) {
+    int slots = mostSlots;
+    while (true) {
+      int bytes =
+          SharedLayout.of(
+                  policy, shape.beam(), shape.fresh(), slots, shape.dimension(), shape.subspaces())
+              .bytes();
+      if (bytes <= blockBytes) {
+        return new SharedMemoryPlan(policy, slots, bytes);
+      }
+      if (slots / 2 < leastSlots) {
+        return null;
+      }
+      slots /= 2;
+    }
+  }
+
+  private static Policy exact(Reads reads) {
+    return reads == Reads.FLOAT32
+        ? Policy.EXACT_F32
+        : reads == Reads.FLOAT16 ? Policy.EXACT_F16 : Policy.EXACT_BYTE;
+  }
+}

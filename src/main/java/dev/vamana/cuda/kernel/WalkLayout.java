@@ -1,0 +1,56 @@
+package dev.vamana.cuda.kernel;
+
+/**
+ * {@code vamana::Walk} of native-kernels/include/vamana/types.h, the parameter of the walk kernels:
+ * byte offsets of its fields, each named as there. Addresses and {@code SCRATCH_STRIDE} are 64 bits
+ * wide, other fields 32, in native byte order.
+ */
+public final class WalkLayout {
+
+  /** Size of the block. */
+  public static final int BYTES = 64;
+
+  /** Address of {@code COUNT} addresses of {@link ItemLayout}s. */
+  public static final long ITEMS = 0;
+
+  /** Address of a 32-bit counter in device memory, zero at launch. */
+  public static final long COUNTER = 8;
+
+  /** Address of {@code SCRATCH_STRIDE} bytes for each block; or 0. */
+  public static final long SCRATCH = 16;
+
+  /** Bytes of scratch of one block. */
+  public static final long SCRATCH_STRIDE = 24;
+
+  /** Number of items. */
+  public static final long COUNT = 32;
+
+  /** Largest beam of the items. */
+  public static final long LIST_CAPACITY = 36;
+
+  /** Most keys of one step of the items, a multiple of 32. */
+  public static final long FRESH_CAPACITY = 40;
+
+  /** Slots of the visited table, a power of two. */
+  public static final long VISITED_SLOTS = 44;
+
+  /** Largest dimension of the items. */
+  public static final long DIMENSION = 48;
+
+  /** Most subspaces of the items; 0 for exact policies. */
+  public static final long SUBSPACES = 52;
+
+  /** Expanded nodes that the scratch holds; 0 if no item asks for them. */
+  public static final long EXPANDED_CAPACITY = 56;
+
+  /** The {@code FLAG} constants that are asked for. */
+  public static final long FLAGS = 60;
+
+  /** Choose and fetch the next row before sorting (BANG, section 4.6). */
+  public static final int FLAG_EAGER_PICK = 1;
+
+  /** Every neighbour gets a distance each time it is met. */
+  public static final int FLAG_NO_VISITED_FILTER = 2;
+
+  private WalkLayout() {}
+}

@@ -1,0 +1,120 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Two pinned buffers with a stream each, taken in turns: while one is copied to the device, the
+ * other is filled. For one thread, bound to the context.
+ */
+final class BounceBuffers {
+
+  /** Size of a buffer. */
+  static final int BYTES = 4 << 20;
+
+  private static final int COUNT = 2;
+
+  private final CudaDriver driver;
+  private final Lane[] lanes = new Lane[COUNT];
+  private int turn;
+
+  /** One buffer and its stream. */
+  final class Lane {
+    private final long stream;
+    private final CudaDriver.PinnedMemory pinned;
+    private boolean busy;
+
+    private Lane() {
+      stream = driver.createStream();
+      CudaDriver.PinnedMemory memory = null;
+      try {
+        memory = driver.allocatePinned(BYTES);
+      } finally {
+        if (memory == null) {
+          driver.destroyStream(stream);
+        }
+      }
+      pinned = memory;
+    }
+
+    /** The buffer, {@link #BYTES} long. */
+    MemorySegment buffer() {
+      return pinned.segment();
+    }
+
+    /** Where the device sees the buffer. */
+    long deviceAddress() {
+      return pinned.deviceAddress();
+    }
+
+    /** The stream in which the buffer is used. */
+    long stream() {
+      return stream;
+    }
+
+    private void await() {
+      if (busy) {
+        driver.synchronize(stream);
+        busy = false;
+      }
+    }
+
+    private void close() {
+      try {
+        pinned.free();
+      } finally {
+        driver.destroyStream(stream);
+      }
+    }
+  }
+
+  /** Allocates the buffers. */
+  BounceBuffers(CudaDriver driver) {
+    this.driver = driver;
+    boolean success = false;
+    try {
+      for (int i = 0; i < COUNT; i++) {
+        lanes[i] = new Lane();
+      }
+      success = true;
+    } finally {
+      if (success == false) {
+        close();
+      }
+    }
+  }
+
+  /** The buffer whose turn it is, when the device is done with it; counts as in use from now on. */
+  Lane next() {
+    Lane lane = lanes[turn];
+    turn = (turn + 1) % COUNT;
+    lane.await();
+    lane.busy = true;
+    return lane;
+  }
+
+  /** Waits until the device is done with all buffers. */
+  void finish() {
+    GpuException failure = null;
+    for (Lane lane : lanes) {
+      try {
+        lane.await();
+      } catch (GpuException e) {
+        failure = e;
+        lane.busy = false;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  void close() {
+    for (Lane lane : lanes) {
+      if (lane != null) {
+        lane.close();
+      }
+    }
+  }
+}

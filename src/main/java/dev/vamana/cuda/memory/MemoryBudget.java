@@ -1,0 +1,78 @@
+package dev.vamana.cuda.memory;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts bytes against a limit. Thread-safe. */
+final class MemoryBudget {
+
+  private final String name;
+  private final long limit;
+  private final AtomicLong used = new AtomicLong();
+
+  /**
+   * Makes a budget of which nothing is used.
+   *
+   * @param name for messages
+   * @param limit bytes, at least 0
+   */
+  MemoryBudget(String name, long limit) {
+    this.name = name;
+    this.limit = limit;
+  }
+
+  long limit() {
+    return limit;
+  }
+
+  long used() {
+    return used.get();
+  }
+
+  long free() {
+    return limit - used.get();
+  }
+
+  /** Takes bytes, or none and returns false if there are fewer left. */
+  boolean tryReserve(long bytes) {
+    checkBytes(bytes);
+    for (; ; ) {
+      long before = used.get();
+      if (bytes > limit - before) {
+        return false;
+      }
+      if (used.compareAndSet(before, before + bytes)) {
+        return true;
+      }
+    }
+  }
+
+  /**
+   * Gives bytes back.
+   *
+   * @throws IllegalStateException if fewer were taken
+   */
+  void release(long bytes) {
+    checkBytes(bytes);
+    for (; ; ) {
+      long before = used.get();
+      if (bytes > before) {
+        throw new IllegalStateException(
+            bytes + " bytes given back to " + name + ", of which " + before + " are in use");
+      }
+      if (used.compareAndSet(before, before - bytes)) {
+        return;
+      }
+    }
+  }
+
+  private void checkBytes(long bytes) {
+    if (bytes < 0) {
+      throw new IllegalArgumentException(name + " counts from 0 bytes, got " + bytes);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name + ": " + used() + " of " + limit + " bytes";
+  }
+}

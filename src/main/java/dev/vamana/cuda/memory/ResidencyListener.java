@@ -1,0 +1,27 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.search.SegmentView;
+
+/**
+ * Is told what becomes of segments, on the uploading thread, which waits for it. Only {@link
+ * #failed} may call {@link Residency#abandon}.
+ */
+public interface ResidencyListener {
+
+  /** Hears nothing. */
+  ResidencyListener NONE = new ResidencyListener() {};
+
+  /** A segment can be searched on the device. */
+  default void uploaded(SegmentView view, Placement placement, long deviceBytes) {}
+
+  /** A segment made room for another. */
+  default void evicted(SegmentView view) {}
+
+  /**
+   * A segment could not be uploaded and is searched on the CPU, or could not be freed.
+   *
+   * @param reason a {@link dev.vamana.cuda.driver.GpuException}, which may say that the context is
+   *     lost, or any other
+   */
+  default void failed(SegmentView view, Throwable reason) {}
+}

@@ -1,0 +1,165 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.SegmentView;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A segment that lies on the device, and how many launches use it. Once retired it cannot be
+ * acquired any more; whoever ends the last use after that, or retires it unused, has it freed.
+ */
+final class Resident {
+
+  private static final int RETIRED = Integer.MIN_VALUE;
+
+  private final SegmentView view;
+  private final PlacementPlan plan;
+  private final DeviceMemory memory;
+  private final long block;
+  private final List<MappedRegistrations.Range> ranges;
+  private final AtomicInteger uses = new AtomicInteger();
+  private Runnable whenIdle = () -> {};
+  private boolean freed;
+
+  Resident(
+      SegmentView view,
+      PlacementPlan plan,
+      DeviceMemory memory,
+      long block,
+      List<MappedRegistrations.Range> ranges) {
+    this.view = view;
+    this.plan = plan;
+    this.memory = memory;
+    this.block = block;
+    this.ranges = ranges;
+  }
+
+  SegmentView view() {
+    return view;
+  }
+
+  PlacementPlan plan() {
+    return plan;
+  }
+
+  DeviceMemory memory() {
+    return memory;
+  }
+
+  /** Whether kernels read files of the segment in place. */
+  boolean readsFiles() {
+    return plan.mappedBytes() > 0;
+  }
+
+  /** Sets what is run, once, by whoever ends the last use after it was retired. Before any use. */
+  void whenIdle(Runnable action) {
+    whenIdle = action;
+  }
+
+  /** Begins a use; null if it is retired. */
+  ResidentSegment use() {
+    for (; ; ) {
+      int count = uses.get();
+      if (count < 0) {
+        return null;
+      }
+      if (uses.compareAndSet(count, count + 1)) {
+        return new Use();
+      }
+    }
+  }
+
+  /** Lets nobody use it any more; returns whether nobody does. */
+  boolean retire() {
+    return (uses.getAndUpdate(count -> count | RETIRED) & ~RETIRED) == 0;
+  }
+
+  /** Lets nobody use it any more, unless somebody does; then returns false. */
+  boolean retireUnused() {
+    return uses.compareAndSet(0, RETIRED);
+  }
+
+  /** Whether somebody uses it. */
+  boolean inUse() {
+    return (uses.get() & ~RETIRED) != 0;
+  }
+
+  /** Whether it is retired and nobody uses it. */
+  boolean idle() {
+    return uses.get() == RETIRED;
+  }
+
+  /**
+   * Frees what it holds, unless that has been done; nothing if the context is gone. It is free when
+   * this returns, whoever did it.
+   */
+  synchronized void free() {
+    if (freed) {
+      return;
+    }
+    freed = true;
+    if (memory.enter()) {
+      try {
+        free(memory, plan.deviceBytes(), block, ranges);
+      } finally {
+        memory.exit();
+      }
+    }
+  }
+
+  /**
+   * Frees a block and ends registrations; the context is bound. What fails here is lost with it.
+   */
+  static void free(
+      DeviceMemory memory, long bytes, long block, List<MappedRegistrations.Range> ranges) {
+    for (MappedRegistrations.Range range : ranges) {
+      try {
+        range.release();
+      } catch (GpuException e) {
+        // its pages stay pinned until the context is closed
+      }
+    }
+    try {
+      if (block != 0) {
+        memory.driver().free(block);
+      }
+    } catch (GpuException e) {
+      // stays allocated until the context is closed
+    }
+    memory.device().release(bytes);
+  }
+
+  /** One use. */
+  private final class Use implements ResidentSegment {
+    private final AtomicBoolean released = new AtomicBoolean();
+
+    @Override
+    public SegmentView view() {
+      return view;
+    }
+
+    @Override
+    public Placement placement() {
+      return plan.placement();
+    }
+
+    @Override
+    public long descriptor() {
+      return block;
+    }
+
+    @Override
+    public boolean reranksOnDevice() {
+      return plan.raw() != RawVectors.CALLER;
+    }
+
+    @Override
+    public void release() {
+      if (released.compareAndSet(false, true) && uses.decrementAndGet() == RETIRED) {
+        whenIdle.run();
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.search.SegmentView;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** Writes the {@code vamana::Segment} of a plan. */
+final class SegmentDescriptor {
+
+  private static final int SIGN_BIT = 0x80;
+  private static final float SIGNED_OFFSET = -128;
+
+  private SegmentDescriptor() {}
+
+  /**
+   * Writes a descriptor.
+   *
+   * @param target {@link SegmentLayout#BYTES} bytes
+   * @param block device address of the plan's block
+   * @param graph where the device reads adjacency rows, or 0
+   * @param raw where the device reads raw vectors, or 0
+   * @param range of the components, if the plan converts them to bytes
+   */
+  static void write(
+      MemorySegment target,
+      SegmentView view,
+      PlacementPlan plan,
+      long block,
+      long graph,
+      long raw,
+      ComponentRange range) {
+    SegmentShape shape = plan.shape();
+    target.fill((byte) 0);
+    setLong(target, SegmentLayout.GRAPH, graph);
+    setLong(target, SegmentLayout.VECTORS, address(block, plan.vectors()));
+    setLong(target, SegmentLayout.RAW, raw);
+    setLong(target, SegmentLayout.CODES, address(block, plan.codes()));
+    setLong(target, SegmentLayout.COLUMNS, address(block, plan.columns()));
+    setLong(target, SegmentLayout.CENTROID_NORMS, address(block, plan.norms()));
+    setInt(target, SegmentLayout.SIZE, shape.size());
+    setInt(target, SegmentLayout.DIMENSION, shape.dimension());
+    setInt(target, SegmentLayout.GRAPH_STRIDE, shape.graphStride());
+    setInt(target, SegmentLayout.MEDOID, view.medoid());
+    setInt(target, SegmentLayout.VECTOR_STRIDE, plan.vectorStride());
+    setInt(target, SegmentLayout.RAW_STRIDE, plan.rawStride());
+    setInt(target, SegmentLayout.CODE_STRIDE, plan.codeStride());
+    setInt(target, SegmentLayout.SUBSPACES, plan.codeStride() == 0 ? 0 : shape.subspaces());
+    setInt(target, SegmentLayout.SIMILARITY, similarity(view.similarity()));
+    int rawFormat = shape.floats() ? SegmentLayout.FORMAT_FLOAT32 : SegmentLayout.FORMAT_BYTE;
+    setInt(target, SegmentLayout.VECTOR_FORMAT, vectorFormat(plan.placement(), rawFormat));
+    setInt(target, SegmentLayout.RAW_FORMAT, rawFormat);
+    setInt(target, SegmentLayout.BYTE_SCORING, shape.floats() ? 0 : 1);
+    if (shape.floats() == false) {
+      setFloat(target, SegmentLayout.VECTOR_SCALE, 1);
+      setFloat(target, SegmentLayout.VECTOR_OFFSET, SIGNED_OFFSET);
+      setInt(target, SegmentLayout.VECTOR_FLIP, SIGN_BIT);
+    } else if (plan.placement() == Placement.EXACT_INT8) {
+      setFloat(target, SegmentLayout.VECTOR_SCALE, range.scale());
+      setFloat(target, SegmentLayout.VECTOR_OFFSET, range.offset());
+    }
+  }
+
+  private static int similarity(VectorSimilarityFunction function) {
+    return switch (function) {
+      case EUCLIDEAN -> 0;
+      case DOT_PRODUCT -> 1;
+      case COSINE -> 2;
+      case MAXIMUM_INNER_PRODUCT -> 3;
+    };
+  }
+
+  private static int vectorFormat(Placement placement, int rawFormat) {
+    return switch (placement) {
+      case EXACT_FLOAT16 -> SegmentLayout.FORMAT_FLOAT16;
+      case EXACT_INT8 -> SegmentLayout.FORMAT_BYTE;
+      default -> rawFormat;
+    };
+  }
+
+  private static long address(long block, long offset) {
+    return offset == PlacementPlan.NONE ? 0 : block + offset;
+  }
+
+  private static void setLong(MemorySegment target, long offset, long value) {
+    target.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
+  }
+
+  private static void setInt(MemorySegment target, long offset, int value) {
+    target.set(ValueLayout.JAVA_INT_UNALIGNED, offset, value);
+  }
+
+  private static void setFloat(MemorySegment target, long offset, float value) {
+    target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset, value);
+  }
+}

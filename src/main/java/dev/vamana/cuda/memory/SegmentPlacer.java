@@ -1,0 +1,229 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.GpuException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.apache.lucene.store.AlreadyClosedException;
+
+/** Finds room for a segment and uploads it. For the uploading thread. */
+final class SegmentPlacer {
+
+  private final PlacementPlanner planner;
+  private final ResidencyCounters counters;
+  private final Collection<SegmentEntry> entries;
+  private final BiConsumer<SegmentEntry, Resident> evict;
+  private final long evictAfter;
+
+  /**
+   * What became of a segment.
+   *
+   * @param resident what lies on the device, or null
+   * @param absence why nothing does
+   * @param failure what to tell of it, or null
+   */
+  record Outcome(Resident resident, Absence absence, Throwable failure) {}
+
+  /** Something that could be evicted, and for how long nobody has asked for it. */
+  private record Victim(SegmentEntry entry, Resident resident, long unused) {}
+
+  /**
+   * Makes a placer.
+   *
+   * @param entries all segments, of which some may be evicted
+   * @param evict frees a segment that has been retired unused
+   */
+  SegmentPlacer(
+      ResidencyOptions options,
+      ResidencyCounters counters,
+      Collection<SegmentEntry> entries,
+      BiConsumer<SegmentEntry, Resident> evict) {
+    this.planner = new PlacementPlanner(options.placement());
+    this.evictAfter = options.evictAfter().toNanos();
+    this.counters = counters;
+    this.entries = entries;
+    this.evict = evict;
+  }
+
+  /** Brings a segment to the device, or tells why not. */
+  Outcome place(SegmentEntry entry, CurrentMemory memories) {
+    DeviceMemory memory = null;
+    boolean entered = false;
+    try {
+      memory = memories.open();
+      entered = memory != null && memory.enter();
+      return entered ? place(entry, memory) : new Outcome(null, Absence.NO_DEVICE, null);
+    } catch (AlreadyClosedException e) {
+      return new Outcome(null, Absence.CLOSED, null);
+    } catch (Throwable e) {
+      if (memory != null && memory.lost()) {
+        // given up meanwhile, by somebody who knows why
+        return new Outcome(null, Absence.NO_DEVICE, null);
+      }
+      counters.failed();
+      boolean lost = e instanceof GpuException gpu && gpu.contextLost();
+      return new Outcome(null, lost ? Absence.NO_DEVICE : Absence.FAILED, e);
+    } finally {
+      if (entered) {
+        memory.exit();
+      }
+    }
+  }
+
+  private Outcome place(SegmentEntry entry, DeviceMemory memory) throws IOException {
+    SegmentShape shape = SegmentShape.of(entry.view());
+    List<PlacementPlan> candidates = candidates(entry, shape, memory);
+    if (candidates.isEmpty()) {
+      return new Outcome(null, Absence.UNSUPPORTED, null);
+    }
+    GpuException failure = null;
+    for (; ; ) {
+      PlacementPlan plan = makeRoom(entry, memory, candidates);
+      if (plan == null) {
+        break;
+      }
+      try {
+        return new Outcome(upload(entry, memory, plan), null, null);
+      } catch (GpuException e) {
+        boolean another =
+            e.kind() == GpuException.Kind.OUT_OF_MEMORY
+                || e.kind() == GpuException.Kind.NOT_SUPPORTED;
+        if (another == false) {
+          throw e;
+        }
+        failure = e;
+        candidates.remove(plan);
+        if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
+          entry.refused().add(plan);
+        }
+        if (memory.registrations().supported() == false) {
+          candidates.removeIf(candidate -> candidate.mappedBytes() > 0);
+        }
+      }
+    }
+    counters.failed();
+    if (candidates.isEmpty()
+        && failure != null
+        && failure.kind() == GpuException.Kind.NOT_SUPPORTED) {
+      return new Outcome(null, Absence.FAILED, failure);
+    }
+    entry.leastBytes(candidates.stream().mapToLong(PlacementPlan::deviceBytes).min().orElse(0));
+    return new Outcome(null, Absence.OVER_BUDGET, failure);
+  }
+
+  private List<PlacementPlan> candidates(
+      SegmentEntry entry, SegmentShape shape, DeviceMemory memory) {
+    List<PlacementPlan> candidates =
+        new ArrayList<>(planner.candidates(shape, memory.registrations().supported()));
+    candidates.removeAll(entry.refused());
+    return candidates;
+  }
+
+  /**
+   * Brings a segment to a better place than it has, if there is room without evicting others; its
+   * old place stays as it is.
+   */
+  Outcome improve(SegmentEntry entry, Resident old) {
+    DeviceMemory memory = old.memory();
+    boolean entered = false;
+    PlacementPlan plan = null;
+    try {
+      entered = memory.enter();
+      if (entered) {
+        List<PlacementPlan> candidates = candidates(entry, old.plan().shape(), memory);
+        int rank = candidates.indexOf(old.plan());
+        plan =
+            PlacementPlanner.choose(
+                candidates.subList(0, Math.max(0, rank)), memory.free(), memory.pageCache().free());
+      }
+      return new Outcome(plan == null ? null : upload(entry, memory, plan), null, null);
+    } catch (AlreadyClosedException e) {
+      return new Outcome(null, null, null);
+    } catch (Throwable e) {
+      if (memory.lost()) {
+        return new Outcome(null, null, null);
+      }
+      counters.failed();
+      if (e instanceof GpuException gpu && gpu.kind() == GpuException.Kind.NOT_SUPPORTED) {
+        entry.refused().add(plan);
+      }
+      return new Outcome(null, null, e);
+    } finally {
+      if (entered) {
+        memory.exit();
+      }
+    }
+  }
+
+  private Resident upload(SegmentEntry entry, DeviceMemory memory, PlacementPlan plan)
+      throws IOException {
+    Runnable abort =
+        () -> {
+          entry.checkOpen();
+          if (memory.lost()) {
+            throw new GpuException(GpuException.Kind.CONTEXT_LOST, "the context was given up");
+          }
+        };
+    SegmentUpload upload = new SegmentUpload(entry.view(), plan, memory, abort);
+    long start = System.nanoTime();
+    Resident resident = upload.run();
+    counters.uploaded(upload.copiedBytes(), System.nanoTime() - start);
+    return resident;
+  }
+
+  /**
+   * The best plan that fits. Others are evicted if without that there is none that has the graph on
+   * the device.
+   */
+  private PlacementPlan makeRoom(
+      SegmentEntry entry, DeviceMemory memory, List<PlacementPlan> candidates) {
+    long free = memory.free();
+    long mappedFree = memory.pageCache().free();
+    PlacementPlan plan = PlacementPlanner.choose(candidates, free, mappedFree);
+    if (plan != null && plan.graphOnDevice()) {
+      return plan;
+    }
+    List<Victim> victims = victims(entry, memory);
+    long evictable = 0;
+    long mappedEvictable = 0;
+    for (Victim victim : victims) {
+      evictable += victim.resident.plan().deviceBytes();
+      mappedEvictable += victim.resident.plan().mappedBytes();
+    }
+    PlacementPlan better =
+        PlacementPlanner.choose(candidates, free + evictable, mappedFree + mappedEvictable);
+    if (better == null || (plan != null && better.graphOnDevice() == false)) {
+      return plan;
+    }
+    for (Victim victim : victims) {
+      if (PlacementPlanner.fits(better, memory.free(), memory.pageCache().free())) {
+        break;
+      }
+      if (victim.resident.retireUnused()) {
+        evict.accept(victim.entry, victim.resident);
+      }
+    }
+    return PlacementPlanner.choose(candidates, memory.free(), memory.pageCache().free());
+  }
+
+  /** What may be evicted for a segment, least recently used first. */
+  private List<Victim> victims(SegmentEntry entry, DeviceMemory memory) {
+    List<Victim> victims = new ArrayList<>();
+    long asked = entry.lastUse();
+    for (SegmentEntry other : entries) {
+      Resident resident = other.resident();
+      long unused = asked - other.lastUse();
+      if (resident != null
+          && resident.memory() == memory
+          && resident.inUse() == false
+          && unused >= evictAfter) {
+        victims.add(new Victim(other, resident, unused));
+      }
+    }
+    victims.sort(Comparator.comparingLong(Victim::unused).reversed());
+    return victims;
+  }
+}

@@ -1,0 +1,362 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.SegmentView;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Uploads segments one after the other in the background, under a budget.
+ *
+ * <p>A segment that does not fit makes others give way only if it would otherwise not have its
+ * graph on the device, and only those that nobody uses, least recently used first. To be evicted a
+ * segment must have been unused for a minute (by default) when the other was opened or asked for;
+ * so two segments that take turns in searches push each other out once a minute at most, and of
+ * more than fit, those that came first stay and the others are searched on the CPU. When memory is
+ * freed, segments without a place are tried again, and then those with one that is not the best.
+ *
+ * <p>Uploads run in a given executor, one at a time. Closing a segment and a residency free memory
+ * on the calling thread. A lost context takes everything with it: after {@link #abandon} the next
+ * search of a segment queues it again, and the driver of that time is asked for.
+ */
+public final class SegmentResidency implements Residency {
+
+  private final ResidencyOptions options;
+  private final LongSupplier clock;
+  private final SerialTasks tasks;
+  private final ResidencyCounters counters = new ResidencyCounters();
+  private final SegmentPlacer placer;
+  private final CurrentMemory memories;
+  private final Map<SegmentView, SegmentEntry> entries = new ConcurrentHashMap<>();
+  // of these a search that comes late must not make an entry again
+  private final Set<SegmentView> closedViews = Collections.newSetFromMap(new WeakHashMap<>());
+  private final Object entriesLock = new Object();
+  private final ResidentSet live = new ResidentSet();
+  private final ResidencyListener listener;
+  private boolean closed;
+
+  /** A segment, and for how long nobody has asked for it. */
+  private record Candidate(SegmentEntry entry, long unused) {}
+
+  /**
+   * Makes a residency of no segments.
+   *
+   * @param drivers gives the driver, or null while there is none. Its context stays open until
+   *     {@link #abandon} or {@link #close} has returned. While {@link #abandon} runs, the driver
+   *     that is given up or null; after that the former is not used if it is given again
+   * @param executor runs uploads; one thread is kept busy
+   * @param listener is told what becomes of segments
+   */
+  public SegmentResidency(
+      Supplier<CudaDriver> drivers,
+      ResidencyOptions options,
+      Executor executor,
+      ResidencyListener listener) {
+    this(drivers, options, executor, listener, System::nanoTime);
+  }
+
+  /**
+   * Makes a residency of no segments.
+   *
+   * @param clock nanoseconds, from any origin
+   */
+  SegmentResidency(
+      Supplier<CudaDriver> drivers,
+      ResidencyOptions options,
+      Executor executor,
+      ResidencyListener listener,
+      LongSupplier clock) {
+    this.options = Objects.requireNonNull(options, "options");
+    this.clock = Objects.requireNonNull(clock, "clock");
+    this.listener = Objects.requireNonNull(listener, "listener");
+    this.tasks = new SerialTasks(Objects.requireNonNull(executor, "executor"));
+    this.memories = new CurrentMemory(Objects.requireNonNull(drivers, "drivers"), options);
+    this.placer = new SegmentPlacer(options, counters, entries.values(), this::evict);
+  }
+
+  @Override
+  public void opened(SegmentView view) {
+    if (view.hasGraph()) {
+      entry(view);
+    }
+  }
+
+  /** The segment's entry, made and queued if there is none; null if the segment is closed. */
+  private SegmentEntry entry(SegmentView view) {
+    SegmentEntry entry;
+    synchronized (entriesLock) {
+      entry = entries.get(view);
+      if (entry != null || closed || closedViews.contains(view)) {
+        return entry;
+      }
+      entry = new SegmentEntry(view, clock.getAsLong());
+      entries.put(view, entry);
+    }
+    queue(entry);
+    return entry;
+  }
+
+  private void queue(SegmentEntry entry) {
+    tasks.add(() -> upload(entry), false);
+  }
+
+  @Override
+  public ResidentSegment acquire(SegmentView view) {
+    SegmentEntry entry = entries.get(view);
+    if (entry == null) {
+      entry = view.hasGraph() ? entry(view) : null;
+      if (entry == null) {
+        counters.missed(view.hasGraph() ? Absence.CLOSED : Absence.UNSUPPORTED);
+        return null;
+      }
+    }
+    ResidentSegment segment = use(entry);
+    if (segment == null) {
+      counters.missed(entry.absence());
+    }
+    return segment;
+  }
+
+  private ResidentSegment use(SegmentEntry entry) {
+    long now = clock.getAsLong();
+    entry.used(now);
+    Resident resident = entry.resident();
+    ResidentSegment segment = resident == null ? null : resident.use();
+    if (segment != null) {
+      counters.hit();
+    } else if (entry.requeue(now, false)) {
+      queue(entry);
+    }
+    return segment;
+  }
+
+  /**
+   * As {@link #acquire}, but waits while the segment is queued or being uploaded.
+   *
+   * @param cancelled asked every few milliseconds; true ends the wait
+   * @return null if the segment is not resident all the same
+   */
+  public ResidentSegment await(SegmentView view, BooleanSupplier cancelled) {
+    ResidentSegment segment = acquire(view);
+    SegmentEntry entry = segment == null ? entries.get(view) : null;
+    try {
+      // what was uploaded may be evicted before it is used
+      while (segment == null && entry != null && entry.awaitUpload(cancelled) != null) {
+        segment = use(entry);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return segment;
+  }
+
+  @Override
+  public String absence(SegmentView view) {
+    SegmentEntry entry = entries.get(view);
+    if (entry != null) {
+      return entry.absence().text();
+    }
+    return (view.hasGraph() ? Absence.CLOSED : Absence.UNSUPPORTED).text();
+  }
+
+  private void upload(SegmentEntry entry) {
+    if (entry.beginUpload() == false) {
+      return;
+    }
+    SegmentPlacer.Outcome outcome = placer.place(entry, memories);
+    Resident resident = outcome.resident();
+    if (resident != null) {
+      resident.whenIdle(() -> idle(entry, resident));
+      live.add(resident);
+    }
+    long retry = clock.getAsLong();
+    if (outcome.absence() != Absence.NO_DEVICE || outcome.failure() != null) {
+      retry += options.retryAfter().toNanos();
+    }
+    if (entry.endUpload(resident, outcome.absence(), retry)) {
+      PlacementPlan plan = resident.plan();
+      listener.uploaded(entry.view(), plan.placement(), plan.deviceBytes());
+    } else if (resident != null) {
+      resident.retire();
+      freeOrTell(entry, resident);
+    } else if (outcome.failure() != null) {
+      listener.failed(entry.view(), outcome.failure());
+    }
+  }
+
+  /** The last use of a retired segment has ended; on the thread that ended it. */
+  private void idle(SegmentEntry entry, Resident resident) {
+    entry.signal();
+    tasks.add(() -> freeOrTell(entry, resident), true);
+  }
+
+  private void freeOrTell(SegmentEntry entry, Resident resident) {
+    try {
+      free(resident);
+    } catch (GpuException e) {
+      listener.failed(entry.view(), e);
+    }
+  }
+
+  private void free(Resident resident) {
+    boolean held;
+    try {
+      resident.free();
+    } finally {
+      held = live.remove(resident);
+    }
+    if (held) {
+      tasks.add(this::retryWaiting, false);
+    }
+  }
+
+  private void evict(SegmentEntry entry, Resident victim) {
+    entry.evicted(victim);
+    try {
+      victim.free();
+    } finally {
+      live.remove(victim);
+    }
+    counters.evicted();
+    listener.evicted(entry.view());
+  }
+
+  /** Queues segments that there was no room for and may be now, those last asked for first. */
+  private void retryWaiting() {
+    DeviceMemory memory = memories.current();
+    if (memory == null) {
+      return;
+    }
+    long now = clock.getAsLong();
+    List<Candidate> waiting = new ArrayList<>();
+    for (SegmentEntry entry : entries.values()) {
+      if (entry.absence() == Absence.OVER_BUDGET && entry.leastBytes() <= memory.device().free()) {
+        waiting.add(new Candidate(entry, now - entry.lastUse()));
+      }
+    }
+    waiting.sort(Comparator.comparingLong(Candidate::unused));
+    for (Candidate next : waiting) {
+      if (next.entry.requeue(now, true)) {
+        queue(next.entry);
+      }
+    }
+    tasks.add(this::improveAll, false);
+  }
+
+  /** Gives segments that are resident better places if there is room, those last used first. */
+  private void improveAll() {
+    long now = clock.getAsLong();
+    List<Candidate> resident = new ArrayList<>();
+    for (SegmentEntry entry : entries.values()) {
+      if (entry.resident() != null) {
+        resident.add(new Candidate(entry, now - entry.lastUse()));
+      }
+    }
+    resident.sort(Comparator.comparingLong(Candidate::unused));
+    resident.forEach(next -> improve(next.entry));
+  }
+
+  private void improve(SegmentEntry entry) {
+    Resident old = entry.beginImprovement();
+    if (old == null) {
+      return;
+    }
+    SegmentPlacer.Outcome outcome = placer.improve(entry, old);
+    Resident better = outcome.resident();
+    if (better != null) {
+      better.whenIdle(() -> idle(entry, better));
+      live.add(better);
+    }
+    boolean replaced = entry.endImprovement(better);
+    Resident unwanted = replaced ? old : better;
+    // searches that have begun go on in the old place; whoever closes the segment waits for them
+    if (unwanted != null && unwanted.retire()) {
+      freeOrTell(entry, unwanted);
+    }
+    if (replaced) {
+      listener.uploaded(entry.view(), better.plan().placement(), better.plan().deviceBytes());
+    } else if (outcome.failure() != null) {
+      listener.failed(entry.view(), outcome.failure());
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws GpuException if the context turns out to be lost; then nothing reads the files either
+   */
+  @Override
+  public void closing(SegmentView view) {
+    SegmentEntry entry;
+    synchronized (entriesLock) {
+      closedViews.add(view);
+      entry = entries.get(view);
+    }
+    if (entry != null) {
+      close(entry);
+    }
+  }
+
+  private void close(SegmentEntry entry) {
+    List<Resident> residents = entry.close();
+    try {
+      for (Resident resident : residents) {
+        boolean idle = resident.retire();
+        if (idle == false && resident.readsFiles()) {
+          entry.awaitIdle(resident);
+          idle = true;
+        }
+        if (idle) {
+          free(resident);
+        }
+      }
+    } finally {
+      entries.remove(entry.view());
+    }
+  }
+
+  @Override
+  public void abandon() {
+    DeviceMemory lost = memories.abandon();
+    long now = clock.getAsLong();
+    for (SegmentEntry entry : entries.values()) {
+      entry.abandon(now);
+    }
+    if (lost != null) {
+      live.removeAll(lost);
+    }
+  }
+
+  /** The counters now. */
+  public ResidencyStats stats() {
+    return counters.snapshot(entries.values(), memories.current());
+  }
+
+  /**
+   * Frees everything, once the last {@link ResidentSegment} is released; segments that are opened
+   * later are ignored.
+   */
+  @Override
+  public void close() {
+    synchronized (entriesLock) {
+      closed = true;
+    }
+    for (SegmentEntry entry : entries.values()) {
+      close(entry);
+    }
+    live.awaitEmpty();
+    memories.close();
+  }
+}

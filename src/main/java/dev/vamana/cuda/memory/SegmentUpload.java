@@ -1,0 +1,263 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.pq.Codebook;
+import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.FileRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Brings one segment to the device as a plan says. For the uploading thread, between {@link
+ * DeviceMemory#enter} and {@link DeviceMemory#exit}.
+ *
+ * <p>Files and device are both little-endian, so bytes are copied as they are.
+ */
+final class SegmentUpload {
+
+  // of rows that are converted where they are, between two looks at whether to go on
+  private static final long SLICE_BYTES = 64L << 20;
+
+  private final SegmentView view;
+  private final PlacementPlan plan;
+  private final DeviceMemory memory;
+  private final CudaDriver driver;
+  private final Runnable abort;
+  private final List<MappedRegistrations.Range> ranges = new ArrayList<>();
+  private BounceBuffers buffers;
+  private long block;
+  private long copied;
+
+  /**
+   * Prepares an upload.
+   *
+   * @param abort throws when the upload should stop; asked every few megabytes
+   */
+  SegmentUpload(SegmentView view, PlacementPlan plan, DeviceMemory memory, Runnable abort) {
+    this.view = view;
+    this.plan = plan;
+    this.memory = memory;
+    this.driver = memory.driver();
+    this.abort = abort;
+  }
+
+  /** Bytes copied to the device so far. */
+  long copiedBytes() {
+    return copied;
+  }
+
+  /**
+   * Uploads the segment; afterwards everything is where it belongs, or nothing is left behind.
+   *
+   * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if there is not room enough,
+   *     with {@link GpuException.Kind#NOT_SUPPORTED} if another placement may be possible
+   * @throws org.apache.lucene.store.AlreadyClosedException if the segment was closed
+   */
+  Resident run() throws IOException {
+    if (memory.device().tryReserve(plan.deviceBytes()) == false) {
+      throw new GpuException(
+          GpuException.Kind.OUT_OF_MEMORY,
+          plan.deviceBytes() + " bytes do not fit: " + memory.device());
+    }
+    boolean success = false;
+    try {
+      buffers = memory.buffers();
+      block = driver.allocate(plan.deviceBytes());
+      copyAll();
+      buffers.finish();
+      success = true;
+      return new Resident(view, plan, memory, block, ranges);
+    } finally {
+      if (success == false) {
+        undo();
+      }
+    }
+  }
+
+  private void undo() {
+    try {
+      if (block != 0) {
+        buffers.finish();
+      }
+    } catch (GpuException e) {
+      // freeing waits, too
+    }
+    Resident.free(memory, plan.deviceBytes(), block, ranges);
+  }
+
+  private void copyAll() throws IOException {
+    SegmentShape shape = plan.shape();
+    long graph = 0;
+    if (plan.graphOnDevice()) {
+      graph = block + plan.graph();
+      copyRows(view.graphRegion(), shape.graphStride() * Integer.BYTES, plan.graph());
+    } else if (plan.placement() == Placement.MAPPED_GRAPH) {
+      graph = register(view.graphRegion());
+    }
+    long raw = 0;
+    if (plan.raw() == RawVectors.DEVICE) {
+      raw = block + plan.rawCopy();
+      copyRows(view.vectorsRegion(), shape.vectorBytes(), plan.rawCopy());
+    } else if (plan.raw() == RawVectors.MAPPED) {
+      raw = register(view.vectorsRegion());
+    }
+    if (plan.codeStride() > 0) {
+      copyRows(view.codesRegion(), shape.subspaces(), plan.codes());
+      copyCodebook(view.codebook());
+    }
+    ComponentRange range = plan.converts() ? convert(raw) : null;
+    copyDescriptor(graph, raw, range);
+  }
+
+  private long register(FileRegion region) {
+    MappedRegistrations.Range range = memory.registrations().register(region.segment(), abort);
+    ranges.add(range);
+    return range.deviceAddress();
+  }
+
+  /** Copies a region row by row; rows lie at multiples of 16 bytes on the device. */
+  private void copyRows(FileRegion region, int width, long offset) throws IOException {
+    int stride = (width + 15) & -16;
+    int rows = plan.shape().size();
+    checkRegion(region, width);
+    if (stride != width) {
+      BounceBuffers.Lane lane = buffers.next();
+      driver.fill(block + offset, (byte) 0, (long) rows * stride, lane.stream());
+      buffers.finish();
+    }
+    RowReader reader = new RowReader(region);
+    int most = BounceBuffers.BYTES / width;
+    for (int row = 0; row < rows; ) {
+      abort.run();
+      int count = Math.min(most, rows - row);
+      BounceBuffers.Lane lane = buffers.next();
+      MemorySegment bytes = lane.buffer().asSlice(0, (long) count * width);
+      reader.read(bytes);
+      long target = block + offset + (long) row * stride;
+      if (stride == width) {
+        driver.copyToDevice(target, bytes, lane.stream());
+      } else {
+        driver.copyRowsToDevice(target, stride, bytes, width, count, lane.stream());
+      }
+      copied += bytes.byteSize();
+      row += count;
+    }
+  }
+
+  private void checkRegion(FileRegion region, int width) {
+    if (region.length() != (long) plan.shape().size() * width) {
+      throw new IllegalArgumentException(
+          region + " of " + view.name() + " is not " + plan.shape().size() + " rows of " + width);
+    }
+  }
+
+  /** The codebook by columns, and the largest norm of a centroid of each subspace. */
+  private void copyCodebook(Codebook codebook) {
+    float[] centroids = codebook.centroids();
+    int subspaces = codebook.layout().count();
+    float[] norms = new float[subspaces];
+    float[] column = new float[Limits.CENTROIDS];
+    BounceBuffers.Lane lane = null;
+    int most = BounceBuffers.BYTES / (Limits.CENTROIDS * Float.BYTES);
+    int filled = 0;
+    int dimension = plan.shape().dimension();
+    int d = 0;
+    for (int s = 0; s < subspaces; s++) {
+      int length = codebook.layout().length(s);
+      int start = Limits.CENTROIDS * codebook.layout().offset(s);
+      norms[s] = largestNorm(centroids, start, length);
+      for (int i = 0; i < length; i++, d++) {
+        for (int c = 0; c < Limits.CENTROIDS; c++) {
+          column[c] = centroids[start + c * length + i];
+        }
+        lane = filled == 0 ? buffers.next() : lane;
+        MemorySegment.copy(
+            column, 0, lane.buffer(), ValueLayout.JAVA_FLOAT, columnOffset(filled), column.length);
+        filled++;
+        if (filled == most || d == dimension - 1) {
+          long target = block + plan.columns() + columnOffset(d + 1 - filled);
+          copy(lane, target, columnOffset(filled));
+          filled = 0;
+        }
+      }
+    }
+    lane = buffers.next();
+    MemorySegment.copy(norms, 0, lane.buffer(), ValueLayout.JAVA_FLOAT, 0, subspaces);
+    copy(lane, block + plan.norms(), (long) subspaces * Float.BYTES);
+  }
+
+  private static long columnOffset(int d) {
+    return (long) d * Limits.CENTROIDS * Float.BYTES;
+  }
+
+  private static float largestNorm(float[] centroids, int start, int length) {
+    double largest = 0;
+    for (int c = 0; c < Limits.CENTROIDS; c++) {
+      double squared = 0;
+      for (int i = 0; i < length; i++) {
+        double component = centroids[start + c * length + i];
+        squared += component * component;
+      }
+      largest = Math.max(largest, squared);
+    }
+    // a bound has to stay one after rounding
+    return Math.nextUp((float) Math.sqrt(largest));
+  }
+
+  private void copy(BounceBuffers.Lane lane, long target, long bytes) {
+    abort.run();
+    driver.copyToDevice(target, lane.buffer().asSlice(0, bytes), lane.stream());
+    copied += bytes;
+  }
+
+  private ComponentRange convert(long raw) throws IOException {
+    VectorConversion conversion = new VectorConversion(driver, plan, block);
+    return conversion.run(buffers, raw == 0 ? this::staged : slice -> inPlace(raw, slice));
+  }
+
+  /** Rows that the device can read already. */
+  private void inPlace(long raw, VectorConversion.Slice slice) {
+    buffers.finish();
+    int stride = plan.rawStride();
+    long rows = plan.shape().size();
+    long most = Math.max(1, SLICE_BYTES / stride);
+    for (long row = 0; row < rows; row += most) {
+      abort.run();
+      BounceBuffers.Lane lane = buffers.next();
+      slice.accept(raw + row * stride, stride, row, Math.min(most, rows - row), lane.stream());
+    }
+    buffers.finish();
+  }
+
+  /** Rows that the device reads from the buffers. */
+  private void staged(VectorConversion.Slice slice) throws IOException {
+    int width = plan.shape().vectorBytes();
+    FileRegion region = view.vectorsRegion();
+    checkRegion(region, width);
+    RowReader reader = new RowReader(region);
+    int rows = plan.shape().size();
+    int most = BounceBuffers.BYTES / width;
+    for (int row = 0; row < rows; ) {
+      abort.run();
+      int count = Math.min(most, rows - row);
+      BounceBuffers.Lane lane = buffers.next();
+      reader.read(lane.buffer().asSlice(0, (long) count * width));
+      slice.accept(lane.deviceAddress(), width, row, count, lane.stream());
+      copied += (long) count * width;
+      row += count;
+    }
+  }
+
+  private void copyDescriptor(long graph, long raw, ComponentRange range) {
+    BounceBuffers.Lane lane = buffers.next();
+    SegmentDescriptor.write(
+        lane.buffer().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw, range);
+    copy(lane, block, SegmentLayout.BYTES);
+  }
+}

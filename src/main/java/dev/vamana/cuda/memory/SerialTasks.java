@@ -1,0 +1,78 @@
+package dev.vamana.cuda.memory;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/** Runs tasks of an executor one after the other, in their order. */
+final class SerialTasks {
+
+  private final Executor executor;
+  private final Queue<Task> tasks = new ArrayDeque<>();
+  private boolean running;
+
+  private record Task(Runnable work, boolean essential) {}
+
+  SerialTasks(Executor executor) {
+    this.executor = executor;
+  }
+
+  /**
+   * Queues a task. One that throws does not keep the next from being run.
+   *
+   * @param essential whether the task is run by the calling thread, rather than dropped, if the
+   *     executor takes no more
+   */
+  void add(Runnable work, boolean essential) {
+    synchronized (this) {
+      tasks.add(new Task(work, essential));
+      if (running) {
+        return;
+      }
+      running = true;
+    }
+    start();
+  }
+
+  private void start() {
+    try {
+      executor.execute(this::run);
+    } catch (RejectedExecutionException e) {
+      for (Task task : takeAll()) {
+        if (task.essential) {
+          task.work.run();
+        }
+      }
+    }
+  }
+
+  private synchronized List<Task> takeAll() {
+    List<Task> all = new ArrayList<>(tasks);
+    tasks.clear();
+    running = false;
+    return all;
+  }
+
+  private void run() {
+    boolean finished = false;
+    try {
+      for (Task task = next(); task != null; task = next()) {
+        task.work.run();
+      }
+      finished = true;
+    } finally {
+      if (finished == false) {
+        start();
+      }
+    }
+  }
+
+  private synchronized Task next() {
+    Task task = tasks.poll();
+    running = task != null;
+    return task;
+  }
+}

@@ -1,0 +1,150 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.ConvertLayout;
+import dev.vamana.cuda.kernel.RangeLayout;
+import dev.vamana.cuda.kernel.RangeResultLayout;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Makes a segment's copies in half precision or of one byte a component on the device, from float
+ * rows that the device reads wherever they are.
+ */
+final class VectorConversion {
+
+  private static final String RANGE_KERNEL = "convert_range";
+  private static final String FLOAT16_KERNEL = "convert_float16";
+  private static final String BYTE_KERNEL = "convert_byte";
+  private static final int THREADS = 256;
+  private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
+
+  private final CudaDriver driver;
+  private final PlacementPlan plan;
+  private final long block;
+
+  /** Float rows that the device can read. */
+  interface Rows {
+    /** Hands over all rows, some at a time, in ascending order. */
+    void forEach(Slice slice) throws IOException;
+  }
+
+  /** Some rows. */
+  @FunctionalInterface
+  interface Slice {
+    /**
+     * Starts work on them.
+     *
+     * @param source where the device sees the first
+     * @param stride bytes from one to the next
+     * @param first ordinal of the first
+     * @param count how many
+     * @param stream where the work goes
+     */
+    void accept(long source, int stride, long first, long count, long stream);
+  }
+
+  /**
+   * Makes a conversion.
+   *
+   * @param plan with copies
+   * @param block device address of the plan's block
+   */
+  VectorConversion(CudaDriver driver, PlacementPlan plan, long block) {
+    this.driver = driver;
+    this.plan = plan;
+    this.block = block;
+  }
+
+  /**
+   * Converts all rows.
+   *
+   * @return the range of the components
+   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if the format cannot hold
+   *     them
+   */
+  ComponentRange run(BounceBuffers buffers, Rows rows) throws IOException {
+    driver.fill(
+        block + PlacementPlan.RANGE, (byte) 0, RangeResultLayout.BYTES, buffers.next().stream());
+    buffers.finish();
+    boolean half = plan.placement() == Placement.EXACT_FLOAT16;
+    CudaDriver.Kernel ranger = driver.kernel(RANGE_KERNEL);
+    CudaDriver.Kernel converter = driver.kernel(half ? FLOAT16_KERNEL : BYTE_KERNEL);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment parameters = arena.allocate(ConvertLayout.BYTES, Long.BYTES);
+      rows.forEach(
+          (source, stride, first, count, stream) -> {
+            range(ranger, parameters, source, stride, count, stream);
+            if (half) {
+              convert(converter, parameters, source, stride, first, count, stream, null);
+            }
+          });
+      ComponentRange range = range(buffers);
+      if ((half ? range.fitsHalf() : range.fitsByte()) == false) {
+        throw new GpuException(
+            GpuException.Kind.NOT_SUPPORTED,
+            "components of " + range + " do not fit " + plan.placement().settingName());
+      }
+      if (half == false) {
+        rows.forEach(
+            (source, stride, first, count, stream) ->
+                convert(converter, parameters, source, stride, first, count, stream, range));
+      }
+      return range;
+    }
+  }
+
+  private void range(
+      CudaDriver.Kernel kernel,
+      MemorySegment parameters,
+      long source,
+      int stride,
+      long count,
+      long stream) {
+    parameters.set(ValueLayout.JAVA_LONG, RangeLayout.SOURCE, source);
+    parameters.set(ValueLayout.JAVA_LONG, RangeLayout.RESULT, block + PlacementPlan.RANGE);
+    parameters.set(ValueLayout.JAVA_LONG, RangeLayout.ROWS, count);
+    parameters.set(ValueLayout.JAVA_INT, RangeLayout.DIMENSION, plan.shape().dimension());
+    parameters.set(ValueLayout.JAVA_INT, RangeLayout.SOURCE_STRIDE, stride);
+    launch(kernel, parameters.asSlice(0, RangeLayout.BYTES), stream);
+  }
+
+  private void convert(
+      CudaDriver.Kernel kernel,
+      MemorySegment parameters,
+      long source,
+      int stride,
+      long first,
+      long count,
+      long stream,
+      ComponentRange range) {
+    long target = block + plan.vectors() + first * plan.vectorStride();
+    parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.SOURCE, source);
+    parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.TARGET, target);
+    parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.ROWS, count);
+    parameters.set(ValueLayout.JAVA_INT, ConvertLayout.DIMENSION, plan.shape().dimension());
+    parameters.set(ValueLayout.JAVA_INT, ConvertLayout.SOURCE_STRIDE, stride);
+    parameters.set(ValueLayout.JAVA_INT, ConvertLayout.TARGET_STRIDE, plan.vectorStride());
+    parameters.set(ValueLayout.JAVA_FLOAT, ConvertLayout.SCALE, range == null ? 1 : range.scale());
+    parameters.set(
+        ValueLayout.JAVA_FLOAT, ConvertLayout.OFFSET, range == null ? 0 : range.offset());
+    launch(kernel, parameters, stream);
+  }
+
+  private void launch(CudaDriver.Kernel kernel, MemorySegment parameters, long stream) {
+    int blocks = driver.device().multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
+    driver.launch(kernel, blocks, THREADS, 0, parameters, stream);
+  }
+
+  private ComponentRange range(BounceBuffers buffers) {
+    buffers.finish();
+    BounceBuffers.Lane lane = buffers.next();
+    MemorySegment result = lane.buffer().asSlice(0, RangeResultLayout.BYTES);
+    driver.copyFromDevice(result, block + PlacementPlan.RANGE, lane.stream());
+    buffers.finish();
+    return ComponentRange.read(result);
+  }
+}

@@ -1,0 +1,224 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.elasticsearch.common.settings.Setting;
+import org.elasticsearch.common.settings.Setting.Property;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.common.unit.ByteSizeUnit;
+import org.elasticsearch.common.unit.ByteSizeValue;
+import org.elasticsearch.common.unit.RatioValue;
+import org.elasticsearch.common.unit.RelativeByteSizeValue;
+import org.elasticsearch.core.TimeValue;
+
+/**
+ * What a node's settings say about its GPU; docs/node-settings.md tells operators what each does.
+ *
+ * <p>All are read when the node starts. Values outside the range are rejected with an {@link
+ * IllegalArgumentException} that names setting, value and range, and the node does not start.
+ *
+ * @param mode whether to use a GPU
+ * @param device number of the device, from 0, as the driver counts those that the process may see
+ * @param memoryLimit most device memory to fill with segments
+ * @param pageCacheLimit most memory of the host to pin, in which the device reads segment files
+ * @param placement how every segment is to be placed, or null to have it chosen for each
+ * @param maxBatch most work items of one launch
+ * @param linger how long an idle device waits for more queries before it starts the first
+ * @param waitForUpload whether queries wait for a segment on its way to the device instead of being
+ *     answered by the CPU
+ */
+record GpuSettings(
+    GpuMode mode,
+    int device,
+    MemoryLimit memoryLimit,
+    MemoryLimit pageCacheLimit,
+    Placement placement,
+    int maxBatch,
+    TimeValue linger,
+    boolean waitForUpload) {
+
+  /** The value of {@code vamana.gpu.placement} that leaves the choice to the planner. */
+  static final String AUTO_PLACEMENT = "auto";
+
+  private static final int MAX_DEVICES = 64;
+  private static final ByteSizeValue MIN_MEMORY = ByteSizeValue.of(64, ByteSizeUnit.MB);
+  private static final TimeValue MAX_LINGER = TimeValue.timeValueMillis(100);
+
+  /** Whether this node uses a GPU. */
+  static final Setting<GpuMode> ENABLED =
+      new Setting<>(
+          "vamana.gpu.enabled",
+          GpuMode.AUTO.settingName(),
+          text ->
+              oneOf(
+                  "vamana.gpu.enabled",
+                  text,
+                  Arrays.asList(GpuMode.values()),
+                  GpuMode::settingName),
+          Property.NodeScope);
+
+  /** Number of the device that is used. */
+  static final Setting<Integer> DEVICE =
+      Setting.intSetting("vamana.gpu.device", 0, 0, MAX_DEVICES - 1, Property.NodeScope);
+
+  /** Most device memory that is filled with segments. */
+  static final Setting<MemoryLimit> MEMORY_LIMIT =
+      memorySetting(
+          "vamana.gpu.memory.limit", MemoryLimit.DEFAULT_DEVICE, MIN_MEMORY, "the device's");
+
+  /** Most memory of the host that is pinned, so that the device can read files in it. */
+  static final Setting<MemoryLimit> PAGE_CACHE_LIMIT =
+      memorySetting(
+          "vamana.gpu.page_cache.limit",
+          MemoryLimit.DEFAULT_PAGE_CACHE,
+          ByteSizeValue.ZERO,
+          "the host's");
+
+  /** How segments are placed: {@link #AUTO_PLACEMENT}, or the name of the only placement. */
+  static final Setting<String> PLACEMENT =
+      new Setting<>(
+          "vamana.gpu.placement",
+          AUTO_PLACEMENT,
+          text -> parsePlacement("vamana.gpu.placement", text),
+          Property.NodeScope);
+
+  /** Most work items of one launch. */
+  static final Setting<Integer> BATCH_MAX_SIZE =
+      Setting.intSetting(
+          "vamana.gpu.batch.max_size",
+          BatchOptions.DEFAULT.maxBatch(),
+          1,
+          BatchOptions.MAX_BATCH,
+          Property.NodeScope);
+
+  /** How long an idle device waits for company of the first query. */
+  static final Setting<TimeValue> BATCH_LINGER =
+      Setting.timeSetting(
+          "vamana.gpu.batch.linger",
+          TimeValue.ZERO,
+          TimeValue.ZERO,
+          MAX_LINGER,
+          Property.NodeScope);
+
+  /** Whether queries wait for a segment that is on its way to the device. */
+  static final Setting<Boolean> WAIT_FOR_UPLOAD =
+      new Setting<>(
+          "vamana.gpu.wait_for_upload",
+          "false",
+          text ->
+              Boolean.valueOf(
+                  oneOf(
+                      "vamana.gpu.wait_for_upload",
+                      text,
+                      List.of("true", "false"),
+                      Function.identity())),
+          Property.NodeScope);
+
+  /** Every setting, for registration. */
+  static final List<Setting<?>> ALL =
+      List.of(
+          ENABLED,
+          DEVICE,
+          MEMORY_LIMIT,
+          PAGE_CACHE_LIMIT,
+          PLACEMENT,
+          BATCH_MAX_SIZE,
+          BATCH_LINGER,
+          WAIT_FOR_UPLOAD);
+
+  /** What a node's settings say. */
+  static GpuSettings of(Settings settings) {
+    String placement = PLACEMENT.get(settings);
+    return new GpuSettings(
+        ENABLED.get(settings),
+        DEVICE.get(settings),
+        MEMORY_LIMIT.get(settings),
+        PAGE_CACHE_LIMIT.get(settings),
+        placement.equals(AUTO_PLACEMENT)
+            ? null
+            : oneOf(
+                PLACEMENT.getKey(),
+                placement,
+                Arrays.asList(Placement.values()),
+                Placement::settingName),
+        BATCH_MAX_SIZE.get(settings),
+        BATCH_LINGER.get(settings),
+        WAIT_FOR_UPLOAD.get(settings));
+  }
+
+  private static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {
+    return values.stream()
+        .filter(value -> name.apply(value).equals(text))
+        .findFirst()
+        .orElseThrow(() -> notOneOf(key, text, values.stream().map(name).toList()));
+  }
+
+  private static IllegalArgumentException notOneOf(String key, String text, List<String> names) {
+    return new IllegalArgumentException(
+        "Failed to parse value ["
+            + text
+            + "] for setting ["
+            + key
+            + "] must be one of "
+            + names.stream().collect(Collectors.joining(", ", "[", "]")));
+  }
+
+  private static String parsePlacement(String key, String text) {
+    List<String> names =
+        Arrays.stream(Placement.values()).map(Placement::settingName).collect(Collectors.toList());
+    names.add(0, AUTO_PLACEMENT);
+    return oneOf(key, text, names, Function.identity());
+  }
+
+  /**
+   * A limit in bytes, or as a share of all memory of some kind. Elasticsearch's own settings of
+   * memory take shares of the heap.
+   */
+  private static Setting<MemoryLimit> memorySetting(
+      String key, MemoryLimit defaultLimit, ByteSizeValue min, String whose) {
+    String text = new RatioValue(defaultLimit.percent()).formatNoTrailingZerosPercent();
+    return new Setting<>(
+        key, text, value -> parseMemory(key, value, min, whose), Property.NodeScope);
+  }
+
+  private static MemoryLimit parseMemory(String key, String text, ByteSizeValue min, String whose) {
+    RelativeByteSizeValue value;
+    try {
+      value = RelativeByteSizeValue.parseRelativeByteSizeValue(text, key);
+    } catch (RuntimeException e) {
+      throw memoryRange(key, text, min, whose, e);
+    }
+    if (value.isAbsolute()) {
+      long bytes = value.getAbsolute().getBytes();
+      if (bytes >= min.getBytes()) {
+        return MemoryLimit.bytes(bytes);
+      }
+    } else {
+      double percent = value.getRatio().getAsPercent();
+      if (percent > 0 && percent <= 100) {
+        return MemoryLimit.percent(percent);
+      }
+    }
+    throw memoryRange(key, text, min, whose, null);
+  }
+
+  private static IllegalArgumentException memoryRange(
+      String key, String text, ByteSizeValue min, String whose, Exception cause) {
+    return new IllegalArgumentException(
+        String.format(
+            Locale.ROOT,
+            "Failed to parse value [%s] for setting [%s] must be above 0%% and at most 100%% of %s"
+                + " memory, or at least %s",
+            text,
+            key,
+            whose,
+            min),
+        cause);
+  }
+}

@@ -1,0 +1,90 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.elasticsearch.stats.GpuStats;
+import dev.vamana.search.ExecutorRegistry;
+import java.io.Closeable;
+import java.io.IOException;
+import org.elasticsearch.logging.LogManager;
+import org.elasticsearch.logging.Logger;
+
+/**
+ * The executor that answers this node's searches, if the node's settings and its machine give it
+ * one: installed when the node starts, released when it stops.
+ */
+final class NodeExecutor implements Closeable {
+  private static final Logger logger = LogManager.getLogger(NodeExecutor.class);
+
+  private static final String NO_USABLE = "no usable GPU: ";
+
+  private final GpuMode mode;
+  private final GpuDevices devices;
+  private final ExecutorRegistry.Installation installation;
+  private final String reason;
+
+  private NodeExecutor(
+      GpuMode mode, GpuDevices devices, ExecutorRegistry.Installation installation, String reason) {
+    this.mode = mode;
+    this.devices = devices;
+    this.installation = installation;
+    this.reason = reason;
+  }
+
+  /**
+   * Looks for the GPU that the settings ask for and installs its executor for all readers of this
+   * process. Says in the log, once, what came of it.
+   *
+   * @throws IllegalStateException if a GPU is required and there is no usable one; the message says
+   *     what was probed and what was found
+   */
+  static NodeExecutor start(GpuSettings settings, GpuDevices devices) {
+    if (settings.mode() == GpuMode.OFF) {
+      String off = "[" + GpuSettings.ENABLED.getKey() + "] is [off]";
+      return new NodeExecutor(settings.mode(), devices, null, off);
+    }
+    ExecutorRegistry.Installation installation;
+    try {
+      installation = ExecutorRegistry.install(() -> devices.open(settings));
+    } catch (RuntimeException | LinkageError e) {
+      // A driver that does not fit shows itself in errors of linkage too, at whatever call comes
+      // first. None of them is a reason for a node not to search.
+      String found = found(e);
+      if (settings.mode() == GpuMode.REQUIRED) {
+        throw new IllegalStateException(
+            "setting ["
+                + GpuSettings.ENABLED.getKey()
+                + "] is [required], but this node has "
+                + NO_USABLE
+                + found
+                + ". With [auto] the node would start and search on the CPU.",
+            e);
+      }
+      logger.info("vectors are searched on the CPU, {}{}", NO_USABLE, found);
+      return new NodeExecutor(settings.mode(), devices, null, found);
+    }
+    logger.info("vectors are searched by {}", installation.executor().name());
+    return new NodeExecutor(settings.mode(), devices, installation, null);
+  }
+
+  /** What was found, without the words that introduce it here. */
+  private static String found(Throwable e) {
+    String message = e.getMessage() == null ? e.toString() : e.getMessage();
+    return message.startsWith(NO_USABLE) ? message.substring(NO_USABLE.length()) : message;
+  }
+
+  /** What the GPU has done so far, or why there is none. */
+  GpuStats stats() {
+    if (installation == null) {
+      GpuStats.State state = mode == GpuMode.OFF ? GpuStats.State.OFF : GpuStats.State.UNAVAILABLE;
+      return GpuStats.without(mode.settingName(), state, reason);
+    }
+    return devices.stats(installation.executor(), mode);
+  }
+
+  /** Lets go of the executor. */
+  @Override
+  public void close() throws IOException {
+    if (installation != null) {
+      installation.close();
+    }
+  }
+}

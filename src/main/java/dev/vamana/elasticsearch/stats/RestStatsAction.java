@@ -1,0 +1,43 @@
+package dev.vamana.elasticsearch.stats;
+
+import java.util.List;
+import org.elasticsearch.client.internal.node.NodeClient;
+import org.elasticsearch.common.Strings;
+import org.elasticsearch.rest.BaseRestHandler;
+import org.elasticsearch.rest.RestRequest;
+import org.elasticsearch.rest.action.RestCancellableNodeClient;
+import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
+
+/** {@code GET /_vamana/stats} and {@code GET /_vamana/{nodeId}/stats}. */
+public final class RestStatsAction extends BaseRestHandler {
+
+  @Override
+  public String getName() {
+    return "vamana_stats";
+  }
+
+  @Override
+  public List<Route> routes() {
+    return List.of(
+        new Route(RestRequest.Method.GET, "/_vamana/stats"),
+        new Route(RestRequest.Method.GET, "/_vamana/{nodeId}/stats"));
+  }
+
+  @Override
+  public boolean canTripCircuitBreaker() {
+    return false;
+  }
+
+  @Override
+  protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
+    StatsRequest stats =
+        new StatsRequest(Strings.splitStringByCommaToArray(request.param("nodeId", "")));
+    stats.setTimeout(request.paramAsTime("timeout", stats.timeout()));
+    return channel ->
+        new RestCancellableNodeClient(client, request.getHttpChannel())
+            .execute(
+                TransportStatsAction.TYPE,
+                stats,
+                new RestRefCountedChunkedToXContentListener<>(channel));
+  }
+}

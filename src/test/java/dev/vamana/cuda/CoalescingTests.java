@@ -1,0 +1,96 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.BatchedKnn;
+import dev.vamana.search.ExecutorRegistry;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.util.NamedThreadFactory;
+
+/** Threads that search at once share launches. */
+public class CoalescingTests extends GpuTestCase {
+
+  private static final int THREADS = 24;
+  private static final int SEGMENTS = 8;
+  private static final int QUERIES = 30;
+
+  private interface Search {
+    TopDocs search(float[] query) throws Exception;
+  }
+
+  private static TestIndex index() throws Exception {
+    return new TestIndex(
+        VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 16, 3200, SEGMENTS);
+  }
+
+  private static void assertCoalesces(TestIndex index, GpuExecutor executor, Search search)
+      throws Exception {
+    float[][] queries = new float[THREADS * QUERIES][];
+    for (int i = 0; i < queries.length; i++) {
+      queries[i] = index.vector().floats();
+    }
+    Threads.run(
+        THREADS,
+        thread -> {
+          for (int i = 0; i < QUERIES; i++) {
+            assertEquals(10, search.search(queries[thread * QUERIES + i]).scoreDocs.length);
+          }
+        });
+    GpuStatistics statistics = executor.statistics();
+    long launches = statistics.counter("batches", "launches");
+    long items = statistics.counter("batches", "items");
+    assertTrue(statistics.toString(), items >= (long) queries.length * SEGMENTS);
+    assertTrue(
+        launches + " launches for " + queries.length + " queries",
+        launches <= 0.25 * queries.length);
+    assertTrue(items + " items in " + launches + " launches", items >= 8 * launches);
+  }
+
+  public void testBatchedKnn() throws Exception {
+    SimulatedDriver driver = new SimulatedDriver(kernels, DEVICE_BYTES, true);
+    try (TestIndex index = index();
+        GpuExecutor executor =
+            GpuExecutor.open(
+                GpuOptions.DEFAULT.withBatches(BATCHES),
+                () -> driver,
+                everything(Placement.EXACT, true),
+                new QuietListener())) {
+      IndexSearcher searcher = new IndexSearcher(index.reader);
+      BatchedKnn batched = new BatchedKnn(searcher, executor);
+      assertCoalesces(
+          index, executor, query -> batched.search(FIELD, new float[][] {query}, 10, null)[0]);
+    }
+  }
+
+  /** Lucene's own queries, whose segments are searched by as many threads as there are. */
+  public void testLucenesQueries() throws Exception {
+    ExecutorService pool =
+        Executors.newFixedThreadPool(THREADS * SEGMENTS, new NamedThreadFactory("segments"));
+    SimulatedDriver driver = new SimulatedDriver(kernels, DEVICE_BYTES, true);
+    try (TestIndex index = index();
+        ExecutorRegistry.Installation installation =
+            ExecutorRegistry.install(
+                () ->
+                    GpuExecutor.open(
+                        GpuOptions.DEFAULT.withBatches(BATCHES),
+                        () -> driver,
+                        everything(Placement.EXACT, true),
+                        new QuietListener()))) {
+      IndexSearcher searcher = new IndexSearcher(index.reader, pool);
+      assertCoalesces(
+          index,
+          (GpuExecutor) installation.executor(),
+          query -> searcher.search(new KnnFloatVectorQuery(FIELD, query, 10), 10));
+    } finally {
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.util.FixedBitSet;
+
+/** Answers of the device against those of the CPU, for the same walks. */
+public class GpuExecutorTests extends GpuTestCase {
+
+  /** An executor to which every segment is resident. */
+  private static GpuExecutor open(
+      SimulatedDriver driver, BatchOptions batches, Placement placement, boolean raw) {
+    return GpuExecutor.open(
+        GpuOptions.DEFAULT.withBatches(batches),
+        () -> driver,
+        everything(placement, raw),
+        new QuietListener());
+  }
+
+  private static void assertAnswers(Placement placement, boolean raw, double share)
+      throws IOException {
+    assertAnswers(placement, raw, Tuning.DEFAULT, share);
+  }
+
+  private static void assertAnswers(Placement placement, boolean raw, Tuning tuning, double share)
+      throws IOException {
+    WalkParameters.Distances distances =
+        placement == Placement.EXACT
+            ? WalkParameters.Distances.EXACT
+            : WalkParameters.Distances.QUANTIZED;
+    SimulatedDriver driver = driver();
+    try (TestIndex index = TestIndex.any(1500, 3)) {
+      GpuExecutor executor = open(driver, BATCHES.withTuning(tuning), placement, raw);
+      try {
+        for (int count : new int[] {1, 2, 40, 700}) {
+          List<WorkItem> items = index.items(count, distances);
+          List<WorkResult> results = executor.search(items);
+          assertSame(onCpu(items), results, share);
+        }
+        GpuStatistics statistics = executor.statistics();
+        assertTrue(statistics.usable());
+        long device = statistics.counter("items_by_placement", placement.settingName());
+        long cpu =
+            statistics.counters().get("items_on_cpu").values().stream().mapToLong(n -> n).sum();
+        assertEquals(statistics.toString(), 743, device + cpu);
+        assertTrue(statistics.toString(), device >= 200);
+        index.views().forEach(executor::closing);
+      } finally {
+        executor.close();
+      }
+    }
+  }
+
+  public void testExact() throws IOException {
+    assertAnswers(Placement.EXACT, true, 0.99);
+  }
+
+  /** Every choice that is made by rule can be made by hand, and gives the same answers. */
+  public void testTunings() throws IOException {
+    assertAnswers(Placement.IN_MEMORY, true, Tuning.DEFAULT.withTable(Policy.TABLE_FLOAT), 0.98);
+    assertAnswers(Placement.IN_MEMORY, true, Tuning.DEFAULT.withTable(Policy.TABLE_GLOBAL), 0.98);
+    assertAnswers(Placement.IN_MEMORY, true, Tuning.DEFAULT.withTable(Policy.TABLE_HALF), 0.97);
+    assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withVisitedFilter(false), 0.98);
+    assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withEagerPick(false), 0.98);
+    int warps = new int[] {1, 4, 8}[random().nextInt(3)];
+    assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withWarps(warps), 0.98);
+  }
+
+  public void testInMemory() throws IOException {
+    assertAnswers(Placement.IN_MEMORY, true, 0.97);
+  }
+
+  /** More than pinned memory holds at once goes through it in parts. */
+  public void testMoreThanStagingHolds() throws IOException {
+    SimulatedDriver driver = driver();
+    try (TestIndex index = TestIndex.any(1200, 1);
+        GpuExecutor executor = open(driver, BATCHES, Placement.IN_MEMORY, false)) {
+      List<WorkItem> items = new ArrayList<>();
+      for (WorkItem item : index.items(3000, WalkParameters.Distances.QUANTIZED)) {
+        // all expanded nodes come back, some kilobytes an item
+        items.add(
+            new WorkItem(
+                item.segment(),
+                item.query(),
+                item.k(),
+                WalkParameters.quantized(40, WalkParameters.RERANK_EXPANDED),
+                null,
+                item.segment().size(),
+                Long.MAX_VALUE,
+                () -> false,
+                new int[0]));
+      }
+      List<WorkResult> results = executor.search(items);
+      assertSame(onCpu(items), results, 0.95);
+      GpuStatistics statistics = executor.statistics();
+      assertEquals(0, statistics.counter("items_on_cpu", "staging_full"));
+      assertEquals(3000, statistics.counter("items_by_placement", "in-memory"));
+      assertTrue(statistics.counter("batches", "requests") >= 3000 / BATCHES.maxBatch());
+      assertEquals(
+          "all requests' memory is free again",
+          BATCHES.depth() * 8L * BATCHES.maxBatch(),
+          statistics.counter("now", "staging_bytes"));
+    }
+  }
+
+  /** A bitset is copied once for all items of a call, and only if many look into it. */
+  public void testBitsetsAreShared() throws IOException {
+    SimulatedDriver driver = driver();
+    int size = 4000;
+    try (TestIndex index = TestIndex.any(size, 1);
+        GpuExecutor executor = open(driver, BATCHES, Placement.EXACT, true)) {
+      FixedBitSet accepted = new FixedBitSet(size);
+      accepted.set(0, size);
+      for (int i = 0; i < 400; i++) {
+        accepted.clear(random().nextInt(size));
+      }
+      List<WorkItem> items = new ArrayList<>();
+      for (int i = 0; i < 50; i++) {
+        items.add(
+            new WorkItem(
+                index.views().get(0),
+                index.vector(),
+                4,
+                WalkParameters.exact(8),
+                accepted,
+                accepted.cardinality(),
+                Long.MAX_VALUE,
+                () -> false,
+                new int[0]));
+      }
+      WorkResult alone = executor.search(items.subList(0, 1)).get(0);
+      assertEquals(0, executor.statistics().counter("batches", "copied_bitsets"));
+      List<WorkResult> results = executor.search(items);
+      assertEquals(1, executor.statistics().counter("batches", "copied_bitsets"));
+      assertSame(onCpu(items), results, 0.98);
+      assertSame(onCpu(items.subList(0, 1)), List.of(alone), 0.7);
+      for (WorkResult result : results) {
+        for (int ordinal : result.ordinals()) {
+          assertTrue(accepted.get(ordinal));
+        }
+      }
+    }
+  }
+
+  public void testVisitLimits() throws IOException {
+    SimulatedDriver driver = driver();
+    try (TestIndex index = TestIndex.any(1500, 1);
+        GpuExecutor executor = open(driver, BATCHES, Placement.EXACT, true)) {
+      for (int limit : new int[] {0, 1, 10, 40, 100}) {
+        WorkItem item =
+            new WorkItem(
+                index.views().get(0),
+                index.vector(),
+                10,
+                WalkParameters.exact(30),
+                null,
+                1500,
+                limit,
+                () -> false,
+                new int[0]);
+        WorkResult result = executor.search(List.of(item)).get(0);
+        assertFalse(result.complete());
+        assertTrue(result.visited() + " of " + limit, result.visited() <= limit);
+      }
+      assertTrue(executor.statistics().counter("items_on_cpu", "visit_limit") >= 3);
+      assertTrue(executor.statistics().counter("items_by_placement", "exact") >= 2);
+    }
+  }
+
+  public void testInMemoryRerankedByTheCaller() throws IOException {
+    assertAnswers(Placement.IN_MEMORY, false, 0.97);
+  }
+
+  public void testHostFetch() throws IOException {
+    assertAnswers(Placement.HOST_FETCH, false, 0.97);
+  }
+}

@@ -1,0 +1,258 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/** Devices that fail: every answer is right all the same, and nothing is left behind. */
+public class GpuFailureTests extends GpuTestCase {
+
+  private static final long RETRY_NANOS = 1_000_000;
+
+  private static GpuOptions options() {
+    return GpuOptions.DEFAULT.withBatches(BATCHES).withRetry(RETRY_NANOS, 8 * RETRY_NANOS);
+  }
+
+  /** Remembers what an operator is told. */
+  private static final class Told extends QuietListener {
+    final List<FallbackReason> reasons = new ArrayList<>();
+    final AtomicInteger losses = new AtomicInteger();
+    final CountDownLatch recovered = new CountDownLatch(1);
+
+    @Override
+    public synchronized void fallback(FallbackReason reason, String detail) {
+      reasons.add(reason);
+    }
+
+    @Override
+    public void lost(GpuException cause, long retryMillis) {
+      losses.incrementAndGet();
+    }
+
+    @Override
+    public void recovered(DeviceInfo device) {
+      recovered.countDown();
+    }
+  }
+
+  /** Drivers in turn; the last one again and again. */
+  private static Supplier<CudaDriver> inTurn(List<? extends Supplier<CudaDriver>> drivers) {
+    AtomicInteger next = new AtomicInteger();
+    return () -> drivers.get(Math.min(drivers.size() - 1, next.getAndIncrement())).get();
+  }
+
+  public void testNoDeviceAtFirst() {
+    GpuException none = new GpuException(GpuException.Kind.UNAVAILABLE, "no driver");
+    GpuException thrown =
+        expectThrows(
+            GpuException.class,
+            () ->
+                GpuExecutor.open(
+                    options(),
+                    () -> {
+                      throw none;
+                    },
+                    everything(Placement.EXACT, true),
+                    new QuietListener()));
+    assertSame(none, thrown);
+  }
+
+  /** A context in which anything cannot be had is not left open. */
+  public void testOpeningFails() {
+    for (FaultyDriver.Operation operation :
+        List.of(
+            FaultyDriver.Operation.ALLOCATE,
+            FaultyDriver.Operation.ALLOCATE_PINNED,
+            FaultyDriver.Operation.STREAM,
+            FaultyDriver.Operation.EVENT)) {
+      for (int n = 1; ; n++) {
+        FaultyDriver driver = new FaultyDriver(driver());
+        driver.fail(operation, n, GpuException.Kind.OUT_OF_MEMORY);
+        GpuExecutor executor;
+        try {
+          executor =
+              GpuExecutor.open(
+                  options(), () -> driver, everything(Placement.EXACT, true), new QuietListener());
+        } catch (GpuException e) {
+          assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
+          continue;
+        }
+        executor.close();
+        assertTrue(operation + " fails somewhere", n > 1);
+        break;
+      }
+    }
+  }
+
+  /** The n-th operation of a kind fails, for every n that a few searches come to. */
+  public void testEachOperationFailsOnce() throws IOException {
+    try (TestIndex index = TestIndex.any(600, 2)) {
+      List<List<WorkItem>> calls = new ArrayList<>();
+      List<List<WorkResult>> expected = new ArrayList<>();
+      for (int count : new int[] {1, 30, 3}) {
+        calls.add(index.items(count, WalkParameters.Distances.EXACT));
+        expected.add(onCpu(calls.get(calls.size() - 1)));
+      }
+      for (FaultyDriver.Operation operation :
+          List.of(
+              FaultyDriver.Operation.COPY,
+              FaultyDriver.Operation.LAUNCH,
+              FaultyDriver.Operation.EVENT,
+              FaultyDriver.Operation.KERNEL,
+              FaultyDriver.Operation.ALLOCATE)) {
+        for (GpuException.Kind kind :
+            List.of(
+                GpuException.Kind.FAILED,
+                GpuException.Kind.OUT_OF_MEMORY,
+                GpuException.Kind.CONTEXT_LOST)) {
+          int most = operation == FaultyDriver.Operation.EVENT ? 12 : 6;
+          for (int n = 1; n <= most; n++) {
+            assertOneFailure(calls, expected, operation, n, kind);
+          }
+        }
+      }
+    }
+  }
+
+  private static void assertOneFailure(
+      List<List<WorkItem>> calls,
+      List<List<WorkResult>> expected,
+      FaultyDriver.Operation operation,
+      int n,
+      GpuException.Kind kind)
+      throws IOException {
+    FaultyDriver first = new FaultyDriver(driver());
+    SimulatedDriver[] later = new SimulatedDriver[1];
+    Told told = new Told();
+    GpuExecutor executor =
+        GpuExecutor.open(
+            options(),
+            inTurn(List.of(() -> first, () -> later[0] = driver())),
+            everything(Placement.EXACT, true),
+            told);
+    try {
+      first.fail(operation, n, kind);
+      for (int i = 0; i < calls.size(); i++) {
+        assertSame(expected.get(i), executor.search(calls.get(i)), 0.98);
+      }
+      GpuStatistics statistics = executor.statistics();
+      long lost = statistics.counter("contexts", "lost");
+      assertEquals(kind == GpuException.Kind.CONTEXT_LOST && first.lost() ? 1 : 0, lost);
+      assertTrue(told.reasons.size() <= 4);
+    } finally {
+      executor.close();
+    }
+    // closing a driver in which anything is left throws
+    assertTrue(first.lost() || first.count(operation) > 0);
+  }
+
+  public void testComesBack() throws Exception {
+    FaultyDriver first = new FaultyDriver(driver());
+    SimulatedDriver second = driver();
+    Told told = new Told();
+    AtomicInteger attempts = new AtomicInteger();
+    Supplier<CudaDriver> drivers =
+        () -> {
+          int attempt = attempts.incrementAndGet();
+          if (attempt == 1) {
+            return first;
+          }
+          if (attempt <= 3) {
+            throw new GpuException(GpuException.Kind.UNAVAILABLE, "not yet");
+          }
+          return second;
+        };
+    try (TestIndex index = TestIndex.any(600, 2)) {
+      List<WorkItem> items = index.items(20, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      GpuExecutor executor =
+          GpuExecutor.open(options(), drivers, everything(Placement.EXACT, true), told);
+      try {
+        index.views().forEach(executor::opened);
+        assertSame(expected, executor.search(items), 0.98);
+        long before = executor.statistics().counter("batches", "launches");
+        assertTrue(before > 0);
+        first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
+        assertSame(expected, executor.search(items), 0.98);
+        assertTrue(told.recovered.await(30, TimeUnit.SECONDS));
+        assertEquals(1, told.losses.get());
+        assertTrue(executor.statistics().usable());
+        assertTrue("segments are there again", second.deviceBytes() > BATCHES.acceptBytes());
+        assertSame(expected, executor.search(items), 0.98);
+        GpuStatistics after = executor.statistics();
+        assertTrue(after.counter("batches", "launches") > before);
+        assertEquals(2, after.counter("contexts", "opened"));
+        assertEquals(2, after.counter("contexts", "failed_attempts"));
+        for (SegmentView view : index.views()) {
+          executor.closing(view);
+        }
+      } finally {
+        executor.close();
+      }
+      assertFalse(executor.statistics().usable());
+      assertSame("a closed executor still answers", expected, executor.search(items), 1);
+    }
+  }
+
+  private static void assertSame(
+      String message, List<WorkResult> expected, List<WorkResult> actual, double share) {
+    assertSame(expected, actual, share);
+  }
+
+  /** Whatever fails whenever: threads get right answers, and closing leaves nothing. */
+  public void testFailuresAtRandom() throws Exception {
+    try (TestIndex index = TestIndex.any(800, 3)) {
+      List<WorkItem> items = index.items(60, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      AtomicLong seed = new AtomicLong(random().nextLong());
+      Supplier<CudaDriver> drivers =
+          () -> {
+            FaultyDriver driver =
+                new FaultyDriver(new SimulatedDriver(kernels, DEVICE_BYTES, true));
+            driver.failAtRandom(seed.incrementAndGet(), 0.01);
+            return driver;
+          };
+      GpuExecutor executor = null;
+      for (int attempt = 0; executor == null; attempt++) {
+        try {
+          executor =
+              GpuExecutor.open(
+                  options(), drivers, everything(Placement.EXACT, true), new QuietListener());
+        } catch (GpuException e) {
+          assertTrue("never opens", attempt < 100);
+        }
+      }
+      GpuExecutor opened = executor;
+      try {
+        Threads.run(
+            4,
+            thread -> {
+              for (int round = 0; round < 25; round++) {
+                int from = (thread * 7 + round) % 40;
+                assertSame(
+                    expected.subList(from, from + 20),
+                    opened.search(items.subList(from, from + 20)),
+                    0.97);
+              }
+            });
+      } finally {
+        opened.close();
+      }
+    }
+  }
+}

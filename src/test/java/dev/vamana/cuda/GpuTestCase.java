@@ -1,0 +1,267 @@
+package dev.vamana.cuda;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.SegmentViews;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.work.Workers;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.KnnByteVectorField;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
+import org.apache.lucene.tests.util.TestUtil;
+import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.VectorUtil;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+
+/** Small indexes, and a simulated device that runs the project's kernels on the CPU. */
+@ThreadLeakFilters(
+    defaultFilters = true,
+    filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
+public abstract class GpuTestCase extends LuceneTestCase {
+
+  static final String FIELD = "vector";
+  static final long DEVICE_BYTES = 1L << 30;
+  static final BatchOptions BATCHES =
+      new BatchOptions(512, 0, 3, 8 << 20, 1 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
+
+  static HostKernels kernels;
+
+  @BeforeClass
+  public static void loadKernels() {
+    kernels = HostKernels.load();
+  }
+
+  @AfterClass
+  public static void forgetKernels() {
+    kernels = null;
+  }
+
+  static SimulatedDriver driver() {
+    return new SimulatedDriver(kernels, DEVICE_BYTES, random().nextBoolean());
+  }
+
+  /** A listener that fails nothing and remembers nothing. */
+  static class QuietListener implements GpuListener {
+    @Override
+    public void fallback(FallbackReason reason, String detail) {}
+
+    @Override
+    public void lost(dev.vamana.cuda.driver.GpuException cause, long retryMillis) {}
+
+    @Override
+    public void stillLost(dev.vamana.cuda.driver.GpuException cause, long retryMillis) {}
+
+    @Override
+    public void recovered(dev.vamana.cuda.driver.DeviceInfo device) {}
+  }
+
+  static ResidencyFactory everything(Placement placement, boolean raw) {
+    return (driver, onLost) ->
+        new TestResidency(driver, view -> new TestResidency.Choice(placement, raw));
+  }
+
+  /** An index with a graph and codes in every segment. */
+  static final class TestIndex implements Closeable {
+    final VectorEncoding encoding;
+    final VectorSimilarityFunction similarity;
+    final int dimension;
+    final int size;
+    final Directory directory;
+    final DirectoryReader reader;
+    final Random random;
+
+    TestIndex(
+        VectorEncoding encoding,
+        VectorSimilarityFunction similarity,
+        int dimension,
+        int size,
+        int segments)
+        throws IOException {
+      this.encoding = encoding;
+      this.similarity = similarity;
+      this.dimension = dimension;
+      this.size = size;
+      this.random = new Random(LuceneTestCase.random().nextLong());
+      this.directory = newDirectory();
+      VamanaVectorsFormat format =
+          new VamanaVectorsFormat(
+              VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(0, 0),
+              Workers.callingThread());
+      IndexWriterConfig config =
+          new IndexWriterConfig()
+              .setCodec(TestUtil.alwaysKnnVectorsFormat(format))
+              .setMergePolicy(NoMergePolicy.INSTANCE);
+      try (IndexWriter writer = new IndexWriter(directory, config)) {
+        for (int id = 0; id < size; id++) {
+          Document document = new Document();
+          QueryVector vector = vector();
+          document.add(
+              vector.floats() != null
+                  ? new KnnFloatVectorField(FIELD, vector.floats(), similarity)
+                  : new KnnByteVectorField(FIELD, vector.bytes(), similarity));
+          document.add(new org.apache.lucene.document.IntField("id", id, Field.Store.NO));
+          writer.addDocument(document);
+          if ((long) (id + 1) * segments / size > (long) id * segments / size) {
+            writer.flush();
+          }
+        }
+        writer.commit();
+      }
+      this.reader = DirectoryReader.open(directory);
+    }
+
+    static TestIndex any(int size, int segments) throws IOException {
+      return new TestIndex(
+          LuceneTestCase.random().nextInt(3) == 0 ? VectorEncoding.BYTE : VectorEncoding.FLOAT32,
+          VectorSimilarityFunction.values()[LuceneTestCase.random().nextInt(4)],
+          8 + LuceneTestCase.random().nextInt(40),
+          size,
+          segments);
+    }
+
+    /** A vector like those of the index. */
+    QueryVector vector() {
+      float[] vector = new float[dimension];
+      for (int d = 0; d < dimension; d++) {
+        vector[d] = (float) random.nextGaussian();
+      }
+      if (encoding == VectorEncoding.BYTE) {
+        byte[] bytes = new byte[dimension];
+        for (int d = 0; d < dimension; d++) {
+          bytes[d] = (byte) Math.max(-127, Math.min(127, Math.round(40 * vector[d])));
+        }
+        return QueryVector.of(bytes);
+      }
+      if (similarity == VectorSimilarityFunction.DOT_PRODUCT) {
+        VectorUtil.l2normalize(vector);
+      }
+      return QueryVector.of(vector);
+    }
+
+    List<SegmentView> views() throws IOException {
+      List<SegmentView> views = new ArrayList<>();
+      for (LeafReaderContext leaf : reader.leaves()) {
+        KnnVectorsReader vectors = ((CodecReader) leaf.reader()).getVectorReader();
+        if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
+          vectors = perField.getFieldReader(FIELD);
+        }
+        views.add(((SegmentViews) vectors).view(FIELD));
+      }
+      return views;
+    }
+
+    /** Items over random segments, all to be walked on these distances. */
+    List<WorkItem> items(int count, WalkParameters.Distances distances) throws IOException {
+      List<SegmentView> views = views();
+      FixedBitSet[] filters = new FixedBitSet[views.size()];
+      List<WorkItem> items = new ArrayList<>();
+      while (items.size() < count) {
+        int segment = random.nextInt(views.size());
+        SegmentView view = views.get(segment);
+        int k = 1 + random.nextInt(12);
+        FixedBitSet accepted = null;
+        if (random.nextInt(3) == 0) {
+          if (filters[segment] == null || random.nextInt(5) == 0) {
+            filters[segment] = mostly(view.size());
+          }
+          accepted = filters[segment];
+        }
+        WalkParameters walk =
+            new WalkParameters(
+                k + random.nextInt(30), distances, 1 + random.nextInt(3), random.nextInt(30) - 1);
+        int[] entryPoints = new int[random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0];
+        for (int i = 0; i < entryPoints.length; i++) {
+          entryPoints[i] = random.nextInt(view.size());
+        }
+        items.add(
+            new WorkItem(
+                view,
+                vector(),
+                k,
+                walk,
+                accepted,
+                accepted == null ? view.size() : accepted.cardinality(),
+                Long.MAX_VALUE,
+                () -> false,
+                entryPoints));
+      }
+      return items;
+    }
+
+    private FixedBitSet mostly(int bits) {
+      FixedBitSet set = new FixedBitSet(bits);
+      for (int i = 0; i < bits; i++) {
+        if (random.nextInt(10) < 7) {
+          set.set(i);
+        }
+      }
+      return set;
+    }
+
+    @Override
+    public void close() throws IOException {
+      IOUtils.close(reader, directory);
+    }
+  }
+
+  static List<WorkResult> onCpu(List<WorkItem> items) throws IOException {
+    return new CpuExecutor(Workers.callingThread()).search(items);
+  }
+
+  /**
+   * Asserts that results are the same: nearly all ordinals in their places, since sums are rounded
+   * differently, and their scores.
+   */
+  static void assertSame(List<WorkResult> expected, List<WorkResult> actual, double share) {
+    assertEquals(expected.size(), actual.size());
+    int positions = 0;
+    int equal = 0;
+    for (int i = 0; i < expected.size(); i++) {
+      WorkResult a = expected.get(i);
+      WorkResult b = actual.get(i);
+      assertEquals("item " + i, a.ordinals().length, b.ordinals().length);
+      assertEquals(a.complete(), b.complete());
+      for (int rank = 0; rank < a.ordinals().length; rank++) {
+        positions++;
+        if (a.ordinals()[rank] == b.ordinals()[rank]) {
+          equal++;
+          float slack = 1e-4f * Math.max(1, Math.abs(a.scores()[rank]));
+          assertEquals(a.scores()[rank], b.scores()[rank], slack);
+        }
+      }
+    }
+    assertTrue(equal + " of " + positions + " positions equal", equal >= share * positions);
+  }
+}

@@ -1,0 +1,209 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.util.NamedThreadFactory;
+
+/** Callers that give up, segments and executors that close, while the device is busy. */
+public class GpuWaitingTests extends GpuTestCase {
+
+  private BlockedKernels blocked;
+  private GpuExecutor executor;
+  private TestIndex index;
+  private ExecutorService pool;
+  private final AtomicReference<TestResidency> residency = new AtomicReference<>();
+
+  @Override
+  public void setUp() throws Exception {
+    super.setUp();
+    blocked = new BlockedKernels(kernels);
+    SimulatedDriver driver = new SimulatedDriver(blocked, DEVICE_BYTES, true);
+    executor =
+        GpuExecutor.open(
+            GpuOptions.DEFAULT.withBatches(BATCHES).withWaitForUpload(true),
+            () -> driver,
+            (opened, onLost) -> {
+              residency.set(
+                  new TestResidency(
+                      opened, view -> new TestResidency.Choice(Placement.EXACT, true)));
+              return residency.get();
+            },
+            new QuietListener());
+    index = TestIndex.any(900, 3);
+    pool = Executors.newFixedThreadPool(4, new NamedThreadFactory("search"));
+  }
+
+  @Override
+  public void tearDown() throws Exception {
+    blocked.letGo();
+    executor.close();
+    pool.shutdown();
+    assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+    index.close();
+    super.tearDown();
+  }
+
+  private List<WorkItem> items(int count, BooleanSupplier cancelled) throws Exception {
+    List<WorkItem> items = new ArrayList<>();
+    for (WorkItem item : index.items(count, WalkParameters.Distances.EXACT)) {
+      items.add(
+          new WorkItem(
+              item.segment(),
+              item.query(),
+              item.k(),
+              WalkParameters.exact(item.k()),
+              null,
+              item.segment().size(),
+              Long.MAX_VALUE,
+              cancelled,
+              new int[0]));
+    }
+    return items;
+  }
+
+  public void testCancelledBefore() throws Exception {
+    for (WorkResult result : executor.search(items(5, () -> true))) {
+      assertFalse(result.complete());
+      assertEquals(0, result.ordinals().length);
+    }
+    assertEquals(0, executor.statistics().counter("batches", "launches"));
+  }
+
+  public void testCancelledWhileWaiting() throws Exception {
+    AtomicBoolean cancelled = new AtomicBoolean();
+    List<WorkItem> items = items(5, cancelled::get);
+    Future<List<WorkResult>> results = pool.submit(() -> executor.search(items));
+    blocked.awaitStart();
+    cancelled.set(true);
+    for (WorkResult result : results.get(30, TimeUnit.SECONDS)) {
+      assertFalse(result.complete());
+    }
+    assertTrue(
+        "the device still uses the memory",
+        executor.statistics().counter("now", "staging_bytes") > 5 * 1024);
+    blocked.letGo();
+    awaitIdle();
+    assertEquals(1, executor.statistics().counter("batches", "abandoned_requests"));
+    assertSame(onCpu(items(3, () -> false)).size(), 3);
+  }
+
+  private static void assertSame(int expected, int actual) {
+    assertEquals(expected, actual);
+  }
+
+  private void awaitIdle() throws InterruptedException {
+    while (executor.statistics().counter("now", "launches_in_flight") > 0) {
+      Thread.sleep(1);
+    }
+  }
+
+  public void testSomeCancelledWhileWaiting() throws Exception {
+    AtomicBoolean cancelled = new AtomicBoolean();
+    List<WorkItem> items = new ArrayList<>(items(4, cancelled::get));
+    items.addAll(items(4, () -> false));
+    List<WorkResult> expected = onCpu(items);
+    Future<List<WorkResult>> results = pool.submit(() -> executor.search(items));
+    blocked.awaitStart();
+    cancelled.set(true);
+    Thread.sleep(20);
+    blocked.letGo();
+    List<WorkResult> found = results.get(30, TimeUnit.SECONDS);
+    assertSame(expected.subList(4, 8), found.subList(4, 8), 0.9);
+    for (WorkResult result : found.subList(0, 4)) {
+      assertFalse(result.complete());
+    }
+  }
+
+  public void testSegmentClosedWhileWaiting() throws Exception {
+    List<WorkItem> items = items(6, () -> false);
+    SegmentView view = items.get(2).segment();
+    Future<List<WorkResult>> running = pool.submit(() -> executor.search(items));
+    blocked.awaitStart();
+    List<WorkItem> late = items(2, () -> false);
+    Future<List<WorkResult>> queued = pool.submit(() -> executor.search(items.subList(2, 3)));
+    Future<?> closing = pool.submit(() -> executor.closing(view));
+    Exception ended = expectThrows(Exception.class, () -> running.get(30, TimeUnit.SECONDS));
+    assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
+    Thread.sleep(20);
+    assertFalse("a kernel still reads the segment", closing.isDone());
+    blocked.letGo();
+    closing.get(30, TimeUnit.SECONDS);
+    try {
+      assertEquals(1, queued.get(30, TimeUnit.SECONDS).size());
+    } catch (java.util.concurrent.ExecutionException e) {
+      assertTrue(e.toString(), e.getCause() instanceof AlreadyClosedException);
+    }
+    // what comes late is the CPU's, which reads the files as long as they are open
+    long cpu = executor.statistics().counter("items_on_cpu", "not_resident");
+    executor.search(items.subList(2, 3));
+    assertEquals(cpu + 1, executor.statistics().counter("items_on_cpu", "not_resident"));
+    assertEquals(2, late.size());
+  }
+
+  public void testCloseWaitsForSearches() throws Exception {
+    List<WorkItem> items = items(6, () -> false);
+    List<WorkResult> expected = onCpu(items);
+    Future<List<WorkResult>> running = pool.submit(() -> executor.search(items));
+    blocked.awaitStart();
+    Future<?> closing = pool.submit(executor::close);
+    Thread.sleep(20);
+    assertFalse(closing.isDone());
+    blocked.letGo();
+    assertSame(expected, running.get(30, TimeUnit.SECONDS), 0.9);
+    closing.get(30, TimeUnit.SECONDS);
+    assertFalse(executor.statistics().usable());
+  }
+
+  public void testWaitsForUpload() throws Exception {
+    residency.get().late = true;
+    List<WorkItem> items = items(3, () -> false);
+    Future<List<WorkResult>> running = pool.submit(() -> executor.search(items));
+    Thread.sleep(20);
+    assertFalse(running.isDone());
+    residency.get().late = false;
+    blocked.letGo();
+    assertSame(onCpu(items), running.get(30, TimeUnit.SECONDS), 0.9);
+    assertEquals(0, executor.statistics().counter("items_on_cpu", "not_resident"));
+  }
+
+  /** What queues while the device is busy is one batch. */
+  public void testQueueWhileBusyIsOneBatch() throws Exception {
+    List<Future<List<WorkResult>>> futures = new ArrayList<>();
+    List<WorkItem> first = items(1, () -> false);
+    futures.add(pool.submit(() -> executor.search(first)));
+    blocked.awaitStart();
+    for (int i = 0; i < 3; i++) {
+      List<WorkItem> more = items(2, () -> false);
+      futures.add(pool.submit(() -> executor.search(more)));
+    }
+    while (executor.statistics().counter("now", "staging_bytes") < minimum(4)) {
+      Thread.sleep(1);
+    }
+    Thread.sleep(10);
+    blocked.letGo();
+    for (Future<List<WorkResult>> future : futures) {
+      future.get(30, TimeUnit.SECONDS);
+    }
+    assertEquals(2, executor.statistics().counter("batches", "launches"));
+    assertEquals(7, executor.statistics().counter("batches", "items"));
+  }
+
+  /** Pinned memory of the launches' addresses, and at least a block for each request. */
+  private static long minimum(int requests) {
+    return BATCHES.depth() * 8L * BATCHES.maxBatch() + requests * 1024L;
+  }
+}

@@ -1,0 +1,463 @@
+package dev.vamana.cuda;
+
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.hostfetch.FetchCall;
+import dev.vamana.cuda.hostfetch.FetchItem;
+import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.hostfetch.FetchResult;
+import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.kernel.FetchStep;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.vectors.FileRegion;
+import dev.vamana.work.Workers;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.store.ByteBuffersDirectory;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.IOContext;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.store.IndexOutput;
+
+/** Walks whose neighbours the CPU fetches, on the simulated device, against the CPU's. */
+public class HostFetchTests extends GpuTestCase {
+
+  private static FetchOptions options() {
+    FetchStep[] steps = FetchStep.values();
+    return FetchOptions.defaults(1 + random().nextInt(3), DEVICE_BYTES)
+        .withBatches(1 + random().nextInt(3), 1 + random().nextInt(600), 1 + random().nextInt(2))
+        .withBytes(FetchOptions.MIN_BYTES << random().nextInt(8), random().nextInt(3) * (1L << 16))
+        .withStep(steps[random().nextInt(steps.length)], random().nextBoolean(), true);
+  }
+
+  /** Host fetch over all segments of an index. */
+  private static final class Fixture implements Closeable {
+    final SimulatedDriver device = driver();
+    final FaultyDriver driver = new FaultyDriver(device);
+    final AtomicReference<Exception> lost = new AtomicReference<>();
+    final TestResidency residency;
+    final HostFetch fetch;
+    final Map<SegmentView, ResidentSegment> segments = new IdentityHashMap<>();
+
+    Fixture(FetchOptions options) {
+      driver.bind();
+      residency =
+          new TestResidency(driver, view -> new TestResidency.Choice(Placement.HOST_FETCH, false));
+      fetch = new HostFetch(driver, options, lost::set);
+    }
+
+    List<FetchItem> items(List<WorkItem> items) {
+      List<FetchItem> fetched = new ArrayList<>();
+      for (WorkItem item : items) {
+        fetched.add(
+            new FetchItem(item, segments.computeIfAbsent(item.segment(), residency::acquire)));
+      }
+      return fetched;
+    }
+
+    List<FetchResult> search(List<WorkItem> items) throws IOException {
+      List<FetchItem> fetched;
+      synchronized (this) {
+        fetched = items(items);
+      }
+      return fetch.submit(fetched).await();
+    }
+
+    @Override
+    public void close() {
+      fetch.stop();
+      driver.bind();
+      fetch.free();
+      segments.values().forEach(ResidentSegment::release);
+      residency.close();
+      assertEquals(List.of(), device.leftovers());
+      driver.close();
+      assertNull(lost.get());
+    }
+  }
+
+  private static List<WorkResult> results(List<FetchResult> fetched) {
+    List<WorkResult> results = new ArrayList<>();
+    for (FetchResult result : fetched) {
+      assertFalse(result.corrupt());
+      results.add(
+          new WorkResult(result.ordinals(), result.scores(), result.visited(), result.complete()));
+    }
+    return results;
+  }
+
+  private static List<WorkItem> walkable(TestIndex index, int count) throws IOException {
+    List<WorkItem> items = new ArrayList<>();
+    while (items.size() < count) {
+      for (WorkItem item : index.items(count, WalkParameters.Distances.QUANTIZED)) {
+        assertTrue(HostFetch.supports(item));
+        if (items.size() < count) {
+          items.add(item);
+        }
+      }
+    }
+    return items;
+  }
+
+  /** The CPU's walk, even where it would rather scan. */
+  private static List<WorkResult> walked(List<WorkItem> items) throws IOException {
+    return Walks.reference(items);
+  }
+
+  public void testAnswersAreThoseOfTheReferenceWalk() throws IOException {
+    for (VectorEncoding encoding : VectorEncoding.values()) {
+      for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+        try (TestIndex index =
+                new TestIndex(encoding, similarity, 6 + random().nextInt(40), 900, 2);
+            Fixture fixture = new Fixture(options())) {
+          for (int count : new int[] {1, 7, 300}) {
+            List<WorkItem> items = walkable(index, count);
+            assertSame(walked(items), results(fixture.search(items)), 0.98);
+          }
+        }
+      }
+    }
+  }
+
+  public void testEveryStepGivesTheSameAnswers() throws IOException {
+    try (TestIndex index = TestIndex.any(800, 1)) {
+      List<WorkItem> items = walkable(index, 200);
+      List<WorkResult> expected = walked(items);
+      for (FetchStep step : FetchStep.values()) {
+        for (boolean prefetch : new boolean[] {false, true}) {
+          for (boolean filter : new boolean[] {false, true}) {
+            FetchOptions options =
+                FetchOptions.defaults(2, DEVICE_BYTES).withStep(step, prefetch, filter);
+            try (Fixture fixture = new Fixture(options)) {
+              assertSame(expected, results(fixture.search(items)), 0.98);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  public void testVisitedNodesAndStepsAreThoseOfTheReferenceWalk() throws IOException {
+    try (TestIndex index = TestIndex.any(700, 1);
+        Fixture fixture = new Fixture(options())) {
+      List<WorkItem> items = walkable(index, 100);
+      List<WorkResult> expected = walked(items);
+      List<FetchResult> actual = fixture.search(items);
+      long visited = 0;
+      long reference = 0;
+      for (int i = 0; i < expected.size(); i++) {
+        visited += actual.get(i).visited();
+        reference += expected.get(i).visited();
+        assertTrue(actual.get(i).iterations() > 0);
+        assertTrue(actual.get(i).iterations() <= actual.get(i).visited());
+      }
+      assertEquals(reference, visited, 0.02 * reference);
+    }
+  }
+
+  public void testVisitLimit() throws IOException {
+    try (TestIndex index = TestIndex.any(700, 1);
+        Fixture fixture = new Fixture(options())) {
+      List<WorkItem> items = new ArrayList<>();
+      for (WorkItem item : walkable(index, 150)) {
+        items.add(
+            new WorkItem(
+                item.segment(),
+                item.query(),
+                item.k(),
+                item.walk(),
+                item.acceptedOrdinals(),
+                item.acceptedCount(),
+                1 + random().nextInt(200),
+                item.cancelled(),
+                item.entryPoints()));
+      }
+      List<FetchResult> actual = fixture.search(items);
+      assertSame(walked(items), results(actual), 0.97);
+      for (int i = 0; i < items.size(); i++) {
+        assertTrue(actual.get(i).visited() <= items.get(i).visitLimit());
+      }
+    }
+  }
+
+  public void testCancelledWalksEnd() throws IOException {
+    try (TestIndex index = TestIndex.any(700, 1);
+        Fixture fixture = new Fixture(options())) {
+      List<WorkItem> items = new ArrayList<>();
+      AtomicInteger asked = new AtomicInteger();
+      for (WorkItem item : walkable(index, 60)) {
+        boolean cancel = items.size() % 3 == 0;
+        items.add(
+            new WorkItem(
+                item.segment(),
+                item.query(),
+                item.k(),
+                item.walk(),
+                item.acceptedOrdinals(),
+                item.acceptedCount(),
+                item.visitLimit(),
+                () -> asked.incrementAndGet() > 0 && cancel,
+                item.entryPoints()));
+      }
+      List<FetchResult> results = fixture.search(items);
+      for (int i = 0; i < results.size(); i++) {
+        assertEquals(i % 3 != 0, results.get(i).complete());
+      }
+      assertTrue(asked.get() > 0);
+    }
+  }
+
+  public void testConcurrentCalls() throws Exception {
+    try (TestIndex index = TestIndex.any(800, 2);
+        Fixture fixture = new Fixture(options())) {
+      List<Thread> threads = new ArrayList<>();
+      AtomicReference<Throwable> failure = new AtomicReference<>();
+      for (int t = 0; t < 4; t++) {
+        List<List<WorkItem>> calls = new ArrayList<>();
+        List<List<WorkResult>> expected = new ArrayList<>();
+        for (int call = 0; call < 4; call++) {
+          calls.add(walkable(index, 1 + random().nextInt(40)));
+          expected.add(walked(calls.get(call)));
+        }
+        fixture.items(calls.get(0));
+        Thread thread =
+            new Thread(
+                () -> {
+                  try {
+                    fixture.driver.bind();
+                    for (int call = 0; call < calls.size(); call++) {
+                      assertSame(expected.get(call), results(fixture.search(calls.get(call))), 0.9);
+                    }
+                  } catch (Throwable e) {
+                    failure.compareAndSet(null, e);
+                  }
+                });
+        threads.add(thread);
+      }
+      threads.forEach(Thread::start);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      if (failure.get() != null) {
+        throw new AssertionError(failure.get());
+      }
+      assertTrue(fixture.fetch.items() > 0);
+    }
+  }
+
+  public void testClosedSegmentsAreReadNoMore() throws IOException {
+    try (TestIndex index = TestIndex.any(800, 2);
+        Fixture fixture = new Fixture(options())) {
+      List<WorkItem> items = walkable(index, 50);
+      fixture.search(items);
+      SegmentView closed = items.get(0).segment();
+      fixture.fetch.closing(closed);
+      for (int i = 0; i < 5; i++) {
+        List<WorkItem> one = List.of(items.get(random().nextInt(items.size())));
+        if (one.get(0).segment() == closed) {
+          expectThrows(AlreadyClosedException.class, () -> fixture.search(one));
+        } else {
+          assertSame(walked(one), results(fixture.search(one)), 0.5);
+        }
+      }
+    }
+  }
+
+  public void testClosingWhileSearched() throws Exception {
+    try (TestIndex index = TestIndex.any(1200, 1);
+        Fixture fixture = new Fixture(options().withBatches(2, 2_000, 2))) {
+      List<WorkItem> items = walkable(index, 400);
+      fixture.search(items.subList(0, 1));
+      AtomicReference<Throwable> ended = new AtomicReference<>();
+      Thread searching =
+          new Thread(
+              () -> {
+                try {
+                  fixture.driver.bind();
+                  while (true) {
+                    fixture.search(items);
+                  }
+                } catch (Throwable e) {
+                  ended.set(e);
+                }
+              });
+      searching.start();
+      Thread.sleep(random().nextInt(100));
+      fixture.fetch.closing(items.get(0).segment());
+      searching.join();
+      assertTrue(ended.get().toString(), ended.get() instanceof AlreadyClosedException);
+    }
+  }
+
+  /** The n-th operation of a kind fails, for every n that a search comes to. */
+  public void testEachOperationFailsOnce() throws IOException {
+    try (TestIndex index = TestIndex.any(500, 1)) {
+      List<WorkItem> items = walkable(index, 40);
+      List<WorkResult> expected = walked(items);
+      FetchOptions options = options().withBytes(FetchOptions.MIN_BYTES, 1 << 18);
+      for (FaultyDriver.Operation operation :
+          List.of(
+              FaultyDriver.Operation.ALLOCATE,
+              FaultyDriver.Operation.ALLOCATE_PINNED,
+              FaultyDriver.Operation.COPY,
+              FaultyDriver.Operation.LAUNCH,
+              FaultyDriver.Operation.STREAM,
+              FaultyDriver.Operation.KERNEL)) {
+        int step = 1 + random().nextInt(3);
+        boolean failed = true;
+        for (int n = 1; failed; n += step) {
+          try (Fixture fixture = new Fixture(options)) {
+            List<FetchItem> fetched = fixture.items(items);
+            fixture.driver.fail(operation, n, GpuException.Kind.FAILED);
+            try {
+              assertSame(expected, results(fixture.fetch.submit(fetched).await()), 0.95);
+              failed = false;
+            } catch (GpuException e) {
+              assertEquals(GpuException.Kind.FAILED, e.kind());
+            }
+            fixture.driver.heal();
+            assertSame(expected, results(fixture.search(items)), 0.95);
+          }
+        }
+      }
+    }
+  }
+
+  public void testLostContextEndsAllCalls() throws IOException {
+    try (TestIndex index = TestIndex.any(500, 1)) {
+      List<WorkItem> items = walkable(index, 40);
+      SimulatedDriver device = driver();
+      FaultyDriver driver = new FaultyDriver(device);
+      driver.bind();
+      AtomicReference<GpuException> lost = new AtomicReference<>();
+      HostFetch fetch = new HostFetch(driver, options(), lost::set);
+      TestResidency residency =
+          new TestResidency(driver, view -> new TestResidency.Choice(Placement.HOST_FETCH, false));
+      List<FetchItem> fetched = new ArrayList<>();
+      for (WorkItem item : items) {
+        fetched.add(new FetchItem(item, residency.acquire(item.segment())));
+      }
+      driver.fail(
+          FaultyDriver.Operation.LAUNCH, 1 + random().nextInt(9), GpuException.Kind.CONTEXT_LOST);
+      FetchCall call = fetch.submit(fetched);
+      assertTrue(expectThrows(GpuException.class, call::await).contextLost());
+      FetchCall late = fetch.submit(fetched);
+      assertTrue(expectThrows(GpuException.class, late::await).contextLost());
+      fetch.stop();
+      assertTrue(lost.get().contextLost());
+      fetched.forEach(item -> item.segment().release());
+      residency.abandon();
+      driver.close();
+    }
+  }
+
+  public void testDamagedRowsAreFound() throws IOException {
+    try (TestIndex index = TestIndex.any(600, 1);
+        Fixture fixture = new Fixture(options());
+        Directory damaged = new ByteBuffersDirectory()) {
+      SegmentView view = index.views().get(0);
+      int stride = StoredAdjacency.stride(view.maxDegree());
+      byte[] rows = new byte[Math.toIntExact(view.graphRegion().length())];
+      view.graphRegion().open().readBytes(rows, 0, rows.length);
+      int bad = random().nextBoolean() ? view.size() : -2 - random().nextInt(1000);
+      ByteBuffer.wrap(rows)
+          .order(ByteOrder.LITTLE_ENDIAN)
+          .putInt((view.medoid() * stride + random().nextInt(2)) * Integer.BYTES, bad);
+      try (IndexOutput out = damaged.createOutput("graph", IOContext.DEFAULT)) {
+        out.writeBytes(rows, rows.length);
+      }
+      try (IndexInput in = damaged.openInput("graph", IOContext.DEFAULT)) {
+        FileRegion graph = FileRegion.of(in, 0, in.length());
+        ResidentSegment segment = fixture.residency.acquire(view);
+        fixture.segments.put(view, segment);
+        List<FetchItem> items = new ArrayList<>();
+        for (WorkItem item : walkable(index, 20)) {
+          WorkItem other =
+              new WorkItem(
+                  new OtherGraph(view, graph),
+                  item.query(),
+                  item.k(),
+                  item.walk(),
+                  item.acceptedOrdinals(),
+                  item.acceptedCount(),
+                  item.visitLimit(),
+                  item.cancelled(),
+                  new int[0]);
+          items.add(new FetchItem(other, segment));
+        }
+        for (FetchResult result : fixture.fetch.submit(items).await()) {
+          assertTrue(result.corrupt());
+          assertEquals(0, result.ordinals().length);
+          assertFalse(result.complete());
+        }
+      }
+    }
+  }
+
+  public void testMappedFiles() throws IOException {
+    List<QueryVector> vectors =
+        DeviceSegment.clustered(
+            new Random(random().nextLong()),
+            700,
+            20,
+            VectorEncoding.FLOAT32,
+            VectorSimilarityFunction.EUCLIDEAN);
+    try (DeviceSegment segment =
+            DeviceSegment.of(
+                createTempDir(),
+                vectors,
+                VectorSimilarityFunction.EUCLIDEAN,
+                VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(0, 0),
+                Workers.callingThread());
+        Fixture fixture = new Fixture(options())) {
+      SegmentView view = segment.view();
+      assertNotNull(view.graphRegion().segment());
+      List<WorkItem> items = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        items.add(
+            new WorkItem(
+                view,
+                vectors.get(random().nextInt(vectors.size())),
+                5,
+                WalkParameters.quantized(20, random().nextInt(3) - 1),
+                null,
+                view.size(),
+                Long.MAX_VALUE,
+                () -> false,
+                new int[0]));
+      }
+      assertSame(walked(items), results(fixture.search(items)), 0.98);
+    }
+  }
+
+  public void testFetchOptionsAreChecked() {
+    FetchOptions valid = FetchOptions.defaults(4, DEVICE_BYTES);
+    IllegalArgumentException e =
+        expectThrows(IllegalArgumentException.class, () -> valid.withBatches(0, 1, 1));
+    assertEquals("threads must be between 1 and 256, got 0", e.getMessage());
+    expectThrows(IllegalArgumentException.class, () -> valid.withBatches(1, 1, 3));
+    expectThrows(IllegalArgumentException.class, () -> valid.withBytes(0, 0));
+  }
+}

@@ -1,0 +1,132 @@
+package dev.vamana.cuda;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.KnnVectorValues;
+
+/**
+ * Compares an executor's answers with the CPU reference of the same walk, over all items that it is
+ * given: a share is of positions in the results.
+ */
+final class Parity {
+
+  /** Walks whose sums are in single precision. */
+  static final double FLOAT_SUMS = 0.999;
+
+  /** Walks on distance tables in half precision. */
+  static final double HALF_TABLES = 0.995;
+
+  private final SearchExecutor reference;
+  private long positions;
+  private long equal;
+  private String firstDifference;
+
+  Parity(Workers workers) {
+    reference = new CpuExecutor(workers);
+  }
+
+  /** Adds the answers to a batch. */
+  void add(SearchExecutor executor, List<WorkItem> batch) throws IOException {
+    List<WorkResult> expected = reference.search(batch);
+    List<WorkResult> actual = executor.search(batch);
+    assertEquals(batch.size(), actual.size());
+    for (int i = 0; i < batch.size(); i++) {
+      add(batch.get(i), expected.get(i), actual.get(i));
+    }
+  }
+
+  void add(WorkItem item, WorkResult expected, WorkResult actual) throws IOException {
+    assertWellFormed(item, actual);
+    int length = Math.max(expected.ordinals().length, actual.ordinals().length);
+    positions += length;
+    for (int i = 0; i < Math.min(expected.ordinals().length, actual.ordinals().length); i++) {
+      if (expected.ordinals()[i] == actual.ordinals()[i]) {
+        equal++;
+        double slack = 1e-5 * scale(item, actual.ordinals()[i], expected.scores()[i]);
+        assertEquals(item + " position " + i, expected.scores()[i], actual.scores()[i], slack);
+      } else if (Math.abs(expected.scores()[i] - actual.scores()[i])
+          <= 1e-6 * Math.abs(expected.scores()[i])) {
+        // a tie, which the last bit of a sum orders
+        equal++;
+      } else if (firstDifference == null) {
+        firstDifference =
+            String.format(
+                Locale.ROOT,
+                "%s, k %d, %s: position %d is %d (%s), should be %d (%s)",
+                item.segment().name(),
+                item.k(),
+                item.walk(),
+                i,
+                actual.ordinals()[i],
+                actual.scores()[i],
+                expected.ordinals()[i],
+                expected.scores()[i]);
+      }
+    }
+  }
+
+  /** Asserts that so many positions are equal. */
+  void assertShare(String what, double share) {
+    assertTrue(what + ": nothing compared", positions > 0);
+    double found = equal / (double) positions;
+    assertTrue(
+        String.format(
+            Locale.ROOT,
+            "%s: %.5f of %d positions equal, should be %.3f; first difference: %s",
+            what,
+            found,
+            positions,
+            share,
+            firstDifference),
+        found >= share);
+  }
+
+  /** The larger of the score and the product of the norms, which bounds a sum's rounding. */
+  private static double scale(WorkItem item, int ordinal, float score) throws IOException {
+    KnnVectorValues values = item.segment().vectors();
+    QueryVector vector =
+        values instanceof FloatVectorValues floats
+            ? QueryVector.of(floats.vectorValue(ordinal))
+            : QueryVector.of(((ByteVectorValues) values).vectorValue(ordinal));
+    double norms = norm(item.query()) * norm(vector);
+    return Math.max(Math.abs(score), item.query().floats() == null ? 0 : norms);
+  }
+
+  private static double norm(QueryVector vector) {
+    double sum = 0;
+    for (float component : vector.toFloats()) {
+      sum += (double) component * component;
+    }
+    return Math.sqrt(sum);
+  }
+
+  private static void assertWellFormed(WorkItem item, WorkResult result) {
+    Set<Integer> seen = new HashSet<>();
+    assertTrue(result.ordinals().length <= item.k());
+    assertEquals(result.ordinals().length, result.scores().length);
+    for (int i = 0; i < result.ordinals().length; i++) {
+      int ordinal = result.ordinals()[i];
+      assertTrue("ordinal " + ordinal, ordinal >= 0 && ordinal < item.segment().size());
+      assertTrue("repeats " + ordinal, seen.add(ordinal));
+      assertTrue(
+          "rejected " + ordinal,
+          item.acceptedOrdinals() == null || item.acceptedOrdinals().get(ordinal));
+      assertTrue("score " + result.scores()[i], Float.isFinite(result.scores()[i]));
+      assertTrue("ascending scores", i == 0 || result.scores()[i - 1] >= result.scores()[i]);
+    }
+  }
+}

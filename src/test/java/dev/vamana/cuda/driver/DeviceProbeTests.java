@@ -1,0 +1,212 @@
+package dev.vamana.cuda.driver;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import dev.vamana.cuda.kernel.HostLibrary;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
+
+/** What is found where there is no GPU, and what would be said of GPUs that do not fit. */
+@ThreadLeakFilters(
+    defaultFilters = true,
+    filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
+public class DeviceProbeTests extends LuceneTestCase {
+
+  private static final KernelImages KERNELS =
+      KernelImages.of(List.of("walk", "probe"), List.of(80, 90, 100));
+
+  /** Devices that are not there. */
+  private static class Devices implements DriverLibrary {
+    int initialized;
+    int version = 13_000;
+    final List<Integer> capabilities = new ArrayList<>();
+
+    Devices with(int computeCapability) {
+      capabilities.add(computeCapability);
+      return this;
+    }
+
+    @Override
+    public int initialize() {
+      return initialized;
+    }
+
+    @Override
+    public String errorName(int result) {
+      return "CUDA_ERROR_NO_DEVICE";
+    }
+
+    @Override
+    public int version() {
+      return version;
+    }
+
+    @Override
+    public int deviceCount() {
+      return capabilities.size();
+    }
+
+    @Override
+    public String name(int ordinal) {
+      return "Example " + capabilities.get(ordinal);
+    }
+
+    @Override
+    public String pciBusId(int ordinal) {
+      return "0000:0" + ordinal + ":00.0";
+    }
+
+    @Override
+    public long totalBytes(int ordinal) {
+      return 1L << 40;
+    }
+
+    @Override
+    public int attribute(int attribute, int ordinal) {
+      return switch (attribute) {
+        case 75 -> capabilities.get(ordinal) / 10;
+        case 76 -> capabilities.get(ordinal) % 10;
+        case 16 -> 132;
+        case 97 -> 232_448;
+        default -> throw new AssertionError("attribute " + attribute);
+      };
+    }
+  }
+
+  private static DeviceProbe.Result probe(int ordinal, Devices devices, KernelImages images) {
+    return new DeviceProbe(ordinal, () -> devices, images).result();
+  }
+
+  private static void assertUnusable(DeviceProbe.Result result, String... words) {
+    assertFalse(result.usable());
+    assertNull(result.device());
+    assertTrue(result.description(), result.description().startsWith("no usable GPU: "));
+    for (String word : words) {
+      assertTrue(result.description(), result.description().contains(word));
+    }
+  }
+
+  public void testAMachineWithoutADriver() {
+    assumeFalse("this machine has a driver", Files.exists(Path.of("/proc/driver/nvidia")));
+    DeviceProbe probe = new DeviceProbe(0);
+    for (int round = 0; round < 3; round++) {
+      assertUnusable(
+          round == 0 ? probe.result() : probe.again(),
+          "libcuda.so.1, the NVIDIA driver, cannot be loaded",
+          "cannot open shared object file");
+      assertSame(probe.result(), probe.result());
+      GpuException e = expectThrows(GpuException.class, probe::open);
+      assertEquals(GpuException.Kind.UNAVAILABLE, e.kind());
+      assertEquals(probe.result().description(), e.getMessage());
+    }
+    assertTrue(Nvml.open("0000:01:00.0").isEmpty());
+  }
+
+  public void testJcudaThatCannotBeLoaded() {
+    assumeFalse("this machine has a driver", Files.exists(Path.of("/proc/driver/nvidia")));
+    DeviceProbe probe = new DeviceProbe(0, () -> new Devices().with(90), KERNELS);
+    assertTrue(probe.result().description(), probe.result().usable());
+    for (int round = 0; round < 3; round++) {
+      GpuException e = expectThrows(GpuException.class, probe::open);
+      assertEquals(GpuException.Kind.UNAVAILABLE, e.kind());
+      assertTrue(e.getMessage(), e.getMessage().startsWith("JCuda cannot be loaded: "));
+    }
+  }
+
+  public void testAnyFailureToLoadTheLibrary() {
+    for (Throwable failure :
+        List.of(
+            new UnsatisfiedLinkError("first line\n\tsecond line\n\tthird line"),
+            new NoClassDefFoundError("first line"),
+            new ExceptionInInitializerError("first line"),
+            new IllegalStateException("first line"))) {
+      DeviceProbe probe = new DeviceProbe(0, () -> sneakyThrow(failure), KERNELS);
+      assertUnusable(probe.result(), "first line", failure.getClass().getSimpleName());
+      assertFalse(probe.result().description().contains("third line"));
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <E extends Throwable> DriverLibrary sneakyThrow(Throwable e) throws E {
+    throw (E) e;
+  }
+
+  public void testAUsableDevice() {
+    DeviceProbe.Result result = probe(1, new Devices().with(75).with(90), KERNELS);
+    assertTrue(result.usable());
+    assertEquals(
+        new DeviceInfo(1, "Example 90", 90, 132, 232_448, 1L << 40, 13_000), result.device());
+    assertEquals("0000:01:00.0", result.pciBusId());
+    assertEquals(
+        "using GPU 1, Example 90 with 1048576 MiB; libcuda.so.1 for CUDA 13.0 finds: device 0 is"
+            + " Example 75 of compute capability 7.5, device 1 is Example 90 of compute capability"
+            + " 9.0",
+        result.description());
+  }
+
+  public void testUnusableDevices() {
+    Devices broken = new Devices();
+    broken.initialized = 100;
+    assertUnusable(probe(0, broken, KERNELS), "cuInit answered CUDA_ERROR_NO_DEVICE (100)");
+    assertUnusable(probe(0, new Devices(), KERNELS), "finds no device", "device 0 was asked for");
+    assertUnusable(
+        probe(2, new Devices().with(90).with(86), KERNELS),
+        "device 1 is Example 86 of compute capability 8.6",
+        "device 2 was asked for");
+    assertUnusable(
+        probe(0, new Devices().with(75), KERNELS), "7.5", "compute capability 8.0 is needed");
+    Devices old = new Devices().with(90);
+    old.version = 11_040;
+    assertUnusable(probe(0, old, KERNELS), "for CUDA 11.4", "CUDA 12.0 is needed");
+    assertUnusable(
+        probe(0, new Devices().with(86), KernelImages.of(List.of("walk"), List.of(90, 100))),
+        "built for 9.0, 10.0");
+    assertUnusable(
+        probe(0, new Devices().with(90), KernelImages.of(List.of(), List.of())),
+        "Example 90",
+        "built without nvcc");
+  }
+
+  public void testALibraryThatFailsLater() {
+    Devices devices =
+        new Devices() {
+          @Override
+          public int deviceCount() {
+            throw new GpuException(GpuException.Kind.UNAVAILABLE, "cuDeviceGetCount answered 999");
+          }
+        };
+    assertUnusable(probe(0, devices, KERNELS), "cuDeviceGetCount answered 999");
+  }
+
+  public void testDevicesAreCountedFromZero() {
+    IllegalArgumentException e =
+        expectThrows(IllegalArgumentException.class, () -> new DeviceProbe(-1));
+    assertTrue(e.getMessage(), e.getMessage().contains("-1"));
+  }
+
+  public void testWhatKernelsRunOn() {
+    for (int capability : new int[] {80, 86, 89, 90, 100, 103, 120, 121}) {
+      assertTrue("" + capability, KERNELS.runOn(capability));
+    }
+    assertFalse(KERNELS.runOn(75));
+    assertFalse(KernelImages.of(List.of(), List.of()).runOn(90));
+    KernelImages hopper = KernelImages.of(List.of("walk"), List.of(90));
+    assertFalse(hopper.runOn(89));
+    assertTrue(hopper.runOn(100));
+    assertEquals("8.0, 9.0, 10.0", KERNELS.describeArchitectures());
+  }
+
+  public void testKernelsOfThisJar() {
+    KernelImages images = KernelImages.ofThisJar();
+    for (String module : images.modules()) {
+      assertTrue(module, images.image(module).length > 100);
+    }
+    assertEquals(images.modules().isEmpty(), images.runOn(100) == false);
+    KernelImages none = KernelImages.in("/dev/vamana/cuda/no-such-folder/");
+    assertEquals(List.of(), none.modules());
+    expectThrows(GpuException.class, () -> none.image("walk"));
+  }
+}

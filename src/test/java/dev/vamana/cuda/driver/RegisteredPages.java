@@ -1,0 +1,40 @@
+package dev.vamana.cuda.driver;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Ranges of host memory that are registered with a {@link SimulatedDriver}. */
+final class RegisteredPages {
+
+  private final TreeMap<Long, Long> bytesByAddress = new TreeMap<>();
+
+  /** False if one of the pages is registered already. */
+  synchronized boolean add(long address, long bytes) {
+    Map.Entry<Long, Long> before = bytesByAddress.lowerEntry(address + bytes);
+    if (before != null && before.getKey() + before.getValue() > address) {
+      return false;
+    }
+    bytesByAddress.put(address, bytes);
+    return true;
+  }
+
+  /** False if this is not, or no longer, the first page of a range. */
+  synchronized boolean remove(long address) {
+    return bytesByAddress.remove(address) != null;
+  }
+
+  /** Whether all of these bytes are in one range. */
+  synchronized boolean hold(long address, long bytes) {
+    Map.Entry<Long, Long> range = bytesByAddress.floorEntry(address);
+    return range != null && range.getKey() + range.getValue() >= address + bytes;
+  }
+
+  synchronized long bytes() {
+    return bytesByAddress.values().stream().mapToLong(bytes -> bytes).sum();
+  }
+
+  synchronized List<String> ranges() {
+    return bytesByAddress.values().stream().map(bytes -> bytes + " bytes registered").toList();
+  }
+}

@@ -1,0 +1,71 @@
+package dev.vamana.cuda.kernel;
+
+import dev.vamana.cuda.driver.SimulatedKernels;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The project's kernels, run by the CPU: what a {@link dev.vamana.cuda.driver.SimulatedDriver} is
+ * given to answer searches without a device. A walk whose parameters break what kernels take for
+ * granted fails with a message that names the condition.
+ */
+public final class HostKernels implements SimulatedKernels {
+
+  private final HostLibrary library;
+
+  private HostKernels(HostLibrary library) {
+    this.library = library;
+  }
+
+  /** Loads them; see {@link HostLibrary#load} for when tests are skipped. */
+  public static HostKernels load() {
+    return new HostKernels(HostLibrary.load());
+  }
+
+  /** Those of a library. */
+  public static HostKernels of(HostLibrary library) {
+    return new HostKernels(library);
+  }
+
+  @Override
+  public Body find(String name) {
+    if (library.vamana_host_has_kernel(name) == 0) {
+      return null;
+    }
+    return (blocks, threads, sharedBytes, parameters) -> {
+      if (name.startsWith("walk_")) {
+        checkWalk(name, threads, sharedBytes, parameters);
+      }
+      launch(name, parameters);
+    };
+  }
+
+  /** What the kernel would not notice before it reads or writes beyond its memory. */
+  private void checkWalk(String name, int threads, int sharedBytes, MemorySegment walk) {
+    for (Policy policy : Policy.values()) {
+      if (name.equals(policy.kernelName(threads / 32))) {
+        int[] offsets = new int[7];
+        library.vamana_shared_layout(policy.ordinal(), HostLibrary.pointer(walk), offsets);
+        if (sharedBytes < offsets[6]) {
+          throw new IllegalStateException(
+              name + " needs " + offsets[6] + " bytes of shared memory, got " + sharedBytes);
+        }
+        long scratch = library.vamana_scratch_bytes(policy.ordinal(), HostLibrary.pointer(walk));
+        long stride = walk.get(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE);
+        if (stride < scratch || stride % 16 != 0) {
+          throw new IllegalStateException(
+              name + " needs " + scratch + " bytes of scratch a block, got " + stride);
+        }
+        return;
+      }
+    }
+    throw new IllegalStateException(name + " was launched with " + threads + " threads");
+  }
+
+  /** Runs a kernel on the calling thread. */
+  public void launch(String name, MemorySegment parameters) {
+    if (library.vamana_host_launch(name, HostLibrary.pointer(parameters)) != 0) {
+      throw new IllegalStateException(name + ": " + library.vamana_host_error());
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package dev.vamana.cuda.kernel;
+
+import com.sun.jna.Pointer;
+import java.lang.foreign.Arena;
+import java.lang.reflect.Field;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** The parameter blocks as Java writes them against those that the compiler lays out. */
+public class LayoutTests extends KernelTestCase {
+
+  public void testSegment() throws IllegalAccessException {
+    assertLayout("Segment", SegmentLayout.class);
+  }
+
+  public void testItem() throws IllegalAccessException {
+    assertLayout("Item", ItemLayout.class);
+  }
+
+  public void testResult() throws IllegalAccessException {
+    assertLayout("Result", ResultLayout.class);
+    assertEquals(ResultLayout.BYTES, ResultLayout.ordinals());
+    assertEquals(ResultLayout.BYTES + 4 * 7, ResultLayout.scores(7));
+    assertEquals(ResultLayout.BYTES + 8 * 7, ResultLayout.bytes(7));
+  }
+
+  public void testWalk() throws IllegalAccessException {
+    assertLayout("Walk", WalkLayout.class);
+  }
+
+  public void testConversions() throws IllegalAccessException {
+    assertLayout("Convert", ConvertLayout.class);
+    assertLayout("Range", RangeLayout.class);
+    assertLayout("RangeResult", RangeResultLayout.class);
+    for (float value : new float[] {0, -0f, 1.5f, -1.5f, Float.MAX_VALUE, -Float.MIN_VALUE}) {
+      int sortable = (int) (library.vamana_make_key(value, 0) >>> 32);
+      assertEquals(value, RangeResultLayout.unsortable(sortable), 0f);
+    }
+  }
+
+  public void testHostFetch() throws IllegalAccessException {
+    assertLayout("FetchState", FetchStateLayout.class);
+    assertLayout("HostFetch", HostFetchLayout.class);
+    assertLayout("FetchGroup", FetchGroupLayout.class);
+    assertLayout("FetchRerank", FetchRerankLayout.class);
+    assertConstant(FetchStateLayout.FLAG_STOPPED, "kStopped");
+    assertConstant(HostFetchLayout.FLAG_PICK_MERGED, "kPickMerged");
+    for (int dimension : new int[] {1, 16, 17, 4096}) {
+      assertEquals(
+          library.vamana_fetch_shared_bytes(0, 0, dimension),
+          HostFetchLayout.beginSharedBytes(dimension));
+      assertEquals(
+          library.vamana_fetch_shared_bytes(2, 11, dimension),
+          FetchRerankLayout.sharedBytes(11, dimension));
+    }
+    assertEquals(library.vamana_fetch_shared_bytes(1, 96, 0), HostFetchLayout.stepSharedBytes(96));
+  }
+
+  public void testEveryFetchStepHasItsKernels() {
+    assertEquals(1, library.vamana_host_has_kernel(FetchStep.BEGIN));
+    assertEquals(1, library.vamana_host_has_kernel(FetchStep.RERANK));
+    for (FetchStep step : FetchStep.values()) {
+      for (String name : step.kernels()) {
+        assertEquals(name, 1, library.vamana_host_has_kernel(name));
+      }
+    }
+  }
+
+  public void testLimits() {
+    assertConstant(Limits.CENTROIDS, "kCentroids");
+    assertConstant(Limits.MAX_DEGREE, "kMaxDegree");
+    assertConstant(Limits.MAX_SUBSPACES, "kMaxSubspaces");
+    assertConstant(Limits.MAX_DIMENSION, "kMaxDimension");
+    assertConstant(Limits.MAX_BEAM_WIDTH, "kMaxBeamWidth");
+    assertConstant(Limits.MAX_PARENTS, "kMaxParents");
+    assertConstant(0xFFFFFFFFL, "kUnusedSlot");
+    assertEquals(-1, library.vamana_constant("kNothing"));
+  }
+
+  public void testFlagsAndFormats() {
+    assertConstant(ResultLayout.FLAG_COMPLETE, "kComplete");
+    assertConstant(ResultLayout.FLAG_CORRUPT, "kCorrupt");
+    assertConstant(ResultLayout.FLAG_APPROXIMATE, "kApproximate");
+    assertConstant(ResultLayout.FLAG_OVERFLOW, "kOverflow");
+    assertConstant(RangeResultLayout.FLAG_FRACTIONS, "kFractions");
+    assertConstant(RangeResultLayout.FLAG_NOT_FINITE, "kNotFinite");
+    assertConstant(WalkLayout.FLAG_EAGER_PICK, "kEagerPick");
+    assertConstant(WalkLayout.FLAG_NO_VISITED_FILTER, "kNoVisitedFilter");
+    assertConstant(SegmentLayout.FORMAT_FLOAT32, "kFloat32");
+    assertConstant(SegmentLayout.FORMAT_FLOAT16, "kFloat16");
+    assertConstant(SegmentLayout.FORMAT_BYTE, "kByte");
+  }
+
+  public void testSimilaritiesHaveLucenesOrdinals() {
+    assertConstant(VectorSimilarityFunction.EUCLIDEAN.ordinal(), "kEuclidean");
+    assertConstant(VectorSimilarityFunction.DOT_PRODUCT.ordinal(), "kDotProduct");
+    assertConstant(VectorSimilarityFunction.COSINE.ordinal(), "kCosine");
+    assertConstant(
+        VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT.ordinal(), "kMaximumInnerProduct");
+    assertEquals(4, VectorSimilarityFunction.values().length);
+  }
+
+  public void testEveryPolicyHasItsKernels() {
+    for (Policy policy : Policy.values()) {
+      for (int warps : new int[] {1, 4, 8}) {
+        String name = policy.kernelName(warps);
+        assertEquals(name, 1, library.vamana_host_has_kernel(name));
+      }
+    }
+    assertEquals(0, library.vamana_host_has_kernel("walk_by_foot"));
+  }
+
+  public void testSharedMemory() {
+    assertConstant(SharedLayout.CONTROL_BYTES, "kControlBytes");
+    for (int round = 0; round < 500; round++) {
+      Policy policy = Policy.values()[random().nextInt(Policy.values().length)];
+      int beam = 1 + random().nextInt(Limits.MAX_BEAM_WIDTH);
+      int fresh = 32 * (1 + random().nextInt(256));
+      int slots = 4 << random().nextInt(13);
+      int dimension = 1 + random().nextInt(Limits.MAX_DIMENSION);
+      int subspaces = policy.quantized() ? 1 + random().nextInt(Limits.MAX_SUBSPACES) : 0;
+      int expanded = random().nextBoolean() ? 0 : random().nextInt(20_000);
+      try (Arena arena = Arena.ofConfined()) {
+        Pointer walk =
+            HostLibrary.pointer(
+                new NativeStruct(library, "Walk", arena)
+                    .set("list_capacity", beam)
+                    .set("fresh_capacity", fresh)
+                    .set("visited_slots", slots)
+                    .set("dimension", dimension)
+                    .set("subspaces", subspaces)
+                    .set("expanded_capacity", expanded)
+                    .memory());
+        int[] offsets = new int[7];
+        library.vamana_shared_layout(policy.ordinal(), walk, offsets);
+        assertEquals(
+            new SharedLayout(
+                offsets[0], offsets[1], offsets[2], offsets[3], offsets[4], offsets[5], offsets[6]),
+            SharedLayout.of(policy, beam, fresh, slots, dimension, subspaces));
+        assertEquals(
+            library.vamana_scratch_bytes(policy.ordinal(), walk),
+            SharedLayout.scratchBytes(policy, subspaces, expanded));
+      }
+    }
+  }
+
+  private static void assertConstant(long expected, String name) {
+    assertEquals(name, expected, library.vamana_constant(name));
+  }
+
+  /** Offsets of all fields but the reserved ones, and the size. */
+  private static void assertLayout(String struct, Class<?> layout) throws IllegalAccessException {
+    Map<String, Long> expected = new TreeMap<>();
+    for (int i = 0; i < library.vamana_field_count(); i++) {
+      String name = library.vamana_field_name(i);
+      if (name.equals(struct)) {
+        expected.put("BYTES", (long) library.vamana_field_size(i));
+      } else if (name.startsWith(struct + ".") && name.endsWith(".reserved") == false) {
+        expected.put(
+            name.substring(struct.length() + 1).toUpperCase(Locale.ROOT),
+            (long) library.vamana_field_offset(i));
+      }
+    }
+    Map<String, Long> actual = new TreeMap<>();
+    for (Field field : layout.getFields()) {
+      if (field.getName().startsWith("FLAG_") == false
+          && field.getName().startsWith("FORMAT_") == false) {
+        actual.put(field.getName(), field.getLong(null));
+      }
+    }
+    assertEquals(expected, actual);
+  }
+}

@@ -1,0 +1,189 @@
+package dev.vamana.cuda.kernel;
+
+import dev.vamana.graph.Worklist;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.lucene.tests.util.TestUtil;
+import org.apache.lucene.util.NumericUtils;
+
+/** Keys, sorting and merging of the kernels against {@link Worklist}. */
+public class OrderTests extends KernelTestCase {
+
+  private static final long EXPANDED = 1;
+
+  private static float randomDistance() {
+    float[] special = {
+      0f,
+      -0f,
+      1f,
+      -1f,
+      Float.MIN_VALUE,
+      -Float.MIN_VALUE,
+      Float.MAX_VALUE,
+      -Float.MAX_VALUE,
+      Float.POSITIVE_INFINITY,
+      Float.NEGATIVE_INFINITY,
+      Float.NaN
+    };
+    return switch (random().nextInt(3)) {
+      case 0 -> special[random().nextInt(special.length)];
+      case 1 -> random().nextInt(5) - 2;
+      default -> Float.intBitsToFloat(random().nextInt());
+    };
+  }
+
+  public void testKeysOrderAsWorklistEntries() {
+    for (int i = 0; i < 20_000; i++) {
+      float a = randomDistance();
+      float b = random().nextBoolean() ? a : randomDistance();
+      int ordinalA = random().nextInt(Integer.MAX_VALUE);
+      int ordinalB = random().nextBoolean() ? ordinalA : random().nextInt(Integer.MAX_VALUE);
+      long keyA = library.vamana_make_key(a, ordinalA);
+      long keyB = library.vamana_make_key(b, ordinalB);
+      int expected = Integer.compare(sortable(a), sortable(b));
+      if (expected == 0) {
+        expected = Integer.compare(ordinalA, ordinalB);
+      }
+      assertEquals(a + " " + b, expected, Long.signum(Long.compareUnsigned(keyA, keyB)));
+      assertEquals(ordinalA, library.vamana_key_ordinal(keyA));
+      assertEquals(ordinalA, library.vamana_key_ordinal(keyA | EXPANDED));
+      assertEquals(0, Float.compare(a, library.vamana_key_distance(keyA)));
+      assertEquals(0, keyA & EXPANDED);
+    }
+  }
+
+  private static int sortable(float value) {
+    return NumericUtils.floatToSortableInt(value);
+  }
+
+  public void testSortInRegisters() {
+    for (int count = 0; count <= 128; count++) {
+      long[] keys = randomKeys(count);
+      long[] expected = sorted(keys);
+      library.vamana_sort_in_registers(keys, count);
+      assertArrayEquals(expected, keys);
+    }
+  }
+
+  public void testSortInShared() {
+    for (int round = 0; round < 100; round++) {
+      int count = 2 + random().nextInt(TestUtil.nextInt(random(), 1, 3000));
+      long[] keys = randomKeys(count);
+      long[] expected = sorted(keys);
+      library.vamana_sort_in_shared(keys, count);
+      assertArrayEquals(expected, keys);
+    }
+  }
+
+  private static long[] randomKeys(int count) {
+    int ordinals = 1 + random().nextInt(1 + 2 * count);
+    long[] keys = new long[count];
+    for (int i = 0; i < count; i++) {
+      keys[i] = library.vamana_make_key(randomDistance(), random().nextInt(ordinals));
+    }
+    return keys;
+  }
+
+  private static long[] sorted(long[] keys) {
+    return Arrays.stream(keys)
+        .boxed()
+        .sorted(Long::compareUnsigned)
+        .mapToLong(key -> key)
+        .toArray();
+  }
+
+  /**
+   * Lists of many lengths, many equal distances, nodes that come again, entries already expanded.
+   */
+  public void testMergeKeepsWhatTheWorklistKeeps() {
+    for (int round = 0; round < 300; round++) {
+      int capacity = 1 + random().nextInt(100);
+      int nodes = 1 + random().nextInt(400);
+      float[] distances = new float[nodes];
+      int values = 1 + random().nextInt(nodes);
+      for (int i = 0; i < nodes; i++) {
+        distances[i] = random().nextInt(values) - values / 2f;
+      }
+      Worklist expected = new Worklist(capacity);
+      boolean[] seen = new boolean[nodes];
+      long[] list = new long[capacity];
+      int size = 0;
+      for (int step = 0; step < 10; step++) {
+        long[] keys = new long[1 + random().nextInt(random().nextInt(10) == 0 ? 200 : 64)];
+        List<Integer> fresh = new ArrayList<>();
+        for (int i = 0; i < keys.length; i++) {
+          int node = random().nextInt(nodes);
+          keys[i] = library.vamana_make_key(distances[node], node);
+          if (seen[node] == false) {
+            seen[node] = true;
+            fresh.add(node);
+          }
+        }
+        fresh.forEach(node -> expected.insert(node, distances[node]));
+        size = library.vamana_merge(list, size, capacity, sorted(keys), keys.length);
+        assertSame(expected, list, size);
+        int parent = expected.expandNext();
+        expandNext(list, size, parent);
+      }
+    }
+  }
+
+  private static void expandNext(long[] list, int size, int expected) {
+    for (int i = 0; i < size; i++) {
+      if ((list[i] & EXPANDED) == 0) {
+        assertEquals(expected, library.vamana_key_ordinal(list[i]));
+        list[i] |= EXPANDED;
+        return;
+      }
+    }
+    assertEquals(-1, expected);
+  }
+
+  private static void assertSame(Worklist expected, long[] list, int size) {
+    assertEquals(expected.size(), size);
+    for (int rank = 0; rank < size; rank++) {
+      assertEquals(expected.ordinal(rank), library.vamana_key_ordinal(list[rank]));
+      assertEquals(expected.distance(rank), library.vamana_key_distance(list[rank]), 0);
+    }
+  }
+
+  public void testBucketsAreWithinTheTableAndUsedEqually() {
+    int slots = 1 << TestUtil.nextInt(random(), 6, 14);
+    int[] used = new int[slots];
+    int first = random().nextInt(1 << 28);
+    for (int i = 0; i < slots; i++) {
+      used[library.vamana_visited_bucket(first + i, slots)]++;
+    }
+    for (int i = 0; i < slots; i++) {
+      assertTrue("bucket at " + i + " gets " + used[i], used[i] <= (i % 4 == 0 ? 16 : 0));
+    }
+  }
+
+  /** A set may forget what was in it, but never says of a node that is new that it was there. */
+  public void testVisitedSetForgetsButInventsNothing() {
+    for (int round = 0; round < 100; round++) {
+      int slots = 4 << random().nextInt(12);
+      int[] ordinals = random().ints(2000, 0, 1 + random().nextInt(5000)).toArray();
+      byte[] added = new byte[ordinals.length];
+      library.vamana_visit(new int[slots], slots, ordinals, ordinals.length, added);
+      Set<Integer> seen = new HashSet<>();
+      Map<Integer, Set<Integer>> buckets = new HashMap<>();
+      for (int i = 0; i < ordinals.length; i++) {
+        boolean fresh = seen.add(ordinals[i]);
+        int bucket = library.vamana_visited_bucket(ordinals[i], slots);
+        Set<Integer> nodes = buckets.computeIfAbsent(bucket, unused -> new HashSet<>());
+        nodes.add(ordinals[i]);
+        if (fresh) {
+          assertEquals(1, added[i]);
+        } else if (nodes.size() <= 4) {
+          assertEquals("forgotten though the bucket has room", 0, added[i]);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package dev.vamana.cuda.kernel;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.Assume;
+import org.junit.Before;
+import org.junit.Test;
+
+/** What the compiler says about registers and local memory of the kernels. */
+public class ResourcesTests {
+
+  private static final Path FOLDER = Path.of("target", "native");
+
+  /** A line of the report that native-kernels/build writes. */
+  private record Line(
+      String module,
+      String architecture,
+      String kernel,
+      int registers,
+      int stackBytes,
+      int spillStores,
+      int spillLoads) {
+
+    static Line of(String line) {
+      String[] word = line.split(" ");
+      assertEquals(line, 7, word.length);
+      return new Line(
+          word[0],
+          word[1],
+          word[2],
+          Integer.parseInt(word[3]),
+          Integer.parseInt(word[4]),
+          Integer.parseInt(word[5]),
+          Integer.parseInt(word[6]));
+    }
+  }
+
+  @Before
+  public void thereIsACompiler() {
+    Assume.assumeFalse(
+        "no nvcc when the kernels were to be built", Files.exists(FOLDER.resolve("no-nvcc")));
+  }
+
+  private static List<Line> report() throws IOException {
+    Path report = FOLDER.resolve("resources.txt");
+    assertTrue(report + " is missing: run native-kernels/build", Files.exists(report));
+    List<Line> lines = new ArrayList<>();
+    for (String line : Files.readAllLines(report)) {
+      if (line.startsWith("#") == false) {
+        lines.add(Line.of(line));
+      }
+    }
+    return lines;
+  }
+
+  @Test
+  public void everyWalkIsCompiledForEveryArchitecture() throws IOException {
+    Set<String> architectures = new TreeSet<>();
+    Set<String> actual = new TreeSet<>();
+    for (Line line : report()) {
+      architectures.add(line.architecture());
+      actual.add(line.kernel() + " " + line.architecture());
+    }
+    assertTrue(architectures.size() >= 1);
+    List<String> missing = new ArrayList<>();
+    for (String architecture : architectures) {
+      for (Policy policy : Policy.values()) {
+        for (int warps : new int[] {1, 4, 8}) {
+          String kernel = policy.kernelName(warps) + " " + architecture;
+          if (actual.contains(kernel) == false) {
+            missing.add(kernel);
+          }
+        }
+      }
+    }
+    assertEquals(List.of(), missing);
+  }
+
+  @Test
+  public void hotKernelsKeepEverythingInRegisters() throws IOException {
+    List<Line> bad = new ArrayList<>();
+    for (Line line : report()) {
+      if (line.kernel().startsWith("walk_")
+          && line.stackBytes() + line.spillStores() + line.spillLoads() > 0) {
+        bad.add(line);
+      }
+    }
+    assertEquals(List.of(), bad);
+  }
+
+  @Test
+  public void hostFetchKeepsToRegisters() throws IOException {
+    Set<String> expected = new TreeSet<>(List.of(FetchStep.BEGIN, FetchStep.RERANK));
+    for (FetchStep step : FetchStep.values()) {
+      expected.addAll(step.kernels());
+    }
+    Set<String> actual = new TreeSet<>();
+    for (Line line : report()) {
+      if (line.module().equals("host_fetch")) {
+        actual.add(line.kernel());
+        assertEquals(line.toString(), 0, line.stackBytes());
+        assertEquals(line.toString(), 0, line.spillStores() + line.spillLoads());
+      }
+    }
+    assertEquals(expected, actual);
+  }
+}

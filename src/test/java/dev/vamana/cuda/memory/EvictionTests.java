@@ -1,0 +1,268 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.SegmentView;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** Which places segments get as memory runs out and is freed. */
+public class EvictionTests extends ResidencyTestCase {
+
+  public void testSmallerPlacementsAsMemoryRunsOut() throws IOException {
+    open(null, bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8) + 255);
+    views.forEach(residency::opened);
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact", "uploaded 1 exact-int8"), events());
+    use(0);
+    use(1);
+    assertAbsent(2, Absence.OVER_BUDGET);
+    pass(Duration.ofSeconds(1));
+    assertAbsent(3, Absence.OVER_BUDGET);
+    assertTrue(residency.stats().deviceBytes() <= residency.stats().deviceLimit());
+    // what one leaves goes to the one that was asked for last
+    residency.closing(views.get(1));
+    executor.runAll();
+    assertEquals(List.of("uploaded 3 exact-int8"), events());
+    use(3);
+    assertAbsent(2, Absence.OVER_BUDGET);
+  }
+
+  public void testEvictsLeastRecentlyUsed() throws IOException {
+    open(Placement.EXACT, 3 * bytes(Placement.EXACT));
+    for (int i = 0; i < 3; i++) {
+      residency.opened(views.get(i));
+    }
+    executor.runAll();
+    pass(Duration.ofSeconds(1));
+    use(0);
+    pass(Duration.ofSeconds(1));
+    use(2);
+    pass(Duration.ofSeconds(1));
+    events();
+    // nothing has been unused for long enough
+    residency.opened(views.get(3));
+    executor.runAll();
+    assertEquals(List.of(), events());
+    assertAbsent(3, Absence.OVER_BUDGET);
+    pass(MINUTE);
+    assertNull(residency.acquire(views.get(3)));
+    executor.runAll();
+    assertEquals(List.of("evicted 1", "uploaded 3 exact"), events());
+    assertEquals(1, residency.stats().evictions());
+    assertEquals("evicted", residency.absence(views.get(1)));
+    // taking turns at once pushes out those that were unused, not each other
+    assertAbsent(1, Absence.QUEUED);
+    executor.runAll();
+    assertEquals(List.of("evicted 0", "uploaded 1 exact"), events());
+    assertAbsent(0, Absence.QUEUED);
+    executor.runAll();
+    assertEquals(List.of("evicted 2", "uploaded 0 exact"), events());
+    for (int round = 0; round < 5; round++) {
+      assertNull(residency.acquire(views.get(2)));
+      use(0);
+      use(1);
+      use(3);
+      executor.runAll();
+    }
+    assertEquals(List.of(), events());
+    assertAbsent(2, Absence.OVER_BUDGET);
+  }
+
+  public void testNeverEvictsWhatIsInUse() throws IOException {
+    open(Placement.EXACT, bytes(Placement.EXACT));
+    residency.opened(views.get(0));
+    executor.runAll();
+    ResidentSegment inUse = residency.acquire(views.get(0));
+    pass(MINUTE.multipliedBy(2));
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertAbsent(1, Absence.OVER_BUDGET);
+    inUse.release();
+    pass(MINUTE);
+    assertNull(residency.acquire(views.get(1)));
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact", "evicted 0", "uploaded 1 exact"), events());
+  }
+
+  /** Eviction is for a graph on the device, not for one placement rather than another there. */
+  public void testEvictsForAGraphOnTheDevice() throws IOException {
+    segments.close();
+    segments =
+        new TestSegments(
+            true, true, parameters(8, 4), VectorSimilarityFunction.EUCLIDEAN, 24, 2000, 2000, 2000);
+    views = segments.views(FLOATS);
+    open(null, bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8) - 1);
+    residency.opened(views.get(0));
+    pass(Duration.ofSeconds(1));
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact", "uploaded 1 in-memory"), events());
+    pass(MINUTE);
+    residency.opened(views.get(2));
+    executor.runAll();
+    assertEquals(List.of("evicted 0", "uploaded 2 exact"), events());
+    // the graph of the first would have to be read in place now
+    residency.closing(views.get(1));
+    assertAbsent(0, Absence.QUEUED);
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 in-memory"), events());
+  }
+
+  public void testBetterPlacesWhenMemoryIsFreed() throws IOException {
+    open(null, bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8) + 255);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact", "uploaded 1 exact-int8"), events());
+    ResidentSegment before = residency.acquire(views.get(1));
+    residency.closing(views.get(0));
+    executor.runAll();
+    assertEquals(List.of("uploaded 1 exact"), events());
+    ResidentSegment after = residency.acquire(views.get(1));
+    assertEquals(Placement.EXACT_INT8, before.placement());
+    assertEquals(Placement.EXACT, after.placement());
+    assertTrue(before.descriptor() != after.descriptor());
+    long both = bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8);
+    assertEquals(both, device.deviceBytes());
+    assertEquals(both, residency.stats().deviceBytes());
+    after.release();
+    before.release();
+    executor.runAll();
+    assertEquals(bytes(Placement.EXACT), device.deviceBytes());
+    assertEquals(0, device.registeredBytes());
+    assertEquals(List.of(), events());
+  }
+
+  public void testClosingWaitsForReadersOfTheFormerPlace() throws Exception {
+    open(null, bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8) + 255);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    ResidentSegment before = residency.acquire(views.get(1));
+    residency.closing(views.get(0));
+    executor.runAll();
+    Thread closer = new Thread(() -> residency.closing(views.get(1)));
+    closer.start();
+    while (closer.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    assertTrue(device.registeredBytes() > 0);
+    before.release();
+    closer.join();
+    assertEquals(0, device.registeredBytes());
+    assertEquals(0, device.deviceBytes());
+    executor.runAll();
+  }
+
+  /** A place that failed for good is not tried each time that memory is freed. */
+  public void testBetterPlacesAreTriedOnce() throws IOException {
+    device.registers(false);
+    open(null, bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8) + 255);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact", "uploaded 1 exact-int8"), events());
+    driver.fail(FaultyDriver.Operation.COPY, 1, GpuException.Kind.NOT_SUPPORTED);
+    residency.closing(views.get(0));
+    executor.runAll();
+    assertEquals(List.of("failed 1"), events());
+    for (int i = 2; i < 4; i++) {
+      residency.opened(views.get(i));
+      executor.runAll();
+      residency.closing(views.get(i));
+      executor.runAll();
+    }
+    assertEquals(
+        List.of("uploaded 2 exact", "uploaded 1 exact-float16", "uploaded 3 exact-float16"),
+        events());
+    use(1);
+  }
+
+  public void testDoesNotEvictInVain() throws IOException {
+    open(Placement.EXACT, bytes(Placement.EXACT) * 2);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    ResidentSegment inUse = residency.acquire(views.get(1));
+    pass(MINUTE);
+    try (TestSegments large =
+        new TestSegments(
+            true, true, parameters(8, 4), VectorSimilarityFunction.EUCLIDEAN, 24, 170)) {
+      SegmentView view = large.view(0, FLOATS);
+      residency.opened(view);
+      executor.runAll();
+      assertEquals("over budget", residency.absence(view));
+      assertEquals(List.of("uploaded 0 exact", "uploaded 1 exact"), events());
+      residency.closing(view);
+    }
+    inUse.release();
+  }
+
+  /** Others take memory that the budget leaves. */
+  public void testDeviceIsFullBeforeTheBudget() throws IOException {
+    open(null, DEVICE);
+    driver.fail(FaultyDriver.Operation.ALLOCATE, 1, GpuException.Kind.OUT_OF_MEMORY);
+    residency.opened(views.get(0));
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact-float16"), events());
+    driver.failAll(FaultyDriver.Operation.ALLOCATE, GpuException.Kind.OUT_OF_MEMORY);
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertEquals(List.of("failed 1"), events());
+    assertAbsent(1, Absence.OVER_BUDGET);
+    driver.heal();
+    assertAbsent(1, Absence.OVER_BUDGET);
+    executor.runAll();
+    pass(MINUTE);
+    assertAbsent(1, Absence.QUEUED);
+    executor.runAll();
+    assertEquals(List.of("uploaded 1 exact"), events());
+  }
+
+  public void testPlacementsByFreeMemoryOfTheDevice() throws IOException {
+    open(null, DEVICE);
+    device.bind();
+    long others = device.allocate(DEVICE - DEVICE / 64 - bytes(Placement.EXACT_INT8));
+    residency.opened(views.get(0));
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact-int8"), events());
+    device.free(others);
+  }
+
+  public void testPageCacheHasABudgetOfItsOwn() {
+    open(Placement.MAPPED_GRAPH, DEVICE, MappedRegistrations.PAGE, executor);
+    residency.opened(views.get(0));
+    executor.runAll();
+    assertAbsent(0, Absence.OVER_BUDGET);
+  }
+
+  public void testWithoutRegistration() {
+    device.registers(false);
+    open(Placement.MAPPED_GRAPH, DEVICE);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertEquals(List.of("failed 0"), events());
+    assertAbsent(0, Absence.FAILED);
+    assertAbsent(1, Absence.UNSUPPORTED);
+    residency.close();
+    open(Placement.IN_MEMORY, bytesOf(Placement.IN_MEMORY));
+    residency.opened(views.get(2));
+    executor.runAll();
+    assertEquals(List.of("uploaded 2 in-memory"), events());
+    ResidentSegment use = residency.acquire(views.get(2));
+    assertFalse(use.reranksOnDevice());
+    use.release();
+  }
+
+  private long bytesOf(Placement placement) {
+    try {
+      return bytes(placement);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

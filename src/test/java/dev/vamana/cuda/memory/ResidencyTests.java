@@ -1,0 +1,319 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.search.SegmentView;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** What becomes of segments from their opening to their end. */
+public class ResidencyTests extends ResidencyTestCase {
+
+  public void testUploadedInTheBackground() {
+    open(null, DEVICE);
+    SegmentView view = views.get(0);
+    residency.opened(view);
+    residency.opened(view);
+    assertAbsent(0, Absence.QUEUED);
+    assertEquals(1, residency.stats().waiting());
+    executor.runAll();
+    assertEquals(List.of("uploaded 0 exact"), events());
+    ResidentSegment use = residency.acquire(view);
+    assertSame(view, use.view());
+    assertEquals(Placement.EXACT, use.placement());
+    assertTrue(use.reranksOnDevice());
+    assertEquals(0, use.descriptor() % 256);
+    use.release();
+    ResidencyStats stats = residency.stats();
+    assertEquals(1, stats.uploads());
+    assertTrue(stats.uploadBytes() >= 100 * 24 * 4);
+    assertTrue(stats.uploadNanos() > 0);
+    assertEquals(1, stats.hits());
+    assertEquals(1L, (long) stats.misses().get(Absence.QUEUED));
+    assertEquals(Map.of(Placement.EXACT, 1), stats.segments());
+    assertEquals(Map.of(Placement.EXACT, device.deviceBytes()), stats.bytes());
+    assertEquals(device.deviceBytes(), stats.deviceBytes());
+    assertEquals(DEVICE, stats.deviceLimit());
+    assertEquals(0, stats.pinnedBytes());
+    assertEquals(16 * MEGABYTE, stats.pinnedLimit());
+    assertEquals(0, stats.waiting());
+    residency.closing(view);
+    assertEquals(0, device.deviceBytes());
+    assertEquals(Map.of(), residency.stats().segments());
+  }
+
+  public void testSegmentsWithoutGraphAreIgnored() throws IOException {
+    try (TestSegments flat =
+        new TestSegments(
+            true,
+            true,
+            parameters(8, 4).withThresholds(1000, 1000),
+            VectorSimilarityFunction.EUCLIDEAN,
+            24,
+            50)) {
+      open(null, DEVICE);
+      SegmentView view = flat.view(0, FLOATS);
+      residency.opened(view);
+      assertNull(residency.acquire(view));
+      executor.runAll();
+      assertNull(residency.acquire(view));
+      assertEquals("unsupported", residency.absence(view));
+      assertEquals(2L, (long) residency.stats().misses().get(Absence.UNSUPPORTED));
+      residency.closing(view);
+      assertEquals(List.of(), events());
+    }
+  }
+
+  public void testUnknownSegmentIsQueued() {
+    open(Placement.MAPPED_GRAPH, DEVICE);
+    assertAbsent(1, Absence.QUEUED);
+    executor.runAll();
+    use(1);
+    assertTrue(device.registeredBytes() > 0);
+    assertEquals(device.registeredBytes(), residency.stats().pinnedBytes());
+  }
+
+  public void testClosingFreesAfterTheLastUse() {
+    open(Placement.EXACT, DEVICE);
+    residency.opened(views.get(0));
+    executor.runAll();
+    ResidentSegment first = residency.acquire(views.get(0));
+    ResidentSegment second = residency.acquire(views.get(0));
+    // files are not read: does not wait
+    residency.closing(views.get(0));
+    assertAbsent(0, Absence.CLOSED);
+    assertTrue(device.deviceBytes() > 0);
+    first.release();
+    first.release();
+    executor.runAll();
+    assertTrue(device.deviceBytes() > 0);
+    second.release();
+    executor.runAll();
+    assertEquals(0, device.deviceBytes());
+    assertAbsent(0, Absence.CLOSED);
+  }
+
+  public void testClosingWaitsForReadersOfFiles() throws InterruptedException {
+    open(Placement.MAPPED_GRAPH, DEVICE);
+    residency.opened(views.get(0));
+    executor.runAll();
+    ResidentSegment use = residency.acquire(views.get(0));
+    CountDownLatch closed = new CountDownLatch(1);
+    Thread closer =
+        new Thread(
+            () -> {
+              residency.closing(views.get(0));
+              closed.countDown();
+            });
+    closer.start();
+    while (closer.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    assertEquals(1, closed.getCount());
+    assertTrue(device.registeredBytes() > 0);
+    use.release();
+    closed.await();
+    // the closer has freed all, without the executor
+    assertEquals(0, device.registeredBytes());
+    assertEquals(0, device.deviceBytes());
+    closer.join();
+    executor.runAll();
+  }
+
+  public void testClosingBeforeUpload() {
+    open(null, DEVICE);
+    residency.opened(views.get(0));
+    residency.closing(views.get(0));
+    executor.runAll();
+    assertAbsent(0, Absence.CLOSED);
+    executor.runAll();
+    assertEquals(List.of(), events());
+    assertEquals(0, residency.stats().uploads());
+    residency.closing(views.get(1));
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertAbsent(1, Absence.CLOSED);
+  }
+
+  public void testWaitsForAnUpload() throws InterruptedException {
+    Thread[] uploading = new Thread[1];
+    open(
+        null,
+        DEVICE,
+        16 * MEGABYTE,
+        task -> {
+          uploading[0] = new Thread(task);
+          uploading[0].start();
+        });
+    ResidentSegment use = residency.await(views.get(0), () -> false);
+    assertNotNull(use);
+    use.release();
+    uploading[0].join();
+    uploading[0] = null;
+  }
+
+  public void testWaitEnds() {
+    open(Placement.EXACT, 1000);
+    AtomicInteger asked = new AtomicInteger();
+    assertNull(residency.await(views.get(0), () -> asked.incrementAndGet() == 3));
+    assertEquals(3, asked.get());
+    executor.runAll();
+    assertNull(
+        residency.await(
+            views.get(0),
+            () -> {
+              throw new AssertionError("there is nothing to wait for");
+            }));
+    assertAbsent(0, Absence.OVER_BUDGET);
+    Thread.currentThread().interrupt();
+    assertNull(residency.await(views.get(1), () -> false));
+    assertTrue(Thread.interrupted());
+    executor.runAll();
+  }
+
+  public void testLostContextAndTheNext() throws IOException {
+    open(Placement.MAPPED_GRAPH, DEVICE);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    ResidentSegment use = residency.acquire(views.get(0));
+    device.lose("trapped");
+    given = null;
+    residency.abandon();
+    assertAbsent(1, Absence.QUEUED);
+    // files may be closed though a launch that is lost was reading them
+    residency.closing(views.get(0));
+    use.release();
+    executor.runAll();
+    assertAbsent(1, Absence.QUEUED);
+    executor.runAll();
+    assertEquals(0, residency.stats().deviceLimit());
+    driver.close();
+
+    device = new SimulatedDriver(kernels, DEVICE, false);
+    driver = new FaultyDriver(device);
+    given = driver;
+    events();
+    assertAbsent(1, Absence.QUEUED);
+    executor.runAll();
+    assertEquals(List.of("uploaded 1 mapped-graph"), events());
+    use(1);
+  }
+
+  public void testContextLostDuringUpload() throws IOException {
+    open(Placement.EXACT, DEVICE);
+    driver.fail(FaultyDriver.Operation.COPY, 2, GpuException.Kind.CONTEXT_LOST);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertEquals(List.of("failed 0"), events());
+    assertEquals("no device", residency.absence(views.get(0)));
+    assertEquals("no device", residency.absence(views.get(1)));
+    device.lose("so that nothing has to be freed");
+    driver.close();
+    device = new SimulatedDriver(kernels, DEVICE, false);
+    driver = new FaultyDriver(device);
+    given = driver;
+    assertAbsent(1, Absence.QUEUED);
+    executor.runAll();
+    use(1);
+    assertEquals(1, residency.stats().failures());
+  }
+
+  /** What is still queued when a context is given up leaves its driver alone. */
+  public void testDriverIsNotUsedAfterItWasGivenUp() throws IOException {
+    for (boolean begun : new boolean[] {false, true}) {
+      open(Placement.EXACT, DEVICE);
+      if (begun) {
+        residency.opened(views.get(0));
+        executor.runAll();
+        events();
+      }
+      residency.opened(views.get(1));
+      device.lose("trapped");
+      residency.abandon();
+      driver.close();
+      executor.runAll();
+      assertEquals("no device", residency.absence(views.get(1)));
+      assertAbsent(1, Absence.QUEUED);
+      executor.runAll();
+      assertEquals("no device", residency.absence(views.get(1)));
+      assertEquals(List.of(), events());
+      residency.close();
+      device = new SimulatedDriver(kernels, DEVICE, false);
+      driver = new FaultyDriver(device);
+      given = driver;
+    }
+  }
+
+  /** A context that is found lost when something is freed. */
+  public void testFreeingInALostContext() {
+    open(Placement.EXACT, DEVICE);
+    residency.opened(views.get(0));
+    residency.opened(views.get(1));
+    executor.runAll();
+    ResidentSegment use = residency.acquire(views.get(1));
+    residency.closing(views.get(1));
+    driver.lose();
+    GpuException e = expectThrows(GpuException.class, () -> residency.closing(views.get(0)));
+    assertTrue(e.contextLost());
+    events();
+    use.release();
+    executor.runAll();
+    assertEquals(List.of("failed 1"), events());
+    residency.close();
+    device.lose("as the driver in front of it");
+    driver.close();
+    device = new SimulatedDriver(kernels, DEVICE, false);
+    driver = new FaultyDriver(device);
+  }
+
+  public void testExecutorThatTakesNoMore() {
+    open(
+        Placement.EXACT,
+        DEVICE,
+        16 * MEGABYTE,
+        new Executor() {
+          private int taken;
+
+          @Override
+          public void execute(Runnable task) {
+            if (taken++ > 0) {
+              throw new RejectedExecutionException("shut down");
+            }
+            task.run();
+          }
+        });
+    residency.opened(views.get(0));
+    ResidentSegment use = residency.acquire(views.get(0));
+    residency.opened(views.get(1));
+    assertAbsent(1, Absence.QUEUED);
+    residency.closing(views.get(0));
+    assertTrue(device.deviceBytes() > 0);
+    use.release();
+    assertEquals(0, device.deviceBytes());
+    residency.closing(views.get(1));
+  }
+
+  public void testClosed() {
+    open(null, DEVICE);
+    views.forEach(residency::opened);
+    executor.runAll();
+    residency.close();
+    assertEquals(0, device.deviceBytes());
+    assertEquals(0, device.pinnedBytes());
+    assertAbsent(0, Absence.CLOSED);
+    residency.opened(views.get(1));
+    executor.runAll();
+    assertAbsent(1, Absence.CLOSED);
+    residency.closing(views.get(1));
+    residency.close();
+  }
+}

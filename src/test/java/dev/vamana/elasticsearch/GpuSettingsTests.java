@@ -1,0 +1,135 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.elasticsearch.common.settings.ClusterSettings;
+import org.elasticsearch.common.settings.Setting;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.core.TimeValue;
+import org.junit.BeforeClass;
+
+public class GpuSettingsTests extends LuceneTestCase {
+  @BeforeClass
+  public static void readyServerClasses() {
+    ServerClasses.ready();
+  }
+
+  public void testDefaults() {
+    GpuSettings settings = GpuSettings.of(Settings.EMPTY);
+    assertEquals(GpuMode.AUTO, settings.mode());
+    assertEquals(0, settings.device());
+    assertEquals(MemoryLimit.DEFAULT_DEVICE, settings.memoryLimit());
+    assertEquals(MemoryLimit.DEFAULT_PAGE_CACHE, settings.pageCacheLimit());
+    assertNull(settings.placement());
+    assertEquals(16_384, settings.maxBatch());
+    assertEquals(TimeValue.ZERO, settings.linger());
+    assertFalse(settings.waitForUpload());
+  }
+
+  public void testEverySettingIsRead() {
+    GpuSettings settings =
+        GpuSettings.of(
+            Settings.builder()
+                .put("vamana.gpu.enabled", "required")
+                .put("vamana.gpu.device", 3)
+                .put("vamana.gpu.memory.limit", "12gb")
+                .put("vamana.gpu.page_cache.limit", "12.5%")
+                .put("vamana.gpu.placement", "mapped-graph")
+                .put("vamana.gpu.batch.max_size", 7)
+                .put("vamana.gpu.batch.linger", "50micros")
+                .put("vamana.gpu.wait_for_upload", true)
+                .build());
+    assertEquals(GpuMode.REQUIRED, settings.mode());
+    assertEquals(3, settings.device());
+    assertEquals(MemoryLimit.bytes(12L << 30), settings.memoryLimit());
+    assertEquals(MemoryLimit.percent(12.5), settings.pageCacheLimit());
+    assertEquals(Placement.MAPPED_GRAPH, settings.placement());
+    assertEquals(7, settings.maxBatch());
+    assertEquals(50_000, settings.linger().nanos());
+    assertTrue(settings.waitForUpload());
+  }
+
+  public void testEveryModeAndPlacementHasAName() {
+    for (GpuMode mode : GpuMode.values()) {
+      assertEquals(mode, of("vamana.gpu.enabled", mode.settingName()).mode());
+    }
+    for (Placement placement : Placement.values()) {
+      assertEquals(placement, of("vamana.gpu.placement", placement.settingName()).placement());
+    }
+  }
+
+  public void testMemoryLimitInBytesOrAsAShareOfTheDevice() {
+    assertEquals(250, limit("25%", 1000));
+    assertEquals(1000, limit("100%", 1000));
+    assertEquals(64L << 20, limit("64mb", 1L << 30));
+    assertEquals("never more than the device has", 1L << 30, limit("2gb", 1L << 30));
+    assertEquals(0, of("vamana.gpu.page_cache.limit", "0b").pageCacheLimit().of(1000));
+  }
+
+  private static long limit(String text, long deviceBytes) {
+    return of("vamana.gpu.memory.limit", text).memoryLimit().of(deviceBytes);
+  }
+
+  private static GpuSettings of(String key, String value) {
+    return GpuSettings.of(Settings.builder().put(key, value).build());
+  }
+
+  public void testValuesOutOfRangeAreNamed() {
+    assertRejected("vamana.gpu.enabled", "yes", "auto, required, off");
+    assertRejected("vamana.gpu.enabled", "AUTO", "auto, required, off");
+    assertRejected("vamana.gpu.device", "-1", "must be >= 0");
+    assertRejected("vamana.gpu.device", "64", "must be <= 63");
+    for (String memory : List.of("0%", "101%", "-5%", "1mb", "much", "-1", "0")) {
+      assertRejected("vamana.gpu.memory.limit", memory, "at most 100% of the device's memory");
+    }
+    assertRejected("vamana.gpu.page_cache.limit", "-1", "at most 100% of the host's memory");
+    assertRejected("vamana.gpu.page_cache.limit", "200%", "at most 100% of the host's memory");
+    assertRejected(
+        "vamana.gpu.placement",
+        "everywhere",
+        "auto, exact, exact-float16, exact-int8, in-memory, mapped-graph, host-fetch");
+    assertRejected("vamana.gpu.batch.max_size", "0", "must be >= 1");
+    assertRejected("vamana.gpu.batch.max_size", "65537", "must be <= 65536");
+    assertRejected("vamana.gpu.batch.linger", "-2ms", "vamana.gpu.batch.linger");
+    assertRejected("vamana.gpu.batch.linger", "1s", "100ms");
+    assertRejected("vamana.gpu.wait_for_upload", "perhaps", "[true, false]");
+  }
+
+  private static void assertRejected(String key, String value, String range) {
+    IllegalArgumentException e = expectThrows(IllegalArgumentException.class, () -> of(key, value));
+    String message = e.getMessage();
+    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+      message += "; " + cause.getMessage();
+    }
+    assertTrue(message, message.contains(key));
+    assertTrue(message, message.contains(value));
+    assertTrue(message, message.contains(range));
+  }
+
+  /** They decide what a node opens when it starts, so an open node does not take others. */
+  public void testSettingsAreStatic() {
+    for (Setting<?> setting : GpuSettings.ALL) {
+      assertTrue(setting.getKey(), setting.hasNodeScope());
+      assertFalse(setting.getKey(), setting.isDynamic());
+      assertTrue(setting.getKey(), VamanaSettings.ALL.contains(setting));
+    }
+    new ClusterSettings(Settings.EMPTY, java.util.Set.copyOf(GpuSettings.ALL))
+        .validate(Settings.builder().put("vamana.gpu.device", 1).build(), true);
+  }
+
+  public void testThePageNamesEverySettingWithItsDefault() throws IOException {
+    List<String> lines = Files.readAllLines(Path.of("docs/node-settings.md"));
+    for (Setting<?> setting : GpuSettings.ALL) {
+      List<String> rows =
+          lines.stream().filter(line -> line.startsWith("| `" + setting.getKey() + "` |")).toList();
+      assertEquals("rows of " + setting.getKey(), 1, rows.size());
+      String documented = rows.get(0).split("\\|")[2].replaceAll("[`, ]", "");
+      assertEquals(setting.getKey(), setting.getDefaultRaw(Settings.EMPTY), documented);
+    }
+  }
+}

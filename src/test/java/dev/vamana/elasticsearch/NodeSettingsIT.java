@@ -1,0 +1,175 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeFalse;
+
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/**
+ * What a node without a GPU does with each value of {@code vamana.gpu.enabled}, entitlements on.
+ */
+public class NodeSettingsIT {
+  private static final String SEARCHED_ON_THE_CPU = "vectors are searched on the CPU";
+
+  private static NodeHome home;
+
+  @BeforeClass
+  public static void assembleHome() throws IOException {
+    assumeFalse("this machine has a GPU", Files.exists(Path.of("/dev/nvidiactl")));
+    home = PluginNode.home("gpu");
+  }
+
+  @AfterClass
+  public static void deleteHome() throws IOException {
+    if (home != null) {
+      home.delete();
+    }
+  }
+
+  private static NodeOptions options(String mode) {
+    return PluginNode.options().withSetting("vamana.gpu.enabled", mode);
+  }
+
+  private static Map<?, ?> onlyNode(Map<String, Object> stats) {
+    assertEquals(1, NodeClient.at(stats, "_nodes", "successful"));
+    assertEquals(0, NodeClient.at(stats, "_nodes", "failed"));
+    Map<?, ?> nodes = (Map<?, ?>) stats.get("nodes");
+    assertEquals(1, nodes.size());
+    return (Map<?, ?>) nodes.values().iterator().next();
+  }
+
+  private static int occurrences(String text, String part) {
+    return text.split(Pattern.quote(part), -1).length - 1;
+  }
+
+  @Test
+  public void testAutoStartsAndSaysOnceWhyThereIsNone() throws IOException {
+    try (RunningNode node = RunningNode.start(home, PluginNode.options())) {
+      Map<?, ?> shown = onlyNode(node.client().get("/_vamana/stats"));
+      assertEquals("vamana", shown.get("name"));
+      assertEquals(node.transportAddress(), shown.get("transport_address"));
+      Map<?, ?> gpu = (Map<?, ?>) shown.get("gpu");
+      assertEquals("auto", gpu.get("enabled"));
+      assertEquals("unavailable", gpu.get("state"));
+      assertNull(gpu.get("device"));
+      String reason = (String) gpu.get("reason");
+      assertNotNull(reason);
+      assertFalse(reason, reason.contains("NotEntitled"));
+      assertEquals(1, occurrences(node.log(), SEARCHED_ON_THE_CPU));
+      assertTrue(node.log(), node.log().contains(reason));
+      assertNothingWasDenied(node);
+    }
+  }
+
+  /** The policy has to name all that looking for a device takes. */
+  private static void assertNothingWasDenied(RunningNode node) {
+    List<String> denied =
+        node.log()
+            .lines()
+            .filter(line -> line.toLowerCase(Locale.ROOT).contains("entitled"))
+            .toList();
+    assertEquals(List.of(), denied);
+  }
+
+  @Test
+  public void testNodesAreChosenByName() throws IOException {
+    try (RunningNode node = RunningNode.start(home, options("auto"))) {
+      onlyNode(node.client().get("/_vamana/_local/stats"));
+      onlyNode(node.client().get("/_vamana/vamana/stats?timeout=10s"));
+      Map<String, Object> none = node.client().get("/_vamana/absent/stats");
+      assertEquals(0, NodeClient.at(none, "_nodes", "total"));
+      NodeClient.Response wrong =
+          node.client().send("GET", "/_vamana/stats?no_such=1", null, "application/json");
+      assertEquals(wrong.body(), 400, wrong.status());
+      assertTrue(wrong.body(), wrong.body().contains("no_such"));
+    }
+  }
+
+  @Test
+  public void testOffLooksForNothing() throws IOException {
+    try (RunningNode node = RunningNode.start(home, options("off"))) {
+      Map<?, ?> gpu = (Map<?, ?>) onlyNode(node.client().get("/_vamana/stats")).get("gpu");
+      assertEquals("off", gpu.get("enabled"));
+      assertEquals("off", gpu.get("state"));
+      assertEquals("[vamana.gpu.enabled] is [off]", gpu.get("reason"));
+      assertEquals(0, occurrences(node.log(), SEARCHED_ON_THE_CPU));
+    }
+  }
+
+  @Test
+  public void testRequiredEndsTheStart() {
+    IllegalStateException failure =
+        assertThrows(
+            IllegalStateException.class, () -> RunningNode.start(home, options("required")));
+    String message = failure.getMessage();
+    assertTrue(message, message.contains("the node ended with status"));
+    assertTrue(message, message.contains("setting [vamana.gpu.enabled] is [required]"));
+    assertTrue(message, message.contains("this node has no usable GPU"));
+  }
+
+  @Test
+  public void testBadValuesEndTheStart() {
+    assertRejected("vamana.gpu.enabled", "yes", "auto, required, off");
+    assertRejected("vamana.gpu.memory.limit", "120%", "at most 100%");
+    assertRejected("vamana.gpu.no_such_setting", "1", "unknown setting");
+  }
+
+  private static void assertRejected(String setting, String value, String range) {
+    NodeOptions bad = PluginNode.options().withSetting(setting, value);
+    IllegalStateException failure =
+        assertThrows(IllegalStateException.class, () -> RunningNode.start(home, bad));
+    String message = failure.getMessage();
+    assertTrue(message, message.contains("[" + setting + "]"));
+    assertTrue(message, message.contains(range));
+    if (!setting.contains("no_such")) {
+      assertTrue(message, message.contains("[" + value + "]"));
+    }
+  }
+
+  @Test
+  public void testTwoNodesAnswerTogether() throws IOException {
+    NodeOptions first =
+        options("auto")
+            .withSetting("node.name", "first")
+            .withSetting("cluster.initial_master_nodes", "first");
+    NodeHome other = PluginNode.home("gpu-second");
+    try (RunningNode node1 = RunningNode.start(home, first)) {
+      NodeOptions second =
+          options("off")
+              .withSetting("node.name", "second")
+              .withSetting("discovery.seed_hosts", node1.transportAddress());
+      try (RunningNode node2 = RunningNode.start(other, second)) {
+        node1.client().get("/_cluster/health?wait_for_nodes=2&timeout=60s");
+        for (RunningNode asked : List.of(node1, node2)) {
+          Map<String, Object> stats = asked.client().get("/_vamana/stats");
+          assertEquals(2, NodeClient.at(stats, "_nodes", "successful"));
+          for (Object node : ((Map<?, ?>) stats.get("nodes")).values()) {
+            boolean isFirst = NodeClient.at(node, "name").equals("first");
+            assertEquals(isFirst ? "unavailable" : "off", NodeClient.at(node, "gpu", "state"));
+          }
+          onlyNode(asked.client().get("/_vamana/second/stats"));
+        }
+      }
+    } finally {
+      other.delete();
+    }
+  }
+}

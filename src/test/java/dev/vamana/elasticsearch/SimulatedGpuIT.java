@@ -1,0 +1,176 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Test;
+
+/**
+ * The whole way of a REST search to a device and back, in a real node with entitlements on:
+ * segments that the server has mapped are uploaded or registered, and the kernels run. The device
+ * is simulated.
+ */
+public class SimulatedGpuIT {
+  private static final int DIMS = 16;
+  private static final int COUNT = 3000;
+  private static final int DELETED = 100;
+  private static final int QUERIES = 40;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 71);
+  private static final long AWAIT_NANOS = 60_000_000_000L;
+
+  private NodeHome home;
+
+  @Before
+  public void assembleHome() throws IOException {
+    Path library = Path.of("target", "native", SimulatedGpuPlugin.LIBRARY);
+    assumeTrue("no library of kernels for the host", Files.exists(library));
+    Path zip =
+        TestPluginZip.write(
+            "simulated-gpu",
+            SimulatedGpuPlugin.class,
+            List.of(
+                "dev/vamana/elasticsearch/SimulatedGpuPlugin",
+                "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
+                "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
+            Map.of(SimulatedGpuPlugin.LIBRARY, library));
+    home = NodeHome.assemble(Path.of("target", "node", "simulated-gpu"), zip);
+  }
+
+  @After
+  public void deleteHome() throws IOException {
+    if (home != null) {
+      home.delete();
+    }
+  }
+
+  private static NodeOptions options(String placement) {
+    return PluginNode.options()
+        .withSetting("vamana.gpu.enabled", "required")
+        .withSetting("vamana.gpu.placement", placement)
+        .withSetting("vamana.gpu.wait_for_upload", "true");
+  }
+
+  @Test
+  public void testSearchesAreAnsweredByTheDevice() throws IOException {
+    String log;
+    try (RunningNode node = RunningNode.start(home, options("auto"))) {
+      TestIndex index =
+          TestIndex.create(
+              node.client(),
+              "photos",
+              TestIndex.VAMANA
+                  + ", \"index.vamana.pq.threshold\": 0, \"index.vamana.pq.subspaces\": 8",
+              TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+      index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+      index.forceMerge();
+      index.delete(0, COUNT, doc -> doc < DELETED);
+      Map<?, ?> gpu = gpu(node);
+      assertEquals("required", gpu.get("enabled"));
+      assertEquals("ready", gpu.get("state"));
+      assertEquals("simulated", NodeClient.at(gpu, "device", "name"));
+      assertAnsweredByTheDevice(node, index);
+      node.client().delete("/photos");
+      assertEquals(0L, awaitZero(node, "device_bytes"));
+      createMapped(node, "apart", 0);
+      createMapped(node, "compound", 1);
+      node.stop();
+      log = node.log();
+    }
+    assertNothingWentWrong(log);
+    try (RunningNode node = RunningNode.start(home, options("mapped-graph"))) {
+      for (String name : List.of("apart", "compound")) {
+        assertAnsweredByTheDevice(node, new TestIndex(node.client(), name));
+        assertTrue(counter(node, "residency", "page_cache_bytes") > 0);
+      }
+      assertEquals(
+          sum(node, "items_by_placement"), counter(node, "items_by_placement", "mapped-graph"));
+      // whoever deletes an index unmaps its files, which the device must not read any more then
+      node.client().delete("/apart");
+      node.client().delete("/compound");
+      assertEquals(0L, awaitZero(node, "page_cache_bytes"));
+      node.stop();
+      log = node.log();
+    }
+    assertNothingWentWrong(log);
+  }
+
+  private static void createMapped(RunningNode node, String name, int compound) throws IOException {
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            name,
+            TestIndex.VAMANA
+                + ", \"index.vamana.pq.threshold\": 0, \"index.compound_format\": "
+                + compound,
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    // a flush makes a compound file whatever the settings say: only what a merge writes heeds them
+    index.index(0, COUNT / 2, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+    index.index(COUNT / 2, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+    index.forceMerge();
+    index.delete(0, COUNT, doc -> doc < DELETED);
+    node.client().post("/" + name + "/_flush", null);
+  }
+
+  private static void assertAnsweredByTheDevice(RunningNode node, TestIndex index)
+      throws IOException {
+    long before = sum(node, "items_by_placement");
+    double recall = 0;
+    for (int i = 0; i < QUERIES; i++) {
+      float[] query = VECTORS.vector(i * (COUNT / QUERIES));
+      Map<String, Object> answer = index.knn("v", query, 10, 60);
+      Map<Integer, Double> scores =
+          new HashMap<>(VECTORS.scores(query, Similarity.L2_NORM, doc -> doc >= DELETED));
+      recall += Answers.recall(scores, 10, answer) / QUERIES;
+    }
+    assertTrue("recall " + recall, recall >= 0.9);
+    assertTrue(gpu(node).toString(), sum(node, "items_by_placement") >= before + QUERIES);
+    Map<?, ?> onCpu = (Map<?, ?>) gpu(node).get("items_on_cpu");
+    onCpu.forEach((reason, count) -> assertEquals(reason.toString(), 0, count));
+  }
+
+  private static void assertNothingWentWrong(String log) {
+    for (String bad : List.of("AssertionError", "NotEntitled", "the CPU answers what the GPU")) {
+      assertFalse(log, log.contains(bad));
+    }
+  }
+
+  private static Map<?, ?> gpu(RunningNode node) throws IOException {
+    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats").get("nodes");
+    return (Map<?, ?>) NodeClient.at(nodes.values().iterator().next(), "gpu");
+  }
+
+  private static long counter(RunningNode node, String group, String name) throws IOException {
+    Object value = NodeClient.at(gpu(node), group, name);
+    return value == null ? 0 : ((Number) value).longValue();
+  }
+
+  private static long sum(RunningNode node, String group) throws IOException {
+    return ((Map<?, ?>) gpu(node).get(group))
+        .values().stream().mapToLong(value -> ((Number) value).longValue()).sum();
+  }
+
+  /** Readers are closed a moment after the index is deleted. */
+  private static long awaitZero(RunningNode node, String name) throws IOException {
+    long deadline = System.nanoTime() + AWAIT_NANOS;
+    long value = counter(node, "residency", name);
+    while (value > 0 && System.nanoTime() < deadline) {
+      value = counter(node, "residency", name);
+    }
+    return value;
+  }
+}

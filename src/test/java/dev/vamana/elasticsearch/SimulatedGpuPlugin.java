@@ -1,0 +1,85 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.HostLibrary;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.elasticsearch.cluster.node.DiscoveryNodes;
+import org.elasticsearch.common.settings.Setting;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.features.NodeFeature;
+import org.elasticsearch.index.IndexSettings;
+import org.elasticsearch.index.engine.EngineFactory;
+import org.elasticsearch.plugins.ActionPlugin;
+import org.elasticsearch.plugins.EnginePlugin;
+import org.elasticsearch.plugins.Plugin;
+import org.elasticsearch.rest.RestHandler;
+import org.elasticsearch.threadpool.ExecutorBuilder;
+
+/**
+ * Our plugin on a machine whose GPU is simulated: its kernels run on the CPU, out of a library that
+ * lies in the plugin's folder.
+ */
+public final class SimulatedGpuPlugin extends Plugin implements EnginePlugin, ActionPlugin {
+  static final String LIBRARY = "libvamana-host.so";
+  private static final long DEVICE_BYTES = 1L << 28;
+
+  private final VamanaPlugin plugin;
+  private Path library;
+
+  /** Called by the node. */
+  public SimulatedGpuPlugin(Settings settings) {
+    plugin = new VamanaPlugin(settings, new CudaDevices(device -> this::open));
+  }
+
+  private CudaDriver open() {
+    HostKernels kernels = HostKernels.of(HostLibrary.load(library));
+    return new SimulatedDriver(kernels, DEVICE_BYTES, true);
+  }
+
+  @Override
+  public Collection<?> createComponents(PluginServices services) {
+    library = services.environment().pluginsDir().resolve("vamana").resolve(LIBRARY);
+    return plugin.createComponents(services);
+  }
+
+  @Override
+  public List<Setting<?>> getSettings() {
+    return plugin.getSettings();
+  }
+
+  @Override
+  public List<ExecutorBuilder<?>> getExecutorBuilders(Settings settings) {
+    return plugin.getExecutorBuilders(settings);
+  }
+
+  @Override
+  public Optional<EngineFactory> getEngineFactory(IndexSettings indexSettings) {
+    return plugin.getEngineFactory(indexSettings);
+  }
+
+  @Override
+  public Collection<ActionHandler> getActions() {
+    return plugin.getActions();
+  }
+
+  @Override
+  public Collection<RestHandler> getRestHandlers(
+      RestHandlersServices services,
+      Supplier<DiscoveryNodes> nodes,
+      Predicate<NodeFeature> features) {
+    return plugin.getRestHandlers(services, nodes, features);
+  }
+
+  @Override
+  public void close() throws IOException {
+    plugin.close();
+  }
+}

@@ -1,0 +1,87 @@
+package dev.vamana.elasticsearch;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * The plugin as built, with a jar of test classes beside it and one of them as the plugin's class.
+ */
+final class TestPluginZip {
+  private TestPluginZip() {}
+
+  /**
+   * Writes a zip.
+   *
+   * @param name of the zip's folder
+   * @param plugin the class that the node makes
+   * @param classes patterns of the class files to add, without {@code .class}
+   * @param files further files, by their name in the zip
+   */
+  static Path write(String name, Class<?> plugin, List<String> classes, Map<String, Path> files)
+      throws IOException {
+    Path zip = Path.of("target", name, "plugin.zip");
+    Files.createDirectories(zip.getParent());
+    try (ZipFile built = new ZipFile(PluginNode.zip().toFile());
+        ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(zip))) {
+      for (ZipEntry entry : Collections.list(built.entries())) {
+        byte[] bytes;
+        try (InputStream in = built.getInputStream(entry)) {
+          bytes = in.readAllBytes();
+        }
+        if (entry.getName().equals("plugin-descriptor.properties")) {
+          String text = new String(bytes, StandardCharsets.UTF_8);
+          bytes =
+              text.replace(VamanaPlugin.class.getName(), plugin.getName())
+                  .getBytes(StandardCharsets.UTF_8);
+        }
+        put(out, entry.getName(), bytes);
+      }
+      put(out, name + ".jar", jar(classes));
+      for (Map.Entry<String, Path> file : files.entrySet()) {
+        put(out, file.getKey(), Files.readAllBytes(file.getValue()));
+      }
+    }
+    return zip;
+  }
+
+  private static byte[] jar(List<String> patterns) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (Stream<Path> walk = Files.walk(testClasses());
+        ZipOutputStream jar = new ZipOutputStream(bytes)) {
+      for (Path file : walk.filter(Files::isRegularFile).sorted().toList()) {
+        String name = testClasses().relativize(file).toString();
+        if (patterns.stream().anyMatch(pattern -> name.matches(pattern + "\\.class"))) {
+          put(jar, name, Files.readAllBytes(file));
+        }
+      }
+    }
+    return bytes.toByteArray();
+  }
+
+  private static Path testClasses() {
+    try {
+      return Path.of(
+          TestPluginZip.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void put(ZipOutputStream zip, String name, byte[] bytes) throws IOException {
+    zip.putNextEntry(new ZipEntry(name));
+    zip.write(bytes);
+    zip.closeEntry();
+  }
+}

@@ -1,0 +1,28 @@
+package dev.vamana.graph;
+
+import java.util.Arrays;
+
+/** A graph that a test lists row by row. */
+public record ListedAdjacency(int[][] rows) implements Adjacency {
+
+  @Override
+  public int size() {
+    return rows.length;
+  }
+
+  @Override
+  public int maxDegree() {
+    return Arrays.stream(rows).mapToInt(row -> row.length).max().getAsInt();
+  }
+
+  @Override
+  public int neighbors(int ordinal, int[] neighbors) {
+    System.arraycopy(rows[ordinal], 0, neighbors, 0, rows[ordinal].length);
+    return rows[ordinal].length;
+  }
+
+  @Override
+  public Adjacency copy() {
+    return this;
+  }
+}

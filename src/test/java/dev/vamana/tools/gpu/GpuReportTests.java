@@ -1,0 +1,124 @@
+package dev.vamana.tools.gpu;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.Before;
+import org.junit.Test;
+
+/** The committed report is that of the sources beside it, and says what its samples say. */
+public class GpuReportTests {
+
+  private static final Path FOLDER = Path.of("docs/benchmarks");
+  private static final Path REPORT = FOLDER.resolve("gpu-report.json");
+
+  private Map<String, Object> report;
+
+  @Before
+  public void read() throws IOException {
+    boolean there = Files.exists(REPORT);
+    // tables without a report would be figures that nobody can check
+    assertTrue(REPORT + " is missing", there || Files.notExists(FOLDER.resolve("gpu.md")));
+    assumeTrue("no report of the GPU suite has been committed yet", there);
+    report = Fragment.read(REPORT);
+  }
+
+  private List<Map<String, Object>> benchmarks() {
+    return Fragment.rows(report, "benchmarks");
+  }
+
+  @Test
+  public void sourcesAreThoseThatWereMeasured() throws IOException {
+    assertEquals(
+        "sources changed since the report was made; run the GPU suite again",
+        SourcesHash.of(Path.of("")),
+        report.get("sources_sha256"));
+  }
+
+  @Test
+  public void saysWhereAndWhen() {
+    for (String key : List.of("device", "driver", "date")) {
+      assertFalse(key, report.get(key).toString().isBlank());
+    }
+  }
+
+  @Test
+  public void nothingFailed() {
+    Map<?, ?> correctness = (Map<?, ?>) report.get("correctness");
+    assertEquals(List.of(), correctness.get("failed"));
+    assertFalse("no test passed", ((List<?>) correctness.get("passed")).isEmpty());
+    for (Object id : (List<?>) correctness.get("passed")) {
+      if (id.toString().contains("#") == false) {
+        continue; // a check of the node's stage
+      }
+      String className = id.toString().split("#")[0];
+      Path source = Path.of("src/test/java", className.replace('.', '/') + ".java");
+      assertTrue(id + " is no test of this checkout", Files.exists(source));
+    }
+  }
+
+  @Test
+  public void summariesAreThoseOfTheSamples() {
+    assertFalse(benchmarks().isEmpty());
+    for (Map<String, Object> row : benchmarks()) {
+      double[] samples =
+          ((List<?>) row.get("samples"))
+              .stream().mapToDouble(sample -> ((Number) sample).doubleValue()).toArray();
+      assertTrue(row.toString(), samples.length >= 5);
+      double qps =
+          Samples.qps(
+              ReportTables.number(row, "batch"), ReportTables.number(row, "callers"), samples);
+      assertEquals(row.toString(), qps, ReportTables.real(row, "qps"), 1e-3 * qps);
+      double p50 = Samples.median(samples);
+      assertEquals(row.toString(), p50, ReportTables.real(row, "p50_us"), 1e-3 * p50 + 0.01);
+      double recall = ReportTables.real(row, "recall_at_10");
+      assertTrue(row.toString(), recall > 0 && recall <= 1);
+    }
+  }
+
+  @Test
+  public void rowsOfASetAreOfTheSameVectors() {
+    Map<Object, List<Object>> hashes =
+        benchmarks().stream()
+            .collect(
+                Collectors.groupingBy(
+                    row -> row.get("set") + " of " + row.get("n"),
+                    Collectors.mapping(row -> row.get("set_sha256"), Collectors.toList())));
+    hashes.forEach(
+        (set, found) -> assertEquals(set.toString(), 1, found.stream().distinct().count()));
+  }
+
+  @Test
+  public void rowsAreThereOnce() {
+    List<Map<String, Object>> rows = benchmarks();
+    for (int i = 0; i < rows.size(); i++) {
+      for (int j = 0; j < i; j++) {
+        assertFalse(rows.get(i).toString(), Fragment.sameIdentity(rows.get(i), rows.get(j)));
+      }
+    }
+  }
+
+  @Test
+  public void tablesAreThoseOfTheReport() throws IOException {
+    Map<String, String> made = ReportTables.make(REPORT);
+    for (Map.Entry<String, String> file : made.entrySet()) {
+      Path committed = FOLDER.resolve(file.getKey());
+      assertTrue(committed + " is missing", Files.exists(committed));
+      assertEquals(committed.toString(), file.getValue(), Files.readString(committed));
+    }
+    try (Stream<Path> plots = Files.list(FOLDER)) {
+      for (Path plot : plots.filter(path -> path.toString().matches(".*/gpu-.*svg")).toList()) {
+        assertTrue(plot + " is of no report", made.containsKey(plot.getFileName().toString()));
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.work.Workers;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** The suite itself, with the CPU in the GPU's place. */
+public class GpuSuiteTests extends LuceneTestCase {
+
+  private static final String SOURCES = "0123";
+
+  private static SuiteOptions options(Path home, String stage, String... more) {
+    String[] all = new String[more.length + 2];
+    all[0] = "--home=" + home;
+    all[1] = "--stage=" + stage;
+    System.arraycopy(more, 0, all, 2, more.length);
+    return SuiteOptions.parse(all);
+  }
+
+  private static String run(Path home, Stage stage, SuiteOptions options) throws Exception {
+    Path reports = Files.createDirectories(home.resolve("report"));
+    Fragment fragment = Fragment.open(reports, options.stage(), SOURCES);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    stage.run(
+        new Stage.Context(
+            options,
+            fragment,
+            Workers.callingThread(),
+            new PrintStream(out, true, StandardCharsets.UTF_8)));
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  public void testBenchmarkBecomesReport() throws Exception {
+    Path home = createTempDir();
+    SuiteOptions bench =
+        options(
+            home,
+            "bench-clustered",
+            "--placements=cpu",
+            "--batches=1,10",
+            "--seconds=0.005",
+            "--limit=5000");
+    String shown = run(home, new BenchStage("clustered"), bench);
+    assertTrue(shown, shown.contains("recall"));
+    // again: the index is found, rows take the place of the former
+    run(home, new BenchStage("clustered"), bench);
+    run(
+        home,
+        new LuceneStage("clustered"),
+        options(home, "lucene-clustered", "--seconds=0.005", "--limit=5000"));
+    run(
+        home,
+        new ConcurrentStage("clustered"),
+        options(
+            home, "concurrent-clustered", "--placements=cpu", "--seconds=0.005", "--limit=5000"));
+    shown = run(home, new ReportStage(), options(home, "report"));
+    assertTrue(shown, shown.contains("benchmark rows"));
+    Path file = home.resolve("report").resolve(ReportStage.FILE);
+    Map<String, Object> report = Fragment.read(file);
+    assertEquals(SOURCES, report.get("sources_sha256"));
+    List<Map<String, Object>> rows = Fragment.rows(report, "benchmarks");
+    assertTrue(rows.size() >= 8);
+    for (Map<String, Object> row : rows) {
+      assertEquals(5_000, row.get("n"));
+      assertEquals(96, row.get("dims"));
+      assertTrue(ReportTables.real(row, "recall_at_10") >= 0.9);
+    }
+    assertEquals(3, Fragment.rows(report, "builds").size());
+    Map<String, String> tables = ReportTables.make(file);
+    assertTrue(tables.toString(), tables.get("gpu.md").contains("| lucene-m16-b100, 1 thread |"));
+  }
+
+  public void testRowsOfOtherSourcesAreDropped() throws Exception {
+    Path folder = createTempDir();
+    Fragment old = Fragment.open(folder, "a", "old");
+    old.add("ceilings", Map.of("what", "copy", "value", 1));
+    assertEquals(
+        List.of(),
+        ReportStage.merge(List.of(Fragment.read(folder.resolve("a.json"))), "new").get("ceilings"));
+    Fragment next = Fragment.open(folder, "a", "new");
+    next.add("ceilings", Map.of("what", "gather", "value", 2));
+    next.add("ceilings", Map.of("what", "gather", "value", 3));
+    Map<String, Object> read = Fragment.read(folder.resolve("a.json"));
+    assertEquals(List.of(Map.of("what", "gather", "value", 3)), read.get("ceilings"));
+  }
+
+  public void testSummaries() {
+    assertEquals(2, Samples.median(new double[] {9, 1, 2}), 0);
+    assertEquals(1.5, Samples.median(new double[] {2, 1}), 0);
+    // three threads that each get 100 answers every 200 microseconds
+    assertEquals(1.5e6, Samples.qps(100, 3, new double[] {100, 300}), 1e-6);
+  }
+
+  public void testHashFollowsContentsAndNames() throws Exception {
+    Path checkout = createTempDir();
+    for (String folder : SourcesHash.FOLDERS) {
+      Files.createDirectories(checkout.resolve(folder));
+    }
+    Path file = checkout.resolve(SourcesHash.FOLDERS.get(0)).resolve("a.cu");
+    Files.writeString(file, "one");
+    String one = SourcesHash.of(checkout);
+    assertEquals(64, one.length());
+    assertEquals(one, SourcesHash.of(checkout));
+    Files.writeString(file, "two");
+    String two = SourcesHash.of(checkout);
+    assertNotEquals(one, two);
+    Files.move(file, file.resolveSibling("b.cu"));
+    assertNotEquals(two, SourcesHash.of(checkout));
+  }
+
+  public void testGeneratedSetIsTheSameAlways() {
+    SuiteSet small = ClusteredSet.generate(300);
+    SuiteSet larger = ClusteredSet.generate(400);
+    assertArrayEquals(small.vectors().base().rows()[299], larger.vectors().base().rows()[299], 0);
+    assertArrayEquals(
+        small.vectors().queries().rows()[999], larger.vectors().queries().rows()[999], 0);
+    assertEquals(small.sha256(), ClusteredSet.generate(300).sha256());
+    assertNotEquals(small.sha256(), larger.sha256());
+  }
+
+  public void testUnknownOptions() {
+    IllegalArgumentException failure =
+        expectThrows(
+            IllegalArgumentException.class,
+            () -> options(Path.of("x"), "bench-sift5k", "--batch=3"));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("--batch=3"));
+    failure =
+        expectThrows(
+            IllegalArgumentException.class,
+            () -> options(Path.of("x"), "bench-sift5k", "--seconds=0"));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("seconds is 0"));
+    failure = expectThrows(IllegalArgumentException.class, () -> SuiteOptions.parse("--home=x"));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("--stage"));
+  }
+}

@@ -1,0 +1,135 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+
+/**
+ * Times calls of an executor, from {@code float[][]} to ordinals and scores in Java arrays.
+ *
+ * @param executor what is measured
+ * @param view the segment that is searched
+ * @param queries one vector a row; repeated to fill larger batches
+ * @param k hits wanted
+ */
+record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, int k) {
+
+  private static final int[] NO_ENTRY_POINTS = new int[0];
+  private static final int MIN_SAMPLES = 5;
+
+  /** Ordinals of the hits of each query, in batches of at most 1,000. */
+  int[][] hits(WalkParameters walk) throws IOException {
+    int[][] hits = new int[queries.length][];
+    for (int from = 0; from < queries.length; from += 1_000) {
+      int count = Math.min(1_000, queries.length - from);
+      List<WorkResult> results = call(walk, from, count);
+      for (int i = 0; i < count; i++) {
+        hits[from + i] = results.get(i).ordinals();
+      }
+    }
+    return hits;
+  }
+
+  /** One call with the queries from a row on. */
+  List<WorkResult> call(WalkParameters walk, int from, int batch) throws IOException {
+    List<WorkItem> items = new ArrayList<>(batch);
+    for (int i = 0; i < batch; i++) {
+      items.add(
+          new WorkItem(
+              view,
+              QueryVector.of(queries[(from + i) % queries.length]),
+              k,
+              walk,
+              null,
+              view.size(),
+              Long.MAX_VALUE,
+              () -> false,
+              NO_ENTRY_POINTS));
+    }
+    return executor.search(items);
+  }
+
+  /**
+   * Times calls by one or more threads that each send the next when they have the last.
+   *
+   * @param seconds about how long
+   * @param most samples kept of all threads together, evenly spread over the time
+   * @return microseconds of each call
+   */
+  double[] time(WalkParameters walk, int batch, int callers, double seconds, int most)
+      throws IOException, InterruptedException {
+    double[][] all = new double[callers][];
+    CyclicBarrier start = new CyclicBarrier(callers);
+    List<Thread> threads = new ArrayList<>();
+    List<Throwable> failures = java.util.Collections.synchronizedList(new ArrayList<>());
+    for (int caller = 1; caller < callers; caller++) {
+      int id = caller;
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  all[id] = caller(walk, batch, id, seconds, start);
+                } catch (RuntimeException | Error e) {
+                  failures.add(e);
+                }
+              },
+              "caller-" + id);
+      threads.add(thread);
+      thread.start();
+    }
+    all[0] = caller(walk, batch, 0, seconds, start);
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (failures.isEmpty() == false) {
+      throw new IOException("a caller failed", failures.get(0));
+    }
+    return thin(Arrays.stream(all).flatMapToDouble(Arrays::stream).toArray(), most);
+  }
+
+  private double[] caller(
+      WalkParameters walk, int batch, int id, double seconds, CyclicBarrier start) {
+    try {
+      call(walk, 0, batch);
+      start.await();
+      List<Double> samples = new ArrayList<>();
+      long begin = System.nanoTime();
+      long end = begin + (long) (seconds * 1e9);
+      long last = begin;
+      int from = id * 37;
+      while (last < end || samples.size() < MIN_SAMPLES) {
+        call(walk, from, batch);
+        from = (from + batch) % queries.length;
+        long now = System.nanoTime();
+        samples.add((now - last) * 1e-3);
+        last = now;
+      }
+      return samples.stream().mapToDouble(Double::doubleValue).toArray();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new IllegalStateException("callers were interrupted", e);
+    }
+  }
+
+  static double[] thin(double[] samples, int most) {
+    if (samples.length <= most) {
+      return samples;
+    }
+    double[] kept = new double[most];
+    for (int i = 0; i < most; i++) {
+      kept[i] = samples[(int) ((long) i * samples.length / most)];
+    }
+    return kept;
+  }
+}

@@ -1,0 +1,55 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.search.WalkParameters;
+import dev.vamana.tools.datasets.Recall;
+import dev.vamana.tools.datasets.VectorSet;
+import java.io.IOException;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.function.IntFunction;
+
+/**
+ * Recall over beam widths, and the narrowest that reaches a target.
+ *
+ * @param recalls recall@10 by beam width
+ */
+record BeamSweep(NavigableMap<Integer, Double> recalls) {
+
+  static final double[] TARGETS = {0.90, 0.95, 0.99};
+  private static final int[] WIDTHS = {
+    10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 36, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192, 224,
+    256, 320, 384, 448, 512, 640, 768, 1024
+  };
+  private static final double ENOUGH = 0.9955;
+
+  /** Searches a set with ever wider beams, until the recall is as high as anybody asks for. */
+  static BeamSweep run(BatchRun run, VectorSet set, IntFunction<WalkParameters> walk)
+      throws IOException {
+    Recall recall = new Recall(set, run.k());
+    NavigableMap<Integer, Double> recalls = new TreeMap<>();
+    double best = 0;
+    int stale = 0;
+    for (int width : WIDTHS) {
+      double found = recall.of(run.hits(walk.apply(width)));
+      recalls.put(width, found);
+      // re-ranking few of a wide worklist stops gaining
+      stale = found < best + 0.0005 ? stale + 1 : 0;
+      best = Math.max(best, found);
+      if (found >= ENOUGH || stale == 4) {
+        break;
+      }
+    }
+    return new BeamSweep(recalls);
+  }
+
+  /** The narrowest beam of a recall, or -1 if none reaches it. */
+  int narrowest(double target) {
+    for (Map.Entry<Integer, Double> entry : recalls.entrySet()) {
+      if (entry.getValue() >= target) {
+        return entry.getKey();
+      }
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,204 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.search.WalkParameters;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.IntFunction;
+
+/** Recall against queries per second of every placement and batch size, on one set. */
+final class BenchStage implements Stage {
+
+  static final int K = 10;
+  private static final int SAMPLES = 25;
+  private static final int SINGLE_SAMPLES = 100;
+  private static final double WARM_UP_SECONDS = 1;
+  private static final int LARGE = 10_000;
+
+  /** Threads that send large batches at once, so that one is prepared while another runs. */
+  private static final int CALLERS = 3;
+
+  private final String setName;
+
+  BenchStage(String setName) {
+    this.setName = setName;
+  }
+
+  /** A way to walk: everything but the beam. */
+  private record Variant(String rerank, int parents, IntFunction<WalkParameters> walk) {
+    Map<String, Object> columns() {
+      Map<String, Object> columns = new LinkedHashMap<>();
+      columns.put("rerank", rerank);
+      columns.put("parents", parents);
+      return columns;
+    }
+  }
+
+  @Override
+  public void run(Context context) throws IOException, InterruptedException {
+    SuiteSet set = SuiteSet.load(context.options(), setName);
+    try (SetIndex index = index(context, set);
+        EnergyMeter energy = new EnergyMeter()) {
+      for (Lane lane : Lane.chosen(context.options())) {
+        try {
+          measure(context, set, index, lane, energy);
+        } catch (RuntimeException e) {
+          // the other placements are measured all the same
+          context.say("%s: %s", lane.name(), e);
+        }
+      }
+    }
+  }
+
+  static SetIndex index(Context context, SuiteSet set) throws IOException {
+    VamanaParameters parameters = VamanaParameters.DEFAULT;
+    int n = set.vectors().base().size();
+    context.say("index of %s, %,d vectors", set.vectors().name(), n);
+    SetIndex index =
+        SetIndex.open(
+            context
+                .options()
+                .home()
+                .resolve("index")
+                .resolve(set.vectors().name() + "-" + n + "-vamana"),
+            set,
+            new VamanaVectorsFormat(parameters, context.workers()),
+            1,
+            1);
+    context.say("index ready, built in %.1f s", index.buildSeconds());
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", set.vectors().name());
+    row.put("method", "vamana");
+    row.put("n", n);
+    row.put("max_degree", parameters.maxDegree());
+    row.put("beam", parameters.beamWidth());
+    row.put(
+        "subspaces",
+        index.view().codebook() == null ? 0 : index.view().codebook().layout().count());
+    row.put("mean_degree", index.view().meanDegree());
+    row.put("threads", context.workers().threads());
+    row.put("seconds", Samples.round(index.buildSeconds(), 2));
+    context.fragment().add("builds", row);
+    return index;
+  }
+
+  private static void measure(
+      Context context, SuiteSet set, SetIndex index, Lane lane, EnergyMeter energy)
+      throws IOException, InterruptedException {
+    try (OpenLane open = lane.open(context, List.of(index.view()))) {
+      BatchRun run = new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), K);
+      for (Variant variant : variants(lane)) {
+        run.time(variant.walk().apply(32), 1_000, 1, WARM_UP_SECONDS, 1);
+        open.check();
+        BeamSweep sweep = BeamSweep.run(run, set.vectors(), variant.walk());
+        Set<Integer> beams = new TreeSet<>();
+        for (double target : BeamSweep.TARGETS) {
+          beams.add(sweep.narrowest(target));
+        }
+        beams.remove(-1);
+        Point point = new Point(context, set, lane, open, run, variant, sweep, energy);
+        for (int batch : context.options().batches()) {
+          boolean large = batch >= LARGE;
+          if (variant.parents() > 1 && batch > 100) {
+            continue;
+          }
+          for (int beam : beams) {
+            point.time(beam, batch, 1);
+            if (large) {
+              point.time(beam, batch, CALLERS);
+              point.work(beam, batch);
+            }
+          }
+        }
+        open.check();
+      }
+    }
+  }
+
+  /** What is measured at one way of walking. */
+  private record Point(
+      Context context,
+      SuiteSet set,
+      Lane lane,
+      OpenLane open,
+      BatchRun run,
+      Variant variant,
+      BeamSweep sweep,
+      EnergyMeter energy) {
+
+    void time(int beam, int batch, int callers) throws IOException, InterruptedException {
+      context.add(
+          new Measurement(
+              set.subject(),
+              lane.method(),
+              lane.name(),
+              batch,
+              callers,
+              beam,
+              sweep.recalls().get(beam),
+              run.time(
+                  variant.walk().apply(beam),
+                  batch,
+                  callers,
+                  context.options().seconds(),
+                  batch == 1 ? SINGLE_SAMPLES : SAMPLES),
+              variant.columns()));
+    }
+
+    /** What a query costs: distances, steps, bytes and energy. */
+    void work(int beam, int batch) throws IOException, InterruptedException {
+      if (open.gpu() == null) {
+        return;
+      }
+      WalkParameters walk = variant.walk().apply(beam);
+      Gpu.Counts before = open.gpu().counts();
+      long start = System.nanoTime();
+      double joules =
+          energy.joulesPerQuery(
+              () -> {
+                run.time(walk, batch, CALLERS, 2 * context.options().seconds(), 1);
+                return open.gpu().counts().since(before).answered();
+              });
+      Gpu.Counts counts = open.gpu().counts().since(before);
+      double seconds = (System.nanoTime() - start) * 1e-9;
+      Map<String, Object> row = new LinkedHashMap<>();
+      row.put("set", set.vectors().name());
+      row.put("placement", lane.name());
+      row.put("beam", beam);
+      row.putAll(variant.columns());
+      row.put("recall_at_10", Samples.round(sweep.recalls().get(beam), 5));
+      row.put("qps", Samples.round(counts.answered() / seconds, 0));
+      WorkOfWalk.of(run.view(), lane.placement(), walk, counts).addTo(row);
+      context.fragment().add("roofline", row);
+      Map<String, Object> drawn = new LinkedHashMap<>(row);
+      drawn.keySet().retainAll(List.of("set", "placement", "beam", "rerank", "parents", "qps"));
+      drawn.put("microjoules_per_query", Samples.round(joules * 1e6, 2));
+      if (Double.isNaN(joules) == false) {
+        context.fragment().add("energy", drawn);
+      }
+      context.say("%s", row);
+    }
+  }
+
+  /** The re-rank depth that is the default, one that grows with the beam, and several parents. */
+  private static List<Variant> variants(Lane lane) {
+    if (lane.quantized()) {
+      return List.of(
+          new Variant("default", 1, beam -> WalkParameters.quantized(beam, 0)),
+          new Variant("beam", 1, beam -> WalkParameters.quantized(beam, beam)),
+          new Variant(
+              "beam",
+              4,
+              beam -> new WalkParameters(beam, WalkParameters.Distances.QUANTIZED, 4, beam)));
+    }
+    return List.of(
+        new Variant("default", 1, WalkParameters::exact),
+        new Variant(
+            "default", 4, beam -> new WalkParameters(beam, WalkParameters.Distances.EXACT, 4, 0)));
+  }
+}

@@ -1,0 +1,216 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.BatchedKnn;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.VamanaSearchStrategy;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.tools.datasets.Recall;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
+
+/**
+ * Single queries of many threads over an index of several segments, as a search server asks them:
+ * by Lucene's own query, one task a segment, and by the batched API. Launches a query and the mean
+ * batch are the executor's counters.
+ */
+final class ConcurrentStage implements Stage {
+
+  private static final int K = BenchStage.K;
+  private static final int SEGMENTS = 8;
+  private static final int[] THREADS = {1, 24, 64};
+  private static final int BEAM = 40;
+
+  /** Threads that search segments side by side, beside the asking threads. */
+  private static final int TASK_THREADS = 24;
+
+  private final String setName;
+
+  ConcurrentStage(String setName) {
+    this.setName = setName;
+  }
+
+  /** Answers one query. */
+  private interface Asker {
+    TopDocs ask(float[] query) throws IOException;
+  }
+
+  @Override
+  public void run(Context context) throws IOException, InterruptedException {
+    SuiteSet set = SuiteSet.load(context.options(), setName);
+    int n = set.vectors().base().size();
+    try (SetIndex index =
+        SetIndex.open(
+            context
+                .options()
+                .home()
+                .resolve("index")
+                .resolve(set.vectors().name() + "-" + n + "-vamana-" + SEGMENTS),
+            set,
+            new VamanaVectorsFormat(VamanaParameters.DEFAULT, context.workers()),
+            SEGMENTS,
+            1)) {
+      context.say("%d segments built in %.1f s", SEGMENTS, index.buildSeconds());
+      List<SegmentView> views = new ArrayList<>();
+      for (LeafReaderContext leaf : index.reader().leaves()) {
+        views.add(SetIndex.view(leaf.reader()));
+      }
+      for (Lane lane : Lane.chosen(context.options())) {
+        if (lane.placement() == null
+            || lane.placement() == Placement.EXACT
+            || lane.placement() == Placement.IN_MEMORY
+            || lane.placement() == Placement.MAPPED_GRAPH) {
+          measure(context, set, index, lane, views);
+        }
+      }
+    }
+  }
+
+  private static void measure(
+      Context context, SuiteSet set, SetIndex index, Lane lane, List<SegmentView> views)
+      throws IOException, InterruptedException {
+    WalkParameters walk =
+        lane.quantized() ? WalkParameters.quantized(BEAM, BEAM) : WalkParameters.exact(BEAM);
+    VamanaSearchStrategy strategy = new VamanaSearchStrategy(walk);
+    try (OpenLane open = lane.open(context, views);
+        ExecutorRegistry.Installation installation = ExecutorRegistry.install(open::executor);
+        ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS)) {
+      IndexSearcher searcher = index.searcher();
+      Map<String, Asker> askers = new LinkedHashMap<>();
+      askers.put("query", query -> search(searcher, query, strategy));
+      IndexSearcher parallel = new IndexSearcher(index.reader(), tasks);
+      askers.put("query, a task a segment", query -> search(parallel, query, strategy));
+      askers.put(
+          "batched",
+          query ->
+              new BatchedKnn(searcher, installation.executor())
+                  .search(SetIndex.FIELD, List.of(QueryVector.of(query)), walk, K, null)[0]);
+      for (Map.Entry<String, Asker> asker : askers.entrySet()) {
+        for (int threads : THREADS) {
+          // twice, since the first round finds code that is not compiled yet
+          ask(set, asker.getValue(), threads, context.options().seconds());
+          Gpu.Counts before = open.gpu() == null ? null : open.gpu().counts();
+          Asked asked = ask(set, asker.getValue(), threads, 3 * context.options().seconds());
+          Map<String, Object> row = new LinkedHashMap<>();
+          row.put("set", set.vectors().name());
+          row.put("n", set.vectors().base().size());
+          row.put("segments", SEGMENTS);
+          row.put("placement", lane.name());
+          row.put("variant", asker.getKey());
+          row.put("callers", threads);
+          row.put("beam", BEAM);
+          row.put("recall_at_10", Samples.round(asked.recall, 5));
+          row.put("qps", Samples.round(asked.count / asked.seconds, 1));
+          row.put("p50_us", Samples.round(Samples.median(asked.microseconds), 1));
+          row.put("p99_us", Samples.round(percentile(asked.microseconds, 0.99), 1));
+          if (before != null) {
+            Gpu.Counts counts = open.gpu().counts().since(before);
+            row.put(
+                "launches_per_query", Samples.round(counts.launches() / (double) asked.count, 4));
+            row.put(
+                "mean_batch",
+                Samples.round(counts.answered() / (double) Math.max(1, counts.launches()), 2));
+            row.put("items_on_cpu", counts.fallbacks());
+          }
+          context.fragment().add("concurrent", row);
+          context.say("%s", row);
+        }
+      }
+    }
+  }
+
+  private static TopDocs search(
+      IndexSearcher searcher, float[] query, VamanaSearchStrategy strategy) throws IOException {
+    return searcher.search(new KnnFloatVectorQuery(SetIndex.FIELD, query, K, null, strategy), K);
+  }
+
+  private record Asked(long count, double seconds, double recall, double[] microseconds) {}
+
+  private static double percentile(double[] values, double share) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return sorted[(int) (share * (sorted.length - 1))];
+  }
+
+  private static Asked ask(SuiteSet set, Asker asker, int threads, double seconds)
+      throws IOException, InterruptedException {
+    float[][] queries = set.vectors().queries().rows();
+    Recall recall = new Recall(set.vectors(), K);
+    ConcurrentLinkedQueue<double[]> samples = new ConcurrentLinkedQueue<>();
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    CountDownLatch start = new CountDownLatch(1);
+    long[] hits = new long[threads];
+    List<Thread> all = new ArrayList<>();
+    for (int t = 0; t < threads; t++) {
+      int id = t;
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  start.await();
+                  List<Double> own = new ArrayList<>();
+                  long last = System.nanoTime();
+                  long end = last + (long) (seconds * 1e9);
+                  for (int i = id * 41; last < end; i++) {
+                    int query = i % queries.length;
+                    TopDocs found = asker.ask(queries[query]);
+                    long now = System.nanoTime();
+                    own.add((now - last) * 1e-3);
+                    hits[id] += recall.hits(query, docs(found));
+                    // scoring the answer is not part of it
+                    last = System.nanoTime();
+                  }
+                  samples.add(own.stream().mapToDouble(Double::doubleValue).toArray());
+                } catch (Throwable e) {
+                  failure.compareAndSet(null, e);
+                }
+              },
+              "ask-" + t);
+      all.add(thread);
+      thread.start();
+    }
+    long begin = System.nanoTime();
+    start.countDown();
+    for (Thread thread : all) {
+      thread.join();
+    }
+    double elapsed = (System.nanoTime() - begin) * 1e-9;
+    if (failure.get() != null) {
+      throw new IOException("a search failed", failure.get());
+    }
+    double[] microseconds = samples.stream().flatMapToDouble(Arrays::stream).toArray();
+    return new Asked(
+        microseconds.length,
+        elapsed,
+        Arrays.stream(hits).sum() / (double) (K * microseconds.length),
+        microseconds);
+  }
+
+  /** Segments hold consecutive rows and are numbered in that order, so documents are rows. */
+  private static int[] docs(TopDocs found) {
+    int[] docs = new int[found.scoreDocs.length];
+    for (int i = 0; i < docs.length; i++) {
+      ScoreDoc hit = found.scoreDocs[i];
+      docs[i] = hit.doc;
+    }
+    return docs;
+  }
+}

@@ -1,0 +1,117 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.tools.gpu.node.Findings;
+import dev.vamana.tools.gpu.node.NodeTrial;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** REST searches of an Elasticsearch node with the plugin; needs the suite's part {@code node}. */
+final class NodeStage implements Stage {
+
+  private static final int CLIENTS = 64;
+  private static final int SAMPLES = 300;
+  private static final double LONGER = 5;
+
+  private final String setName;
+
+  NodeStage(String setName) {
+    this.setName = setName;
+  }
+
+  @Override
+  public void run(Context context) throws IOException {
+    SuiteOptions options = context.options();
+    SuiteSet set = SuiteSet.load(options, setName);
+    Path code = options.home().resolve("code");
+    int n = set.vectors().base().size();
+    List<String> placements =
+        options.placements().isEmpty() ? List.of("auto") : options.placements();
+    new NodeTrial(
+            new NodeTrial.Plan(
+                Path.of(System.getProperty("java.io.tmpdir")),
+                "data-" + set.vectors().name() + "-" + n,
+                code.resolve("classes"),
+                options.home().resolve("jars"),
+                code.resolve("plugin"),
+                set.vectors(),
+                options.device() < 0 ? List.of() : placements,
+                n < 200_000 ? "4g" : "16g",
+                CLIENTS,
+                options.seconds() * LONGER),
+            new IntoFragment(context, set))
+        .run();
+  }
+
+  private record IntoFragment(Context context, SuiteSet set) implements Findings {
+
+    @Override
+    public void built(String method, double seconds) throws IOException {
+      Map<String, Object> row = row(method);
+      row.put("n", set.vectors().base().size());
+      row.put("threads", context.workers().threads());
+      row.put("seconds", Samples.round(seconds, 2));
+      context.fragment().add("builds", row);
+    }
+
+    @Override
+    public void measured(Point point) throws IOException {
+      context.add(
+          new Measurement(
+              set.subject(),
+              point.method(),
+              point.placement(),
+              1,
+              point.clients(),
+              point.numCandidates(),
+              point.recall(),
+              BatchRun.thin(point.micros(), SAMPLES),
+              Map.of("target", point.target())));
+      Map<String, Object> row = row(point.method());
+      row.put("placement", point.placement());
+      row.put("target", point.target());
+      row.put("clients", point.clients());
+      row.put("num_candidates", point.numCandidates());
+      row.put("recall_at_10", Samples.round(point.recall(), 5));
+      row.put("requests_per_second", Samples.round(point.requestsPerSecond(), 1));
+      Map<String, Double> cpu = new TreeMap<>();
+      point.cpuMicros().forEach((group, micros) -> cpu.put(group, Samples.round(micros, 1)));
+      row.put("cpu_us_per_request", cpu);
+      row.put("answered", point.answered());
+      context.fragment().add("node", row);
+      context.say("  %s", row);
+    }
+
+    @Override
+    public void split(Split split) throws IOException {
+      Map<String, Object> row = row(split.toMap().get("method").toString());
+      row.putAll(split.toMap());
+      context.fragment().add("node", row);
+      context.say("  %s", row);
+    }
+
+    @Override
+    public void check(String id, String status, String detail) throws IOException {
+      Map<String, Object> row = new LinkedHashMap<>();
+      row.put("id", id);
+      row.put("status", status);
+      context.fragment().add("tests", row);
+      context.say("%s: %s (%s)", id, status, detail);
+    }
+
+    @Override
+    public void say(String format, Object... values) {
+      context.say(format, values);
+    }
+
+    private Map<String, Object> row(String method) {
+      Map<String, Object> row = new LinkedHashMap<>();
+      row.put("set", set.vectors().name());
+      row.put("method", method);
+      return row;
+    }
+  }
+}

@@ -1,0 +1,218 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.cuda.FallbackReason;
+import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.GpuListener;
+import dev.vamana.cuda.GpuOptions;
+import dev.vamana.cuda.GpuStatistics;
+import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidencyListener;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.memory.SegmentResidency;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** The executor with everything around it, put together as a node does. */
+final class OpenGpu implements Gpu {
+
+  private static final long AWAIT_NANOS = TimeUnit.MINUTES.toNanos(3);
+
+  /** What the planner sends to the CPU because that is faster there, or completes an answer. */
+  private static final Set<String> PLANNED =
+      Set.of(
+          FallbackReason.SCAN.statisticsName(),
+          FallbackReason.VISIT_LIMIT.statisticsName(),
+          FallbackReason.FEW_HITS.statisticsName());
+
+  private final ExecutorService uploads;
+  private final AtomicReference<CudaDriver> driver;
+  private final AtomicReference<SegmentResidency> residency;
+  private final GpuExecutor executor;
+
+  private OpenGpu(
+      ExecutorService uploads,
+      AtomicReference<CudaDriver> driver,
+      AtomicReference<SegmentResidency> residency,
+      GpuExecutor executor) {
+    this.uploads = uploads;
+    this.driver = driver;
+    this.residency = residency;
+    this.executor = executor;
+  }
+
+  static OpenGpu open(
+      Supplier<CudaDriver> drivers, Placement placement, Tuning tuning, FetchOptions fetch) {
+    ExecutorService uploads =
+        Executors.newSingleThreadExecutor(
+            task -> {
+              Thread thread = new Thread(task, "gpu-upload");
+              thread.setDaemon(true);
+              return thread;
+            });
+    AtomicReference<CudaDriver> current = new AtomicReference<>();
+    AtomicReference<SegmentResidency> residency = new AtomicReference<>();
+    // nothing else needs the machine's memory: what fits at all may stay
+    ResidencyOptions options =
+        ResidencyOptions.defaults(hostBytes())
+            .withPlacement(placement)
+            .withLimits(MemoryLimit.percent(90), MemoryLimit.percent(60))
+            .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
+    GpuExecutor executor =
+        GpuExecutor.open(
+            GpuOptions.DEFAULT
+                .withBatches(BatchOptions.DEFAULT.withTuning(tuning))
+                .withHostFetch(fetch)
+                .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
+            () -> {
+              CudaDriver opened = drivers.get();
+              current.set(opened);
+              return opened;
+            },
+            (opened, onLost) -> {
+              SegmentResidency made =
+                  new SegmentResidency(() -> opened, options, uploads, listener(onLost));
+              residency.set(made);
+              return made;
+            },
+            new Told());
+    return new OpenGpu(uploads, current, residency, executor);
+  }
+
+  private static ResidencyListener listener(Consumer<GpuException> onLost) {
+    return new ResidencyListener() {
+      @Override
+      public void failed(SegmentView view, Throwable reason) {
+        System.err.println("gpu: upload of " + view.name() + " failed: " + reason);
+        if (reason instanceof GpuException e && e.contextLost()) {
+          onLost.accept(e);
+        }
+      }
+    };
+  }
+
+  private static long hostBytes() {
+    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+        .getTotalMemorySize();
+  }
+
+  @Override
+  public SearchExecutor executor() {
+    return executor;
+  }
+
+  @Override
+  public String device() {
+    return executor.statistics().device().name();
+  }
+
+  @Override
+  public String driver() {
+    int version = executor.statistics().device().driverVersion();
+    return version / 1000 + "." + version % 1000 / 10;
+  }
+
+  @Override
+  public CudaDriver currentDriver() {
+    return driver.get();
+  }
+
+  @Override
+  public void await(List<SegmentView> segments) throws InterruptedException {
+    long end = System.nanoTime() + AWAIT_NANOS;
+    for (SegmentView view : segments) {
+      while (true) {
+        Residency here = residency.get();
+        ResidentSegment segment = here.acquire(view);
+        if (segment != null) {
+          segment.release();
+          break;
+        }
+        String absence = here.absence(view);
+        if (Set.of("queued", "uploading", "no device").contains(absence) == false
+            || System.nanoTime() > end) {
+          throw new IllegalStateException(view.name() + " is not on the device: " + absence);
+        }
+        Thread.sleep(2);
+      }
+    }
+  }
+
+  @Override
+  public Map<String, Long> fallbacks() {
+    Map<String, Long> reasons = new TreeMap<>(executor.statistics().counters().get("items_on_cpu"));
+    reasons.values().removeIf(count -> count == 0);
+    return reasons;
+  }
+
+  @Override
+  public Counts counts() {
+    GpuStatistics statistics = executor.statistics();
+    long fallbacks =
+        statistics.counters().get("items_on_cpu").entrySet().stream()
+            .filter(entry -> PLANNED.contains(entry.getKey()) == false)
+            .mapToLong(entry -> entry.getValue())
+            .sum();
+    long answered =
+        statistics.counters().get("items_by_placement").values().stream()
+            .mapToLong(Long::longValue)
+            .sum();
+    return new Counts(
+        answered,
+        fallbacks,
+        statistics.counter("batches", "launches"),
+        statistics.counter("batches", "distances"),
+        statistics.counter("batches", "steps"),
+        residency.get().stats().deviceBytes(),
+        residency.get().stats().pinnedBytes());
+  }
+
+  @Override
+  public void close() {
+    executor.close();
+    uploads.shutdownNow();
+  }
+
+  /** Says what an operator would read in the log. */
+  private static final class Told implements GpuListener {
+    @Override
+    public void fallback(FallbackReason reason, String detail) {
+      System.err.println("gpu: the CPU answers: " + reason + ": " + detail);
+    }
+
+    @Override
+    public void lost(GpuException cause, long retryMillis) {
+      System.err.println("gpu: context lost: " + cause.getMessage());
+    }
+
+    @Override
+    public void stillLost(GpuException cause, long retryMillis) {
+      System.err.println("gpu: no new context: " + cause.getMessage());
+    }
+
+    @Override
+    public void recovered(DeviceInfo device) {
+      System.err.println("gpu: recovered: " + device.name());
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * An executor that serves some segments.
+ *
+ * @param executor what is measured
+ * @param gpu null for the CPU
+ */
+record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
+
+  static OpenLane gpu(Stage.Context context, Placement placement, List<SegmentView> segments)
+      throws IOException, InterruptedException {
+    Gpu gpu = Gpu.open(placement);
+    context.fragment().set("device", gpu.device());
+    context.fragment().set("driver", gpu.driver());
+    segments.forEach(gpu.executor()::opened);
+    gpu.await(segments);
+    return new OpenLane(gpu.executor(), gpu);
+  }
+
+  /** Fails if the CPU answered for the GPU. */
+  void check() {
+    if (gpu != null && gpu.counts().fallbacks() > 0) {
+      throw new IllegalStateException("the CPU answered items: " + gpu.counts());
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (gpu == null) {
+      executor.close();
+    } else {
+      gpu.close();
+    }
+  }
+}

@@ -1,0 +1,137 @@
+package dev.vamana.tools.gpu;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** Merges what the stages found into one report. */
+final class ReportStage implements Stage {
+
+  static final String FILE = "gpu-report.json";
+
+  /** Sections of rows, in the order of the report. */
+  static final List<String> SECTIONS =
+      List.of(
+          "benchmarks",
+          "builds",
+          "top_docs",
+          "concurrent",
+          "ceilings",
+          "roofline",
+          "energy",
+          "ablations",
+          "iterations",
+          "faults",
+          "node");
+
+  private static final Set<String> OF_THE_RUN = Set.of("device", "driver", "date");
+
+  @Override
+  public void run(Context context) throws IOException {
+    Path folder = context.options().home().resolve("report");
+    List<Map<String, Object>> fragments = new ArrayList<>();
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file :
+          files
+              .filter(file -> file.getFileName().toString().endsWith(".json"))
+              .filter(file -> file.getFileName().toString().equals(FILE) == false)
+              .sorted()
+              .toList()) {
+        fragments.add(Fragment.read(file));
+      }
+    }
+    String sources = context.fragment().sources();
+    Map<String, Object> report = merge(fragments, sources);
+    Files.writeString(folder.resolve(FILE), Json.write(report));
+    context.say(
+        "%s: %d benchmark rows, correctness %s, device %s",
+        FILE, Fragment.rows(report, "benchmarks").size(), counts(report), report.get("device"));
+  }
+
+  /** The report of fragments measured with these sources; others do not count. */
+  static Map<String, Object> merge(List<Map<String, Object>> fragments, String sources) {
+    Map<String, Object> report = new LinkedHashMap<>();
+    report.put("sources_sha256", sources);
+    for (String key : List.of("device", "driver", "date")) {
+      report.put(key, "");
+    }
+    Map<String, String> tests = new TreeMap<>();
+    Map<String, List<Map<String, Object>>> sections = new LinkedHashMap<>();
+    SECTIONS.forEach(section -> sections.put(section, new ArrayList<>()));
+    for (Map<String, Object> fragment : fragments) {
+      if (sources.equals(fragment.get("sources_sha256")) == false) {
+        continue;
+      }
+      for (String key : OF_THE_RUN) {
+        String value = fragment.getOrDefault(key, "").toString();
+        if (value.compareTo(report.get(key).toString()) > 0) {
+          report.put(key, value);
+        }
+      }
+      for (Map<String, Object> test : Fragment.rows(fragment, "tests")) {
+        tests.put(test.get("id").toString(), test.get("status").toString());
+      }
+      for (String section : SECTIONS) {
+        for (Map<String, Object> row : Fragment.rows(fragment, section)) {
+          sections.get(section).removeIf(old -> Fragment.sameIdentity(old, row));
+          sections.get(section).add(row);
+        }
+      }
+    }
+    Map<String, Object> correctness = new LinkedHashMap<>();
+    for (String status : List.of("passed", "failed", "skipped")) {
+      correctness.put(
+          status,
+          tests.entrySet().stream()
+              .filter(test -> test.getValue().equals(status))
+              .map(Map.Entry::getKey)
+              .toList());
+    }
+    report.put("correctness", correctness);
+    sections.get("roofline").replaceAll(row -> withCeiling(row, sections.get("ceilings")));
+    report.putAll(sections);
+    return report;
+  }
+
+  /**
+   * Adds how many queries a second the bytes of one allow: those of the device at the bandwidth of
+   * gathered rows there, those of the host at that of rows of a mapped file.
+   */
+  private static Map<String, Object> withCeiling(
+      Map<String, Object> row, List<Map<String, Object>> ceilings) {
+    double device = ceiling(ceilings, "gather rows of 256 bytes, device");
+    double host = ceiling(ceilings, "gather rows of 256 bytes, mapped file");
+    double most =
+        Math.min(
+            device * 1e9 / Math.max(1, ReportTables.real(row, "device_bytes")),
+            host * 1e9 / Math.max(1, ReportTables.real(row, "host_bytes")));
+    Map<String, Object> complete = new LinkedHashMap<>(row);
+    if (Double.isFinite(most)) {
+      complete.put("ceiling_qps", Samples.round(most, 0));
+      complete.put("share", Samples.round(ReportTables.real(row, "qps") / most, 3));
+    }
+    return complete;
+  }
+
+  private static double ceiling(List<Map<String, Object>> ceilings, String what) {
+    return ceilings.stream()
+        .filter(row -> row.get("what").equals(what))
+        .mapToDouble(row -> ReportTables.real(row, "value"))
+        .findFirst()
+        .orElse(Double.NaN);
+  }
+
+  private static Map<String, Integer> counts(Map<String, Object> report) {
+    Map<String, Integer> counts = new TreeMap<>();
+    ((Map<?, ?>) report.get("correctness"))
+        .forEach((status, ids) -> counts.put(status.toString(), ((List<?>) ids).size()));
+    return counts;
+  }
+}

@@ -1,0 +1,246 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.tools.plot.Axis;
+import dev.vamana.tools.plot.LinePlot;
+import dev.vamana.tools.plot.Scale;
+import dev.vamana.tools.plot.Series;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** Makes tables and plots of a report. */
+public final class ReportTables {
+
+  private static final int LARGE = 10_000;
+  private static final int[] BATCHES = {1, 10, 100, 1_000, 10_000};
+
+  private final Map<String, Object> report;
+  private final List<Map<String, Object>> rows;
+
+  private ReportTables(Map<String, Object> report) {
+    this.report = report;
+    this.rows = Fragment.rows(report, "benchmarks");
+  }
+
+  /** Arguments: the report, and the folder that receives {@code gpu.md} and the plots. */
+  public static void main(String[] arguments) throws IOException {
+    Path folder = Path.of(arguments[1]);
+    for (Map.Entry<String, String> file : make(Path.of(arguments[0])).entrySet()) {
+      Files.writeString(folder.resolve(file.getKey()), file.getValue());
+    }
+  }
+
+  /** Files by name. */
+  static Map<String, String> make(Path report) throws IOException {
+    return new ReportTables(Fragment.read(report)).files();
+  }
+
+  private Map<String, String> files() {
+    Map<String, String> files = new TreeMap<>();
+    StringBuilder text = new StringBuilder();
+    text.append("# On the GPU\n\n")
+        .append(
+            format(
+                "Measured on %s, driver %s, on %s, with the [GPU suite](../gpu-suite.md). Made from"
+                    + " [gpu-report.json](gpu-report.json),\nwhich has all samples.\n",
+                report.get("device"), report.get("driver"), report.get("date")));
+    appendCorrectness(text);
+    for (String set : sets()) {
+      appendSet(text, set);
+      plot(set).ifPresent(plot -> files.put("gpu-" + set + ".svg", plot.toSvg()));
+    }
+    for (String section : ReportStage.SECTIONS) {
+      if (section.equals("benchmarks") == false) {
+        appendSection(text, section);
+      }
+    }
+    files.put("gpu.md", text.toString());
+    return files;
+  }
+
+  private void appendCorrectness(StringBuilder text) {
+    Map<?, ?> correctness = (Map<?, ?>) report.get("correctness");
+    text.append(
+        format(
+            "\nTests on the device: %d passed, %d failed, %d skipped.\n",
+            size(correctness.get("passed")),
+            size(correctness.get("failed")),
+            size(correctness.get("skipped"))));
+  }
+
+  private static int size(Object list) {
+    return ((List<?>) list).size();
+  }
+
+  private List<String> sets() {
+    return rows.stream().map(row -> row.get("set").toString()).distinct().toList();
+  }
+
+  /** Methods in the order of the report, each with its placement. */
+  private List<String> lanes(String set) {
+    return rows.stream()
+        .filter(row -> row.get("set").equals(set))
+        .map(ReportTables::lane)
+        .distinct()
+        .toList();
+  }
+
+  private static String lane(Map<String, Object> row) {
+    String method = row.get("method").toString();
+    String placement = row.get("placement").toString();
+    int callers = number(row, "callers");
+    if (method.startsWith("lucene")) {
+      return method + (callers == 1 ? ", 1 thread" : ", " + callers + " threads");
+    }
+    return method.equals("vamana-gpu") ? placement : method;
+  }
+
+  private void appendSet(StringBuilder text, String set) {
+    Map<String, Object> any =
+        rows.stream().filter(row -> row.get("set").equals(set)).findFirst().orElseThrow();
+    text.append(
+        format(
+            "\n## %s\n\n%,d vectors of dimension %d. [Plot](gpu-%s.svg).\n",
+            set, number(any, "n"), number(any, "dims"), set));
+    for (double target : BeamSweep.TARGETS) {
+      text.append(
+          format(
+              "\nQueries per second at recall@10 of at least %.2f, by batch size; in brackets the"
+                  + " beam:\n\n| | 1 (p50) |",
+              target));
+      for (int i = 1; i < BATCHES.length; i++) {
+        text.append(format(" %,d |", BATCHES[i]));
+      }
+      text.append("\n| --- |").append(" ---: |".repeat(BATCHES.length)).append('\n');
+      for (String lane : lanes(set)) {
+        StringBuilder line = new StringBuilder("| " + lane + " |");
+        boolean any1 = false;
+        for (int batch : BATCHES) {
+          Optional<Map<String, Object>> best = best(set, lane, batch, target);
+          any1 |= best.isPresent();
+          line.append(best.map(row -> " " + cell(row) + " |").orElse(" |"));
+        }
+        if (any1) {
+          text.append(line).append('\n');
+        }
+      }
+    }
+  }
+
+  private static String cell(Map<String, Object> row) {
+    int beam = number(row, "beam");
+    return format("%,.0f", real(row, "qps"))
+        + (number(row, "batch") == 1 ? format(" (%,.0f us)", real(row, "p50_us")) : "")
+        + (beam == 0 ? "" : " [" + beam + "]");
+  }
+
+  private Optional<Map<String, Object>> best(String set, String lane, int batch, double target) {
+    return rows.stream()
+        .filter(row -> row.get("set").equals(set) && lane(row).equals(lane))
+        .filter(row -> number(row, "batch") == batch && real(row, "recall_at_10") >= target)
+        .max(Comparator.comparingDouble(row -> real(row, "qps")));
+  }
+
+  /** Recall against speed at the largest batch; of methods without batches, at one query. */
+  private Optional<LinePlot> plot(String set) {
+    LinePlot plot =
+        new LinePlot(
+            set + ", batches of 10,000",
+            new Axis("recall@10", Scale.NEAR_ONE, 0.8, 1.01),
+            Axis.of("queries per second", Scale.LOG));
+    boolean any = false;
+    for (String lane : lanes(set)) {
+      Map<Double, Map<String, Object>> front = new TreeMap<>();
+      for (Map<String, Object> row : rows) {
+        if (row.get("set").equals(set)
+            && lane(row).equals(lane)
+            && (number(row, "batch") == LARGE || lane.startsWith("lucene"))
+            && real(row, "recall_at_10") >= 0.8) {
+          front.merge(
+              real(row, "recall_at_10"), row, (a, b) -> real(a, "qps") >= real(b, "qps") ? a : b);
+        }
+      }
+      List<Map<String, Object>> points = undominated(front);
+      if (points.isEmpty() == false) {
+        any = true;
+        plot.add(
+            new Series(
+                lane,
+                points.stream().mapToDouble(row -> real(row, "recall_at_10")).toArray(),
+                points.stream().mapToDouble(row -> real(row, "qps")).toArray(),
+                points.stream().map(row -> "beam " + row.get("beam")).toArray(String[]::new)));
+      }
+    }
+    return any ? Optional.of(plot) : Optional.empty();
+  }
+
+  /** Points that no other of higher recall beats, by ascending recall. */
+  private static List<Map<String, Object>> undominated(Map<Double, Map<String, Object>> front) {
+    List<Map<String, Object>> points = new ArrayList<>();
+    for (Map<String, Object> row : front.values()) {
+      points.removeIf(kept -> real(kept, "qps") <= real(row, "qps"));
+      points.add(row);
+    }
+    return points;
+  }
+
+  /** A section as one table of all columns but samples. */
+  private void appendSection(StringBuilder text, String section) {
+    List<Map<String, Object>> found = Fragment.rows(report, section);
+    if (found.isEmpty()) {
+      return;
+    }
+    Map<String, Boolean> columns = new LinkedHashMap<>();
+    for (Map<String, Object> row : found) {
+      row.forEach((name, value) -> columns.merge(name, value instanceof Number, (a, b) -> a && b));
+    }
+    new TreeSet<>(List.of("samples", "set_sha256")).forEach(columns::remove);
+    text.append("\n## ").append(title(section)).append("\n\n| ");
+    text.append(String.join(" | ", columns.keySet())).append(" |\n|");
+    columns.values().forEach(number -> text.append(number ? " ---: |" : " --- |"));
+    text.append('\n');
+    for (Map<String, Object> row : found) {
+      text.append(
+          columns.keySet().stream()
+              .map(name -> shown(row.get(name)))
+              .collect(Collectors.joining(" | ", "| ", " |\n")));
+    }
+  }
+
+  private static String title(String section) {
+    String words = section.replace('_', ' ');
+    return words.substring(0, 1).toUpperCase(Locale.ROOT) + words.substring(1);
+  }
+
+  private static String shown(Object value) {
+    if (value == null) {
+      return "";
+    }
+    if (value instanceof Double number) {
+      return Math.abs(number) >= 1_000 ? format("%,.0f", number) : format("%.4g", number);
+    }
+    return value instanceof Number ? format("%,d", ((Number) value).longValue()) : value.toString();
+  }
+
+  static int number(Map<String, Object> row, String key) {
+    return ((Number) row.get(key)).intValue();
+  }
+
+  static double real(Map<String, Object> row, String key) {
+    return ((Number) row.get(key)).doubleValue();
+  }
+
+  private static String format(String format, Object... values) {
+    return String.format(Locale.ROOT, format, values);
+  }
+}

@@ -1,0 +1,141 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.Reads;
+import dev.vamana.cuda.kernel.SharedLayout;
+import dev.vamana.cuda.kernel.SharedMemoryPlan;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.kernel.WalkShape;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Writes docs/gpu-shared-memory.md. Run it whenever the plan or the layout changes. */
+public final class SharedMemoryTable {
+
+  /** The page. */
+  public static final Path PAGE = Path.of("docs", "gpu-shared-memory.md");
+
+  private static final int HOPPER_BYTES = 232_448;
+  private static final int AMPERE_BYTES = 166_912;
+  private static final int DEGREE = 64;
+  private static final int[] SUBSPACES = {8, 16, 32, 64, 96, 128, 192, 256};
+  private static final int[] BEAMS = {64, 128, 256, 1024, 4096, 10_000};
+  private static final int[] DIMENSIONS = {128, 768, 4096};
+
+  private SharedMemoryTable() {}
+
+  /** Writes the page in the working directory. */
+  public static void main(String[] arguments) throws IOException {
+    Files.writeString(PAGE, text());
+  }
+
+  /** The page's text. */
+  public static String text() {
+    StringBuilder page = new StringBuilder();
+    page.append(
+        """
+        # Shared memory of the walk kernels
+
+        Made by `dev.vamana.tools.gpu.SharedMemoryTable`; a test checks that it is up to date.
+
+        A block's shared memory holds the worklist (8 bytes an entry), the neighbours of a step (12
+        bytes each), the table of visited nodes (4 bytes a slot), the query (4 bytes a dimension) and,
+        for walks on codes, the distance table (512 bytes a subspace in half precision, 1,024 in
+        single). `SharedMemoryPlan` chooses; blocks are those of one warp that the shared memory of a
+        multiprocessor has room for, at most 32. Sizes are rounded up first, so that walks that differ
+        a little share a launch; a launch takes what its own largest walk needs, which may be less.
+
+        All tables: adjacency rows of 64 slots, one parent a step.
+
+        """);
+    for (int dimension : DIMENSIONS) {
+      page.append(
+          String.format(
+              Locale.ROOT,
+              """
+              ## Codes, %,d dimensions
+
+              | m | beam | half: bytes | half: blocks | float: bytes | float: blocks | path, compute capability 9.0 and up | bytes | slots | blocks | path, 8.0 | bytes | slots | blocks |
+              | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |
+              """,
+              dimension));
+      for (int subspaces : SUBSPACES) {
+        if (subspaces > dimension) {
+          continue;
+        }
+        for (int beam : BEAMS) {
+          WalkShape shape = shape(Reads.CODES, dimension, subspaces, beam);
+          page.append("| ").append(subspaces).append(" | ").append(beam).append(" |");
+          forced(page, shape, Policy.TABLE_HALF);
+          forced(page, shape, Policy.TABLE_FLOAT);
+          chosen(page, shape, HOPPER_BYTES);
+          chosen(page, shape, AMPERE_BYTES);
+          page.append('\n');
+        }
+      }
+      page.append('\n');
+    }
+    page.append(
+        """
+        ## Vectors
+
+        | dimensions | beam | bytes, compute capability 9.0 and up | slots | blocks | bytes, 8.0 | slots | blocks |
+        | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+        """);
+    for (int dimension : DIMENSIONS) {
+      for (int beam : BEAMS) {
+        WalkShape shape = shape(Reads.FLOAT32, dimension, 0, beam);
+        page.append("| ").append(dimension).append(" | ").append(beam).append(" |");
+        numbers(page, SharedMemoryPlan.of(shape, HOPPER_BYTES, Tuning.DEFAULT), HOPPER_BYTES);
+        numbers(page, SharedMemoryPlan.of(shape, AMPERE_BYTES, Tuning.DEFAULT), AMPERE_BYTES);
+        page.append('\n');
+      }
+    }
+    return page.toString();
+  }
+
+  private static WalkShape shape(Reads reads, int dimension, int subspaces, int beam) {
+    return WalkShape.of(reads, dimension, subspaces, beam, DEGREE, 1, 0, false);
+  }
+
+  /** What a table of one kind would take with the slots that the walk wants. */
+  private static void forced(StringBuilder page, WalkShape shape, Policy policy) {
+    SharedMemoryPlan plan =
+        SharedMemoryPlan.of(shape, Integer.MAX_VALUE, Tuning.DEFAULT.withTable(policy));
+    int room = HOPPER_BYTES + SharedLayout.RESERVED_BYTES;
+    int blocks =
+        Math.min(
+            SharedMemoryPlan.MAX_BLOCKS, room / (plan.sharedBytes() + SharedLayout.RESERVED_BYTES));
+    page.append(String.format(Locale.ROOT, " %,d | %d |", plan.sharedBytes(), blocks));
+  }
+
+  private static void chosen(StringBuilder page, WalkShape shape, int blockBytes) {
+    SharedMemoryPlan plan = SharedMemoryPlan.of(shape, blockBytes, Tuning.DEFAULT);
+    page.append(' ')
+        .append(
+            plan == null
+                ? "none"
+                : switch (plan.policy()) {
+                  case TABLE_HALF -> "half, shared";
+                  case TABLE_FLOAT -> "float, shared";
+                  case TABLE_GLOBAL -> "float, device memory";
+                  default -> throw new IllegalStateException(plan.toString());
+                })
+        .append(" |");
+    numbers(page, plan, blockBytes);
+  }
+
+  private static void numbers(StringBuilder page, SharedMemoryPlan plan, int blockBytes) {
+    page.append(
+        plan == null
+            ? " | | |"
+            : String.format(
+                Locale.ROOT,
+                " %,d | %,d | %d |",
+                plan.sharedBytes(),
+                plan.visitedSlots(),
+                plan.blocks(blockBytes)));
+  }
+}

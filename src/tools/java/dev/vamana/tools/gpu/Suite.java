@@ -1,0 +1,96 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** Runs one stage of the suite in this process. */
+public final class Suite {
+
+  private Suite() {}
+
+  /** Arguments are those of {@link SuiteOptions#parse}; exits with status 2 if they are wrong. */
+  public static void main(String[] arguments) throws Exception {
+    SuiteOptions options;
+    Stage stage;
+    try {
+      options = SuiteOptions.parse(arguments);
+      stage = stages().get(options.stage());
+      if (stage == null) {
+        throw new IllegalArgumentException(
+            "stage '" + options.stage() + "' is unknown, allowed are " + stages().keySet());
+      }
+    } catch (IllegalArgumentException e) {
+      System.err.println("gpu-suite: " + e.getMessage());
+      System.exit(2);
+      return;
+    }
+    run(options, stage);
+  }
+
+  static void run(SuiteOptions options, Stage stage) throws IOException, InterruptedException {
+    Path reports = options.home().resolve("report");
+    Files.createDirectories(reports);
+    Path hash = options.home().resolve("code").resolve("sources.sha256");
+    Fragment fragment =
+        Fragment.open(
+            reports,
+            options.stage(),
+            Files.exists(hash) ? Files.readString(hash).strip() : "unknown");
+    fragment.set("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    ExecutorService pool =
+        Executors.newFixedThreadPool(
+            Math.max(1, Runtime.getRuntime().availableProcessors() - 1),
+            task -> {
+              Thread thread = new Thread(task, "suite");
+              thread.setDaemon(true);
+              return thread;
+            });
+    try {
+      Workers workers = new Workers(pool, Runtime.getRuntime().availableProcessors());
+      stage.run(new Stage.Context(options, fragment, workers, System.out));
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  private static Map<String, Stage> stages() {
+    Map<String, Stage> stages = new TreeMap<>();
+    for (String set : SuiteSet.NAMES.keySet()) {
+      stages.put("node-" + set, new NodeStage(set));
+      stages.put(
+          "index-" + set,
+          context -> BenchStage.index(context, SuiteSet.load(context.options(), set)).close());
+      stages.put("bench-" + set, new BenchStage(set));
+      stages.put("lucene-" + set, new LuceneStage(set));
+      stages.put("concurrent-" + set, new ConcurrentStage(set));
+      stages.put("ablations-" + set, new AblationStage(set));
+    }
+    stages.put(
+        "correctness",
+        new TestStage(
+            List.of(
+                "dev.vamana.cuda.WalkParityTests",
+                "dev.vamana.cuda.RealSetParityTests",
+                "dev.vamana.codec.DeviceConformanceTests")));
+    stages.put("lifecycle", new TestStage(List.of("dev.vamana.cuda.DeviceLifecycleTests")));
+    stages.put(
+        "faults",
+        new TestStage(
+            List.of(
+                "dev.vamana.cuda.driver.JcudaDriverTests", "dev.vamana.cuda.DeviceFaultTests")));
+    stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
+    stages.put("smoke", new SmokeStage());
+    stages.put("ceilings", new CeilingStage());
+    stages.put("report", new ReportStage());
+    return stages;
+  }
+}

@@ -1,0 +1,70 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.tools.datasets.VectorSet;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * A vector set of the suite.
+ *
+ * @param vectors with unit length if the metric is cosine, as Elasticsearch hands such to a format
+ * @param sha256 of the files of base and queries, or of a generated set's components
+ */
+record SuiteSet(VectorSet vectors, String sha256) {
+
+  /** Short names that stages are called by. */
+  static final Map<String, String> NAMES =
+      Map.of(
+          "sift5k", "sift5k-ngt",
+          "sift100k", "sift100k-bsds",
+          "sift764k", "sift764k-bsds",
+          "mnist", "mnist60k-784",
+          "glove", "glove100-novels",
+          "clustered", ClusteredSet.NAME);
+
+  /** Loads or generates the set of a short name. */
+  static SuiteSet load(SuiteOptions options, String shortName) throws IOException {
+    String name = NAMES.get(shortName);
+    if (name == null) {
+      throw new IllegalArgumentException(
+          "set '" + shortName + "' is unknown, allowed are " + NAMES.keySet());
+    }
+    if (name.equals(ClusteredSet.NAME)) {
+      return ClusteredSet.generate(Math.min(options.limit(), ClusteredSet.SIZE));
+    }
+    Path folder = options.home().resolve("data").resolve(name);
+    VectorSet set = VectorSet.load(folder, null, options.limit()).normalized();
+    return new SuiteSet(set, hash(folder));
+  }
+
+  Measurement.Subject subject() {
+    return new Measurement.Subject(
+        vectors.name(), sha256, vectors.base().size(), vectors.dimension());
+  }
+
+  private static String hash(Path folder) throws IOException {
+    MessageDigest digest = SourcesHash.sha256();
+    List<Path> files;
+    try (Stream<Path> found = Files.list(folder)) {
+      files =
+          found
+              .filter(file -> file.getFileName().toString().matches("(base|query)\\..*"))
+              .sorted()
+              .toList();
+    }
+    for (Path file : files) {
+      try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+        in.transferTo(java.io.OutputStream.nullOutputStream());
+      }
+    }
+    return HexFormat.of().formatHex(digest.digest());
+  }
+}

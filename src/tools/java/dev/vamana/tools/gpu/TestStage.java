@@ -1,0 +1,128 @@
+package dev.vamana.tools.gpu;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.runner.Description;
+import org.junit.runner.JUnitCore;
+import org.junit.runner.notification.Failure;
+import org.junit.runner.notification.RunListener;
+
+/**
+ * Runs tests that need a device, and records each by name.
+ *
+ * @param classes names of test classes, which come with the suite
+ */
+record TestStage(List<String> classes) implements Stage {
+
+  @Override
+  public void run(Context context) throws IOException {
+    Map<String, Integer> totals = new TreeMap<>();
+    JUnitCore junit = new JUnitCore();
+    junit.addListener(new Recorder(context, totals));
+    for (String name : classes) {
+      try {
+        junit.run(Class.forName(name));
+      } catch (ClassNotFoundException e) {
+        record(context, totals, name, "failed", 0, e.toString());
+      }
+    }
+    context.say("%s: %s", context.options().stage(), totals);
+    if (totals.containsKey("failed")) {
+      throw new IllegalStateException(totals.get("failed") + " tests failed");
+    }
+  }
+
+  private static void record(
+      Context context,
+      Map<String, Integer> totals,
+      String id,
+      String status,
+      double seconds,
+      String message)
+      throws IOException {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("id", id);
+    row.put("status", status);
+    row.put("seconds", Samples.round(seconds, 2));
+    if (message != null) {
+      row.put("message", message);
+    }
+    totals.merge(status, 1, Integer::sum);
+    context.fragment().add("tests", row);
+    context.say(
+        "%-8s %6.1f s  %s%s", status, seconds, id, message == null ? "" : "\n    " + message);
+  }
+
+  /** Writes each test down when it ends. */
+  private static final class Recorder extends RunListener {
+    private final Context context;
+    private final Map<String, Integer> totals;
+    private final Map<String, String> messages = new TreeMap<>();
+    private final Map<String, String> statuses = new TreeMap<>();
+    private long started = System.nanoTime();
+
+    Recorder(Context context, Map<String, Integer> totals) {
+      this.context = context;
+      this.totals = totals;
+    }
+
+    private static String id(Description description) {
+      String method = description.getMethodName();
+      return method == null
+          ? description.getClassName()
+          : description.getClassName() + "#" + method.replaceFirst(" .*", "");
+    }
+
+    @Override
+    public void testStarted(Description description) {
+      started = System.nanoTime();
+    }
+
+    @Override
+    public void testFailure(Failure failure) throws IOException {
+      statuses.put(id(failure.getDescription()), "failed");
+      messages.put(id(failure.getDescription()), String.valueOf(failure.getException()));
+      context.say("%s", failure.getTrace());
+      if (failure.getDescription().isTest() == false) {
+        finished(id(failure.getDescription()));
+      }
+    }
+
+    @Override
+    public void testAssumptionFailure(Failure failure) {
+      String id = id(failure.getDescription());
+      statuses.put(id, "skipped");
+      messages.put(id, failure.getMessage());
+      if (failure.getDescription().isTest() == false) {
+        try {
+          finished(id);
+        } catch (IOException e) {
+          throw new java.io.UncheckedIOException(e);
+        }
+      }
+    }
+
+    @Override
+    public void testIgnored(Description description) throws IOException {
+      record(context, totals, id(description), "skipped", 0, "ignored");
+    }
+
+    @Override
+    public void testFinished(Description description) throws IOException {
+      finished(id(description));
+    }
+
+    private void finished(String id) throws IOException {
+      record(
+          context,
+          totals,
+          id,
+          statuses.getOrDefault(id, "passed"),
+          (System.nanoTime() - started) * 1e-9,
+          messages.get(id));
+    }
+  }
+}

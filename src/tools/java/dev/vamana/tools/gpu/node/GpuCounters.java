@@ -1,0 +1,44 @@
+package dev.vamana.tools.gpu.node;
+
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a node's {@code GET /_vamana/stats} shows of its GPU.
+ *
+ * @param state for instance {@code ready}
+ * @param reason why it is not ready, or null
+ * @param gpu all that is shown
+ */
+record GpuCounters(String state, String reason, Map<?, ?> gpu) {
+
+  /** The counters of a single node up to now. */
+  static GpuCounters of(RunningNode node) throws IOException {
+    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/_local/stats").get("nodes");
+    Map<?, ?> gpu = (Map<?, ?>) NodeClient.at(nodes.values().iterator().next(), "gpu");
+    return new GpuCounters((String) gpu.get("state"), (String) gpu.get("reason"), gpu);
+  }
+
+  /**
+   * How much each counter of a group has grown since an earlier state; those that did not are left
+   * out.
+   */
+  Map<String, Long> since(GpuCounters before, String group) {
+    Map<String, Long> grown = new TreeMap<>();
+    if (gpu.get(group) instanceof Map<?, ?> now) {
+      now.forEach(
+          (name, value) -> {
+            Object old = NodeClient.at(before.gpu, group, name);
+            long difference =
+                ((Number) value).longValue() - (old == null ? 0 : ((Number) old).longValue());
+            if (difference != 0) {
+              grown.put(name.toString(), difference);
+            }
+          });
+    }
+    return grown;
+  }
+}

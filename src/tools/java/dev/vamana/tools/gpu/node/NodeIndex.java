@@ -1,0 +1,137 @@
+package dev.vamana.tools.gpu.node;
+
+import dev.vamana.tools.datasets.Recall;
+import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.demo.KnnIndex;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** One index of the node that is measured. */
+final class NodeIndex {
+
+  /** Hits wanted of every query. */
+  static final int K = 10;
+
+  private static final int BULK_SIZE = 500;
+
+  private final RunningNode node;
+  private final VectorSet set;
+  private final String name;
+  private final String method;
+
+  /**
+   * Names an index, which need not exist yet.
+   *
+   * @param name its name in the node
+   * @param method its name in the report
+   */
+  NodeIndex(RunningNode node, VectorSet set, String name, String method) {
+    this.node = node;
+    this.set = set;
+    this.name = name;
+    this.method = method;
+  }
+
+  String method() {
+    return method;
+  }
+
+  /** The same index in a node that was started again. */
+  NodeIndex in(RunningNode restarted, String otherMethod) {
+    return new NodeIndex(restarted, set, name, otherMethod);
+  }
+
+  /**
+   * Fills the index with the first vectors of the set and merges it to one segment, unless it holds
+   * as many already.
+   *
+   * @return seconds that it took; 0 if it was there
+   */
+  double fill(int count, Map<String, String> settings) throws IOException {
+    NodeClient client = node.client();
+    if (client.send("GET", "/" + name, null, "application/json").status() == 200) {
+      Object there = client.get("/" + name + "/_count").get("count");
+      if (Integer.valueOf(count).equals(there)
+          && new KnnIndex(client, name, method).segments() == 1) {
+        return 0;
+      }
+      client.delete("/" + name);
+    }
+    long start = System.nanoTime();
+    KnnIndex index = new KnnIndex(client, name, method);
+    index.create(set.dimension(), set.metric(), settings);
+    float[][] base = set.base().rows();
+    try {
+      IntStream.range(0, (count + BULK_SIZE - 1) / BULK_SIZE)
+          .parallel()
+          .forEach(
+              bulk -> {
+                StringBuilder lines = new StringBuilder();
+                int to = Math.min(count, (bulk + 1) * BULK_SIZE);
+                for (int id = bulk * BULK_SIZE; id < to; id++) {
+                  KnnIndex.appendDocument(lines, id, base[id]);
+                }
+                try {
+                  client.bulk("/" + name + "/_bulk", lines.toString());
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    index.finish();
+    return (System.nanoTime() - start) / 1e9;
+  }
+
+  /** The set's queries as requests ready to be sent. */
+  List<byte[]> requests(int numCandidates) {
+    List<byte[]> requests = new ArrayList<>();
+    for (float[] query : set.queries().rows()) {
+      requests.add(
+          RestConnection.post(
+              node.httpUri(), "/" + name + "/_search", KnnIndex.query(query, K, numCandidates)));
+    }
+    return requests;
+  }
+
+  /** Recall@10 over all queries. */
+  double recall(RestClients clients, int numCandidates) throws IOException {
+    int[][] hits =
+        clients.askAll(requests(numCandidates)).stream()
+            .map(answer -> KnnIndex.ids(new String(answer, StandardCharsets.UTF_8)))
+            .toArray(int[][]::new);
+    return new Recall(set, K).of(hits);
+  }
+
+  /**
+   * What it takes to reach a recall.
+   *
+   * @param numCandidates the least of those tried
+   * @param recall that it gives
+   */
+  record Width(int numCandidates, double recall) {}
+
+  /**
+   * The least {@code num_candidates} tried that reaches a recall, or the largest tried if none
+   * does.
+   */
+  Width width(RestClients clients, double target, int[] widths) throws IOException {
+    Width last = null;
+    for (int numCandidates : Arrays.stream(widths).sorted().toArray()) {
+      last = new Width(numCandidates, recall(clients, numCandidates));
+      if (last.recall() >= target) {
+        break;
+      }
+    }
+    return last;
+  }
+}

@@ -1,0 +1,320 @@
+package dev.vamana.tools.gpu.node;
+
+import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Runs an Elasticsearch node with the plugin and entitlements on, fills an opted-in index, a stock
+ * one and one of Lucene's own HNSW, and has many clients ask them over REST at equal recall.
+ */
+public final class NodeTrial {
+
+  private static final double[] TARGETS = {0.95, 0.99};
+  private static final int[] WIDTHS = {
+    10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 256, 320, 400, 512,
+    640, 800, 1000
+  };
+  private static final int FLOOR_SIZE = 64;
+  private static final int ROUNDS = 2;
+  private static final int COLD_ROUNDS = 3;
+  private static final String ELASTICSEARCH = "9.5.3";
+  private static final String STOCK = "es-hnsw";
+  private static final String PLAIN = "es-lucene-hnsw";
+  private static final String FLOOR = "es-floor";
+  private static final String OFF = "off";
+
+  private final Plan plan;
+  private final Findings findings;
+
+  /**
+   * What is measured.
+   *
+   * @param folder for the node, which every user can enter
+   * @param data name of the folder in it that keeps the indices for another run
+   * @param classes the plugin's classes and kernels
+   * @param jars folder of jars, with those of JCuda and JNA
+   * @param metadata folder of the plugin's descriptor and entitlement policy
+   * @param set vectors and queries
+   * @param placements values of {@code vamana.gpu.placement}, each measured with a node of its own;
+   *     empty to leave the GPU off
+   * @param heap of the node
+   * @param clients asking at once
+   * @param seconds of each measurement
+   */
+  public record Plan(
+      Path folder,
+      String data,
+      Path classes,
+      Path jars,
+      Path metadata,
+      VectorSet set,
+      List<String> placements,
+      String heap,
+      int clients,
+      double seconds) {}
+
+  public NodeTrial(Plan plan, Findings findings) {
+    this.plan = plan;
+    this.findings = findings;
+  }
+
+  /** Runs it; what it finds is handed over at once. */
+  public void run() throws IOException {
+    Files.createDirectories(plan.folder());
+    Path ours = plan.folder().resolve("vamana.zip");
+    Path plain = plan.folder().resolve("plain-hnsw.zip");
+    PluginZips.ours(ours, plan.classes(), plan.jars(), plan.metadata());
+    PluginZips.plainHnsw(plain, ELASTICSEARCH);
+    NodeHome home = NodeHome.assemble(plan.folder().resolve("home"), ours);
+    home.installPlugin(plain);
+    Map<Double, Measured> stock = new TreeMap<>();
+    Map<Double, Measured> floor = new TreeMap<>();
+    List<String> modes = new ArrayList<>(plan.placements());
+    modes.add(OFF);
+    for (String mode : modes) {
+      try (RunningNode node = start(home, mode)) {
+        run(node, mode, stock, floor);
+      }
+    }
+  }
+
+  private RunningNode start(NodeHome home, String mode) throws IOException {
+    NodeOptions options =
+        new NodeOptions(
+                Map.of("node.name", "measured"),
+                plan.heap(),
+                false,
+                List.of(),
+                Map.of(),
+                "yellow",
+                Duration.ofMinutes(3))
+            .withSetting("path.data", plan.folder().resolve(plan.data()).toString())
+            .withSetting("http.max_content_length", "500mb");
+    options =
+        mode.equals(OFF)
+            ? options.withSetting("vamana.gpu.enabled", OFF)
+            : options
+                .withSetting("vamana.gpu.enabled", "required")
+                .withSetting("vamana.gpu.placement", mode)
+                .withSetting("vamana.gpu.memory.limit", "90%");
+    return RunningNode.start(home, options);
+  }
+
+  private void run(
+      RunningNode node, String mode, Map<Double, Measured> stock, Map<Double, Measured> floor)
+      throws IOException {
+    boolean gpu = mode.equals(OFF) == false;
+    NodeIndex ours = index(node, "vamana", gpu ? "es-vamana-gpu" : "es-vamana-cpu");
+    List<NodeIndex> indices = new ArrayList<>(List.of(ours));
+    fill(ours, plan.set().base().size(), Map.of("index.vamana.enabled", "true"));
+    if (stock.isEmpty()) {
+      NodeIndex hnsw = index(node, "stock", STOCK);
+      NodeIndex plain = index(node, "plain", PLAIN);
+      NodeIndex few = index(node, "floor", FLOOR);
+      fill(hnsw, plan.set().base().size(), Map.of());
+      fill(plain, plan.set().base().size(), Map.of("index.plain_hnsw", "true"));
+      fill(few, FLOOR_SIZE, Map.of());
+      indices.addAll(List.of(hnsw, plain, few));
+    }
+    RestClients clients = new RestClients(node.httpUri(), plan.clients());
+    if (gpu) {
+      awaitGpu(node, ours, clients);
+    }
+    warm(clients, indices);
+    for (double target : TARGETS) {
+      Map<NodeIndex, Measured> measured = measure(node, clients, indices, target, gpu);
+      for (Map.Entry<NodeIndex, Measured> entry : measured.entrySet()) {
+        String method = entry.getKey().method();
+        Measured found = entry.getValue();
+        String placement = method.equals("es-vamana-gpu") ? mode : "cpu";
+        findings.measured(found.point(method, placement, plan.clients(), target));
+        if (method.equals(STOCK)) {
+          stock.put(target, found);
+        } else if (method.equals(FLOOR)) {
+          floor.put(target, found);
+        }
+      }
+      Measured we = measured.get(ours);
+      if (gpu) {
+        check(mode, target, we);
+      }
+      findings.split(split(ours.method(), target, we, STOCK, stock.get(target), floor.get(target)));
+      for (Map.Entry<NodeIndex, Measured> entry : measured.entrySet()) {
+        if (entry.getKey().method().equals(PLAIN)) {
+          findings.split(
+              split(ours.method(), target, we, PLAIN, entry.getValue(), floor.get(target)));
+        }
+      }
+    }
+  }
+
+  private NodeIndex index(RunningNode node, String name, String method) {
+    return new NodeIndex(node, plan.set(), name, method);
+  }
+
+  private void fill(NodeIndex index, int count, Map<String, String> settings) throws IOException {
+    double seconds = index.fill(count, settings);
+    if (seconds > 0) {
+      findings.say("%s: filled and merged in %.1f s", index.method(), seconds);
+      findings.built(index.method(), seconds);
+    }
+  }
+
+  /** Has the node's code compiled before anything is measured. */
+  private void warm(RestClients clients, List<NodeIndex> indices) throws IOException {
+    for (int round = 0; round < COLD_ROUNDS; round++) {
+      for (NodeIndex index : indices) {
+        clients.run(index.requests(WIDTHS[WIDTHS.length / 2]), plan.seconds());
+      }
+    }
+  }
+
+  /** Asks until the GPU has the segment, so that its upload is not measured. */
+  private void awaitGpu(RunningNode node, NodeIndex ours, RestClients clients) throws IOException {
+    GpuCounters counters = GpuCounters.of(node);
+    findings.say("gpu: %s", counters.gpu());
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    List<byte[]> few = ours.requests(WIDTHS[0]).subList(0, 20);
+    while (System.nanoTime() < deadline) {
+      GpuCounters before = GpuCounters.of(node);
+      clients.askAll(few);
+      long answered = sum(GpuCounters.of(node).since(before, "items_by_placement"));
+      if (answered >= few.size()) {
+        return;
+      }
+    }
+    findings.say("the GPU did not take over within a minute: %s", GpuCounters.of(node).gpu());
+  }
+
+  private static long sum(Map<String, Long> counters) {
+    return counters.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  private record Measured(
+      NodeIndex.Width width,
+      RestClients.Answers answers,
+      Map<String, Double> cpuMicros,
+      Map<String, Map<String, Long>> answered) {
+
+    Findings.Point point(String method, String placement, int clients, double target) {
+      return new Findings.Point(
+          method,
+          placement,
+          clients,
+          target,
+          width.numCandidates(),
+          width.recall(),
+          answers.micros(),
+          answers.requestsPerSecond(),
+          cpuMicros,
+          answered);
+    }
+
+    double cpu(String group) {
+      return cpuMicros.getOrDefault(group, 0.0);
+    }
+  }
+
+  private Map<NodeIndex, Measured> measure(
+      RunningNode node, RestClients clients, List<NodeIndex> indices, double target, boolean gpu)
+      throws IOException {
+    Map<NodeIndex, NodeIndex.Width> widths = new LinkedHashMap<>();
+    Map<NodeIndex, List<byte[]>> requests = new LinkedHashMap<>();
+    for (NodeIndex index : indices) {
+      NodeIndex.Width width =
+          index.method().equals(FLOOR)
+              ? new NodeIndex.Width(WIDTHS[0], 0)
+              : index.width(clients, target, WIDTHS);
+      widths.put(index, width);
+      requests.put(index, index.requests(width.numCandidates()));
+      clients.run(requests.get(index), plan.seconds());
+    }
+    Map<NodeIndex, Measured> measured = new LinkedHashMap<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int turn = 0; turn < indices.size(); turn++) {
+        NodeIndex index = indices.get((turn + round) % indices.size());
+        GpuCounters countersBefore = GpuCounters.of(node);
+        ThreadTimes before = ThreadTimes.of(node);
+        double clientsBefore = ownMicros();
+        RestClients.Answers answers = clients.run(requests.get(index), plan.seconds());
+        double clientsAfter = ownMicros();
+        Map<String, Double> cpu =
+            ThreadTimes.of(node).microsPerRequest(before, answers.micros().length);
+        cpu.put("clients", (clientsAfter - clientsBefore) / answers.micros().length);
+        Map<String, Map<String, Long>> answered =
+            gpu
+                ? Map.of(
+                    "items_by_placement",
+                        GpuCounters.of(node).since(countersBefore, "items_by_placement"),
+                    "items_on_cpu", GpuCounters.of(node).since(countersBefore, "items_on_cpu"))
+                : Map.of();
+        measured.merge(
+            index, new Measured(widths.get(index), answers, cpu, answered), NodeTrial::bothRounds);
+      }
+    }
+    return measured;
+  }
+
+  /** Processor time of this process, which shares the machine with the node. */
+  private static double ownMicros() {
+    return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos() / 1e3;
+  }
+
+  private static Measured bothRounds(Measured a, Measured b) {
+    double first = a.answers().micros().length;
+    double second = b.answers().micros().length;
+    Map<String, Double> cpu = new TreeMap<>(a.cpuMicros());
+    b.cpuMicros()
+        .forEach(
+            (group, micros) ->
+                cpu.put(
+                    group,
+                    (cpu.getOrDefault(group, 0.0) * first + micros * second) / (first + second)));
+    Map<String, Map<String, Long>> answered = new TreeMap<>();
+    a.answered().forEach((group, counts) -> answered.put(group, new TreeMap<>(counts)));
+    b.answered()
+        .forEach(
+            (group, counts) ->
+                counts.forEach(
+                    (name, count) ->
+                        answered
+                            .computeIfAbsent(group, g -> new TreeMap<>())
+                            .merge(name, count, Long::sum)));
+    return new Measured(a.width(), a.answers().and(b.answers()), cpu, answered);
+  }
+
+  /** The GPU has to have answered what was measured as its answers. */
+  private void check(String mode, double target, Measured we) throws IOException {
+    long requests = we.answers().micros().length;
+    long byGpu = sum(we.answered().getOrDefault("items_by_placement", Map.of()));
+    findings.check(
+        "node." + plan.set().name() + "." + mode + ".gpuAnswersRest@" + target,
+        byGpu >= 0.99 * requests && we.width().recall() >= target ? "passed" : "failed",
+        "of " + requests + " requests " + we.answered() + ", recall " + we.width().recall());
+  }
+
+  private static Findings.Split split(
+      String method, double target, Measured we, String name, Measured baseline, Measured floor) {
+    double other = floor.cpu("search");
+    return new Findings.Split(
+        method,
+        name,
+        target,
+        Math.max(0, baseline.cpu("search") - other),
+        other,
+        baseline.cpu("http"),
+        baseline.cpu("gc") + baseline.cpu("other"),
+        we.answers().requestsPerSecond() / baseline.answers().requestsPerSecond());
+  }
+}

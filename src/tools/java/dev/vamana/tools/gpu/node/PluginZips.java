@@ -1,0 +1,97 @@
+package dev.vamana.tools.gpu.node;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * Packs plugins on the machine that they are measured on, out of the parts that the suite has
+ * brought there anyway.
+ */
+final class PluginZips {
+
+  private static final String DESCRIPTOR = "plugin-descriptor.properties";
+
+  private PluginZips() {}
+
+  /**
+   * Our plugin: the jar of a folder of classes, the jars that it depends on, descriptor and policy.
+   *
+   * @param zip written
+   * @param classes folder of classes and resources
+   * @param jars folder of jars, of which JCuda's and JNA's are taken
+   * @param metadata folder of descriptor and entitlement policy
+   */
+  static void ours(Path zip, Path classes, Path jars, Path metadata) throws IOException {
+    try (OutputStream file = Files.newOutputStream(zip);
+        ZipOutputStream out = new ZipOutputStream(file)) {
+      put(out, DESCRIPTOR, Files.readAllBytes(metadata.resolve(DESCRIPTOR)));
+      String policy = "entitlement-policy.yaml";
+      put(out, policy, Files.readAllBytes(metadata.resolve(policy)));
+      put(out, "elasticsearch-vamana.jar", jar(classes));
+      for (Path jar : filesOf(jars)) {
+        if (jar.getFileName().toString().matches("(jcuda|jna)-.*\\.jar")) {
+          put(out, jar.getFileName().toString(), Files.readAllBytes(jar));
+        }
+      }
+    }
+  }
+
+  /** The plugin of {@link PlainHnswPlugin}, for a node of a version of Elasticsearch. */
+  static void plainHnsw(Path zip, String elasticsearch) throws IOException {
+    String descriptor =
+        "name="
+            + PlainHnswPlugin.NAME
+            + "\ndescription=Lucene's own HNSW format\nversion=1\njava.version=22\n"
+            + "elasticsearch.version="
+            + elasticsearch
+            + "\nclassname="
+            + PlainHnswPlugin.class.getName()
+            + "\n";
+    ByteArrayOutputStream jar = new ByteArrayOutputStream();
+    try (ZipOutputStream out = new ZipOutputStream(jar)) {
+      for (String nested : List.of("", "$PlainCodecs", "$PlainCodec", "$PlainCodec$1")) {
+        String file = PlainHnswPlugin.class.getName().replace('.', '/') + nested + ".class";
+        try (InputStream in = PlainHnswPlugin.class.getClassLoader().getResourceAsStream(file)) {
+          put(out, file, in.readAllBytes());
+        }
+      }
+    }
+    try (OutputStream file = Files.newOutputStream(zip);
+        ZipOutputStream out = new ZipOutputStream(file)) {
+      put(out, DESCRIPTOR, descriptor.getBytes(StandardCharsets.UTF_8));
+      put(out, "plain-hnsw.jar", jar.toByteArray());
+    }
+  }
+
+  private static byte[] jar(Path classes) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (ZipOutputStream jar = new ZipOutputStream(bytes)) {
+      for (Path file : filesOf(classes)) {
+        String name = classes.relativize(file).toString().replace('\\', '/');
+        put(jar, name, Files.readAllBytes(file));
+      }
+    }
+    return bytes.toByteArray();
+  }
+
+  private static List<Path> filesOf(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(Files::isRegularFile).sorted().toList();
+    }
+  }
+
+  private static void put(ZipOutputStream zip, String name, byte[] bytes) throws IOException {
+    zip.putNextEntry(new ZipEntry(name));
+    zip.write(bytes);
+    zip.closeEntry();
+  }
+}
