@@ -289,6 +289,12 @@ final class SessionKeeper implements Runnable {
             opened.residency.opened(view);
           }
         }
+      } catch (GpuException e) {
+        // the thread must live on: it is the one that would replace this session
+        failed(opened, e);
+        if (e.contextLost()) {
+          return;
+        }
       } finally {
         opened.exit();
       }
