@@ -1,0 +1,152 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.Objects;
+import org.elasticsearch.action.ActionResponse;
+import org.elasticsearch.action.search.ShardSearchFailure;
+import org.elasticsearch.common.collect.Iterators;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.xcontent.ChunkedToXContentHelper;
+import org.elasticsearch.common.xcontent.ChunkedToXContentObject;
+import org.elasticsearch.core.AbstractRefCounted;
+import org.elasticsearch.core.RefCounted;
+import org.elasticsearch.core.Releasable;
+import org.elasticsearch.core.Releasables;
+import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.rest.action.RestActions;
+import org.elasticsearch.transport.LeakTracker;
+import org.elasticsearch.xcontent.ToXContent;
+
+/**
+ * The hits of a batched search, and how its shards fared. Counted: whoever keeps it holds a
+ * reference, and the last to let go gives back the memory that the circuit breaker was charged.
+ */
+public final class BatchSearchResponse extends ActionResponse implements ChunkedToXContentObject {
+
+  private final long tookMillis;
+  private final boolean timedOut;
+  private final Shards shards;
+  private final BatchHits hits;
+  private final RefCounted references;
+
+  /**
+   * How many shards answered.
+   *
+   * @param total shards that were asked
+   * @param successful shards that answered, or had nothing to be asked
+   * @param skipped those of the successful that were not asked
+   * @param failures why the others did not answer, one a shard
+   */
+  public record Shards(int total, int successful, int skipped, ShardSearchFailure... failures) {}
+
+  /**
+   * Makes a response.
+   *
+   * @param timedOut whether a shard ran out of time and returned what it had
+   * @param hits released with the response
+   * @param breaker released with the response: what was charged for it
+   */
+  public BatchSearchResponse(
+      TimeValue took, boolean timedOut, Shards shards, BatchHits hits, Releasable breaker) {
+    this.tookMillis = took.millis();
+    this.timedOut = timedOut;
+    this.shards = Objects.requireNonNull(shards, "shards");
+    this.hits = Objects.requireNonNull(hits, "hits");
+    this.references =
+        LeakTracker.wrap(AbstractRefCounted.of(() -> Releasables.close(hits, breaker)));
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  public static BatchSearchResponse readFrom(StreamInput in) throws IOException {
+    TimeValue took = TimeValue.timeValueMillis(in.readVLong());
+    boolean timedOut = in.readBoolean();
+    Shards shards =
+        new Shards(
+            in.readVInt(),
+            in.readVInt(),
+            in.readVInt(),
+            in.readArray(ShardSearchFailure::readShardSearchFailure, ShardSearchFailure[]::new));
+    return new BatchSearchResponse(took, timedOut, shards, BatchHits.readFrom(in), () -> {});
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    out.writeVLong(tookMillis);
+    out.writeBoolean(timedOut);
+    out.writeVInt(shards.total());
+    out.writeVInt(shards.successful());
+    out.writeVInt(shards.skipped());
+    out.writeArray(shards.failures());
+    out.writeBoolean(hits instanceof ColumnarHits);
+    hits.writeTo(out);
+  }
+
+  /** How long the search took. */
+  public TimeValue took() {
+    return TimeValue.timeValueMillis(tookMillis);
+  }
+
+  /** Whether a shard ran out of time and returned what it had. */
+  public boolean timedOut() {
+    return timedOut;
+  }
+
+  /** How the shards fared. */
+  public Shards shards() {
+    return shards;
+  }
+
+  /** The hits; valid for as long as the caller holds a reference. */
+  public BatchHits hits() {
+    return hits;
+  }
+
+  /** The status of an HTTP answer, as for a search. */
+  public RestStatus status() {
+    return RestStatus.status(shards.successful(), shards.total(), shards.failures());
+  }
+
+  @Override
+  public Iterator<? extends ToXContent> toXContentChunked(ToXContent.Params outer) {
+    return Iterators.concat(
+        ChunkedToXContentHelper.startObject(),
+        Iterators.single(
+            (json, params) -> {
+              json.field("took", tookMillis);
+              json.field("timed_out", timedOut);
+              return RestActions.buildBroadcastShardsHeader(
+                  json,
+                  params,
+                  shards.total(),
+                  shards.successful(),
+                  shards.skipped(),
+                  shards.failures().length,
+                  shards.failures());
+            }),
+        hits.toXContentChunked(outer),
+        ChunkedToXContentHelper.endObject());
+  }
+
+  @Override
+  public void incRef() {
+    references.incRef();
+  }
+
+  @Override
+  public boolean tryIncRef() {
+    return references.tryIncRef();
+  }
+
+  @Override
+  public boolean decRef() {
+    return references.decRef();
+  }
+
+  @Override
+  public boolean hasReferences() {
+    return references.hasReferences();
+  }
+}

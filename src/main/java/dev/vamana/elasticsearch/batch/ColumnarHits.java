@@ -1,0 +1,108 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.elasticsearch.common.collect.Iterators;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.xcontent.ChunkedToXContentHelper;
+import org.elasticsearch.xcontent.ToXContent;
+import org.elasticsearch.xcontent.XContentBuilder;
+
+/**
+ * Hits as columns: the hits of query i are the entries from {@code ends[i - 1]}, or 0, up to {@code
+ * ends[i]}, best first.
+ *
+ * @param ends where the hits of each query end
+ * @param ids the documents' ids
+ * @param scores their scores
+ * @param indices names that {@code indexOf} refers to; null if all hits are of one index
+ * @param indexOf each document's index, a position in {@code indices}; null if that is null
+ */
+public record ColumnarHits(
+    int[] ends, String[] ids, float[] scores, String[] indices, int[] indexOf)
+    implements BatchHits {
+
+  /** Queries that are written in one piece. */
+  private static final int QUERIES_A_CHUNK = 32;
+
+  public ColumnarHits {
+    Objects.requireNonNull(ends, "ends");
+    int hits = ends.length == 0 ? 0 : ends[ends.length - 1];
+    if (ids.length != hits || scores.length != hits) {
+      throw new IllegalArgumentException("columns must have " + hits + " entries");
+    }
+  }
+
+  static ColumnarHits readFrom(StreamInput in) throws IOException {
+    return new ColumnarHits(
+        in.readVIntArray(),
+        in.readStringArray(),
+        in.readFloatArray(),
+        in.readOptionalStringArray(),
+        in.readBoolean() ? in.readVIntArray() : null);
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    out.writeVIntArray(ends);
+    out.writeStringArray(ids);
+    out.writeFloatArray(scores);
+    out.writeOptionalStringArray(indices);
+    out.writeBoolean(indexOf != null);
+    if (indexOf != null) {
+      out.writeVIntArray(indexOf);
+    }
+  }
+
+  @Override
+  public int queries() {
+    return ends.length;
+  }
+
+  @Override
+  public Iterator<? extends ToXContent> toXContentChunked(ToXContent.Params params) {
+    Iterator<ToXContent> columns =
+        Iterators.concat(
+            column("ids", (json, i) -> json.value(ids[i])),
+            column("scores", (json, i) -> json.value(scores[i])));
+    return indices == null
+        ? columns
+        : Iterators.concat(columns, column("_index", (json, i) -> json.value(indices[indexOf[i]])));
+  }
+
+  private Iterator<ToXContent> column(String name, Entry entry) {
+    int chunks = (ends.length + QUERIES_A_CHUNK - 1) / QUERIES_A_CHUNK;
+    return Iterators.concat(
+        ChunkedToXContentHelper.startArray(name),
+        Iterators.map(
+            IntStream.range(0, chunks).iterator(),
+            chunk -> (json, params) -> writeQueries(json, chunk * QUERIES_A_CHUNK, entry)),
+        ChunkedToXContentHelper.endArray());
+  }
+
+  private XContentBuilder writeQueries(XContentBuilder json, int first, Entry entry)
+      throws IOException {
+    int end = Math.min(ends.length, first + QUERIES_A_CHUNK);
+    int i = first == 0 ? 0 : ends[first - 1];
+    for (int query = first; query < end; query++) {
+      json.startArray();
+      for (; i < ends[query]; i++) {
+        entry.write(json, i);
+      }
+      json.endArray();
+    }
+    return json;
+  }
+
+  @Override
+  public void close() {}
+
+  /** Writes one entry of a column. */
+  @FunctionalInterface
+  private interface Entry {
+    void write(XContentBuilder json, int position) throws IOException;
+  }
+}
