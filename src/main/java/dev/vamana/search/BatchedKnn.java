@@ -6,12 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import org.apache.lucene.codecs.KnnVectorsReader;
-import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
-import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
-import org.apache.lucene.index.FilterCodecReader;
-import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
@@ -130,7 +125,7 @@ public final class BatchedKnn {
       TopDocs[] hits = new TopDocs[queries.size()];
       leaves.add(hits);
       AcceptDocs acceptDocs = acceptDocs(context, weight);
-      SegmentView view = view(context.reader(), field);
+      SegmentView view = SegmentViews.of(context.reader(), field);
       int beam = Math.max(k, segmentBeam(context, k));
       if (view == null) {
         searchOtherFormat(context, field, queries, beam, acceptDocs, hits);
@@ -185,19 +180,6 @@ public final class BatchedKnn {
         },
         reader.getLiveDocs(),
         reader.maxDoc());
-  }
-
-  private static SegmentView view(LeafReader reader, String field) {
-    if (FilterLeafReader.unwrap(reader) instanceof CodecReader codecReader) {
-      KnnVectorsReader vectors = FilterCodecReader.unwrap(codecReader).getVectorReader();
-      if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
-        vectors = perField.getFieldReader(field);
-      }
-      if (vectors instanceof SegmentViews views) {
-        return views.view(field);
-      }
-    }
-    return null;
   }
 
   /**

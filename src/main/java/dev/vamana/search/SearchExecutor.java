@@ -34,4 +34,31 @@ public interface SearchExecutor extends Closeable {
    * org.apache.lucene.store.AlreadyClosedException}.
    */
   default void closing(SegmentView segment) {}
+
+  /** Where a segment is now. Cheap; changes nothing. */
+  default DevicePresence presence(SegmentView segment) {
+    return DevicePresence.NO_DEVICE;
+  }
+
+  /**
+   * Asks for a segment to be brought to the device before those that nobody asked for, even if that
+   * was refused or has failed before. Returns at once; {@link #presence} tells what came of it.
+   */
+  default void warm(SegmentView segment) {}
+
+  /**
+   * Says whether a segment is to be kept on the device: it is brought there as by {@link #warm} and
+   * does not make room for segments that nobody wants kept. Holds until the segment is closed or
+   * the opposite is said. Returns at once.
+   */
+  default void keep(SegmentView segment, boolean kept) {}
+
+  /**
+   * Takes a segment from the device; it comes back when it is searched or asked for.
+   *
+   * @return bytes of device memory that are free now, or as soon as launches that use them end
+   */
+  default long evict(SegmentView segment) {
+    return 0;
+  }
 }
