@@ -32,6 +32,7 @@ public final class FaultyDriver implements CudaDriver {
   private final Map<Operation, Fault> faults = new EnumMap<>(Operation.class);
   private SplittableRandom random;
   private double probability;
+  private boolean failedAtRandom;
   private boolean lost;
 
   /** Passes everything on until told to fail. Closing it closes the driver. */
@@ -100,6 +101,7 @@ public final class FaultyDriver implements CudaDriver {
       throw failure(fault.kind, operation, call);
     }
     if (random != null && random.nextDouble() < probability) {
+      failedAtRandom = true;
       GpuException.Kind kind =
           random.nextInt(8) == 0
               ? GpuException.Kind.CONTEXT_LOST
@@ -288,6 +290,13 @@ public final class FaultyDriver implements CudaDriver {
 
   @Override
   public void close() {
+    synchronized (this) {
+      // Two failures in a row, or one while all is torn down, make the owner give the context up
+      // and leave what is in it to the driver, as for a lost one.
+      if (failedAtRandom && lost == false) {
+        lose();
+      }
+    }
     driver.close();
   }
 }

@@ -10,6 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.Before;
@@ -20,6 +25,9 @@ public class GpuReportTests {
 
   private static final Path FOLDER = Path.of("docs/benchmarks");
   private static final Path REPORT = FOLDER.resolve("gpu-report.json");
+  private static final Path MANIFEST = FOLDER.resolve("gpu-sources.sha256");
+  private static final Path CHANGES = FOLDER.resolve("gpu-changes.md");
+  private static final Pattern CHANGED_FILE = Pattern.compile("\\| `([^`]+)` \\| \\S.*\\|");
 
   private Map<String, Object> report;
 
@@ -37,11 +45,39 @@ public class GpuReportTests {
   }
 
   @Test
-  public void sourcesAreThoseThatWereMeasured() throws IOException {
+  public void manifestIsThatOfTheReport() throws IOException {
+    assertEquals(SourcesHash.of(Files.readString(MANIFEST)), report.get("sources_sha256"));
+  }
+
+  /** Kernels are those of the report, without exception. */
+  @Test
+  public void kernelsAreThoseThatWereMeasured() throws IOException {
+    SortedSet<String> changed = changedFiles();
+    changed.removeIf(file -> file.startsWith("native-kernels/") == false);
+    assertEquals("kernels changed since the report; run the GPU suite again", Set.of(), changed);
+  }
+
+  /** What drives the kernels may be ahead of the report only as far as {@link #CHANGES} says. */
+  @Test
+  public void otherChangesAreListed() throws IOException {
+    SortedSet<String> listed = new TreeSet<>();
+    if (Files.exists(CHANGES)) {
+      for (String line : Files.readAllLines(CHANGES)) {
+        Matcher row = CHANGED_FILE.matcher(line);
+        if (row.matches()) {
+          assertTrue(row.group(1) + " is listed twice", listed.add(row.group(1)));
+        }
+      }
+      assertFalse(CHANGES + " lists nothing; remove it", listed.isEmpty());
+    }
     assertEquals(
-        "sources changed since the report was made; run the GPU suite again",
-        SourcesHash.of(Path.of("")),
-        report.get("sources_sha256"));
+        "sources changed since the report: run the GPU suite again, or list them in " + CHANGES,
+        changedFiles(),
+        listed);
+  }
+
+  private static SortedSet<String> changedFiles() throws IOException {
+    return SourcesHash.differences(Files.readString(MANIFEST), SourcesHash.manifest(Path.of("")));
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** The suite itself, with the CPU in the GPU's place. */
@@ -104,14 +105,18 @@ public class GpuSuiteTests extends LuceneTestCase {
     }
     Path file = checkout.resolve(SourcesHash.FOLDERS.get(0)).resolve("a.cu");
     Files.writeString(file, "one");
-    String one = SourcesHash.of(checkout);
-    assertEquals(64, one.length());
-    assertEquals(one, SourcesHash.of(checkout));
+    String one = SourcesHash.manifest(checkout);
+    assertEquals(64, SourcesHash.of(one).length());
+    assertEquals(one, SourcesHash.manifest(checkout));
     Files.writeString(file, "two");
-    String two = SourcesHash.of(checkout);
-    assertNotEquals(one, two);
+    String two = SourcesHash.manifest(checkout);
+    assertNotEquals(SourcesHash.of(one), SourcesHash.of(two));
+    assertEquals(Set.of("native-kernels/a.cu"), SourcesHash.differences(one, two));
     Files.move(file, file.resolveSibling("b.cu"));
-    assertNotEquals(two, SourcesHash.of(checkout));
+    String moved = SourcesHash.manifest(checkout);
+    assertEquals(
+        Set.of("native-kernels/a.cu", "native-kernels/b.cu"), SourcesHash.differences(two, moved));
+    assertEquals(Set.of(), SourcesHash.differences(moved, moved));
   }
 
   public void testGeneratedSetIsTheSameAlways() {

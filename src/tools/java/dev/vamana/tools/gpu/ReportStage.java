@@ -3,6 +3,7 @@ package dev.vamana.tools.gpu;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,6 +16,9 @@ import java.util.stream.Stream;
 final class ReportStage implements Stage {
 
   static final String FILE = "gpu-report.json";
+
+  /** Every file that the report's hash stands for. */
+  static final String MANIFEST = "gpu-sources.sha256";
 
   /** Sections of rows, in the order of the report. */
   static final List<String> SECTIONS =
@@ -50,6 +54,10 @@ final class ReportStage implements Stage {
     String sources = context.fragment().sources();
     Map<String, Object> report = merge(fragments, sources);
     Files.writeString(folder.resolve(FILE), Json.write(report));
+    Path manifest = context.options().home().resolve("code").resolve("sources.manifest");
+    if (Files.exists(manifest)) {
+      Files.copy(manifest, folder.resolve(MANIFEST), StandardCopyOption.REPLACE_EXISTING);
+    }
     context.say(
         "%s: %d benchmark rows, correctness %s, device %s",
         FILE, Fragment.rows(report, "benchmarks").size(), counts(report), report.get("device"));

@@ -8,8 +8,13 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -29,18 +34,17 @@ public final class SourcesHash {
 
   private SourcesHash() {}
 
-  /** Prints the hash of the checkout that the only argument names. */
+  /** Prints the manifest of the checkout that the only argument names. */
   public static void main(String[] arguments) throws IOException {
-    System.out.println(of(Path.of(arguments[0])));
+    System.out.print(manifest(Path.of(arguments[0])));
   }
 
   /**
-   * Hashes paths and contents, in the order of the paths.
+   * One line a file, in the order of their paths, as {@code sha256sum} prints and checks them.
    *
    * @param checkout the project's root folder
-   * @return 64 hexadecimal digits
    */
-  static String of(Path checkout) throws IOException {
+  static String manifest(Path checkout) throws IOException {
     SortedMap<String, Path> files = new TreeMap<>();
     for (String folder : FOLDERS) {
       try (Stream<Path> found = Files.walk(checkout.resolve(folder))) {
@@ -49,13 +53,38 @@ public final class SourcesHash {
         }
       }
     }
-    MessageDigest digest = sha256();
-    for (String name : files.keySet()) {
-      byte[] content = Files.readAllBytes(files.get(name));
-      digest.update((name + "\n" + content.length + "\n").getBytes(StandardCharsets.UTF_8));
-      digest.update(content);
+    StringBuilder lines = new StringBuilder();
+    for (Map.Entry<String, Path> file : files.entrySet()) {
+      lines.append(hex(Files.readAllBytes(file.getValue())));
+      lines.append("  ").append(file.getKey()).append('\n');
     }
-    return HexFormat.of().formatHex(digest.digest());
+    return lines.toString();
+  }
+
+  /** The hash of a manifest, which stands for all its files: 64 hexadecimal digits. */
+  static String of(String manifest) {
+    return hex(manifest.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Files that only one of two manifests has, or that they have with different contents. */
+  static SortedSet<String> differences(String before, String after) {
+    Map<String, String> old = files(before);
+    Map<String, String> now = files(after);
+    SortedSet<String> names = new TreeSet<>(old.keySet());
+    names.addAll(now.keySet());
+    names.removeIf(name -> Objects.equals(old.get(name), now.get(name)));
+    return names;
+  }
+
+  private static Map<String, String> files(String manifest) {
+    return manifest
+        .lines()
+        .map(line -> line.split("  ", 2))
+        .collect(Collectors.toMap(line -> line[1], line -> line[0]));
+  }
+
+  private static String hex(byte[] content) {
+    return HexFormat.of().formatHex(sha256().digest(content));
   }
 
   static MessageDigest sha256() {
