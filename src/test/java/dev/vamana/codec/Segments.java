@@ -1,12 +1,12 @@
 package dev.vamana.codec;
 
+import dev.vamana.tools.index.VectorCodec;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.apache.lucene.codecs.Codec;
-import org.apache.lucene.codecs.FilterCodec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
@@ -47,20 +47,7 @@ final class Segments {
 
   /** Lucene's own codec with this format for vectors. */
   static Codec codec(KnnVectorsFormat vectors) {
-    Codec standard = Codec.getDefault();
-    KnnVectorsFormat perField =
-        new PerFieldKnnVectorsFormat() {
-          @Override
-          public KnnVectorsFormat getKnnVectorsFormatForField(String field) {
-            return vectors;
-          }
-        };
-    return new FilterCodec(standard.getName(), standard) {
-      @Override
-      public KnnVectorsFormat knnVectorsFormat() {
-        return perField;
-      }
-    };
+    return new VectorCodec(Codec.getDefault(), vectors);
   }
 
   /** One segment a commit, no merges but forced ones, no compound files. */

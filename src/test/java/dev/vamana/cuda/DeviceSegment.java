@@ -5,6 +5,7 @@ import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.tools.index.VectorCodec;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import org.apache.lucene.codecs.Codec;
-import org.apache.lucene.codecs.FilterCodec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.lucene104.Lucene104Codec;
@@ -87,20 +87,7 @@ record DeviceSegment(List<QueryVector> vectors, MMapDirectory directory, Directo
 
   static Codec codec(KnnVectorsFormat vectors) {
     // not the default, which Lucene's test framework draws by lot
-    Codec standard = new Lucene104Codec();
-    KnnVectorsFormat perField =
-        new PerFieldKnnVectorsFormat() {
-          @Override
-          public KnnVectorsFormat getKnnVectorsFormatForField(String field) {
-            return vectors;
-          }
-        };
-    return new FilterCodec(standard.getName(), standard) {
-      @Override
-      public KnnVectorsFormat knnVectorsFormat() {
-        return perField;
-      }
-    };
+    return new VectorCodec(new Lucene104Codec(), vectors);
   }
 
   SegmentView view() {

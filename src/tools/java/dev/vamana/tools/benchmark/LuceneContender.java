@@ -1,15 +1,14 @@
 package dev.vamana.tools.benchmark;
 
 import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.index.VectorCodec;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.lucene.codecs.Codec;
-import org.apache.lucene.codecs.FilterCodec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
-import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.index.DirectoryReader;
@@ -83,20 +82,7 @@ final class LuceneContender implements Contender {
   }
 
   static Codec codec(KnnVectorsFormat vectors) {
-    Codec standard = Codec.getDefault();
-    KnnVectorsFormat perField =
-        new PerFieldKnnVectorsFormat() {
-          @Override
-          public KnnVectorsFormat getKnnVectorsFormatForField(String field) {
-            return vectors;
-          }
-        };
-    return new FilterCodec(standard.getName(), standard) {
-      @Override
-      public KnnVectorsFormat knnVectorsFormat() {
-        return perField;
-      }
-    };
+    return new VectorCodec(Codec.getDefault(), vectors);
   }
 
   /** Searches the only segment; there, document numbers are ordinals. */

@@ -1,13 +1,9 @@
 package dev.vamana.tools.demo;
 
+import dev.vamana.tools.arguments.Arguments;
 import dev.vamana.tools.datasets.Metric;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * What the demo is to do.
@@ -39,11 +35,8 @@ record DemoOptions(
   /** Where a node that stays up listens unless another port is given. */
   static final int KEEP_PORT = 9253;
 
-  private static final Set<String> KNOWN =
-      new TreeSet<>(
-          List.of(
-              "plugin", "set", "metric", "limit", "queries", "side", "keep", "port", "heap",
-              "out"));
+  private static final List<String> KNOWN =
+      List.of("plugin", "set", "metric", "limit", "queries", "side", "keep", "port", "heap", "out");
 
   /**
    * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
@@ -51,60 +44,20 @@ record DemoOptions(
    * @throws IllegalArgumentException if one is unknown, malformed or missing
    */
   static DemoOptions parse(String... arguments) {
-    Map<String, String> values = new HashMap<>();
-    for (String argument : arguments) {
-      int equals = argument.indexOf('=');
-      String name = equals < 3 ? argument : argument.substring(2, equals);
-      if (!argument.startsWith("--") || !KNOWN.contains(name)) {
-        throw new IllegalArgumentException(
-            "unknown argument '"
-                + argument
-                + "', allowed are --name=value with the names "
-                + String.join(", ", KNOWN));
-      }
-      if (equals + 1 < argument.length()) {
-        values.put(name, argument.substring(equals + 1));
-      }
-    }
-    if (!values.containsKey("plugin")) {
-      throw new IllegalArgumentException("plugin is missing: the plugin's zip");
-    }
-    boolean keep = bool("keep", values.getOrDefault("keep", "false"));
+    Arguments given = Arguments.parse(KNOWN, arguments);
+    String set = given.text("set", null);
+    String metric = given.text("metric", null);
+    boolean keep = given.flag("keep", false);
     return new DemoOptions(
-        Path.of(values.get("plugin")),
-        values.containsKey("set") ? Path.of(values.get("set")) : null,
-        values.containsKey("metric") ? Metric.of(values.get("metric")) : null,
-        number("limit", values, 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
-        number("queries", values, 1, Integer.MAX_VALUE, 1000),
-        number("side", values, 1, 64, 0),
+        Path.of(given.required("plugin", "the plugin's zip")),
+        set == null ? null : Path.of(set),
+        metric == null ? null : Metric.of(metric),
+        given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
+        given.number("queries", 1, Integer.MAX_VALUE, 1000),
+        given.number("side", 1, 64, 0),
         keep,
-        number("port", values, 1, 65535, keep ? KEEP_PORT : 0),
-        values.getOrDefault("heap", "1g"),
-        Path.of(values.getOrDefault("out", "target/demo")));
-  }
-
-  private static boolean bool(String name, String value) {
-    if (!Arrays.asList("true", "false").contains(value)) {
-      throw new IllegalArgumentException(name + " is '" + value + "', allowed are true and false");
-    }
-    return value.equals("true");
-  }
-
-  private static int number(
-      String name, Map<String, String> values, int lowest, int highest, int standard) {
-    String value = values.get(name);
-    if (value == null) {
-      return standard;
-    }
-    String allowed = ", allowed is a whole number in [" + lowest + ", " + highest + "]";
-    try {
-      int number = Integer.parseInt(value);
-      if (number >= lowest && number <= highest) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(name + " is '" + value + "'" + allowed, e);
-    }
-    throw new IllegalArgumentException(name + " is " + value + allowed);
+        given.number("port", 1, 65535, keep ? KEEP_PORT : 0),
+        given.text("heap", "1g"),
+        Path.of(given.text("out", "target/demo")));
   }
 }

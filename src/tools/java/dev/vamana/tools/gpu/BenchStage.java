@@ -3,6 +3,7 @@ package dev.vamana.tools.gpu;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,9 +45,12 @@ final class BenchStage implements Stage {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = index(context, set);
         EnergyMeter energy = new EnergyMeter()) {
+      int largest =
+          context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
+      QueryPool pool = QueryPool.of(set.vectors(), index.view(), largest);
       for (Lane lane : Lane.chosen(context.options())) {
         try {
-          measure(context, set, index, lane, energy);
+          measure(context, set, index, pool, lane, energy);
         } catch (RuntimeException e) {
           // the other placements are measured all the same
           context.say("%s: %s", lane.name(), e);
@@ -88,10 +92,11 @@ final class BenchStage implements Stage {
   }
 
   private static void measure(
-      Context context, SuiteSet set, SetIndex index, Lane lane, EnergyMeter energy)
+      Context context, SuiteSet set, SetIndex index, QueryPool pool, Lane lane, EnergyMeter energy)
       throws IOException, InterruptedException {
     try (OpenLane open = lane.open(context, List.of(index.view()))) {
       BatchRun run = new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), K);
+      BatchRun pooled = new BatchRun(open.executor(), index.view(), pool.queries(), K);
       for (Variant variant : variants(lane)) {
         run.time(variant.walk().apply(32), 1_000, 1, WARM_UP_SECONDS, 1);
         open.check();
@@ -101,7 +106,8 @@ final class BenchStage implements Stage {
           beams.add(sweep.narrowest(target));
         }
         beams.remove(-1);
-        Point point = new Point(context, set, lane, open, run, variant, sweep, energy);
+        Point point =
+            new Point(context, set, lane, open, run, pooled, pool, variant, sweep, energy);
         for (int batch : context.options().batches()) {
           boolean large = batch >= LARGE;
           if (variant.parents() > 1 && batch > 100) {
@@ -127,6 +133,8 @@ final class BenchStage implements Stage {
       Lane lane,
       OpenLane open,
       BatchRun run,
+      BatchRun pooled,
+      QueryPool pool,
       Variant variant,
       BeamSweep sweep,
       EnergyMeter energy) {
@@ -141,13 +149,20 @@ final class BenchStage implements Stage {
               callers,
               beam,
               sweep.recalls().get(beam),
-              run.time(
+              pooled.time(
                   variant.walk().apply(beam),
                   batch,
                   callers,
                   context.options().seconds(),
                   batch == 1 ? SINGLE_SAMPLES : SAMPLES),
               variant.columns()));
+    }
+
+    /** Recall of the queries that are not the set's own, which large batches need. */
+    double recallOfPool(int beam) throws IOException {
+      BatchRun sampled =
+          new BatchRun(open.executor(), run.view(), pool.sample().queries().rows(), K);
+      return new Recall(pool.sample(), K).of(sampled.hits(variant.walk().apply(beam)));
     }
 
     /** What a query costs: distances, steps, bytes and energy. */
@@ -161,7 +176,7 @@ final class BenchStage implements Stage {
       double joules =
           energy.joulesPerQuery(
               () -> {
-                run.time(walk, batch, CALLERS, 2 * context.options().seconds(), 1);
+                pooled.time(walk, batch, CALLERS, 2 * context.options().seconds(), 1);
                 return open.gpu().counts().since(before).answered();
               });
       Gpu.Counts counts = open.gpu().counts().since(before);
@@ -172,6 +187,10 @@ final class BenchStage implements Stage {
       row.put("beam", beam);
       row.putAll(variant.columns());
       row.put("recall_at_10", Samples.round(sweep.recalls().get(beam), 5));
+      row.put("queries", pool.queries().length);
+      if (pool.sample() != null) {
+        row.put("recall_of_others", Samples.round(recallOfPool(beam), 5));
+      }
       row.put("qps", Samples.round(counts.answered() / seconds, 0));
       WorkOfWalk.of(run.view(), lane.placement(), walk, counts).addTo(row);
       context.fragment().add("roofline", row);

@@ -82,17 +82,23 @@ final class LuceneStage implements Stage {
   private static void measure(Context context, SuiteSet set, String name, SetIndex index)
       throws IOException, InterruptedException {
     LeafReader leaf = index.reader().leaves().get(0).reader();
+    // several writers: documents are not in the order of the rows
+    int[] rows = index.rows();
     float[][] queries = set.vectors().queries().rows();
     Recall recall = new Recall(set.vectors(), K);
     Map<Integer, Double> recalls = new LinkedHashMap<>();
     for (int width : WIDTHS) {
       int[][] hits = new int[queries.length][];
-      double found;
       parallel(
           context.workers().threads(),
           queries.length,
-          i -> hits[i] = search(leaf, queries[i], width));
-      found = recall.of(hits);
+          i -> {
+            hits[i] = search(leaf, queries[i], width);
+            for (int j = 0; j < hits[i].length; j++) {
+              hits[i][j] = rows[hits[i][j]];
+            }
+          });
+      double found = recall.of(hits);
       recalls.put(width, found);
       if (found > 0.9955) {
         break;
@@ -162,11 +168,11 @@ final class LuceneStage implements Stage {
                 AcceptDocs.fromLiveDocs(null, leaf.maxDoc()),
                 Integer.MAX_VALUE)
             .scoreDocs;
-    int[] rows = new int[Math.min(K, found.length)];
-    for (int i = 0; i < rows.length; i++) {
-      rows[i] = found[i].doc;
+    int[] docs = new int[Math.min(K, found.length)];
+    for (int i = 0; i < docs.length; i++) {
+      docs[i] = found[i].doc;
     }
-    return rows;
+    return docs;
   }
 
   /** A task of a loop. */

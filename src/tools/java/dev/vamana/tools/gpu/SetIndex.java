@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.tools.index.VectorCodec;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +15,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.Codec;
-import org.apache.lucene.codecs.FilterCodec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.lucene104.Lucene104Codec;
@@ -172,20 +172,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
 
   static Codec codec(KnnVectorsFormat vectors) {
     // not the default, which Lucene's test framework draws by lot
-    Codec standard = new Lucene104Codec();
-    KnnVectorsFormat perField =
-        new PerFieldKnnVectorsFormat() {
-          @Override
-          public KnnVectorsFormat getKnnVectorsFormatForField(String field) {
-            return vectors;
-          }
-        };
-    return new FilterCodec(standard.getName(), standard) {
-      @Override
-      public KnnVectorsFormat knnVectorsFormat() {
-        return perField;
-      }
-    };
+    return new VectorCodec(new Lucene104Codec(), vectors);
   }
 
   private static void deleteTree(Path folder) throws IOException {

@@ -1,12 +1,8 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.tools.arguments.Arguments;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * What a process of the suite does.
@@ -28,9 +24,8 @@ record SuiteOptions(
     int limit,
     int device) {
 
-  private static final Set<String> KNOWN =
-      new TreeSet<>(
-          List.of("home", "stage", "placements", "batches", "seconds", "limit", "device"));
+  private static final List<String> KNOWN =
+      List.of("home", "stage", "placements", "batches", "seconds", "limit", "device");
 
   /**
    * Reads arguments of the form {@code --name=value}.
@@ -38,63 +33,14 @@ record SuiteOptions(
    * @throws IllegalArgumentException if one is unknown, malformed or missing
    */
   static SuiteOptions parse(String... arguments) {
-    Map<String, String> values = new HashMap<>();
-    for (String argument : arguments) {
-      int equals = argument.indexOf('=');
-      String name = equals < 3 ? argument : argument.substring(2, equals);
-      if (argument.startsWith("--") == false || KNOWN.contains(name) == false) {
-        throw new IllegalArgumentException(
-            "unknown argument '" + argument + "', allowed are --name=value with " + KNOWN);
-      }
-      values.put(name, argument.substring(equals + 1));
-    }
-    for (String needed : List.of("home", "stage")) {
-      if (values.containsKey(needed) == false) {
-        throw new IllegalArgumentException("--" + needed + "=... is missing");
-      }
-    }
+    Arguments given = Arguments.parse(KNOWN, arguments);
     return new SuiteOptions(
-        Path.of(values.get("home")),
-        values.get("stage"),
-        list(values.getOrDefault("placements", "")),
-        list(values.getOrDefault("batches", "1,10,100,1000,10000")).stream()
-            .map(batch -> number("batches", batch, 1))
-            .toList(),
-        seconds(values.getOrDefault("seconds", "0.4")),
-        number("limit", values.getOrDefault("limit", "" + Integer.MAX_VALUE), 1),
-        number("device", values.getOrDefault("device", "0"), -1));
-  }
-
-  private static List<String> list(String value) {
-    return Arrays.stream(value.split(",")).filter(part -> part.isEmpty() == false).toList();
-  }
-
-  private static int number(String name, String value, int lowest) {
-    int number;
-    try {
-      number = Integer.parseInt(value);
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(
-          name + " is '" + value + "', allowed is a number >= " + lowest, e);
-    }
-    if (number < lowest) {
-      throw new IllegalArgumentException(
-          name + " is " + number + ", allowed is a number >= " + lowest);
-    }
-    return number;
-  }
-
-  private static double seconds(String value) {
-    try {
-      double seconds = Double.parseDouble(value);
-      if (seconds > 0 && seconds < 1000) {
-        return seconds;
-      }
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(
-          "seconds is '" + value + "', allowed is a number above 0 and below 1000", e);
-    }
-    throw new IllegalArgumentException(
-        "seconds is " + value + ", allowed is a number above 0 and below 1000");
+        Path.of(given.required("home", "the folder of sets, indexes and results")),
+        given.required("stage", "the name of a stage"),
+        given.list("placements", List.of()),
+        given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
+        given.positive("seconds", 1_000, 0.4),
+        given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
+        given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 }

@@ -1,0 +1,125 @@
+package dev.vamana.tools.arguments;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Arguments of the form {@code --name=value}; an empty value counts as absent. Whatever is unknown,
+ * malformed, out of range or missing is an {@link IllegalArgumentException} that names the
+ * argument, its value and what is allowed.
+ */
+public final class Arguments {
+  private final Map<String, String> values;
+
+  private Arguments(Map<String, String> values) {
+    this.values = values;
+  }
+
+  /** Reads arguments, of which only these names are allowed. */
+  public static Arguments parse(List<String> names, String... arguments) {
+    Set<String> known = new TreeSet<>(names);
+    Map<String, String> values = new HashMap<>();
+    for (String argument : arguments) {
+      int equals = argument.indexOf('=');
+      String name = equals < 3 ? argument : argument.substring(2, equals);
+      if (argument.startsWith("--") == false || known.contains(name) == false) {
+        throw new IllegalArgumentException(
+            "unknown argument '"
+                + argument
+                + "', allowed are --name=value with the names "
+                + String.join(", ", known));
+      }
+      if (equals + 1 < argument.length()) {
+        values.put(name, argument.substring(equals + 1));
+      }
+    }
+    return new Arguments(values);
+  }
+
+  /** A value that has to be there. */
+  public String required(String name, String meaning) {
+    String value = values.get(name);
+    if (value == null) {
+      throw new IllegalArgumentException(
+          name + " is missing: " + meaning + ", --" + name + "=<value>");
+    }
+    return value;
+  }
+
+  /** A value, or the standard one, which may be null. */
+  public String text(String name, String standard) {
+    return values.getOrDefault(name, standard);
+  }
+
+  /** The parts between commas. */
+  public List<String> list(String name, List<String> standard) {
+    String value = values.get(name);
+    return value == null ? standard : Arrays.asList(value.split(","));
+  }
+
+  /** {@code true} or {@code false}. */
+  public boolean flag(String name, boolean standard) {
+    String value = values.getOrDefault(name, Boolean.toString(standard));
+    if (List.of("true", "false").contains(value) == false) {
+      throw new IllegalArgumentException(name + " is '" + value + "', allowed are true and false");
+    }
+    return value.equals("true");
+  }
+
+  /** A whole number in a range. */
+  public int number(String name, int lowest, int highest, int standard) {
+    String value = values.get(name);
+    return value == null ? standard : number(name, value, lowest, highest);
+  }
+
+  /** Whole numbers in a range, between commas. */
+  public List<Integer> numbers(String name, int lowest, List<Integer> standard) {
+    String value = values.get(name);
+    return value == null
+        ? standard
+        : Arrays.stream(value.split(","))
+            .map(part -> number(name, part, lowest, Integer.MAX_VALUE))
+            .toList();
+  }
+
+  private static int number(String name, String value, int lowest, int highest) {
+    String allowed =
+        highest == Integer.MAX_VALUE
+            ? ", allowed is a number >= " + lowest
+            : ", allowed is a whole number in [" + lowest + ", " + highest + "]";
+    int number;
+    try {
+      number = Integer.parseInt(value);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(name + " is '" + value + "'" + allowed, e);
+    }
+    if (number < lowest || number > highest) {
+      throw new IllegalArgumentException(name + " is " + number + allowed);
+    }
+    return number;
+  }
+
+  /** A number above 0 and below a bound. */
+  public double positive(String name, double below, double standard) {
+    String value = values.get(name);
+    if (value == null) {
+      return standard;
+    }
+    String allowed = ", allowed is a number above 0 and below " + below;
+    double number;
+    try {
+      number = Double.parseDouble(value);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(name + " is '" + value + "'" + allowed, e);
+    }
+    // written so that NaN fails too
+    if (!(number > 0 && number < below)) {
+      throw new IllegalArgumentException(name + " is " + value + allowed);
+    }
+    return number;
+  }
+}

@@ -1,0 +1,2 @@
+/** Arguments of the tools' commands. */
+package dev.vamana.tools.arguments;

@@ -1,0 +1,68 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.search.SegmentView;
+import dev.vamana.tools.datasets.ElementType;
+import dev.vamana.tools.datasets.Metric;
+import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.datasets.VectorTable;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.apache.lucene.util.VectorUtil;
+
+/**
+ * As many different queries as the largest batch has, since a batch that repeats a set's own
+ * queries would find in the caches what the same query has just read.
+ *
+ * <p>After the set's own come midpoints between a random base vector and a random one of its
+ * neighbours in the graph: new points where the data is, about as far from their nearest neighbours
+ * as the set's own queries. How well those are answered is measured on a sample.
+ *
+ * @param queries the set's own first
+ * @param sample some of the midpoints with their exact neighbours, or null if there are none
+ */
+record QueryPool(float[][] queries, VectorSet sample) {
+
+  private static final int SAMPLE = 500;
+  private static final long SEED = 20_261_121;
+
+  /**
+   * Makes a pool.
+   *
+   * @param view a segment whose ordinals are the rows of the base
+   * @param count queries wanted; never fewer than the set has
+   */
+  static QueryPool of(VectorSet set, SegmentView view, int count) throws IOException {
+    float[][] own = set.queries().rows();
+    if (count <= own.length) {
+      return new QueryPool(own, null);
+    }
+    float[][] base = set.base().rows();
+    float[][] queries = Arrays.copyOf(own, count);
+    SplittableRandom random = new SplittableRandom(SEED);
+    int[] row = new int[view.adjacency().maxDegree()];
+    for (int i = own.length; i < count; i++) {
+      int node = random.nextInt(base.length);
+      int degree = view.adjacency().neighbors(node, row);
+      int other = degree == 0 ? random.nextInt(base.length) : row[random.nextInt(degree)];
+      queries[i] = midpoint(base[node], base[other], set.metric() == Metric.COSINE);
+    }
+    int size = Math.min(SAMPLE, count - own.length);
+    float[][] sampled = Arrays.copyOfRange(queries, own.length, own.length + size);
+    return new QueryPool(
+        queries,
+        VectorSet.of(
+            set.name(),
+            set.metric(),
+            set.base(),
+            new VectorTable(ElementType.FLOAT32, set.dimension(), sampled)));
+  }
+
+  private static float[] midpoint(float[] a, float[] b, boolean unitLength) {
+    float[] middle = new float[a.length];
+    for (int d = 0; d < middle.length; d++) {
+      middle[d] = (a[d] + b[d]) / 2;
+    }
+    return unitLength ? VectorUtil.l2normalize(middle, false) : middle;
+  }
+}

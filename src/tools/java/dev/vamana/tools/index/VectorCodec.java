@@ -1,0 +1,32 @@
+package dev.vamana.tools.index;
+
+import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.FilterCodec;
+import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+
+/** A codec that stores the vectors of every field in one format. */
+public final class VectorCodec extends FilterCodec {
+  private final KnnVectorsFormat perField;
+
+  /**
+   * Changes the vectors of a codec and keeps its name, by which its segments are opened again.
+   *
+   * @param standard for everything but vectors
+   */
+  public VectorCodec(Codec standard, KnnVectorsFormat vectors) {
+    super(standard.getName(), standard);
+    perField =
+        new PerFieldKnnVectorsFormat() {
+          @Override
+          public KnnVectorsFormat getKnnVectorsFormatForField(String field) {
+            return vectors;
+          }
+        };
+  }
+
+  @Override
+  public KnnVectorsFormat knnVectorsFormat() {
+    return perField;
+  }
+}

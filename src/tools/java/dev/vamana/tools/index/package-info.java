@@ -1,0 +1,2 @@
+/** Lucene indexes of tools and tests. */
+package dev.vamana.tools.index;
