@@ -153,7 +153,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
           ValidateActions.addValidationError(
               "[similarity] must be a finite number, got [" + similarity + "]", errors);
     }
-    if (columnar && (fields.isEmpty() == false || source != null && source.fetchSource())) {
+    if (columnar && (fields.isEmpty() == false || (source != null && source.fetchSource()))) {
       errors =
           ValidateActions.addValidationError(
               "the columnar form has ids and scores only, [_source] and [fields] take the standard"
