@@ -39,6 +39,11 @@ final class RestClient implements AutoCloseable {
     }
   }
 
+  /** Address of the node. */
+  URI base() {
+    return node;
+  }
+
   /** Sends a request of our own that has to succeed; returns the body. */
   Object call(String method, String path, String json) throws IOException {
     byte[] body = json == null ? null : json.getBytes(StandardCharsets.UTF_8);
