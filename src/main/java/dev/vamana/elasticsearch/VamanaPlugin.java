@@ -1,14 +1,17 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.elasticsearch.batch.BatchActions;
 import dev.vamana.elasticsearch.stats.RestStatsAction;
 import dev.vamana.elasticsearch.stats.TransportStatsAction;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
+import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
@@ -89,7 +92,14 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
 
   @Override
   public Collection<ActionHandler> getActions() {
-    return List.of(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
+    List<ActionHandler> actions = new ArrayList<>(BatchActions.actions());
+    actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
+    return actions;
+  }
+
+  @Override
+  public List<NamedWriteableRegistry.Entry> getNamedWriteables() {
+    return BatchActions.namedWriteables();
   }
 
   @Override

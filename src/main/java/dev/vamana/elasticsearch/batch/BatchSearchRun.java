@@ -1,0 +1,304 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
+import org.elasticsearch.ExceptionsHelper;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionListenerResponseHandler;
+import org.elasticsearch.action.NoShardAvailableActionException;
+import org.elasticsearch.action.search.SearchPhaseExecutionException;
+import org.elasticsearch.action.search.ShardSearchFailure;
+import org.elasticsearch.action.support.RefCountingRunnable;
+import org.elasticsearch.cluster.node.DiscoveryNode;
+import org.elasticsearch.cluster.node.DiscoveryNodes;
+import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.search.SearchShardTarget;
+import org.elasticsearch.tasks.TaskCancelledException;
+import org.elasticsearch.transport.TransportRequestOptions;
+import org.elasticsearch.transport.TransportResponse;
+import org.elasticsearch.transport.TransportResponseHandler;
+import org.elasticsearch.transport.TransportService;
+
+/**
+ * One batched search on the coordinating node: asks a copy of every shard, the next one where that
+ * fails, merges what they found, and fetches the documents that won.
+ */
+final class BatchSearchRun {
+
+  private final Environment environment;
+  private final BatchSearchTask task;
+  private final List<ShardTargets.Copies> shards;
+  private final ShardQuery query;
+  private final FetchSpec fetch;
+  private final BreakerCharge charge;
+  private final ActionListener<BatchSearchResponse> answer;
+  private final long startMillis;
+  private final AtomicReferenceArray<Answered> answered;
+  private final AtomicReferenceArray<HitsBuilder.Fetched> fetched;
+  private final AtomicReferenceArray<ShardSearchFailure> failures;
+
+  /**
+   * What a run needs of the node.
+   *
+   * @param nodes the nodes of the cluster when the run started
+   * @param executor where answers of shards are read and merged
+   * @param millis a clock
+   */
+  record Environment(
+      TransportService transport, DiscoveryNodes nodes, Executor executor, LongSupplier millis) {}
+
+  /** What a copy of a shard has found. */
+  private record Answered(SearchShardTarget target, ShardQueryResponse response) {}
+
+  /**
+   * Makes a run.
+   *
+   * @param charge handed over to the response, or closed with the failure
+   */
+  BatchSearchRun(
+      Environment environment,
+      BatchSearchTask task,
+      List<ShardTargets.Copies> shards,
+      ShardQuery query,
+      FetchSpec fetch,
+      BreakerCharge charge,
+      ActionListener<BatchSearchResponse> answer) {
+    this.environment = environment;
+    this.task = task;
+    this.shards = shards;
+    this.query = query;
+    this.fetch = fetch;
+    this.charge = charge;
+    this.answer =
+        ActionListener.wrap(
+            answer::onResponse,
+            failure -> {
+              charge.close();
+              answer.onFailure(failure);
+            });
+    this.startMillis = environment.millis().getAsLong();
+    this.answered = new AtomicReferenceArray<>(shards.size());
+    this.fetched = new AtomicReferenceArray<>(shards.size());
+    this.failures = new AtomicReferenceArray<>(shards.size());
+  }
+
+  /** Starts the search; returns at once. */
+  void start() {
+    task.start(query.vectors().count(), shards.size());
+    try (RefCountingRunnable pending = new RefCountingRunnable(completing(this::merge))) {
+      for (int shard = 0; shard < shards.size(); shard++) {
+        query(shard, 0, null, pending.acquireListener());
+      }
+    }
+  }
+
+  private Runnable completing(Step step) {
+    return () ->
+        ActionListener.run(
+            ActionListener.wrap(ignored -> {}, this::fail), ignored -> step.run());
+  }
+
+  /** A step of the run, whose failure is the run's. */
+  @FunctionalInterface
+  private interface Step {
+    void run() throws Exception;
+  }
+
+  private void query(int shard, int copy, Exception last, ActionListener<Void> done) {
+    ShardTargets.Copies copies = shards.get(shard);
+    if (copy == copies.nodes().size()) {
+      Exception cause =
+          last == null ? new NoShardAvailableActionException(copies.target().shardId()) : last;
+      String node = copy == 0 ? null : copies.nodes().get(copy - 1);
+      failures.set(shard, new ShardSearchFailure(cause, target(shard, node)));
+      done.onResponse(null);
+      return;
+    }
+    String node = copies.nodes().get(copy);
+    ActionListener<ShardQueryResponse> next =
+        ActionListener.wrap(
+            response -> {
+              take(shard, node, response);
+              done.onResponse(null);
+            },
+            failure -> {
+              boolean final4xx = isRefused(failure);
+              query(shard, final4xx ? copies.nodes().size() : copy + 1, failure, done);
+            });
+    ShardQueryRequest request =
+        new ShardQueryRequest(copies.target(), query, shards.size() == 1 ? fetch : null);
+    send(node, TransportBatchSearchAction.QUERY, request, ShardQueryResponse::new, next);
+  }
+
+  /** Whether another copy would refuse the request too. */
+  private boolean isRefused(Exception failure) {
+    RestStatus status = ExceptionsHelper.status(ExceptionsHelper.unwrapCause(failure));
+    return task.isCancelled() || status == RestStatus.BAD_REQUEST;
+  }
+
+  private void take(int shard, String node, ShardQueryResponse response) {
+    answered.set(shard, new Answered(target(shard, node), response));
+    long hits = (long) response.hits().docs().length * ShardHits.BYTES_A_HIT;
+    charge.add(hits + (response.fetched() == null ? 0 : response.fetched().ramBytesUsed()));
+    task.advance(query.vectors().count());
+  }
+
+  private SearchShardTarget target(int shard, String node) {
+    return new SearchShardTarget(node, shards.get(shard).target().shardId(), null);
+  }
+
+  private <T extends TransportResponse> void send(
+      String nodeId,
+      String action,
+      ShardRequest request,
+      Writeable.Reader<T> reader,
+      ActionListener<T> listener) {
+    ActionListener.run(
+        listener,
+        l -> {
+          DiscoveryNode node = environment.nodes().get(nodeId);
+          if (node == null) {
+            throw new NoShardAvailableActionException(
+                request.target().shardId(), "node [" + nodeId + "] has left the cluster");
+          }
+          environment
+              .transport()
+              .sendChildRequest(
+                  environment.transport().getConnection(node),
+                  action,
+                  request,
+                  task,
+                  TransportRequestOptions.EMPTY,
+                  new ActionListenerResponseHandler<>(l, reader, environment.executor()));
+        });
+  }
+
+  private void merge() {
+    task.ensureNotCancelled();
+    failUnlessEnough("query");
+    List<ShardHits> hits = new ArrayList<>();
+    for (int shard = 0; shard < shards.size(); shard++) {
+      Answered found = answered.get(shard);
+      hits.add(found == null ? null : found.response().hits());
+    }
+    MergedHits merged = MergedHits.of(hits, query.vectors().count(), query.k());
+    try (RefCountingRunnable pending =
+        new RefCountingRunnable(completing(() -> respond(merged)))) {
+      for (int shard = 0; shard < shards.size(); shard++) {
+        if (answered.get(shard) != null) {
+          fetch(shard, answered.get(shard), merged.distinctDocs(shard), pending.acquireListener());
+        }
+      }
+    }
+  }
+
+  private void fetch(int shard, Answered found, int[] docs, ActionListener<Void> done) {
+    if (found.response().fetched() != null) {
+      fetched.set(
+          shard, new HitsBuilder.Fetched(found.target(), docs, found.response().fetched()));
+      done.onResponse(null);
+      return;
+    }
+    ShardFetchRequest request =
+        new ShardFetchRequest(
+            shards.get(shard).target(),
+            found.response().reader(),
+            docs,
+            fetch,
+            query.nowMillis());
+    send(
+        found.target().getNodeId(),
+        TransportBatchSearchAction.FETCH,
+        request,
+        ShardFetchResponse::new,
+        ActionListener.runAfter(
+            ActionListener.wrap(
+                response -> {
+                  charge.add(response.fetched().ramBytesUsed());
+                  fetched.set(
+                      shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
+                },
+                failure -> failures.set(shard, new ShardSearchFailure(failure, found.target()))),
+            () -> done.onResponse(null)));
+  }
+
+  private void respond(MergedHits merged) {
+    task.ensureNotCancelled();
+    failUnlessEnough("fetch");
+    List<HitsBuilder.Fetched> parts = new ArrayList<>();
+    boolean timedOut = false;
+    for (int shard = 0; shard < shards.size(); shard++) {
+      parts.add(fetched.get(shard));
+      timedOut |= answered.get(shard) != null && answered.get(shard).response().timedOut();
+    }
+    HitsBuilder builder = new HitsBuilder(merged, parts);
+    ShardSearchFailure[] failed = failed();
+    BatchSearchResponse response =
+        new BatchSearchResponse(
+            TimeValue.timeValueMillis(environment.millis().getAsLong() - startMillis),
+            timedOut,
+            new BatchSearchResponse.Shards(
+                shards.size(), shards.size() - failed.length, 0, failed),
+            fetch.idsOnly() ? builder.columnar() : builder.standard(),
+            charge);
+    ActionListener.respondAndRelease(answer, response);
+  }
+
+  private ShardSearchFailure[] failed() {
+    List<ShardSearchFailure> failed = new ArrayList<>();
+    for (int shard = 0; shard < shards.size(); shard++) {
+      if (failures.get(shard) != null) {
+        failed.add(failures.get(shard));
+      }
+    }
+    return failed.toArray(ShardSearchFailure[]::new);
+  }
+
+  private void failUnlessEnough(String phase) {
+    ShardSearchFailure[] failed = failed();
+    if (failed.length > 0 && failed.length == shards.size()) {
+      throw new SearchPhaseExecutionException(phase, "all shards failed", failed);
+    }
+    if (failed.length > 0 && query.allowPartial() == false) {
+      throw new SearchPhaseExecutionException(phase, "Partial shards failure", failed);
+    }
+  }
+
+  private void fail(Exception failure) {
+    for (int shard = 0; shard < shards.size(); shard++) {
+      Answered found = answered.get(shard);
+      if (found != null && found.response().reader() != null && fetched.get(shard) == null) {
+        free(shard, found);
+      }
+    }
+    answer.onFailure(failure);
+  }
+
+  /** Not as a child of the task, since nothing may be started for one that is cancelled. */
+  private void free(int shard, Answered found) {
+    DiscoveryNode node = environment.nodes().get(found.target().getNodeId());
+    ShardFetchRequest nothing =
+        new ShardFetchRequest(
+            shards.get(shard).target(),
+            found.response().reader(),
+            new int[0],
+            fetch,
+            query.nowMillis());
+    environment
+        .transport()
+        .sendRequest(
+            node,
+            TransportBatchSearchAction.FETCH,
+            nothing,
+            new ActionListenerResponseHandler<>(
+                ActionListener.<ShardFetchResponse>noop(),
+                ShardFetchResponse::new,
+                TransportResponseHandler.TRANSPORT_WORKER));
+  }
+}

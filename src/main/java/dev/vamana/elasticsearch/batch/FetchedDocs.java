@@ -1,0 +1,103 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.elasticsearch.common.bytes.BytesArray;
+import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.common.bytes.ReleasableBytesReference;
+import org.elasticsearch.common.document.DocumentField;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.search.SearchHit;
+
+/**
+ * What was read of documents, in the order in which they were asked for.
+ *
+ * @param ids their ids
+ * @param contents the rest; null if only ids were asked for
+ */
+record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
+
+  /** Bytes of an id with its object, about. */
+  static final int ID_BYTES = 64;
+
+  /** Bytes of a document's other parts without its source and fields, about. */
+  private static final int CONTENT_BYTES = 64;
+
+  /**
+   * What was read of a document beside its id.
+   *
+   * @param source may be null
+   * @param fields fields that were asked for
+   * @param metadata fields about the document
+   */
+  record Content(
+      BytesReference source,
+      Map<String, DocumentField> fields,
+      Map<String, DocumentField> metadata) {
+
+    /** Takes the parts of a hit, which may be released afterwards. */
+    static Content of(SearchHit hit) {
+      BytesReference source = hit.getSourceRef();
+      if (source instanceof ReleasableBytesReference) {
+        source = new BytesArray(BytesReference.toBytes(source));
+      }
+      return new Content(
+          source,
+          new LinkedHashMap<>(hit.getDocumentFields()),
+          new LinkedHashMap<>(hit.getMetadataFields()));
+    }
+
+    static Content readFrom(StreamInput in) throws IOException {
+      return new Content(
+          in.readOptionalBytesReference(),
+          readFields(in),
+          readFields(in));
+    }
+
+    private static Map<String, DocumentField> readFields(StreamInput in) throws IOException {
+      return in.readMapValues(DocumentField::new, DocumentField::getName, LinkedHashMap::new);
+    }
+
+    void writeTo(StreamOutput out) throws IOException {
+      out.writeOptionalBytesReference(source);
+      out.writeMapValues(fields);
+      out.writeMapValues(metadata);
+    }
+  }
+
+  static FetchedDocs readFrom(StreamInput in) throws IOException {
+    String[] ids = in.readStringArray();
+    Content[] contents = in.readBoolean() ? new Content[ids.length] : null;
+    if (contents != null) {
+      for (int i = 0; i < contents.length; i++) {
+        contents[i] = Content.readFrom(in);
+      }
+    }
+    return new FetchedDocs(ids, contents);
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    out.writeStringArray(ids);
+    out.writeBoolean(contents != null);
+    if (contents != null) {
+      for (Content content : contents) {
+        content.writeTo(out);
+      }
+    }
+  }
+
+  /** About how many bytes of memory these documents take. */
+  long ramBytesUsed() {
+    long bytes = (long) ids.length * ID_BYTES;
+    if (contents != null) {
+      for (Content content : contents) {
+        bytes += CONTENT_BYTES + (content.source() == null ? 0 : content.source().length());
+      }
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,106 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.lucene.search.TotalHits;
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.SearchHits;
+import org.elasticsearch.search.SearchShardTarget;
+
+/** Puts merged hits and what was fetched of them together. */
+final class HitsBuilder {
+
+  private final MergedHits merged;
+  private final List<Fetched> shards;
+
+  /**
+   * What was fetched of one shard.
+   *
+   * @param target the copy that was searched
+   * @param order its documents, in the order of {@code docs}
+   * @param docs what was read of them
+   */
+  record Fetched(SearchShardTarget target, int[] order, FetchedDocs docs) {
+    int position(int doc) {
+      return Arrays.binarySearch(order, doc);
+    }
+  }
+
+  /**
+   * Makes a builder.
+   *
+   * @param shards one entry a shard; null for those that failed, whose hits are left out
+   */
+  HitsBuilder(MergedHits merged, List<Fetched> shards) {
+    this.merged = merged;
+    this.shards = shards;
+  }
+
+  /** The hits as the standard search gives them. */
+  StandardHits standard() {
+    List<SearchHits> responses = new ArrayList<>(merged.ends().length);
+    List<SearchHit> hits = new ArrayList<>();
+    for (int query = 0; query < merged.ends().length; query++) {
+      hits.clear();
+      for (int i = merged.start(query); i < merged.ends()[query]; i++) {
+        Fetched shard = shards.get(merged.shards()[i]);
+        if (shard != null) {
+          hits.add(hit(shard, i));
+        }
+      }
+      float best = hits.isEmpty() ? Float.NaN : hits.get(0).getScore();
+      TotalHits total = new TotalHits(hits.size(), TotalHits.Relation.EQUAL_TO);
+      responses.add(new SearchHits(hits.toArray(SearchHit[]::new), total, best));
+    }
+    return new StandardHits(responses);
+  }
+
+  private SearchHit hit(Fetched shard, int i) {
+    int doc = merged.docs()[i];
+    int position = shard.position(doc);
+    FetchedDocs.Content content = shard.docs().contents()[position];
+    SearchHit hit = SearchHit.unpooled(doc, shard.docs().ids()[position]);
+    hit.score(merged.scores()[i]);
+    hit.shard(shard.target());
+    hit.sourceRef(content.source());
+    hit.addDocumentFields(content.fields(), content.metadata());
+    return hit;
+  }
+
+  /** The hits as columns. */
+  ColumnarHits columnar() {
+    String[] indices =
+        shards.stream()
+            .map(shard -> shard == null ? null : shard.target().getIndex())
+            .filter(index -> index != null)
+            .distinct()
+            .toArray(String[]::new);
+    int[] indexOf = indices.length > 1 ? new int[merged.docs().length] : null;
+    int[] ends = new int[merged.ends().length];
+    String[] ids = new String[merged.docs().length];
+    float[] scores = new float[ids.length];
+    int count = 0;
+    for (int query = 0; query < ends.length; query++) {
+      for (int i = merged.start(query); i < merged.ends()[query]; i++) {
+        Fetched shard = shards.get(merged.shards()[i]);
+        if (shard == null) {
+          continue;
+        }
+        ids[count] = shard.docs().ids()[shard.position(merged.docs()[i])];
+        scores[count] = merged.scores()[i];
+        if (indexOf != null) {
+          indexOf[count] = Arrays.asList(indices).indexOf(shard.target().getIndex());
+        }
+        count++;
+      }
+      ends[query] = count;
+    }
+    return new ColumnarHits(
+        ends,
+        Arrays.copyOf(ids, count),
+        Arrays.copyOf(scores, count),
+        indexOf == null ? null : indices,
+        indexOf == null ? null : Arrays.copyOf(indexOf, count));
+  }
+}

@@ -1,0 +1,75 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.apache.lucene.index.LeafReaderContext;
+import org.elasticsearch.index.fieldvisitor.LeafStoredFieldLoader;
+import org.elasticsearch.index.fieldvisitor.StoredFieldLoader;
+import org.elasticsearch.index.mapper.IdLoader;
+import org.elasticsearch.index.mapper.MapperService;
+
+/** Reads the ids of many documents, and nothing else of them, in the order of the segments. */
+final class IdReader {
+
+  /** Documents that one thread reads at a time. */
+  private static final int RUN = 1024;
+
+  /** Where documents are at most this far apart, their blocks are read whole. */
+  private static final int DENSE_GAP = 16;
+
+  private final IdLoader ids;
+  private final SearchThreads threads;
+
+  IdReader(MapperService mapperService, SearchThreads threads) {
+    this.ids = IdLoader.create(mapperService.getIndexSettings(), mapperService.mappingLookup());
+    this.threads = threads;
+  }
+
+  /**
+   * Reads ids.
+   *
+   * @param docs in ascending order
+   * @return one id a document
+   */
+  String[] read(List<LeafReaderContext> leaves, int[] docs) throws IOException {
+    List<Run> runs = runs(leaves, docs);
+    String[] read = new String[docs.length];
+    threads.forEach(runs.size(), 1, i -> read(runs.get(i), docs, read));
+    return read;
+  }
+
+  private void read(Run run, int[] docs, String[] read) throws IOException {
+    int[] inLeaf = new int[run.end() - run.start()];
+    for (int i = 0; i < inLeaf.length; i++) {
+      inLeaf[i] = docs[run.start() + i] - run.leaf().docBase;
+    }
+    int span = inLeaf[inLeaf.length - 1] - inLeaf[0];
+    boolean dense = (long) inLeaf.length * DENSE_GAP > span;
+    LeafStoredFieldLoader stored =
+        StoredFieldLoader.create(false, Set.of(), dense).getLoader(run.leaf(), inLeaf);
+    IdLoader.Leaf leafIds = ids.leaf(stored, run.leaf().reader(), inLeaf);
+    for (int i = 0; i < inLeaf.length; i++) {
+      stored.advanceTo(inLeaf[i]);
+      read[run.start() + i] = leafIds.getId(inLeaf[i]);
+    }
+  }
+
+  private static List<Run> runs(List<LeafReaderContext> leaves, int[] docs) {
+    List<Run> runs = new ArrayList<>();
+    int start = 0;
+    for (LeafReaderContext leaf : leaves) {
+      int leafEnd = Arrays.binarySearch(docs, start, docs.length, leaf.docBase + leaf.reader().maxDoc());
+      leafEnd = leafEnd < 0 ? -leafEnd - 1 : leafEnd;
+      for (; start < leafEnd; start = Math.min(leafEnd, start + RUN)) {
+        runs.add(new Run(leaf, start, Math.min(leafEnd, start + RUN)));
+      }
+    }
+    return runs;
+  }
+
+  /** Documents of one segment that are read together, as positions in the array of documents. */
+  private record Run(LeafReaderContext leaf, int start, int end) {}
+}

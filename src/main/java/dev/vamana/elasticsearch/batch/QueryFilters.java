@@ -1,0 +1,76 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.index.query.QueryBuilder;
+import org.elasticsearch.index.query.QueryRewriteContext;
+import org.elasticsearch.index.query.Rewriteable;
+
+/**
+ * The filters of a batch, each different one once: queries with equal filters are searched together,
+ * and a filter is evaluated once for all of them.
+ *
+ * @param distinct the different filters; an entry is null for queries without a filter
+ * @param groupOf which of them each query has; null if all have the first
+ */
+record QueryFilters(List<QueryBuilder> distinct, int[] groupOf)
+    implements Writeable, Rewriteable<QueryFilters> {
+
+  QueryFilters {
+    Objects.requireNonNull(distinct, "distinct");
+  }
+
+  /** Groups the filters of a request: none, one for all queries, or one a query. */
+  static QueryFilters of(List<QueryBuilder> filters) {
+    if (filters.size() <= 1) {
+      List<QueryBuilder> only = new ArrayList<>();
+      only.add(filters.isEmpty() ? null : filters.get(0));
+      return new QueryFilters(only, null);
+    }
+    Map<QueryBuilder, Integer> groups = new LinkedHashMap<>();
+    int[] groupOf = new int[filters.size()];
+    for (int i = 0; i < groupOf.length; i++) {
+      groupOf[i] = groups.computeIfAbsent(filters.get(i), filter -> groups.size());
+    }
+    return new QueryFilters(
+        new ArrayList<>(groups.keySet()), groups.size() == 1 ? null : groupOf);
+  }
+
+  static QueryFilters readFrom(StreamInput in) throws IOException {
+    return new QueryFilters(
+        BatchSearchRequest.readFilters(in), in.readBoolean() ? in.readVIntArray() : null);
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    BatchSearchRequest.writeFilters(out, distinct);
+    out.writeBoolean(groupOf != null);
+    if (groupOf != null) {
+      out.writeVIntArray(groupOf);
+    }
+  }
+
+  /** Which of the different filters a query has. */
+  int group(int query) {
+    return groupOf == null ? 0 : groupOf[query];
+  }
+
+  @Override
+  public QueryFilters rewrite(QueryRewriteContext context) throws IOException {
+    List<QueryBuilder> rewritten = new ArrayList<>(distinct.size());
+    boolean changed = false;
+    for (QueryBuilder filter : distinct) {
+      QueryBuilder next = filter == null ? null : filter.rewrite(context);
+      changed |= next != filter;
+      rewritten.add(next);
+    }
+    return changed ? new QueryFilters(rewritten, groupOf) : this;
+  }
+}

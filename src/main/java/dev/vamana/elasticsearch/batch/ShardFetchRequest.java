@@ -1,0 +1,74 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.search.internal.ShardSearchContextId;
+
+/**
+ * Asks a shard for documents of the reader that a {@link ShardQueryRequest} has left open, which is
+ * closed then.
+ */
+final class ShardFetchRequest extends ShardRequest {
+
+  private final ShardSearchContextId reader;
+  private final int[] docs;
+  private final FetchSpec fetch;
+  private final long nowMillis;
+
+  /**
+   * Makes a request.
+   *
+   * @param docs documents in ascending order, each once; none only closes the reader
+   */
+  ShardFetchRequest(
+      ShardTarget target,
+      ShardSearchContextId reader,
+      int[] docs,
+      FetchSpec fetch,
+      long nowMillis) {
+    super(target);
+    this.reader = reader;
+    this.docs = docs;
+    this.fetch = fetch;
+    this.nowMillis = nowMillis;
+  }
+
+  ShardFetchRequest(StreamInput in) throws IOException {
+    super(in);
+    reader = new ShardSearchContextId(in);
+    docs = in.readVIntArray();
+    fetch = FetchSpec.readFrom(in);
+    nowMillis = in.readVLong();
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    super.writeTo(out);
+    reader.writeTo(out);
+    out.writeVIntArray(docs);
+    fetch.writeTo(out);
+    out.writeVLong(nowMillis);
+  }
+
+  ShardSearchContextId reader() {
+    return reader;
+  }
+
+  int[] docs() {
+    return docs;
+  }
+
+  FetchSpec fetch() {
+    return fetch;
+  }
+
+  long nowMillis() {
+    return nowMillis;
+  }
+
+  @Override
+  public String getDescription() {
+    return "shard[" + target().shardId() + "], fetched documents[" + docs.length + "]";
+  }
+}

@@ -1,0 +1,67 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import org.elasticsearch.action.ActionResponse;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.search.internal.ShardSearchContextId;
+
+/** What a shard has found for a {@link ShardQueryRequest}. */
+final class ShardQueryResponse extends ActionResponse {
+
+  private final ShardHits hits;
+  private final boolean timedOut;
+  private final ShardSearchContextId reader;
+  private final FetchedDocs fetched;
+
+  /**
+   * Makes a response.
+   *
+   * @param reader the reader that is left open, or null
+   * @param fetched the {@link ShardHits#distinctDocs} of the hits, if they were asked for, or null
+   */
+  ShardQueryResponse(
+      ShardHits hits, boolean timedOut, ShardSearchContextId reader, FetchedDocs fetched) {
+    this.hits = hits;
+    this.timedOut = timedOut;
+    this.reader = reader;
+    this.fetched = fetched;
+  }
+
+  ShardQueryResponse(StreamInput in) throws IOException {
+    this(
+        ShardHits.readFrom(in),
+        in.readBoolean(),
+        in.readOptionalWriteable(ShardSearchContextId::new),
+        in.readOptionalWriteable(FetchedDocs::readFrom));
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    hits.writeTo(out);
+    out.writeBoolean(timedOut);
+    out.writeOptionalWriteable(reader);
+    out.writeOptionalWriteable(fetched);
+  }
+
+  /** The same hits with what was read of them, after which the reader is not needed any more. */
+  ShardQueryResponse with(FetchedDocs docs) {
+    return new ShardQueryResponse(hits, timedOut, null, docs);
+  }
+
+  ShardHits hits() {
+    return hits;
+  }
+
+  boolean timedOut() {
+    return timedOut;
+  }
+
+  ShardSearchContextId reader() {
+    return reader;
+  }
+
+  FetchedDocs fetched() {
+    return fetched;
+  }
+}

@@ -1,0 +1,82 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import java.util.Map;
+import org.elasticsearch.action.IndicesRequest;
+import org.elasticsearch.action.OriginalIndices;
+import org.elasticsearch.action.support.IndicesOptions;
+import org.elasticsearch.cluster.routing.SplitShardCountSummary;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.index.shard.ShardId;
+import org.elasticsearch.search.internal.AliasFilter;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.tasks.TaskId;
+import org.elasticsearch.transport.AbstractTransportRequest;
+
+/** A request to one copy of one shard. */
+abstract class ShardRequest extends AbstractTransportRequest implements IndicesRequest {
+
+  private final ShardTarget target;
+
+  /**
+   * The shard, and by which names it was asked for.
+   *
+   * @param names the names of the request that it belongs to
+   * @param aliasFilter which of its documents those names show
+   * @param splits how many shards the index had when it was chosen
+   */
+  record ShardTarget(
+      ShardId shardId, OriginalIndices names, AliasFilter aliasFilter, SplitShardCountSummary splits) {
+
+    static ShardTarget readFrom(StreamInput in) throws IOException {
+      return new ShardTarget(
+          new ShardId(in),
+          OriginalIndices.readOriginalIndices(in),
+          AliasFilter.readFrom(in),
+          new SplitShardCountSummary(in));
+    }
+
+    void writeTo(StreamOutput out) throws IOException {
+      shardId.writeTo(out);
+      OriginalIndices.writeOriginalIndices(names, out);
+      aliasFilter.writeTo(out);
+      splits.writeTo(out);
+    }
+  }
+
+  ShardRequest(ShardTarget target) {
+    this.target = target;
+  }
+
+  ShardRequest(StreamInput in) throws IOException {
+    super(in);
+    target = ShardTarget.readFrom(in);
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    super.writeTo(out);
+    target.writeTo(out);
+  }
+
+  ShardTarget target() {
+    return target;
+  }
+
+  @Override
+  public String[] indices() {
+    return target.names().indices();
+  }
+
+  @Override
+  public IndicesOptions indicesOptions() {
+    return target.names().indicesOptions();
+  }
+
+  @Override
+  public Task createTask(
+      long id, String type, String action, TaskId parentTaskId, Map<String, String> headers) {
+    return new BatchSearchTask(id, type, action, getDescription(), parentTaskId, headers);
+  }
+}

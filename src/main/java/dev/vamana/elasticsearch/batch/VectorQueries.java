@@ -1,0 +1,175 @@
+package dev.vamana.elasticsearch.batch;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.MatchAllDocsQuery;
+import org.apache.lucene.search.MatchNoDocsQuery;
+import org.apache.lucene.search.Query;
+import org.elasticsearch.index.IndexSettings;
+import org.elasticsearch.index.mapper.MappedFieldType;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.DenseVectorFieldType;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.ElementType;
+import org.elasticsearch.index.query.QueryBuilder;
+import org.elasticsearch.index.query.Rewriteable;
+import org.elasticsearch.index.query.SearchExecutionContext;
+import org.elasticsearch.search.internal.AliasFilter;
+import org.elasticsearch.search.vectors.CachingEnableFilterQuery;
+import org.elasticsearch.search.vectors.VectorData;
+
+/**
+ * Makes the query of each vector as the {@code knn} section of a search makes it, so that vectors
+ * are checked, converted and brought to unit length, and scores come out, in the same way.
+ */
+final class VectorQueries {
+
+  private final SearchExecutionContext context;
+  private final DenseVectorFieldType field;
+  private final ShardQuery query;
+  private final boolean empty;
+
+  /**
+   * Looks at the field.
+   *
+   * @param field as the shard's index has it mapped
+   */
+  private VectorQueries(
+      SearchExecutionContext context, DenseVectorFieldType field, ShardQuery query) {
+    this.context = context;
+    this.field = field;
+    this.query = query;
+    this.empty = hasNoVectors();
+  }
+
+  /**
+   * The queries of a batch, or null if no document of the index can have the field.
+   *
+   * @throws IllegalArgumentException if the field cannot be searched for vectors
+   */
+  static VectorQueries of(SearchExecutionContext context, ShardQuery query) {
+    MappedFieldType type = context.getFieldType(query.field());
+    if (type == null) {
+      return null;
+    }
+    if (type instanceof DenseVectorFieldType == false) {
+      throw new IllegalArgumentException(
+          "a batched search takes a [dense_vector] field, but field ["
+              + query.field()
+              + "] is of type ["
+              + type.typeName()
+              + "]");
+    }
+    String nested = context.nestedLookup().getNestedParent(query.field());
+    if (nested != null) {
+      throw new IllegalArgumentException(
+          "a batched search takes a field of top-level documents, but field ["
+              + query.field()
+              + "] belongs to the nested documents of ["
+              + nested
+              + "]");
+    }
+    VectorQueries queries = new VectorQueries(context, (DenseVectorFieldType) type, query);
+    return queries.empty ? null : queries;
+  }
+
+  /** A field without dimensions has had no vector yet; there is no other way to tell. */
+  private boolean hasNoVectors() {
+    try {
+      return query(new VectorData(new float[0]), null) instanceof MatchNoDocsQuery;
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  /**
+   * The queries of all vectors.
+   *
+   * @param aliasFilter which documents the names of the request show
+   * @throws IllegalArgumentException if a vector does not fit the field
+   */
+  Query[] all(AliasFilter aliasFilter) throws IOException {
+    QueryFilters rewritten = Rewriteable.rewrite(query.filters(), context, true);
+    AliasFilter rewrittenAlias = Rewriteable.rewrite(aliasFilter, context, true);
+    List<Query> filters = new ArrayList<>();
+    for (QueryBuilder filter : rewritten.distinct()) {
+      filters.add(filter(filter, rewrittenAlias));
+    }
+    Query[] queries = new Query[query.vectors().count()];
+    for (int i = 0; i < queries.length; i++) {
+      queries[i] = query(i, filters.get(rewritten.group(i)));
+    }
+    return queries;
+  }
+
+  private Query filter(QueryBuilder filter, AliasFilter aliasFilter) throws IOException {
+    List<QueryBuilder> builders = new ArrayList<>();
+    if (filter != null) {
+      builders.add(filter);
+    }
+    if (aliasFilter.getQueryBuilder() != null) {
+      builders.add(aliasFilter.getQueryBuilder());
+    }
+    BooleanQuery.Builder all = new BooleanQuery.Builder();
+    boolean any = false;
+    for (QueryBuilder builder : builders) {
+      Query part = builder.toQuery(context);
+      if (part instanceof MatchAllDocsQuery == false) {
+        all.add(part, BooleanClause.Occur.FILTER);
+        any = true;
+      }
+    }
+    return any ? new CachingEnableFilterQuery(all.build()) : null;
+  }
+
+  private Query query(int number, Query filter) {
+    try {
+      return query(vector(number), filter);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "query vector ["
+              + number
+              + "] does not fit field ["
+              + query.field()
+              + "]: "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  private Query query(VectorData vector, Query filter) {
+    IndexSettings settings = context.getIndexSettings();
+    return field.createKnnQuery(
+        vector,
+        query.k(),
+        query.numCandidates(),
+        null,
+        null,
+        filter,
+        query.similarity(),
+        null,
+        settings.getHnswFilterHeuristic(),
+        settings.getHnswEarlyTermination(),
+        settings.isSliceEnabled(),
+        context.getSliceRouting());
+  }
+
+  private VectorData vector(int number) {
+    QueryVectors vectors = query.vectors();
+    if (vectors.floats() != null) {
+      return new VectorData(vectors.floats()[number]);
+    }
+    byte[] bytes = vectors.bytes()[number];
+    ElementType type = field.getElementType();
+    boolean floats = type == ElementType.FLOAT || type == ElementType.BFLOAT16;
+    if (floats && bytes.length == (long) field.getVectorDimensions() * Float.BYTES) {
+      float[] decoded = new float[field.getVectorDimensions()];
+      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(decoded);
+      return new VectorData(decoded);
+    }
+    return new VectorData(bytes);
+  }
+}
