@@ -20,8 +20,6 @@ public final class BatchActions {
   public static List<NamedWriteableRegistry.Entry> namedWriteables() {
     return List.of(
         new NamedWriteableRegistry.Entry(
-            Task.Status.class,
-            BatchSearchTask.Progress.NAME,
-            BatchSearchTask.Progress::new));
+            Task.Status.class, BatchSearchTask.Progress.NAME, BatchSearchTask.Progress::new));
   }
 }

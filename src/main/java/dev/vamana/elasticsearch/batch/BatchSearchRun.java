@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.batch;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
@@ -19,7 +18,6 @@ import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchShardTarget;
-import org.elasticsearch.tasks.TaskCancelledException;
 import org.elasticsearch.transport.TransportRequestOptions;
 import org.elasticsearch.transport.TransportResponse;
 import org.elasticsearch.transport.TransportResponseHandler;
@@ -100,8 +98,7 @@ final class BatchSearchRun {
 
   private Runnable completing(Step step) {
     return () ->
-        ActionListener.run(
-            ActionListener.wrap(ignored -> {}, this::fail), ignored -> step.run());
+        ActionListener.run(ActionListener.wrap(ignored -> {}, this::fail), ignored -> step.run());
   }
 
   /** A step of the run, whose failure is the run's. */
@@ -188,8 +185,7 @@ final class BatchSearchRun {
       hits.add(found == null ? null : found.response().hits());
     }
     MergedHits merged = MergedHits.of(hits, query.vectors().count(), query.k());
-    try (RefCountingRunnable pending =
-        new RefCountingRunnable(completing(() -> respond(merged)))) {
+    try (RefCountingRunnable pending = new RefCountingRunnable(completing(() -> respond(merged)))) {
       for (int shard = 0; shard < shards.size(); shard++) {
         if (answered.get(shard) != null) {
           fetch(shard, answered.get(shard), merged.distinctDocs(shard), pending.acquireListener());
@@ -200,18 +196,13 @@ final class BatchSearchRun {
 
   private void fetch(int shard, Answered found, int[] docs, ActionListener<Void> done) {
     if (found.response().fetched() != null) {
-      fetched.set(
-          shard, new HitsBuilder.Fetched(found.target(), docs, found.response().fetched()));
+      fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, found.response().fetched()));
       done.onResponse(null);
       return;
     }
     ShardFetchRequest request =
         new ShardFetchRequest(
-            shards.get(shard).target(),
-            found.response().reader(),
-            docs,
-            fetch,
-            query.nowMillis());
+            shards.get(shard).target(), found.response().reader(), docs, fetch, query.nowMillis());
     send(
         found.target().getNodeId(),
         TransportBatchSearchAction.FETCH,
@@ -243,8 +234,7 @@ final class BatchSearchRun {
         new BatchSearchResponse(
             TimeValue.timeValueMillis(environment.millis().getAsLong() - startMillis),
             timedOut,
-            new BatchSearchResponse.Shards(
-                shards.size(), shards.size() - failed.length, 0, failed),
+            new BatchSearchResponse.Shards(shards.size(), shards.size() - failed.length, 0, failed),
             fetch.idsOnly() ? builder.columnar() : builder.standard(),
             charge);
     ActionListener.respondAndRelease(answer, response);

@@ -51,10 +51,7 @@ record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
     }
 
     static Content readFrom(StreamInput in) throws IOException {
-      return new Content(
-          in.readOptionalBytesReference(),
-          readFields(in),
-          readFields(in));
+      return new Content(in.readOptionalBytesReference(), readFields(in), readFields(in));
     }
 
     private static Map<String, DocumentField> readFields(StreamInput in) throws IOException {

@@ -61,7 +61,8 @@ final class IdReader {
     List<Run> runs = new ArrayList<>();
     int start = 0;
     for (LeafReaderContext leaf : leaves) {
-      int leafEnd = Arrays.binarySearch(docs, start, docs.length, leaf.docBase + leaf.reader().maxDoc());
+      int leafEnd =
+          Arrays.binarySearch(docs, start, docs.length, leaf.docBase + leaf.reader().maxDoc());
       leafEnd = leafEnd < 0 ? -leafEnd - 1 : leafEnd;
       for (; start < leafEnd; start = Math.min(leafEnd, start + RUN)) {
         runs.add(new Run(leaf, start, Math.min(leafEnd, start + RUN)));

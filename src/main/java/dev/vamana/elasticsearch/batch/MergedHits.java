@@ -3,9 +3,9 @@ package dev.vamana.elasticsearch.batch;
 import java.util.List;
 
 /**
- * The best hits of each query over all shards: those of query i are the entries from {@code ends[i -
- * 1]}, or 0, up to {@code ends[i]}, best first. Equal scores are ordered by shard, then by document,
- * as in a search.
+ * The best hits of each query over all shards: those of query i are the entries from {@code ends[i
+ * - 1]}, or 0, up to {@code ends[i]}, best first. Equal scores are ordered by shard, then by
+ * document, as in a search.
  *
  * @param ends where the hits of each query end
  * @param shards the shard of each hit, a position in the list that was merged
@@ -32,8 +32,7 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
       total += Math.min(k, found);
       ends[query] = total;
     }
-    MergedHits merged =
-        new MergedHits(ends, new int[total], new int[total], new float[total]);
+    MergedHits merged = new MergedHits(ends, new int[total], new int[total], new float[total]);
     int[] next = new int[hits.size()];
     for (int query = 0; query < queries; query++) {
       merged.fill(query, hits, next);

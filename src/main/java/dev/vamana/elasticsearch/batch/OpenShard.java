@@ -58,8 +58,7 @@ final class OpenShard implements Releasable {
               engine.getQueryCachingPolicy(),
               true);
       searcher.addQueryCancellation(task::ensureNotCancelled);
-      OpenShard open =
-          new OpenShard(reader, searcher, Releasables.wrap(searcher, engine, used));
+      OpenShard open = new OpenShard(reader, searcher, Releasables.wrap(searcher, engine, used));
       used = null;
       engine = null;
       return open;

@@ -14,8 +14,8 @@ import org.elasticsearch.index.query.QueryRewriteContext;
 import org.elasticsearch.index.query.Rewriteable;
 
 /**
- * The filters of a batch, each different one once: queries with equal filters are searched together,
- * and a filter is evaluated once for all of them.
+ * The filters of a batch, each different one once: queries with equal filters are searched
+ * together, and a filter is evaluated once for all of them.
  *
  * @param distinct the different filters; an entry is null for queries without a filter
  * @param groupOf which of them each query has; null if all have the first
@@ -39,8 +39,7 @@ record QueryFilters(List<QueryBuilder> distinct, int[] groupOf)
     for (int i = 0; i < groupOf.length; i++) {
       groupOf[i] = groups.computeIfAbsent(filters.get(i), filter -> groups.size());
     }
-    return new QueryFilters(
-        new ArrayList<>(groups.keySet()), groups.size() == 1 ? null : groupOf);
+    return new QueryFilters(new ArrayList<>(groups.keySet()), groups.size() == 1 ? null : groupOf);
   }
 
   static QueryFilters readFrom(StreamInput in) throws IOException {
@@ -62,6 +61,8 @@ record QueryFilters(List<QueryBuilder> distinct, int[] groupOf)
     return groupOf == null ? 0 : groupOf[query];
   }
 
+  // A builder that has nothing to rewrite returns itself, which is how the end is found.
+  @SuppressWarnings("ReferenceEquality")
   @Override
   public QueryFilters rewrite(QueryRewriteContext context) throws IOException {
     List<QueryBuilder> rewritten = new ArrayList<>(distinct.size());

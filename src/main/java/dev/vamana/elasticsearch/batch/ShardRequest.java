@@ -27,7 +27,10 @@ abstract class ShardRequest extends AbstractTransportRequest implements IndicesR
    * @param splits how many shards the index had when it was chosen
    */
   record ShardTarget(
-      ShardId shardId, OriginalIndices names, AliasFilter aliasFilter, SplitShardCountSummary splits) {
+      ShardId shardId,
+      OriginalIndices names,
+      AliasFilter aliasFilter,
+      SplitShardCountSummary splits) {
 
     static ShardTarget readFrom(StreamInput in) throws IOException {
       return new ShardTarget(

@@ -129,7 +129,8 @@ final class ShardSearches {
                 next -> {
                   charge.add(memoryOf(request.query()));
                   ShardQueryResponse found =
-                      search(reader, request.target(), request.query().with(filters), task, outOfTime);
+                      search(
+                          reader, request.target(), request.query().with(filters), task, outOfTime);
                   if (request.fetch() == null) {
                     next.onResponse(found);
                     return;

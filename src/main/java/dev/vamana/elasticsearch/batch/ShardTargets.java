@@ -88,7 +88,9 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
     found.sort(SearchShardRouting::compareTo);
     return new ShardTargets(
         resolved,
-        found.stream().map(shard -> ofIndex.get(shard.shardId().getIndex()).copies(shard)).toList());
+        found.stream()
+            .map(shard -> ofIndex.get(shard.shardId().getIndex()).copies(shard))
+            .toList());
   }
 
   /** An index that is being restored or created is left out, as in a search. */
@@ -99,8 +101,7 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
   }
 
   /** By which names of the request an index was asked for, and what they show of it. */
-  private record ShardNames(
-      OriginalIndices names, AliasFilter filter) {
+  private record ShardNames(OriginalIndices names, AliasFilter filter) {
 
     static ShardNames of(
         BatchSearchRequest request,
@@ -111,12 +112,10 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
         Index index) {
       project
           .blocks()
-          .indexBlockedRaiseException(
-              project.projectId(), ClusterBlockLevel.READ, index.getName());
+          .indexBlockedRaiseException(project.projectId(), ClusterBlockLevel.READ, index.getName());
       Set<String> resources =
           expressions.stream().map(ResolvedExpression::resource).collect(Collectors.toSet());
-      String[] aliases =
-          resolver.allIndexAliases(project.metadata(), index.getName(), expressions);
+      String[] aliases = resolver.allIndexAliases(project.metadata(), index.getName(), expressions);
       List<String> names = new ArrayList<>();
       if (aliases == null
           || aliases.length == 0

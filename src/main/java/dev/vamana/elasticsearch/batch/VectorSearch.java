@@ -29,7 +29,10 @@ final class VectorSearch {
    * @param outOfTime whether what has been found has to do
    */
   VectorSearch(
-      IndexSearcher searcher, SearchThreads threads, BatchSearchTask task, BooleanSupplier outOfTime) {
+      IndexSearcher searcher,
+      SearchThreads threads,
+      BatchSearchTask task,
+      BooleanSupplier outOfTime) {
     this.searcher = searcher;
     this.threads = threads;
     this.task = task;
