@@ -27,6 +27,7 @@ final class ReportStage implements Stage {
           "builds",
           "top_docs",
           "concurrent",
+          "overhead",
           "ceilings",
           "roofline",
           "energy",

@@ -73,6 +73,7 @@ public final class Suite {
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
+      stages.put("overhead-" + set, new OverheadStage(set));
     }
     stages.put(
         "correctness",
