@@ -18,6 +18,9 @@ final class CodeWriter {
 
   private static final int BLOCK = 8192;
 
+  // vectors encoded together: their floats should stay in a cache beside the centroids
+  private static final int ENCODED_TOGETHER = 32;
+
   private final Codebook codebook;
   private final VectorSimilarityFunction similarity;
   private final Workers workers;
@@ -43,23 +46,8 @@ final class CodeWriter {
     for (long next = 0; next < size; next += BLOCK) {
       int start = (int) next;
       int to = (int) Math.min(size, next + BLOCK);
-      workers.forEach(
-          start,
-          to,
-          () -> {
-            PqEncoder encoder = new PqEncoder(codebook);
-            FloatVectors floats = new FloatVectors(copy(vectors), similarity);
-            SourceCodes.Reader reader = source.open();
-            float[] vector = new float[vectors.dimension()];
-            return ordinal -> {
-              int at = (ordinal - start) * codeLength;
-              if (reader.read(ordinal, codes, at) == false) {
-                floats.read(ordinal, vector);
-                encoder.encode(vector, codes, at);
-              }
-            };
-          },
-          abort);
+      workers.forEachRange(
+          start, to, () -> new RangeEncoder(copy(vectors), source, codes, start)::write, abort);
       out.writeBytes(codes, 0, (to - start) * codeLength);
     }
   }
@@ -67,6 +55,58 @@ final class CodeWriter {
   private static KnnVectorValues copy(KnnVectorValues vectors) throws IOException {
     synchronized (vectors) {
       return vectors.copy();
+    }
+  }
+
+  /** Fills in the codes of ranges of ordinals, for one thread. */
+  private final class RangeEncoder {
+    private final PqEncoder encoder = new PqEncoder(codebook);
+    private final int dimension = codebook.layout().dims();
+    private final int codeLength = codebook.layout().count();
+    private final float[] vector = new float[dimension];
+    private final float[] rows = new float[ENCODED_TOGETHER * dimension];
+    private final FloatVectors floats;
+    private final SourceCodes.Reader reader;
+    private final byte[] codes;
+    private final int start;
+
+    /**
+     * Makes an encoder.
+     *
+     * @param codes receives the codes
+     * @param start ordinal of the first of them
+     */
+    RangeEncoder(KnnVectorValues vectors, SourceCodes source, byte[] codes, int start)
+        throws IOException {
+      this.floats = new FloatVectors(vectors, similarity);
+      this.reader = source.open();
+      this.codes = codes;
+      this.start = start;
+    }
+
+    void write(int from, int to) throws IOException {
+      int waiting = 0;
+      for (int ordinal = from; ordinal < to; ordinal++) {
+        if (reader.read(ordinal, codes, (ordinal - start) * codeLength)) {
+          encode(waiting, ordinal);
+          waiting = 0;
+          continue;
+        }
+        floats.read(ordinal, vector);
+        System.arraycopy(vector, 0, rows, waiting * dimension, dimension);
+        if (++waiting == ENCODED_TOGETHER) {
+          encode(waiting, ordinal + 1);
+          waiting = 0;
+        }
+      }
+      encode(waiting, to);
+    }
+
+    /** Encodes the waiting rows, which are those of the ordinals right before {@code end}. */
+    private void encode(int waiting, int end) {
+      if (waiting > 0) {
+        encoder.encodeBlock(rows, waiting, codes, (end - waiting - start) * codeLength);
+      }
     }
   }
 }

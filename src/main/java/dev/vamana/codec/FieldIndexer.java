@@ -6,13 +6,9 @@ import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.graph.VamanaBuilder;
 import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.Codebook;
-import dev.vamana.pq.CodebookFit;
-import dev.vamana.pq.CodebookId;
-import dev.vamana.pq.PqTrainer;
 import dev.vamana.vectors.Medoid;
 import dev.vamana.vectors.PairDistanceFactory;
 import dev.vamana.work.AbortCheck;
-import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Locale;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
@@ -31,28 +27,23 @@ final class FieldIndexer {
   /** Component of Lucene's info stream that is told when the long steps begin and end. */
   static final String INFO_COMPONENT = "VAMANA";
 
-  private static final long TRAINING_SEED = 42;
-
   private static final int ROWS_PER_ABORT_CHECK = 1 << 12;
 
   private final FieldInfo info;
   private final FlatVectorsReader raw;
-  private final VamanaParameters parameters;
-  private final Workers workers;
+  private final Building building;
   private final AbortCheck abort;
   private final InfoStream messages;
 
   FieldIndexer(
       FieldInfo info,
       FlatVectorsReader raw,
-      VamanaParameters parameters,
-      Workers workers,
+      Building building,
       AbortCheck abort,
       InfoStream messages) {
     this.info = info;
     this.raw = raw;
-    this.parameters = parameters;
-    this.workers = workers;
+    this.building = building;
     this.abort = abort;
     this.messages = messages;
   }
@@ -72,6 +63,16 @@ final class FieldIndexer {
    */
   FieldMetadata.GraphMetadata writeGraph(
       IndexOutput out, BuildParameters build, MergeSources sources) throws IOException {
+    try {
+      return buildGraph(out, build, sources);
+    } catch (Throwable e) {
+      building.statistics().ended(e);
+      throw e;
+    }
+  }
+
+  private FieldMetadata.GraphMetadata buildGraph(
+      IndexOutput out, BuildParameters build, MergeSources sources) throws IOException {
     KnnVectorValues vectors = vectors();
     long start = System.nanoTime();
     say("build graph of " + info.name + ": " + vectors.size() + " vectors");
@@ -80,19 +81,22 @@ final class FieldIndexer {
             raw.getFlatVectorScorer(info.name), info.getVectorSimilarityFunction(), vectors);
     int medoid = Medoid.find(vectors(), info.getVectorSimilarityFunction());
     VamanaGraph graph =
-        new VamanaBuilder(distances, build, workers, abort).build(medoid, sources.largestGraph());
+        new VamanaBuilder(distances, build, building.workers(), abort).build(medoid, sources.largestGraph());
     int stride = StoredAdjacency.stride(graph.maxDegree());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     long edges = writeRows(out, graph.rows(), stride);
+    int inserted = vectors.size() - graph.reusedNodes();
+    long nanos = System.nanoTime() - start;
+    building.statistics().graphBuilt(inserted, graph.reusedNodes(), nanos);
     say(
         "built graph of "
             + info.name
             + ": "
             + graph.reusedNodes()
             + " nodes reused, "
-            + (vectors.size() - graph.reusedNodes())
+            + inserted
             + " inserted, "
-            + elapsed(start));
+            + seconds(nanos));
     return new FieldMetadata.GraphMetadata(
         graph.maxDegree(),
         stride,
@@ -122,34 +126,48 @@ final class FieldIndexer {
     return edges;
   }
 
+  /** Chooses a codebook, and writes the codes and the codebook. */
   FieldMetadata.QuantizationMetadata writeCodes(IndexOutput out, MergeSources sources)
+      throws IOException {
+    try {
+      return quantize(out, sources);
+    } catch (Throwable e) {
+      building.statistics().ended(e);
+      throw e;
+    }
+  }
+
+  private FieldMetadata.QuantizationMetadata quantize(IndexOutput out, MergeSources sources)
       throws IOException {
     int size = vectors().size();
     long start = System.nanoTime();
     say("quantize " + info.name + ": " + size + " vectors");
-    Codebook codebook = reusableCodebook(sources);
-    boolean kept = codebook != null;
-    if (kept == false) {
-      codebook = train();
-    }
+    CodebookChoice.Chosen chosen =
+        new CodebookChoice(info, vectors(), building, abort).choose(sources);
+    Codebook codebook = chosen.codebook();
     long codesOffset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     SourceCodes known = sources.codesOf(codebook.id(), size);
-    new CodeWriter(codebook, info.getVectorSimilarityFunction(), workers, abort)
+    new CodeWriter(codebook, info.getVectorSimilarityFunction(), building.workers(), abort)
         .write(out, vectors(), known);
     long codesLength = out.getFilePointer() - codesOffset;
     long codebookOffset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     for (float component : codebook.centroids()) {
       out.writeInt(Float.floatToIntBits(component));
     }
+    int encoded = size - known.count();
+    long nanos = System.nanoTime() - start;
+    building.statistics().quantized(encoded, known.count(), nanos);
     say(
         "quantized "
             + info.name
-            + (kept ? ": codebook kept, " : ": codebook trained, ")
+            + ": "
+            + chosen.origin()
+            + ", "
             + known.count()
             + " codes copied, "
-            + (size - known.count())
+            + encoded
             + " encoded, "
-            + elapsed(start));
+            + seconds(nanos));
     return new FieldMetadata.QuantizationMetadata(
         codebook.layout().count(),
         codesOffset,
@@ -159,42 +177,13 @@ final class FieldIndexer {
         codebook.id());
   }
 
-  /** The largest source's codebook if it has the wanted layout and still fits, else null. */
-  private Codebook reusableCodebook(MergeSources sources) throws IOException {
-    SegmentField source = sources.largestWithCodes();
-    if (source == null
-        || source.codebook().layout().equals(parameters.layout(info.getVectorDimension()))
-            == false) {
-      return null;
-    }
-    double ratio = CodebookFit.errorRatio(source.codebook(), sample(), TRAINING_SEED, abort);
-    return ratio <= CodebookFit.KEEP_RATIO ? source.codebook() : null;
-  }
-
-  private Codebook train() throws IOException {
-    return PqTrainer.train(
-        sample(),
-        parameters.layout(info.getVectorDimension()),
-        CodebookId.random(),
-        PqTrainer.Options.defaults(TRAINING_SEED),
-        workers.executor(),
-        workers.threads(),
-        abort);
-  }
-
-  private VectorSample sample() throws IOException {
-    KnnVectorValues vectors = vectors();
-    int size = PqTrainer.sampleSize(parameters.layout(info.getVectorDimension()), vectors.size());
-    return VectorSample.of(vectors, info.getVectorSimilarityFunction(), size, TRAINING_SEED);
-  }
-
   private void say(String message) {
     if (messages.isEnabled(INFO_COMPONENT)) {
       messages.message(INFO_COMPONENT, message);
     }
   }
 
-  private static String elapsed(long startNanos) {
-    return String.format(Locale.ROOT, "%.3f s", (System.nanoTime() - startNanos) * 1e-9);
+  private static String seconds(long nanos) {
+    return String.format(Locale.ROOT, "%.3f s", nanos * 1e-9);
   }
 }

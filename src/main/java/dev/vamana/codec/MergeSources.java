@@ -1,6 +1,7 @@
 package dev.vamana.codec;
 
 import dev.vamana.graph.ExistingGraph;
+import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.search.SegmentViews;
 import java.io.IOException;
@@ -55,7 +56,8 @@ final class MergeSources {
     return new MergeSources(sources);
   }
 
-  private static SegmentField segmentField(KnnVectorsReader reader, String field) {
+  /** A field of a segment, or null if the segment does not have it in our format. */
+  static SegmentField segmentField(KnnVectorsReader reader, String field) {
     KnnVectorsReader fieldReader =
         reader instanceof PerFieldKnnVectorsFormat.FieldsReader perField
             ? perField.getFieldReader(field)
@@ -90,14 +92,32 @@ final class MergeSources {
     return null;
   }
 
+  /** The newest version of a named codebook that a source has, or null. */
+  Codebook newestCodebook(String name) throws IOException {
+    SegmentField newest = null;
+    for (Source source : sources) {
+      CodebookId id = codebookId(source.field);
+      boolean newer =
+          id != null
+              && id.name().equals(name)
+              && (newest == null || id.version() > codebookId(newest).version());
+      newest = newer ? source.field : newest;
+    }
+    return newest == null ? null : newest.codebook();
+  }
+
+  private static CodebookId codebookId(SegmentField field) {
+    FieldMetadata.QuantizationMetadata codes = field.metadata().quantization();
+    return codes == null ? null : codes.codebookId();
+  }
+
   /** The codes that were made with this codebook. */
   SourceCodes codesOf(CodebookId codebook, int size) throws IOException {
     SourceCodes codes = null;
     for (Source source : sources) {
-      FieldMetadata.QuantizationMetadata quantization = source.field.metadata().quantization();
-      if (quantization != null && quantization.codebookId().equals(codebook)) {
+      if (codebook.equals(codebookId(source.field))) {
         if (codes == null) {
-          codes = SourceCodes.of(size, quantization.subspaces());
+          codes = SourceCodes.of(size, source.field.metadata().quantization().subspaces());
         }
         codes.add(source.field.codesRegion(), source.newOrdinals);
       }

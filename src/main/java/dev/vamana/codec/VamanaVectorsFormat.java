@@ -2,7 +2,6 @@ package dev.vamana.codec;
 
 import dev.vamana.work.Workers;
 import java.io.IOException;
-import java.util.Objects;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.KnnVectorsWriter;
@@ -79,7 +78,7 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codes in .veq
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codebook in .veq
  *         <li>16 * <b>byte</b>, <b>string</b>, <b>vint</b> identity, name and version of the
- *             codebook
+ *             codebook; the name is empty for one of the segment's own
  *       </ul>
  * </ul>
  */
@@ -106,8 +105,7 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   static final int VERSION_START = 0;
   static final int VERSION_CURRENT = VERSION_START;
 
-  private final VamanaParameters parameters;
-  private final Workers workers;
+  private final Building building;
   private final FlatVectorsFormat rawFormat =
       new Lucene99FlatVectorsFormat(FlatVectorScorerUtil.getLucene99FlatVectorsScorer());
 
@@ -117,22 +115,37 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   }
 
   /**
-   * Writes with these parameters; reads what any instance wrote.
+   * Writes with these parameters and without shared codebooks; reads what any instance wrote.
    *
    * @param parameters how segments are written
    * @param workers threads that builds use
    */
   public VamanaVectorsFormat(VamanaParameters parameters, Workers workers) {
+    this(parameters, workers, CodebookProvider.NONE, new BuildStatistics());
+  }
+
+  /**
+   * Writes with these parameters; reads what any instance wrote.
+   *
+   * @param parameters how segments are written
+   * @param workers threads that builds use
+   * @param codebooks shared codebooks for the fields that name one
+   * @param statistics counts what this instance, and any other that was given it, has done
+   */
+  public VamanaVectorsFormat(
+      VamanaParameters parameters,
+      Workers workers,
+      CodebookProvider codebooks,
+      BuildStatistics statistics) {
     super(NAME);
-    this.parameters = Objects.requireNonNull(parameters, "parameters");
-    this.workers = Objects.requireNonNull(workers, "workers");
+    this.building = new Building(parameters, workers, codebooks, statistics);
   }
 
   @Override
   public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
     // For tools that list a segment's attributes: nothing else shows them its vector formats.
     state.segmentInfo.putAttribute(NAME, Integer.toString(VERSION_CURRENT));
-    return new VamanaVectorsWriter(state, rawFormat, parameters, workers);
+    return new VamanaVectorsWriter(state, rawFormat, building);
   }
 
   @Override
@@ -147,6 +160,10 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
 
   @Override
   public String toString() {
-    return "VamanaVectorsFormat(" + parameters + ", threads=" + workers.threads() + ")";
+    return "VamanaVectorsFormat("
+        + building.parameters()
+        + ", threads="
+        + building.workers().threads()
+        + ")";
   }
 }

@@ -2,7 +2,6 @@ package dev.vamana.codec;
 
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.work.AbortCheck;
-import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +37,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
 
   private final SegmentWriteState state;
   private final FlatVectorsFormat rawFormat;
-  private final VamanaParameters parameters;
-  private final Workers workers;
+  private final Building building;
   private final List<BufferedField> buffered = new ArrayList<>();
   private final FlatVectorsWriter rawWriter;
   private final IndexOutput meta;
@@ -50,15 +48,11 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
   private boolean finished;
 
   VamanaVectorsWriter(
-      SegmentWriteState state,
-      FlatVectorsFormat rawFormat,
-      VamanaParameters parameters,
-      Workers workers)
+      SegmentWriteState state, FlatVectorsFormat rawFormat, Building building)
       throws IOException {
     this.state = state;
     this.rawFormat = rawFormat;
-    this.parameters = parameters;
-    this.workers = workers;
+    this.building = building;
     FlatVectorsWriter openedRaw = null;
     IndexOutput openedMeta = null;
     IndexOutput openedGraph = null;
@@ -139,11 +133,12 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
   private void write(FieldInfo info, int size, MergeState mergeState, AbortCheck abort)
       throws IOException {
     FieldMetadata metadata;
+    VamanaParameters parameters = building.parameters();
     boolean withGraph = size > 0 && size >= parameters.graphThreshold();
     boolean withCodes = size > 0 && size >= parameters.quantizationThreshold();
     if (withGraph || withCodes) {
       FieldIndexer indexer =
-          new FieldIndexer(info, rawReader(), parameters, workers, abort, state.infoStream);
+          new FieldIndexer(info, rawReader(), building, abort, state.infoStream);
       MergeSources sources =
           mergeState == null
               ? MergeSources.NONE

@@ -21,6 +21,9 @@ final class NodeInserter {
   private final float[] candidateDistances;
   private final int[] row;
   private final float[] rowDistances;
+  // linking back prunes other rows, so what was kept for this one must lie elsewhere
+  private final int[] chosen;
+  private final float[] chosenDistances;
 
   NodeInserter(
       GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances) {
@@ -38,6 +41,8 @@ final class NodeInserter {
     this.candidateSet = new VisitedSet(Integer.MAX_VALUE, candidates.length);
     this.row = new int[rows.maxDegree() + 1];
     this.rowDistances = new float[rows.maxDegree() + 1];
+    this.chosen = new int[parameters.maxDegree()];
+    this.chosenDistances = new float[parameters.maxDegree()];
   }
 
   /**
@@ -48,8 +53,8 @@ final class NodeInserter {
     search(node);
     int count = collectCandidates(node);
     int degree = prune.prune(node, candidates, candidateDistances, count);
-    int[] chosen = prune.kept().clone();
-    float[] chosenDistances = prune.keptDistances().clone();
+    System.arraycopy(prune.kept(), 0, chosen, 0, degree);
+    System.arraycopy(prune.keptDistances(), 0, chosenDistances, 0, degree);
     ReentrantLock lock = rows.lock(node);
     lock.lock();
     try {

@@ -65,16 +65,51 @@ public final class Workers {
     Body create() throws IOException;
   }
 
+  /** One thread's part of a parallel loop over ranges; holds that thread's scratch memory. */
+  @FunctionalInterface
+  public interface RangeBody {
+    /** Handles the indices {@code from <= index < to}, at least one. */
+    void run(int from, int to) throws IOException;
+  }
+
+  /** Makes the body of each thread that takes part. */
+  @FunctionalInterface
+  public interface RangeBodyFactory {
+    /** A body for the calling thread. */
+    RangeBody create() throws IOException;
+  }
+
   /**
    * Runs a loop over {@code from <= index < to}; with one thread in ascending order. The abort
    * check is called on every thread, once for each {@value #CHUNK} indices.
    */
   public void forEach(int from, int to, BodyFactory factory, AbortCheck abort) throws IOException {
+    forEachRange(
+        from,
+        to,
+        () -> {
+          Body body = factory.create();
+          return (start, end) -> {
+            for (int index = start; index < end; index++) {
+              body.run(index);
+            }
+          };
+        },
+        abort);
+  }
+
+  /**
+   * Runs a loop over {@code from <= index < to} in ranges of {@value #CHUNK} indices, the last of
+   * which may be shorter; with one thread in ascending order. The abort check is called on every
+   * thread, once a range.
+   */
+  public void forEachRange(int from, int to, RangeBodyFactory factory, AbortCheck abort)
+      throws IOException {
     int chunks = (int) (((long) to - from + CHUNK - 1) / CHUNK);
     AtomicInteger nextChunk = new AtomicInteger();
     Callable<Void> worker =
         () -> {
-          Body body = null;
+          RangeBody body = null;
           int chunk;
           while ((chunk = nextChunk.getAndIncrement()) < chunks) {
             abort.check();
@@ -82,9 +117,8 @@ public final class Workers {
               body = factory.create();
             }
             int start = from + chunk * CHUNK;
-            for (int index = start, end = Math.min(to, start + CHUNK); index < end; index++) {
-              body.run(index);
-            }
+            // written so that it cannot overflow
+            body.run(start, start + Math.min(CHUNK, to - start));
           }
           return null;
         };
