@@ -28,15 +28,18 @@ final class VamanaEngineFactory implements EngineFactory {
 
   private final boolean enabled;
   private final VamanaParameters parameters;
-  private final int buildThreads;
+  private final NodeBuilding building;
+  private final IndexCodebooks codebooks;
   private final StockFieldNotices notices;
 
-  VamanaEngineFactory(IndexSettings indexSettings, int buildThreads) {
+  VamanaEngineFactory(IndexSettings indexSettings, NodeBuilding building) {
     Settings settings = indexSettings.getSettings();
+    String index = indexSettings.getIndex().getName();
     this.enabled = VamanaSettings.ENABLED.get(settings);
     this.parameters = VamanaSettings.parameters(settings);
-    this.buildThreads = buildThreads;
-    this.notices = new StockFieldNotices(indexSettings.getIndex().getName());
+    this.building = building;
+    this.codebooks = new IndexCodebooks(index, CodebookSetting.of(settings), building.codebooks());
+    this.notices = new StockFieldNotices(index);
   }
 
   /**
@@ -72,7 +75,7 @@ final class VamanaEngineFactory implements EngineFactory {
 
   private VamanaVectorsFormat format(EngineConfig config) {
     Workers workers =
-        new Workers(config.getThreadPool().executor(VamanaPlugin.BUILD_POOL), buildThreads);
-    return new VamanaVectorsFormat(parameters, workers);
+        new Workers(config.getThreadPool().executor(VamanaPlugin.BUILD_POOL), building.threads());
+    return new VamanaVectorsFormat(parameters, workers, codebooks, building.statistics());
   }
 }

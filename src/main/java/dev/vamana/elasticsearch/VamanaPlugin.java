@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.batch.BatchActions;
 import dev.vamana.elasticsearch.stats.RestStatsAction;
 import dev.vamana.elasticsearch.stats.TransportStatsAction;
@@ -16,6 +17,7 @@ import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.features.NodeFeature;
+import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.index.engine.EngineFactory;
 import org.elasticsearch.plugins.ActionPlugin;
@@ -39,7 +41,7 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
 
   private static final TimeValue BUILD_THREAD_KEEP_ALIVE = TimeValue.timeValueSeconds(30);
 
-  private final int buildThreads;
+  private final NodeBuilding building;
   private final GpuSettings gpu;
   private final GpuDevices devices;
   private NodeExecutor executor;
@@ -55,7 +57,9 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
 
   VamanaPlugin(Settings settings, GpuDevices devices) {
     this.devices = devices;
-    buildThreads = VamanaSettings.BUILD_THREADS.get(settings);
+    building =
+        new NodeBuilding(
+            VamanaSettings.BUILD_THREADS.get(settings), new BuildStatistics(), name -> null);
     gpu = GpuSettings.of(settings);
   }
 
@@ -74,8 +78,15 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
   @Override
   public Optional<EngineFactory> getEngineFactory(IndexSettings indexSettings) {
     return VamanaEngineFactory.appliesTo(indexSettings)
-        ? Optional.of(new VamanaEngineFactory(indexSettings, buildThreads))
+        ? Optional.of(new VamanaEngineFactory(indexSettings, building))
         : Optional.empty();
+  }
+
+  @Override
+  public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
+      IndexSettingProvider.Parameters parameters) {
+    return List.of(
+        new CodebookSettingCheck(parameters.mapperServiceFactory(), building.codebooks()));
   }
 
   /**

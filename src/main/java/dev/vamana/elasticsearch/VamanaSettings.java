@@ -117,6 +117,7 @@ final class VamanaSettings {
           PQ_SUBSPACES,
           PQ_THRESHOLD,
           GRAPH_THRESHOLD,
+          CodebookSetting.ALL,
           BUILD_THREADS);
 
   /** Every setting, for registration. */

@@ -65,7 +65,8 @@ final class VectorFieldFormats {
     return reason.isPresent() ? Optional.empty() : Optional.of(format);
   }
 
-  private static Optional<String> reasonForStock(DenseVectorFieldType type) {
+  /** Why a field keeps the stock format in an index that is opted in, or empty. */
+  static Optional<String> reasonForStock(DenseVectorFieldType type) {
     if (type.getElementType() == ElementType.BIT) {
       // Lucene shows these as bytes with Euclidean distance; only the mapping tells them apart.
       return Optional.of("element_type [bit] is scored by Hamming distance");

@@ -1,5 +1,6 @@
 package dev.vamana.codec;
 
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -215,8 +216,13 @@ public class FailureTests extends LuceneTestCase {
       try (MockDirectoryWrapper directory =
           new MockDirectoryWrapper(random(), new ByteBuffersDirectory())) {
         float[][] vectors = Segments.clustered(random(), 10_500, 64);
+        BuildStatistics statistics = new BuildStatistics();
+        VamanaVectorsFormat format =
+            new VamanaVectorsFormat(
+                parameters, Workers.callingThread(), CodebookProvider.NONE, statistics);
         IndexWriterConfig config =
             config(parameters)
+                .setCodec(Segments.codec(format))
                 .setMergeScheduler(new ConcurrentMergeScheduler())
                 .setInfoStream(begun);
         IndexWriter writer = new IndexWriter(directory, config);
@@ -245,6 +251,9 @@ public class FailureTests extends LuceneTestCase {
         assertFalse("the build ran to its end", begun.ended);
         merging.shutdown();
         assertTrue(merging.awaitTermination(5, TimeUnit.MINUTES));
+        assertEquals(1, statistics.snapshot().aborted());
+        assertEquals(0, statistics.snapshot().failed());
+        assertEquals(0, statistics.snapshot().graphs() + statistics.snapshot().quantizations());
         try (DirectoryReader reader = DirectoryReader.open(directory)) {
           assertEquals(2, reader.leaves().size());
           assertEquals(2 * vectors.length, reader.maxDoc());

@@ -1,0 +1,190 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.pq.SharedCodebook;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.elasticsearch.cluster.metadata.IndexMetadata;
+import org.elasticsearch.cluster.metadata.ProjectMetadata;
+import org.elasticsearch.common.UUIDs;
+import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.common.compress.CompressedXContent;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.common.xcontent.XContentHelper;
+import org.elasticsearch.core.CheckedFunction;
+import org.elasticsearch.index.IndexMode;
+import org.elasticsearch.index.IndexSettingProvider;
+import org.elasticsearch.index.IndexVersion;
+import org.elasticsearch.index.mapper.MappedFieldType;
+import org.elasticsearch.index.mapper.Mapper;
+import org.elasticsearch.index.mapper.MapperService;
+import org.elasticsearch.index.mapper.MappingLookup;
+import org.elasticsearch.index.mapper.ObjectMapper;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.DenseVectorFieldType;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.ElementType;
+import org.elasticsearch.xcontent.ToXContent;
+import org.elasticsearch.xcontent.XContentBuilder;
+import org.elasticsearch.xcontent.XContentType;
+import org.elasticsearch.xcontent.json.JsonXContent;
+
+/**
+ * Refuses to create an index whose settings name a codebook for a field that cannot use it. It adds
+ * no settings; being asked for some is where the settings and the mapping of a new index are both
+ * at hand.
+ *
+ * <p>A field that is not mapped yet is let pass where documents may still bring it, and so is a
+ * codebook that this node does not have: when a segment is written, both are checked again.
+ */
+final class CodebookSettingCheck implements IndexSettingProvider {
+  private static final List<String> PARSED_WITH =
+      List.of("index.analysis.", "index.mapping.", "index.similarity.");
+
+  private final CheckedFunction<IndexMetadata, MapperService, IOException> mappers;
+  private final Function<String, SharedCodebook> codebooks;
+
+  /**
+   * Makes a check.
+   *
+   * @param mappers makes the mapper service of an index
+   * @param codebooks gives a shared codebook by its name, or null
+   */
+  CodebookSettingCheck(
+      CheckedFunction<IndexMetadata, MapperService, IOException> mappers,
+      Function<String, SharedCodebook> codebooks) {
+    this.mappers = mappers;
+    this.codebooks = codebooks;
+  }
+
+  @Override
+  public void provideAdditionalSettings(
+      String index,
+      String dataStream,
+      IndexMode templateMode,
+      ProjectMetadata project,
+      Instant resolvedAt,
+      Settings settings,
+      List<CompressedXContent> mappings,
+      IndexVersion version,
+      Settings.Builder additional) {
+    Map<String, String> names = CodebookSetting.of(settings);
+    if (names.isEmpty() || mappings == null || mappings.isEmpty()) {
+      return;
+    }
+    try (MapperService service = mappers.apply(metadata(index, settings, version))) {
+      service.merge(
+          MapperService.SINGLE_MAPPING_NAME, mappings, MapperService.MergeReason.INDEX_TEMPLATE);
+      names.forEach((field, name) -> check(field, name, service.mappingLookup(), version));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * An index on which the mapping can be parsed. Its mode is left out: what a mode demands of other
+   * settings is none of this check's concern, and it makes no difference to vector fields.
+   */
+  private static IndexMetadata metadata(String index, Settings settings, IndexVersion version) {
+    Settings needed =
+        settings.filter(
+            key -> PARSED_WITH.stream().anyMatch(prefix -> key.startsWith(prefix)));
+    return IndexMetadata.builder(index)
+        .settings(
+            Settings.builder()
+                .put(needed)
+                .put(IndexMetadata.SETTING_VERSION_CREATED, version)
+                .put(IndexMetadata.SETTING_INDEX_UUID, UUIDs.randomBase64UUID()))
+        .numberOfShards(1)
+        .numberOfReplicas(0)
+        .build();
+  }
+
+  private void check(String field, String name, MappingLookup mapping, IndexVersion version) {
+    MappedFieldType type = mapping.getFieldType(field);
+    if (type == null) {
+      checkUnmapped(field, name, mapping);
+      return;
+    }
+    if (type.name().equals(field) == false) {
+      throw refused(field, name, "that field is an alias of [" + type.name() + "]");
+    }
+    if (!(type instanceof DenseVectorFieldType vector)) {
+      String found = "is of type [" + type.typeName() + "], expected [dense_vector]";
+      throw refused(field, name, "that field " + found);
+    }
+    ElementType element = vector.getElementType();
+    if (element == ElementType.BYTE || element == ElementType.BIT) {
+      String found = "has element_type [" + element + "], expected [float] or [bfloat16]";
+      throw refused(field, name, "that field " + found);
+    }
+    if (vector.indexType().hasVectors() == false) {
+      throw refused(field, name, "that field is not indexed");
+    }
+    VectorFieldFormats.reasonForStock(vector)
+        .ifPresent(
+            reason -> {
+              throw refused(field, name, "that field keeps the stock vector format: " + reason);
+            });
+    checkFit(vector, name, dims(mapping.getMapper(field)), version);
+  }
+
+  private static void checkUnmapped(String field, String name, MappingLookup mapping) {
+    if (mapping.isObjectField(field)) {
+      throw refused(field, name, "that field is of type [object], expected [dense_vector]");
+    }
+    ObjectMapper.Dynamic dynamic =
+        mapping.getMapping() == null ? null : mapping.getMapping().getRoot().dynamic();
+    if (dynamic == ObjectMapper.Dynamic.STRICT || dynamic == ObjectMapper.Dynamic.FALSE) {
+      throw refused(
+          field, name, "that field is not mapped, and [dynamic] lets no document bring it");
+    }
+  }
+
+  /**
+   * Compares a field with its codebook, if this node has that.
+   *
+   * @param dims of the field, or null if its first document decides
+   */
+  private void checkFit(
+      DenseVectorFieldType vector, String name, Integer dims, IndexVersion version) {
+    SharedCodebook shared = codebooks.apply(name);
+    if (shared == null) {
+      return;
+    }
+    VectorSimilarityFunction similarity =
+        vector.getSimilarity().vectorSimilarityFunction(version, vector.getElementType());
+    shared
+        .mismatch(
+            dims == null ? shared.dimension() : dims, VectorEncoding.FLOAT32, similarity)
+        .ifPresent(
+            mismatch -> {
+              throw refused(vector.name(), name, "codebook [" + name + "] " + mismatch);
+            });
+  }
+
+  /** The dims that a mapping says, or null; the field's type only knows to fail without. */
+  private static Integer dims(Mapper mapper) {
+    try (XContentBuilder json = JsonXContent.contentBuilder()) {
+      json.startObject();
+      mapper.toXContent(json, ToXContent.EMPTY_PARAMS);
+      json.endObject();
+      Map<String, Object> described =
+          XContentHelper.convertToMap(BytesReference.bytes(json), false, XContentType.JSON).v2();
+      return described.get(mapper.leafName()) instanceof Map<?, ?> options
+              && options.get("dims") instanceof Number dims
+          ? dims.intValue()
+          : null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static IllegalArgumentException refused(String field, String name, String reason) {
+    return new IllegalArgumentException(
+        "Invalid value [" + name + "] for setting [" + CodebookSetting.key(field) + "]: " + reason);
+  }
+}
