@@ -39,6 +39,10 @@ final class CodebookSetting {
         throw new IllegalArgumentException("setting [" + PREFIX + "] has to end with a field");
       }
       String name = fields.get(field);
+      if (name == null) {
+        // how a request takes the setting away
+        continue;
+      }
       try {
         names.put(field, SharedCodebook.checkName(name));
       } catch (IllegalArgumentException e) {

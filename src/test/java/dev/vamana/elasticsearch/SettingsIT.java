@@ -23,6 +23,8 @@ public class SettingsIT {
   private static final int COUNT = 200;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 11);
 
+  private static final String CODEBOOK = "\"index.vamana.codebook.v\": \"none\"";
+
   private static NodeHome home;
   private static RunningNode node;
 
@@ -60,6 +62,7 @@ public class SettingsIT {
     assertRejected("index.vamana.pq.subspaces", "-1");
     assertRejected("index.vamana.pq.threshold", "-1");
     assertRejected("index.vamana.graph_threshold", "-1");
+    assertRejected("index.vamana.codebook.v", "Upper");
     assertRejected("index.vamana.no_such_setting", "1");
   }
 
@@ -87,6 +90,81 @@ public class SettingsIT {
     index.open();
     Map<String, Object> now = node.client().get("/closing/_settings?flat_settings=true");
     assertEquals("8", NodeClient.at(now, "closing", "settings", "index.vamana.max_degree"));
+  }
+
+  @Test
+  public void testCodebooksAreCheckedAgainstTheMapping() throws IOException {
+    String bytes = TestIndex.denseVector("v", "byte", DIMS, "l2_norm", "hnsw");
+    String template =
+        Json.of(
+            """
+            {"index_patterns": ["codes-*"], "template": {"settings": {%s}, "mappings": {"properties": {%s}}}}
+            """,
+            CODEBOOK, bytes);
+    String body = "{\"settings\": {" + CODEBOOK + "}, \"mappings\": {\"properties\": {%s}}}";
+    List<NodeClient.Response> refused =
+        List.of(
+            node.client().send("PUT", "/refused", Json.of(body, bytes), "application/json"),
+            node.client()
+                .send(
+                    "PUT",
+                    "/refused",
+                    Json.of(body, "\"v\": {\"type\": \"keyword\"}"),
+                    "application/json"),
+            node.client().send("PUT", "/_index_template/codes", template, "application/json"));
+    for (NodeClient.Response answer : refused) {
+      assertEquals(answer.body(), 400, answer.status());
+      String start = "Invalid value [none] for setting [index.vamana.codebook.v]: that field ";
+      assertTrue(answer.body(), answer.body().contains(start));
+    }
+  }
+
+  /** No codebook of that name exists: segments train their own, and the log says so once. */
+  @Test
+  public void testCodebookThatIsNotReady() throws IOException {
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "coded",
+            TestIndex.VAMANA + ", \"index.vamana.pq.threshold\": 10, " + CODEBOOK,
+            hnsw());
+    index.index(0, COUNT / 2, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+    index.index(COUNT / 2, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+    index.assertSegmentsInOurFormat(true);
+    index.forceMerge();
+    Answers.assertBest(
+        VECTORS.scores(VECTORS.vector(3), Similarity.L2_NORM, doc -> true),
+        10,
+        index.knn("v", VECTORS.vector(3), 10, 50));
+    String notice =
+        "[coded] segments get codebooks of their own for field [v] although"
+            + " [index.vamana.codebook.v] is [none]: that codebook is not ready on this node";
+    assertEquals(notice, 1, node.log().split(Pattern.quote(notice), -1).length - 1);
+    node.client()
+        .send(
+            "PUT",
+            "/coded/_settings",
+            "{\"index.blocks.write\": true}",
+            "application/json");
+    NodeClient.Response response =
+        node.client()
+            .send(
+                "POST",
+                "/coded/_split/parted",
+                "{\"settings\": {\"index.number_of_shards\": 2}}",
+                "application/json");
+    assertEquals(response.body(), 200, response.status());
+    Map<String, Object> settings = node.client().get("/parted/_settings?flat_settings=true");
+    assertEquals(
+        "none", NodeClient.at(settings, "parted", "settings", "index.vamana.codebook.v"));
+    index.close();
+    index.set("\"index.vamana.codebook.v\": null, \"index.vamana.codebook.other.field\": \"x\"");
+    index.open();
+    settings = node.client().get("/coded/_settings?flat_settings=true");
+    assertEquals(
+        "x", NodeClient.at(settings, "coded", "settings", "index.vamana.codebook.other.field"));
+    node.client().delete("/parted");
+    node.client().delete("/coded");
   }
 
   private static String hnsw() {
