@@ -1,7 +1,9 @@
 package dev.vamana.codec;
 
+import dev.vamana.pq.Codebook;
 import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.tools.fixture.CodebookFixture;
 import dev.vamana.tools.fixture.FixtureIndex;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,6 +29,7 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
+import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
@@ -43,7 +46,58 @@ public class FixtureTests extends LuceneTestCase {
     for (int version = VamanaVectorsFormat.VERSION_START;
         version <= VamanaVectorsFormat.VERSION_CURRENT;
         version++) {
-      assertNotNull("no " + fixture(version), FixtureTests.class.getResource(fixture(version)));
+      for (String fixture : List.of(fixture(version), codebookFixture(version))) {
+        assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
+      }
+    }
+  }
+
+  public void testSharedCodebooksAreReadAndTheirCodesCopied() throws IOException {
+    for (int version = VamanaVectorsFormat.VERSION_START;
+        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version++) {
+      try (Directory directory = open(codebookFixture(version))) {
+        TestUtil.checkIndex(directory);
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          assertEquals(2, reader.leaves().size());
+          for (LeafReaderContext leaf : reader.leaves()) {
+            checkCodes(leaf, CodebookFixture.SEGMENT);
+          }
+        }
+        BuildStatistics statistics = new BuildStatistics();
+        try (IndexWriter writer =
+            new IndexWriter(
+                directory,
+                Segments.config(CodebookFixture.format(statistics))
+                    .setMergePolicy(new LogDocMergePolicy()))) {
+          writer.forceMerge(1);
+        }
+        assertEquals(2 * CodebookFixture.SEGMENT, statistics.snapshot().codesCopied());
+        assertEquals(0, statistics.snapshot().codesEncoded());
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          assertEquals(1, reader.leaves().size());
+          checkCodes(reader.leaves().get(0), 2 * CodebookFixture.SEGMENT);
+        }
+      }
+    }
+  }
+
+  private static void checkCodes(LeafReaderContext leaf, int size) throws IOException {
+    SegmentField field = Segments.field(leaf.reader(), CodebookFixture.FIELD);
+    Codebook expected = CodebookFixture.codebook().codebook();
+    assertEquals(size, field.size());
+    assertEquals(expected.id(), field.codebook().id());
+    assertEquals(expected.layout(), field.codebook().layout());
+    assertArrayEquals(expected.centroids(), field.codebook().centroids(), 0f);
+    IndexInput codes = field.codesRegion().open();
+    byte[] code = new byte[CodebookFixture.SUBSPACES];
+    byte[] right = new byte[CodebookFixture.SUBSPACES];
+    for (int doc = 0; doc < size; doc++) {
+      codes.readBytes(code, 0, code.length);
+      int id = leaf.docBase + doc;
+      expected.encode(
+          FixtureIndex.floats(id, VectorSimilarityFunction.EUCLIDEAN), right, 0);
+      assertArrayEquals("document " + id, right, code);
     }
   }
 
@@ -51,7 +105,7 @@ public class FixtureTests extends LuceneTestCase {
     for (int version = VamanaVectorsFormat.VERSION_START;
         version <= VamanaVectorsFormat.VERSION_CURRENT;
         version++) {
-      try (Directory directory = open(version);
+      try (Directory directory = open(fixture(version));
           DirectoryReader reader = DirectoryReader.open(directory)) {
         TestUtil.checkIndex(directory);
         checkSegments(reader, version);
@@ -64,7 +118,7 @@ public class FixtureTests extends LuceneTestCase {
     for (int version = VamanaVectorsFormat.VERSION_START;
         version <= VamanaVectorsFormat.VERSION_CURRENT;
         version++) {
-      try (Directory directory = open(version)) {
+      try (Directory directory = open(fixture(version))) {
         try (IndexWriter writer =
             new IndexWriter(
                 directory,
@@ -83,9 +137,13 @@ public class FixtureTests extends LuceneTestCase {
     return "index-" + VamanaVectorsFormat.NAME + "-" + version + ".zip";
   }
 
-  private static Directory open(int version) throws IOException {
+  private static String codebookFixture(int version) {
+    return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-codebook.zip";
+  }
+
+  private static Directory open(String fixture) throws IOException {
     Directory directory = newDirectory();
-    try (InputStream in = FixtureTests.class.getResourceAsStream(fixture(version));
+    try (InputStream in = FixtureTests.class.getResourceAsStream(fixture);
         ZipInputStream zip = new ZipInputStream(in)) {
       ZipEntry entry;
       while ((entry = zip.getNextEntry()) != null) {
