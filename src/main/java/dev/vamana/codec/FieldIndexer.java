@@ -81,7 +81,8 @@ final class FieldIndexer {
             raw.getFlatVectorScorer(info.name), info.getVectorSimilarityFunction(), vectors);
     int medoid = Medoid.find(vectors(), info.getVectorSimilarityFunction());
     VamanaGraph graph =
-        new VamanaBuilder(distances, build, building.workers(), abort).build(medoid, sources.largestGraph());
+        new VamanaBuilder(distances, build, building.workers(), abort)
+            .build(medoid, sources.largestGraph());
     int stride = StoredAdjacency.stride(graph.maxDegree());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     long edges = writeRows(out, graph.rows(), stride);

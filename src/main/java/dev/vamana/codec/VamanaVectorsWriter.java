@@ -47,8 +47,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
   private boolean rawFinished;
   private boolean finished;
 
-  VamanaVectorsWriter(
-      SegmentWriteState state, FlatVectorsFormat rawFormat, Building building)
+  VamanaVectorsWriter(SegmentWriteState state, FlatVectorsFormat rawFormat, Building building)
       throws IOException {
     this.state = state;
     this.rawFormat = rawFormat;
@@ -137,8 +136,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     boolean withGraph = size > 0 && size >= parameters.graphThreshold();
     boolean withCodes = size > 0 && size >= parameters.quantizationThreshold();
     if (withGraph || withCodes) {
-      FieldIndexer indexer =
-          new FieldIndexer(info, rawReader(), building, abort, state.infoStream);
+      FieldIndexer indexer = new FieldIndexer(info, rawReader(), building, abort, state.infoStream);
       MergeSources sources =
           mergeState == null
               ? MergeSources.NONE

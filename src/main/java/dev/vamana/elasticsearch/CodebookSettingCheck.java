@@ -90,8 +90,7 @@ final class CodebookSettingCheck implements IndexSettingProvider {
    */
   private static IndexMetadata metadata(String index, Settings settings, IndexVersion version) {
     Settings needed =
-        settings.filter(
-            key -> PARSED_WITH.stream().anyMatch(prefix -> key.startsWith(prefix)));
+        settings.filter(key -> PARSED_WITH.stream().anyMatch(prefix -> key.startsWith(prefix)));
     return IndexMetadata.builder(index)
         .settings(
             Settings.builder()
@@ -158,8 +157,7 @@ final class CodebookSettingCheck implements IndexSettingProvider {
     VectorSimilarityFunction similarity =
         vector.getSimilarity().vectorSimilarityFunction(version, vector.getElementType());
     shared
-        .mismatch(
-            dims == null ? shared.dimension() : dims, VectorEncoding.FLOAT32, similarity)
+        .mismatch(dims == null ? shared.dimension() : dims, VectorEncoding.FLOAT32, similarity)
         .ifPresent(
             mismatch -> {
               throw refused(vector.name(), name, "codebook [" + name + "] " + mismatch);

@@ -95,8 +95,7 @@ public class FixtureTests extends LuceneTestCase {
     for (int doc = 0; doc < size; doc++) {
       codes.readBytes(code, 0, code.length);
       int id = leaf.docBase + doc;
-      expected.encode(
-          FixtureIndex.floats(id, VectorSimilarityFunction.EUCLIDEAN), right, 0);
+      expected.encode(FixtureIndex.floats(id, VectorSimilarityFunction.EUCLIDEAN), right, 0);
       assertArrayEquals("document " + id, right, code);
     }
   }

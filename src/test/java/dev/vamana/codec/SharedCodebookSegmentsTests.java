@@ -59,9 +59,7 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
         new VamanaVectorsFormat(parameters, workers, codebooks, statistics);
     return new IndexWriter(
         directory,
-        Segments.config(format)
-            .setMergePolicy(new LogDocMergePolicy())
-            .setInfoStream(messages));
+        Segments.config(format).setMergePolicy(new LogDocMergePolicy()).setInfoStream(messages));
   }
 
   private static SharedCodebook train(
@@ -77,14 +75,7 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
             PqTrainer.Options.defaults(random().nextLong()),
             AbortCheck.NEVER);
     return SharedCodebook.of(
-        "shared",
-        version,
-        codebook,
-        similarity,
-        sample,
-        vectors.length,
-        "test",
-        AbortCheck.NEVER);
+        "shared", version, codebook, similarity, sample, vectors.length, "test", AbortCheck.NEVER);
   }
 
   private static void add(IndexWriter writer, float[][] vectors, int from, int to)
@@ -292,8 +283,7 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
     try (Directory directory = newDirectory();
         IndexWriter writer = writer(directory)) {
       for (int i = 0; i < vectors.length; i++) {
-        writer.addDocument(
-            Segments.document(i, vectors[i], VectorSimilarityFunction.COSINE));
+        writer.addDocument(Segments.document(i, vectors[i], VectorSimilarityFunction.COSINE));
       }
       writer.flush();
       try (DirectoryReader reader = DirectoryReader.open(writer)) {
@@ -374,8 +364,7 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
 
   private static List<SegmentFacts> facts(DirectoryReader reader) {
     assertEquals(1, reader.leaves().size());
-    return SegmentFacts.of(
-        (CodecReader) FilterLeafReader.unwrap(reader.leaves().get(0).reader()));
+    return SegmentFacts.of((CodecReader) FilterLeafReader.unwrap(reader.leaves().get(0).reader()));
   }
 
   public void testCountersAreExactUnderConcurrency() throws Exception {
@@ -417,8 +406,7 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
     assertEquals((long) threads * segments * vectors.length, counted.codesEncoded());
     assertEquals((long) threads * segments * vectors.length, counted.codesCopied());
     assertEquals(
-        2L * threads * segments * vectors.length,
-        counted.nodesInserted() + counted.nodesReused());
+        2L * threads * segments * vectors.length, counted.nodesInserted() + counted.nodesReused());
     assertEquals((long) threads * vectors.length, counted.nodesReused());
   }
 
@@ -433,14 +421,11 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
     CodebookProvider provider =
         CodebookProvider.of(
             Map.of("a", "shared", "b", "other"), name -> name.equals("shared") ? shared : null);
-    assertSame(
-        shared, provider.current("a", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
+    assertSame(shared, provider.current("a", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
     assertEquals("other", provider.nameFor("b"));
-    assertNull(
-        provider.current("b", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
+    assertNull(provider.current("b", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
     assertNull(provider.nameFor("c"));
-    assertNull(
-        provider.current("c", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
+    assertNull(provider.current("c", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
     assertNull(CodebookProvider.NONE.nameFor("a"));
   }
 }

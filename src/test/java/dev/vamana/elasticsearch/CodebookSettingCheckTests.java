@@ -38,9 +38,7 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
         "clip",
         1,
         new Codebook(
-            CodebookId.random(),
-            new SubspaceLayout(dims, 2),
-            new float[Codebook.CENTROIDS * dims]),
+            CodebookId.random(), new SubspaceLayout(dims, 2), new float[Codebook.CENTROIDS * dims]),
         similarity,
         new CodebookTraining(1, 1, 0, ""));
   }
@@ -54,7 +52,10 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
   private static MapperService mapperService(IndexSettings settings) {
     Map<String, NamedAnalyzer> analyzers = new HashMap<>();
     analyzers.put("default", analyzer("default"));
-    settings.getSettings().getGroups("index.analysis.analyzer").keySet()
+    settings
+        .getSettings()
+        .getGroups("index.analysis.analyzer")
+        .keySet()
         .forEach(name -> analyzers.put(name, analyzer(name)));
     return new MapperService(
         TransportVersion::current,
@@ -88,15 +89,7 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
     }
     Settings.Builder added = Settings.builder();
     check.provideAdditionalSettings(
-        "photos",
-        null,
-        null,
-        null,
-        Instant.EPOCH,
-        settings,
-        parsed,
-        IndexVersion.current(),
-        added);
+        "photos", null, null, null, Instant.EPOCH, settings, parsed, IndexVersion.current(), added);
     assertEquals(Settings.EMPTY, added.build());
   }
 
@@ -115,10 +108,10 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
     return "\"" + field + "\": {\"type\": \"dense_vector\"" + options + "}";
   }
 
-  private static void assertRefused(SharedCodebook ready, String field, String mapping, String reason) {
+  private static void assertRefused(
+      SharedCodebook ready, String field, String mapping, String reason) {
     IllegalArgumentException e =
-        expectThrows(
-            IllegalArgumentException.class, () -> create(ready, names(field), mapping));
+        expectThrows(IllegalArgumentException.class, () -> create(ready, names(field), mapping));
     assertEquals(
         "Invalid value [clip] for setting [index.vamana.codebook." + field + "]: " + reason,
         e.getMessage());
@@ -128,8 +121,7 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
     SharedCodebook euclidean = codebook(8, VectorSimilarityFunction.EUCLIDEAN);
     SharedCodebook unit = codebook(8, VectorSimilarityFunction.COSINE);
     for (SharedCodebook ready : new SharedCodebook[] {null, euclidean}) {
-      create(
-          ready, names("v"), mapping(vector("v", ", \"dims\": 8, \"similarity\": \"l2_norm\"")));
+      create(ready, names("v"), mapping(vector("v", ", \"dims\": 8, \"similarity\": \"l2_norm\"")));
       // The first document decides about the dims.
       create(ready, names("v"), mapping(vector("v", ", \"similarity\": \"l2_norm\"")));
       create(
@@ -185,8 +177,7 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
     assertRefused(
         null,
         "a",
-        mapping(
-            vector("v", ", \"dims\": 8") + ", \"a\": {\"type\": \"alias\", \"path\": \"v\"}"),
+        mapping(vector("v", ", \"dims\": 8") + ", \"a\": {\"type\": \"alias\", \"path\": \"v\"}"),
         "that field is an alias of [v]");
     assertRefused(
         null,
@@ -260,7 +251,8 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
 
   public void testSettingIsRegisteredForAnyField() {
     IndexScopedSettings scoped =
-        new IndexScopedSettings(Settings.EMPTY, Set.of(VamanaSettings.ENABLED, CodebookSetting.ALL));
+        new IndexScopedSettings(
+            Settings.EMPTY, Set.of(VamanaSettings.ENABLED, CodebookSetting.ALL));
     for (String field : List.of("v", "a.b.c", "with space", "\u00fcber", "@v")) {
       scoped.validate(names(field), true);
       assertEquals(Map.of(field, "clip"), CodebookSetting.of(names(field)));
@@ -271,8 +263,7 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
           expectThrows(IllegalArgumentException.class, () -> scoped.validate(settings, true));
       assertTrue(
           e.getMessage(),
-          e.getMessage()
-              .contains("[" + name + "] for setting [index.vamana.codebook.v]"));
+          e.getMessage().contains("[" + name + "] for setting [index.vamana.codebook.v]"));
     }
     Settings taken = Settings.builder().putNull("index.vamana.codebook.v").build();
     scoped.validate(taken, true);

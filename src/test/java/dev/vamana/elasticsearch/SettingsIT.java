@@ -141,11 +141,7 @@ public class SettingsIT {
             + " [index.vamana.codebook.v] is [none]: that codebook is not ready on this node";
     assertEquals(notice, 1, node.log().split(Pattern.quote(notice), -1).length - 1);
     node.client()
-        .send(
-            "PUT",
-            "/coded/_settings",
-            "{\"index.blocks.write\": true}",
-            "application/json");
+        .send("PUT", "/coded/_settings", "{\"index.blocks.write\": true}", "application/json");
     NodeClient.Response response =
         node.client()
             .send(
@@ -155,8 +151,7 @@ public class SettingsIT {
                 "application/json");
     assertEquals(response.body(), 200, response.status());
     Map<String, Object> settings = node.client().get("/parted/_settings?flat_settings=true");
-    assertEquals(
-        "none", NodeClient.at(settings, "parted", "settings", "index.vamana.codebook.v"));
+    assertEquals("none", NodeClient.at(settings, "parted", "settings", "index.vamana.codebook.v"));
     index.close();
     index.set("\"index.vamana.codebook.v\": null, \"index.vamana.codebook.other.field\": \"x\"");
     index.open();

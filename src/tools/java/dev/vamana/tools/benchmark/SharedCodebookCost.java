@@ -113,14 +113,7 @@ public final class SharedCodebookCost {
             AbortCheck.NEVER);
     SharedCodebook shared =
         SharedCodebook.of(
-            NAME,
-            1,
-            codebook,
-            set.similarity(),
-            sample,
-            rows.length,
-            set.name(),
-            AbortCheck.NEVER);
+            NAME, 1, codebook, set.similarity(), sample, rows.length, set.name(), AbortCheck.NEVER);
     out.printf(
         Locale.ROOT,
         "shared codebook of %s: %d subspaces, trained on %d of %d vectors, error %.4g, %d bytes%n",
@@ -264,8 +257,7 @@ public final class SharedCodebookCost {
       BuildStatistics statistics,
       QuantizationClock clock) {
     VamanaVectorsFormat format =
-        new VamanaVectorsFormat(
-            parameters, Workers.callingThread(), kinds.get(kind), statistics);
+        new VamanaVectorsFormat(parameters, Workers.callingThread(), kinds.get(kind), statistics);
     return new IndexWriterConfig()
         .setCodec(LuceneContender.codec(format))
         .setInfoStream(clock)
