@@ -102,18 +102,8 @@ final class CallPlanner {
     HeldSegment held = segments.get(view);
     if (held == null) {
       ResidentSegment segment = keeper.acquire(session, view);
-      boolean interrupted = false;
-      while (segment == null
-          && waitForUpload
-          && session.usable()
-          && session.residency.arriving(view)
-          && item.cancelled().getAsBoolean() == false) {
-        LockSupport.parkNanos(this, POLL_NANOS);
-        interrupted |= Thread.interrupted();
-        segment = keeper.acquire(session, view);
-      }
-      if (interrupted) {
-        Thread.currentThread().interrupt();
+      if (segment == null && waitForUpload) {
+        segment = awaitUpload(item);
       }
       if (segment != null) {
         held = new HeldSegment(segment);
@@ -121,6 +111,30 @@ final class CallPlanner {
       }
     }
     return held;
+  }
+
+  /** Waits while the item's segment is on its way; null if it was not, or is cancelled. */
+  private ResidentSegment awaitUpload(WorkItem item) {
+    ResidentSegment segment = null;
+    boolean interrupted = false;
+    long start = System.nanoTime();
+    boolean waited = false;
+    while (segment == null
+        && session.usable()
+        && session.residency.arriving(item.segment())
+        && item.cancelled().getAsBoolean() == false) {
+      waited = true;
+      LockSupport.parkNanos(this, POLL_NANOS);
+      interrupted |= Thread.interrupted();
+      segment = keeper.acquire(session, item.segment());
+    }
+    if (waited) {
+      counters.waitedForUpload(System.nanoTime() - start);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return segment;
   }
 
   /** Ends the call's hold on segments; chunks have their own. */

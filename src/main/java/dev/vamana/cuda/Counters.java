@@ -14,6 +14,10 @@ import java.util.concurrent.atomic.LongAdder;
 final class Counters {
 
   final BatchCounters batches = new BatchCounters();
+  final LongAdder requested = new LongAdder();
+  final LongAdder cancelled = new LongAdder();
+  private final LongAdder uploadWaits = new LongAdder();
+  private final LongAdder uploadWaitNanos = new LongAdder();
   final LongAdder lost = new LongAdder();
   final LongAdder opened = new LongAdder();
   final LongAdder failedAttempts = new LongAdder();
@@ -35,6 +39,12 @@ final class Counters {
 
   void answered(Placement placement, int items) {
     placements.get(placement).add(items);
+  }
+
+  /** A call has waited for a segment on its way to the device. */
+  void waitedForUpload(long nanos) {
+    uploadWaits.increment();
+    uploadWaitNanos.add(nanos);
   }
 
   void fallback(FallbackReason reason, int items, String detail) {
@@ -60,12 +70,20 @@ final class Counters {
     groups.put("batches", batches.totals());
     groups.put("batch_sizes", batches.batchSizes());
     groups.put("wait_micros", batches.waits());
+    SortedMap<String, Long> items = new TreeMap<>();
+    items.put("requested", requested.sum());
+    items.put("cancelled", cancelled.sum());
+    groups.put("items", items);
     SortedMap<String, Long> byPlacement = new TreeMap<>();
     placements.forEach((placement, count) -> byPlacement.put(placement.settingName(), count.sum()));
     groups.put("items_by_placement", byPlacement);
     SortedMap<String, Long> byReason = new TreeMap<>();
     fallbacks.forEach((reason, count) -> byReason.put(reason.statisticsName(), count.sum()));
     groups.put("items_on_cpu", byReason);
+    SortedMap<String, Long> waits = new TreeMap<>();
+    waits.put("count", uploadWaits.sum());
+    waits.put("nanos", uploadWaitNanos.sum());
+    groups.put("upload_waits", waits);
     SortedMap<String, Long> contexts = new TreeMap<>();
     contexts.put("opened", opened.sum());
     contexts.put("lost", lost.sum());

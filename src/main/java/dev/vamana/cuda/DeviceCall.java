@@ -107,6 +107,7 @@ final class DeviceCall {
         stop = asked.getAsBoolean();
       }
       if (stop) {
+        counters.cancelled.increment();
         results[i] = nothing();
         continue;
       }
@@ -178,6 +179,7 @@ final class DeviceCall {
       throw new AlreadyClosedException("a segment was closed while it was searched");
     }
     if (done == false) {
+      counters.cancelled.add(chunk.count());
       chunk.abandon();
       for (int i = 0; i < chunk.count(); i++) {
         results[chunk.item(i)] = nothing();

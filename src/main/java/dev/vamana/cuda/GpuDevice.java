@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Absence;
 import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidencyCounters;
 import dev.vamana.cuda.memory.ResidencyListener;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.ResidencyStats;
@@ -36,8 +37,30 @@ public final class GpuDevice {
       ResidencyOptions residency,
       GpuOptions options,
       GpuListener listener) {
-    return GpuExecutor.open(
-        options, drivers, (driver, onLost) -> new OfContext(driver, residency, onLost), listener);
+    return GpuExecutor.open(options, drivers, new Residencies(residency, listener), listener);
+  }
+
+  /** Makes the residency of each context, which counts on where the last one ended. */
+  private static final class Residencies implements ResidencyFactory {
+
+    private final ResidencyOptions options;
+    private final GpuListener listener;
+    private final ResidencyCounters counters = new ResidencyCounters();
+
+    Residencies(ResidencyOptions options, GpuListener listener) {
+      this.options = options;
+      this.listener = listener;
+    }
+
+    @Override
+    public Residency open(CudaDriver driver, Consumer<GpuException> onLost) {
+      return new OfContext(driver, options, counters, listener, onLost);
+    }
+
+    @Override
+    public SortedMap<String, Long> counters() {
+      return counted(counters.withoutContext());
+    }
   }
 
   /** The residency of one context, with the thread that uploads. */
@@ -46,7 +69,12 @@ public final class GpuDevice {
     private final ExecutorService uploads;
     private final SegmentResidency segments;
 
-    OfContext(CudaDriver driver, ResidencyOptions options, Consumer<GpuException> onLost) {
+    OfContext(
+        CudaDriver driver,
+        ResidencyOptions options,
+        ResidencyCounters counters,
+        GpuListener gpuListener,
+        Consumer<GpuException> onLost) {
       uploads =
           Executors.newSingleThreadExecutor(
               task -> {
@@ -61,12 +89,20 @@ public final class GpuDevice {
               uploads,
               new ResidencyListener() {
                 @Override
+                public void refused(SegmentView view, GpuException reason) {
+                  gpuListener.refused(view.name(), reason);
+                }
+
+                @Override
                 public void failed(SegmentView view, Throwable reason) {
                   if (reason instanceof GpuException e && e.contextLost()) {
                     onLost.accept(e);
+                  } else {
+                    gpuListener.uploadFailed(view.name(), reason);
                   }
                 }
-              });
+              },
+              counters);
     }
 
     @Override
@@ -122,10 +158,12 @@ public final class GpuDevice {
     counters.put("evictions", stats.evictions());
     counters.put("hits", stats.hits());
     counters.put("segments_waiting", (long) stats.waiting());
-    counters.put("device_bytes", stats.deviceBytes());
-    counters.put("device_limit_bytes", stats.deviceLimit());
-    counters.put("page_cache_bytes", stats.pinnedBytes());
-    counters.put("page_cache_limit_bytes", stats.pinnedLimit());
+    if (stats.deviceLimit() > 0) {
+      counters.put("device_bytes", stats.deviceBytes());
+      counters.put("device_limit_bytes", stats.deviceLimit());
+      counters.put("page_cache_bytes", stats.pinnedBytes());
+      counters.put("page_cache_limit_bytes", stats.pinnedLimit());
+    }
     stats
         .misses()
         .forEach(

@@ -57,6 +57,7 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
+    counters.requested.add(batch.size());
     GpuSession session = keeper.enter();
     if (session == null) {
       counters.fallback(FallbackReason.NO_DEVICE, batch.size(), String.valueOf(keeper.reason()));
@@ -84,18 +85,25 @@ public final class GpuExecutor implements SearchExecutor {
     }
   }
 
+  /** What the device is, or was. */
+  public DeviceInfo device() {
+    return keeper.device();
+  }
+
   /** What has been done so far. */
   public GpuStatistics statistics() {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
     GpuSession session = keeper.enter();
     if (session == null) {
+      groups.put("residency", keeper.residencyCounters());
       return new GpuStatistics(false, keeper.reason(), device, groups);
     }
     try {
       SortedMap<String, Long> now = new TreeMap<>();
       now.put("launches_in_flight", (long) session.device.inFlight());
       now.put("staging_bytes", session.device.stagingUsed());
+      now.put("staging_limit_bytes", options.batches().stagingBytes());
       groups.put("now", now);
       groups.put("residency", session.residency.counters());
     } finally {

@@ -25,4 +25,13 @@ public interface GpuListener {
 
   /** A new context has been opened. */
   void recovered(DeviceInfo device);
+
+  /**
+   * The driver refused a way to place a segment, for instance to register its mapped file. Another
+   * placement may be taken instead.
+   */
+  default void refused(String segment, GpuException cause) {}
+
+  /** A segment could not be brought to the device and is searched on the CPU. */
+  default void uploadFailed(String segment, Throwable cause) {}
 }

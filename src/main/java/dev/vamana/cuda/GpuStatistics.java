@@ -13,8 +13,8 @@ import java.util.TreeMap;
  * @param reason why it does not, or null
  * @param device what it is, or was
  * @param counters groups of counters by name: {@code batches}, {@code batch_sizes}, {@code
- *     wait_micros}, {@code items_by_placement}, {@code items_on_cpu} by {@link FallbackReason},
- *     {@code contexts}, {@code now}, {@code residency}
+ *     wait_micros}, {@code items}, {@code items_by_placement}, {@code items_on_cpu} by {@link
+ *     FallbackReason}, {@code upload_waits}, {@code contexts}, {@code now}, {@code residency}
  */
 public record GpuStatistics(
     boolean usable,

@@ -7,6 +7,7 @@ import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
 import java.util.Collections;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +103,11 @@ final class SessionKeeper implements Runnable {
   /** What the device is, or was. */
   DeviceInfo device() {
     return device;
+  }
+
+  /** What the residencies of all sessions have done, while there is none. */
+  SortedMap<String, Long> residencyCounters() {
+    return residencies.counters();
   }
 
   /** Why there is no session, or null. */

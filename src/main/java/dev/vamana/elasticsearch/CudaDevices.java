@@ -8,8 +8,15 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.stats.Counters;
+import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
+import dev.vamana.elasticsearch.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.elasticsearch.monitor.os.OsProbe;
@@ -18,25 +25,34 @@ import org.elasticsearch.monitor.os.OsProbe;
 final class CudaDevices implements GpuDevices {
 
   private final IntFunction<Supplier<CudaDriver>> drivers;
+  private final DeviceSensors sensors;
+  private volatile ResidencyOptions residency;
 
   /** Those of this machine, looked for when one is opened. */
   CudaDevices() {
-    this(device -> new DeviceProbe(device)::open);
+    this.sensors = new DeviceSensors();
+    this.drivers =
+        device -> {
+          DeviceProbe probe = new DeviceProbe(device);
+          sensors.of(() -> probe.result().pciBusId());
+          return probe::open;
+        };
   }
 
   /**
-   * Others.
+   * Others, without sensors.
    *
    * @param drivers what opens a context on the device of a number
    */
   CudaDevices(IntFunction<Supplier<CudaDriver>> drivers) {
     this.drivers = drivers;
+    this.sensors = new DeviceSensors();
   }
 
   @Override
-  public SearchExecutor open(GpuSettings settings) {
+  public SearchExecutor open(GpuSettings settings, NodeNotices notices) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
-    ResidencyOptions residency =
+    residency =
         ResidencyOptions.defaults(hostBytes)
             .withPlacement(settings.placement())
             .withLimits(settings.memoryLimit(), settings.pageCacheLimit());
@@ -47,7 +63,8 @@ final class CudaDevices implements GpuDevices {
                     .batches()
                     .withBatches(settings.maxBatch(), settings.linger().nanos()))
             .withWaitForUpload(settings.waitForUpload());
-    return GpuDevice.open(drivers.apply(settings.device()), residency, options, new GpuNotices());
+    return GpuDevice.open(
+        drivers.apply(settings.device()), residency, options, new GpuNotices(notices));
   }
 
   @Override
@@ -55,25 +72,57 @@ final class CudaDevices implements GpuDevices {
     if (executor instanceof GpuExecutor gpu) {
       GpuStatistics statistics = gpu.statistics();
       return new GpuStats(
-          mode.settingName(),
-          statistics.usable() ? GpuStats.State.READY : GpuStats.State.FAILED,
-          statistics.reason(),
-          device(statistics.device()),
-          statistics.counters());
+          new StateStats(
+              mode.settingName(),
+              statistics.usable() ? StateStats.State.READY : StateStats.State.FAILED,
+              statistics.reason(),
+              Counters.of(
+                  statistics.counters().getOrDefault("contexts", Collections.emptySortedMap()))),
+          withLimits(statistics));
     }
     return GpuStats.without(
         mode.settingName(),
-        GpuStats.State.UNAVAILABLE,
+        StateStats.State.UNAVAILABLE,
         "searches are answered by another executor, [" + executor.name() + "]");
   }
 
-  private static GpuStats.Device device(DeviceInfo info) {
-    return new GpuStats.Device(
-        info.ordinal(),
-        info.name(),
-        info.computeCapability(),
-        info.multiprocessors(),
-        info.totalBytes(),
-        info.driverVersion());
+  /** The counters, with the limits of memory that nothing has been put into yet. */
+  private SortedMap<String, SortedMap<String, Long>> withLimits(GpuStatistics statistics) {
+    ResidencyOptions options = residency;
+    if (options == null || statistics.usable() == false) {
+      return statistics.counters();
+    }
+    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>(statistics.counters());
+    SortedMap<String, Long> counters =
+        new TreeMap<>(groups.getOrDefault("residency", Collections.emptySortedMap()));
+    counters.putIfAbsent("device_bytes", 0L);
+    counters.putIfAbsent(
+        "device_limit_bytes", options.deviceLimit().of(statistics.device().totalBytes()));
+    counters.putIfAbsent("page_cache_bytes", 0L);
+    counters.putIfAbsent(
+        "page_cache_limit_bytes", options.pageCacheLimit().of(options.hostBytes()));
+    groups.put("residency", counters);
+    return groups;
+  }
+
+  @Override
+  public DeviceStats device(SearchExecutor executor) {
+    if (executor instanceof GpuExecutor gpu) {
+      DeviceInfo info = gpu.device();
+      return new DeviceStats(
+          info.ordinal(),
+          info.name(),
+          info.computeCapability(),
+          info.multiprocessors(),
+          info.totalBytes(),
+          info.driverVersion(),
+          sensors.read());
+    }
+    return null;
+  }
+
+  @Override
+  public void close() {
+    sensors.close();
   }
 }

@@ -1,18 +1,22 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.search.SearchExecutor;
+import java.io.Closeable;
 
 /** The GPUs of this machine, as the plugin needs them. */
-interface GpuDevices {
+interface GpuDevices extends Closeable {
 
   /**
    * Opens the executor that the settings ask for. Probes the driver.
    *
+   * @param notices is told what an operator should know
    * @throws dev.vamana.cuda.driver.GpuException if there is no usable device; the message says what
    *     was probed and what was found
    */
-  SearchExecutor open(GpuSettings settings);
+  SearchExecutor open(GpuSettings settings, NodeNotices notices);
 
   /**
    * What an executor has done so far.
@@ -21,4 +25,11 @@ interface GpuDevices {
    * @param mode what the settings say
    */
   GpuStats stats(SearchExecutor executor, GpuMode mode);
+
+  /** An executor's device and its sensors, or null if it has none. */
+  DeviceStats device(SearchExecutor executor);
+
+  /** Lets go of what statistics are taken with. */
+  @Override
+  void close();
 }

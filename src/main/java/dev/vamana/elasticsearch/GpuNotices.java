@@ -4,6 +4,8 @@ import dev.vamana.cuda.FallbackReason;
 import dev.vamana.cuda.GpuListener;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.notices.NoticeKind;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
@@ -11,8 +13,17 @@ import org.elasticsearch.logging.Logger;
 final class GpuNotices implements GpuListener {
   private static final Logger logger = LogManager.getLogger(GpuNotices.class);
 
+  private static final String GPU = "gpu";
+
+  private final NodeNotices notices;
+
+  GpuNotices(NodeNotices notices) {
+    this.notices = notices;
+  }
+
   @Override
   public void fallback(FallbackReason reason, String detail) {
+    notices.add(NoticeKind.GPU_FALLBACK, reason.statisticsName(), detail);
     logger.warn(
         "the CPU answers what the GPU could not: {}, {} (said once for each reason;"
             + " GET /_vamana/stats counts)",
@@ -22,6 +33,7 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void lost(GpuException cause, long retryMillis) {
+    notices.add(NoticeKind.GPU_LOST, GPU, cause.getMessage());
     logger.warn(
         "the GPU's context is lost, the CPU answers; next attempt in {} ms: {}",
         retryMillis,
@@ -37,5 +49,27 @@ final class GpuNotices implements GpuListener {
   @Override
   public void recovered(DeviceInfo device) {
     logger.info("the GPU [{}] answers again", device.name());
+  }
+
+  @Override
+  public void refused(String segment, GpuException cause) {
+    if (notices.add(NoticeKind.PLACEMENT_REFUSED, GPU, segment + ": " + cause.getMessage())) {
+      logger.warn(
+          "the driver refuses a placement of {}, others are tried: {} (said once;"
+              + " GET /_vamana/stats counts)",
+          segment,
+          cause.getMessage());
+    }
+  }
+
+  @Override
+  public void uploadFailed(String segment, Throwable cause) {
+    if (notices.add(NoticeKind.UPLOAD_FAILED, GPU, segment + ": " + cause)) {
+      logger.warn(
+          "{} cannot be brought to the GPU and is searched on the CPU: {} (said once;"
+              + " GET /_vamana/stats counts)",
+          segment,
+          cause);
+    }
   }
 }

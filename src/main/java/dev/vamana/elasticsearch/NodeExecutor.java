@@ -1,6 +1,11 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.notices.NoticeKind;
+import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
+import dev.vamana.elasticsearch.stats.StateStats;
+import dev.vamana.elasticsearch.stats.StatsSource;
 import dev.vamana.search.ExecutorRegistry;
 import java.io.Closeable;
 import java.io.IOException;
@@ -11,18 +16,25 @@ import org.elasticsearch.logging.Logger;
  * The executor that answers this node's searches, if the node's settings and its machine give it
  * one: installed when the node starts, released when it stops.
  */
-final class NodeExecutor implements Closeable {
+final class NodeExecutor implements StatsSource, Closeable {
   private static final Logger logger = LogManager.getLogger(NodeExecutor.class);
 
+  private static final String GPU = "gpu";
   private static final String NO_USABLE = "no usable GPU: ";
 
   private final GpuMode mode;
   private final GpuDevices devices;
   private final ExecutorRegistry.Installation installation;
   private final String reason;
+  private final NodeNotices notices;
 
   private NodeExecutor(
-      GpuMode mode, GpuDevices devices, ExecutorRegistry.Installation installation, String reason) {
+      GpuMode mode,
+      GpuDevices devices,
+      ExecutorRegistry.Installation installation,
+      String reason,
+      NodeNotices notices) {
+    this.notices = notices;
     this.mode = mode;
     this.devices = devices;
     this.installation = installation;
@@ -33,17 +45,18 @@ final class NodeExecutor implements Closeable {
    * Looks for the GPU that the settings ask for and installs its executor for all readers of this
    * process. Says in the log, once, what came of it.
    *
+   * @param notices is told what an operator should know
    * @throws IllegalStateException if a GPU is required and there is no usable one; the message says
    *     what was probed and what was found
    */
-  static NodeExecutor start(GpuSettings settings, GpuDevices devices) {
+  static NodeExecutor start(GpuSettings settings, GpuDevices devices, NodeNotices notices) {
     if (settings.mode() == GpuMode.OFF) {
       String off = "[" + GpuSettings.ENABLED.getKey() + "] is [off]";
-      return new NodeExecutor(settings.mode(), devices, null, off);
+      return new NodeExecutor(settings.mode(), devices, null, off, notices);
     }
     ExecutorRegistry.Installation installation;
     try {
-      installation = ExecutorRegistry.install(() -> devices.open(settings));
+      installation = ExecutorRegistry.install(() -> devices.open(settings, notices));
     } catch (RuntimeException | LinkageError e) {
       // A driver that does not fit shows itself in errors of linkage too, at whatever call comes
       // first. None of them is a reason for a node not to search.
@@ -59,10 +72,11 @@ final class NodeExecutor implements Closeable {
             e);
       }
       logger.info("vectors are searched on the CPU, {}{}", NO_USABLE, found);
-      return new NodeExecutor(settings.mode(), devices, null, found);
+      notices.add(NoticeKind.GPU_UNAVAILABLE, GPU, found);
+      return new NodeExecutor(settings.mode(), devices, null, found, notices);
     }
     logger.info("vectors are searched by {}", installation.executor().name());
-    return new NodeExecutor(settings.mode(), devices, installation, null);
+    return new NodeExecutor(settings.mode(), devices, installation, null, notices);
   }
 
   /** What was found, without the words that introduce it here. */
@@ -71,18 +85,30 @@ final class NodeExecutor implements Closeable {
     return message.startsWith(NO_USABLE) ? message.substring(NO_USABLE.length()) : message;
   }
 
-  /** What the GPU has done so far, or why there is none. */
-  GpuStats stats() {
+  @Override
+  public GpuStats gpu() {
     if (installation == null) {
-      GpuStats.State state = mode == GpuMode.OFF ? GpuStats.State.OFF : GpuStats.State.UNAVAILABLE;
+      StateStats.State state =
+          mode == GpuMode.OFF ? StateStats.State.OFF : StateStats.State.UNAVAILABLE;
       return GpuStats.without(mode.settingName(), state, reason);
     }
     return devices.stats(installation.executor(), mode);
   }
 
+  @Override
+  public DeviceStats device() {
+    return installation == null ? null : devices.device(installation.executor());
+  }
+
+  @Override
+  public NodeNotices.Snapshot notices() {
+    return notices.snapshot();
+  }
+
   /** Lets go of the executor. */
   @Override
   public void close() throws IOException {
+    devices.close();
     if (installation != null) {
       installation.close();
     }

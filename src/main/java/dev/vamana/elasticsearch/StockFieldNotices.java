@@ -1,26 +1,32 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.notices.NoticeKind;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
 /**
- * Says in the log, once for each field of an index, why an opted-in index keeps the stock format.
+ * Says in the log, once for each field of an index, why an opted-in index keeps the stock format,
+ * and notes it for the statistics.
  */
 final class StockFieldNotices {
   private static final Logger logger = LogManager.getLogger(StockFieldNotices.class);
 
   private final String index;
+  private final NodeNotices notices;
   private final Set<String> said = ConcurrentHashMap.newKeySet();
 
-  StockFieldNotices(String index) {
+  StockFieldNotices(String index, NodeNotices notices) {
     this.index = index;
+    this.notices = notices;
   }
 
   void fieldKeepsStockFormat(String field, String reason) {
     if (said.add(field)) {
-      logger.info(
+      notices.add(NoticeKind.STOCK_FIELD, index + "/" + field, reason);
+      logger.warn(
           "[{}] field [{}] keeps the stock vector format although [{}] is set: {}",
           index,
           field,
@@ -31,6 +37,8 @@ final class StockFieldNotices {
 
   void codecKeepsStockFormat(String codec) {
     if (said.add("codec " + codec)) {
+      notices.add(
+          NoticeKind.STOCK_INDEX, index, "codec [" + codec + "] has no format for each field");
       logger.warn(
           "[{}] keeps the stock vector format although [{}] is set: codec [{}] has no format for"
               + " each field",

@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.work.Workers;
 import org.elasticsearch.cluster.metadata.IndexMetadataVerifier;
 import org.elasticsearch.common.settings.Settings;
@@ -32,14 +33,14 @@ final class VamanaEngineFactory implements EngineFactory {
   private final IndexCodebooks codebooks;
   private final StockFieldNotices notices;
 
-  VamanaEngineFactory(IndexSettings indexSettings, NodeBuilding building) {
+  VamanaEngineFactory(IndexSettings indexSettings, NodeBuilding building, NodeNotices notices) {
     Settings settings = indexSettings.getSettings();
     String index = indexSettings.getIndex().getName();
     this.enabled = VamanaSettings.ENABLED.get(settings);
     this.parameters = VamanaSettings.parameters(settings);
     this.building = building;
     this.codebooks = new IndexCodebooks(index, CodebookSetting.of(settings), building.codebooks());
-    this.notices = new StockFieldNotices(index);
+    this.notices = new StockFieldNotices(index, notices);
   }
 
   /**

@@ -2,7 +2,11 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.batch.BatchActions;
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.segments.RestCatVamanaAction;
+import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
 import dev.vamana.elasticsearch.stats.RestStatsAction;
+import dev.vamana.elasticsearch.stats.StatsSource;
 import dev.vamana.elasticsearch.stats.TransportStatsAction;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -20,6 +24,7 @@ import org.elasticsearch.features.NodeFeature;
 import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.index.engine.EngineFactory;
+import org.elasticsearch.node.PluginComponentBinding;
 import org.elasticsearch.plugins.ActionPlugin;
 import org.elasticsearch.plugins.EnginePlugin;
 import org.elasticsearch.plugins.Plugin;
@@ -45,6 +50,7 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
   private final GpuSettings gpu;
   private final GpuDevices devices;
   private NodeExecutor executor;
+  private NodeNotices notices;
 
   /**
    * Called by the node.
@@ -78,7 +84,7 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
   @Override
   public Optional<EngineFactory> getEngineFactory(IndexSettings indexSettings) {
     return VamanaEngineFactory.appliesTo(indexSettings)
-        ? Optional.of(new VamanaEngineFactory(indexSettings, building))
+        ? Optional.of(new VamanaEngineFactory(indexSettings, building, notices))
         : Optional.empty();
   }
 
@@ -97,14 +103,18 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
    */
   @Override
   public Collection<?> createComponents(PluginServices services) {
-    executor = NodeExecutor.start(gpu, devices);
-    return List.of(new TransportStatsAction.Source(executor::stats));
+    notices = new NodeNotices(services.threadPool()::absoluteTimeInMillis);
+    executor = NodeExecutor.start(gpu, devices, notices);
+    return List.of(
+        new PluginComponentBinding<>(StatsSource.class, executor),
+        new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
   }
 
   @Override
   public Collection<ActionHandler> getActions() {
     List<ActionHandler> actions = new ArrayList<>(BatchActions.actions());
     actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
+    actions.add(new ActionHandler(TransportSegmentsAction.TYPE, TransportSegmentsAction.class));
     return actions;
   }
 
@@ -118,7 +128,7 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    return List.of(new RestStatsAction());
+    return List.of(new RestStatsAction(), new RestCatVamanaAction());
   }
 
   @Override

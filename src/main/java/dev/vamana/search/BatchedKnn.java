@@ -47,6 +47,7 @@ public final class BatchedKnn {
 
   private final IndexSearcher searcher;
   private final SearchExecutor executor;
+  private final boolean installed;
 
   /**
    * Searches with the installed executor, or on the calling thread if none is installed.
@@ -55,18 +56,17 @@ public final class BatchedKnn {
    *     its timeout ends the search with the hits found so far
    */
   public BatchedKnn(IndexSearcher searcher) {
-    this(searcher, installedOrCpu());
+    SearchExecutor current = ExecutorRegistry.current();
+    this.searcher = searcher;
+    this.installed = current != null;
+    this.executor = installed ? current : new CpuExecutor(Workers.callingThread());
   }
 
   /** Searches with the given executor, which stays the caller's to close. */
   public BatchedKnn(IndexSearcher searcher, SearchExecutor executor) {
     this.searcher = searcher;
     this.executor = executor;
-  }
-
-  private static SearchExecutor installedOrCpu() {
-    SearchExecutor installed = ExecutorRegistry.current();
-    return installed == null ? new CpuExecutor(Workers.callingThread()) : installed;
+    this.installed = true;
   }
 
   /**
@@ -255,6 +255,9 @@ public final class BatchedKnn {
   }
 
   private void run(List<Slot> slots) throws IOException {
+    if (installed == false) {
+      ExecutorRegistry.cpuSearches().add(CpuSearches.Reason.NO_EXECUTOR, slots.size());
+    }
     List<WorkResult> results = executor.search(slots.stream().map(Slot::item).toList());
     for (int i = 0; i < results.size(); i++) {
       slots.get(i).deliver(results.get(i));

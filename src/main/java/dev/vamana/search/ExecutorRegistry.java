@@ -14,6 +14,8 @@ import java.util.function.Supplier;
  */
 public final class ExecutorRegistry {
 
+  private static final CpuSearches CPU_SEARCHES = new CpuSearches();
+
   private static volatile SearchExecutor current;
   private static int installations;
 
@@ -22,6 +24,11 @@ public final class ExecutorRegistry {
   /** The installed executor, or null: readers then search on the calling thread. */
   public static SearchExecutor current() {
     return current;
+  }
+
+  /** What readers of this process answered without an executor. */
+  public static CpuSearches cpuSearches() {
+    return CPU_SEARCHES;
   }
 
   /** Tells the installed executor, if any, of a segment that has been opened. */

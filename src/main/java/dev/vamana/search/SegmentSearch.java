@@ -50,12 +50,13 @@ public final class SegmentSearch {
     WalkParameters own = walkParameters(strategy);
     WalkParameters walk = own == null ? WalkParameters.defaults(collector.k()) : own;
     int beam = Math.max(collector.k(), walk.beamWidth());
+    SearchExecutor executor = ExecutorRegistry.current();
     if (SearchPlan.scan(segment, beam, accepted)) {
+      count(executor, CpuSearches.Reason.SCAN);
       new ExactScan(scorer, ordinals).run(acceptedOrdinals);
       return;
     }
     int[] entryPoints = entryPoints(strategy, segment.size());
-    SearchExecutor executor = ExecutorRegistry.current();
     boolean asWorkItem = (own != null || executor != null) && wantsBestHits(collector);
     if (asWorkItem && collector.k() <= WalkParameters.MAX_BEAM_WIDTH) {
       FixedBitSet copy = AcceptedOrdinals.copy(acceptedOrdinals, segment.size());
@@ -73,13 +74,25 @@ public final class SegmentSearch {
       WorkResult result =
           executor == null ? CpuExecutor.search(item) : executor.search(List.of(item)).get(0);
       if (replay(result, ordinals)) {
+        if (executor == null) {
+          count(null, CpuSearches.Reason.NO_EXECUTOR);
+        }
         return;
       }
+      count(executor, CpuSearches.Reason.REPEATED);
+    } else {
+      count(executor, CpuSearches.Reason.COLLECTOR);
     }
     int[] starts = new int[entryPoints.length + 1];
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
     new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam).run(starts);
+  }
+
+  /** Counts an item as the CPU's; without an executor, that is the reason. */
+  private static void count(SearchExecutor executor, CpuSearches.Reason reason) {
+    ExecutorRegistry.cpuSearches()
+        .add(executor == null ? CpuSearches.Reason.NO_EXECUTOR : reason, 1);
   }
 
   /**

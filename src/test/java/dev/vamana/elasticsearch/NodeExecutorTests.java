@@ -1,13 +1,19 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.notices.Notice;
+import dev.vamana.elasticsearch.stats.Counters;
+import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
+import dev.vamana.elasticsearch.stats.StateStats;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Collections;
+import java.util.List;
 import java.util.function.Supplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.common.settings.Settings;
@@ -28,7 +34,7 @@ public class NodeExecutorTests extends LuceneTestCase {
     }
 
     @Override
-    public SearchExecutor open(GpuSettings settings) {
+    public SearchExecutor open(GpuSettings settings, NodeNotices notices) {
       opened++;
       return executors.get();
     }
@@ -36,12 +42,26 @@ public class NodeExecutorTests extends LuceneTestCase {
     @Override
     public GpuStats stats(SearchExecutor executor, GpuMode mode) {
       return new GpuStats(
-          mode.settingName(), GpuStats.State.READY, null, null, Collections.emptySortedMap());
+          new StateStats(
+              mode.settingName(), StateStats.State.READY, null, Counters.builder().build()),
+          Collections.emptySortedMap());
     }
+
+    @Override
+    public DeviceStats device(SearchExecutor executor) {
+      return null;
+    }
+
+    @Override
+    public void close() {}
   }
 
   private static SearchExecutor noDevice() {
     throw new GpuException(GpuException.Kind.UNAVAILABLE, "looked for libfoo, which is not there");
+  }
+
+  private static NodeExecutor start(GpuMode mode, TestDevices devices) {
+    return NodeExecutor.start(mode(mode), devices, new NodeNotices(() -> 17));
   }
 
   private static GpuSettings mode(GpuMode mode) {
@@ -50,22 +70,27 @@ public class NodeExecutorTests extends LuceneTestCase {
 
   public void testOffLooksForNothing() throws IOException {
     TestDevices devices = new TestDevices(NodeExecutorTests::noDevice);
-    try (NodeExecutor executor = NodeExecutor.start(mode(GpuMode.OFF), devices)) {
+    try (NodeExecutor executor = start(GpuMode.OFF, devices)) {
       assertEquals(0, devices.opened);
       assertNull(ExecutorRegistry.current());
-      assertEquals(GpuStats.State.OFF, executor.stats().state());
-      assertEquals("[vamana.gpu.enabled] is [off]", executor.stats().reason());
+      assertEquals(StateStats.State.OFF, executor.gpu().state().state());
+      assertEquals("[vamana.gpu.enabled] is [off]", executor.gpu().state().reason());
+      assertEquals(List.of(), executor.notices().notices());
     }
   }
 
   public void testAutoGoesOnWithoutADevice() throws IOException {
     TestDevices devices = new TestDevices(NodeExecutorTests::noDevice);
-    try (NodeExecutor executor = NodeExecutor.start(mode(GpuMode.AUTO), devices)) {
+    try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
       assertEquals(1, devices.opened);
       assertNull(ExecutorRegistry.current());
-      assertEquals("auto", executor.stats().enabled());
-      assertEquals(GpuStats.State.UNAVAILABLE, executor.stats().state());
-      assertEquals("looked for libfoo, which is not there", executor.stats().reason());
+      assertEquals("auto", executor.gpu().state().enabled());
+      assertEquals(StateStats.State.UNAVAILABLE, executor.gpu().state().state());
+      assertEquals("looked for libfoo, which is not there", executor.gpu().state().reason());
+      assertEquals(
+          List.of(
+              new Notice("gpu_unavailable", "gpu", "looked for libfoo, which is not there", 1, 17)),
+          executor.notices().notices());
     }
   }
 
@@ -75,17 +100,16 @@ public class NodeExecutorTests extends LuceneTestCase {
             () -> {
               throw new NoClassDefFoundError();
             });
-    try (NodeExecutor executor = NodeExecutor.start(mode(GpuMode.AUTO), devices)) {
-      assertEquals(GpuStats.State.UNAVAILABLE, executor.stats().state());
-      assertEquals("java.lang.NoClassDefFoundError", executor.stats().reason());
+    try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
+      assertEquals(StateStats.State.UNAVAILABLE, executor.gpu().state().state());
+      assertEquals("java.lang.NoClassDefFoundError", executor.gpu().state().reason());
     }
   }
 
   public void testRequiredFailsWithoutADevice() {
     TestDevices devices = new TestDevices(NodeExecutorTests::noDevice);
     IllegalStateException e =
-        expectThrows(
-            IllegalStateException.class, () -> NodeExecutor.start(mode(GpuMode.REQUIRED), devices));
+        expectThrows(IllegalStateException.class, () -> start(GpuMode.REQUIRED, devices));
     assertTrue(e.getMessage(), e.getMessage().contains("[vamana.gpu.enabled] is [required]"));
     assertTrue(e.getMessage(), e.getMessage().contains("looked for libfoo, which is not there"));
     assertNull(ExecutorRegistry.current());
@@ -94,12 +118,12 @@ public class NodeExecutorTests extends LuceneTestCase {
   public void testTheExecutorIsInstalledUntilTheLastNodeLetsGo() throws IOException {
     CpuExecutor installed = new CpuExecutor(Workers.callingThread());
     TestDevices devices = new TestDevices(() -> installed);
-    NodeExecutor first = NodeExecutor.start(mode(GpuMode.REQUIRED), devices);
-    NodeExecutor second = NodeExecutor.start(mode(GpuMode.AUTO), devices);
+    NodeExecutor first = start(GpuMode.REQUIRED, devices);
+    NodeExecutor second = start(GpuMode.AUTO, devices);
     assertEquals(1, devices.opened);
     assertSame(installed, ExecutorRegistry.current());
-    assertEquals("required", first.stats().enabled());
-    assertEquals(GpuStats.State.READY, second.stats().state());
+    assertEquals("required", first.gpu().state().enabled());
+    assertEquals(StateStats.State.READY, second.gpu().state().state());
     first.close();
     first.close();
     assertSame(installed, ExecutorRegistry.current());

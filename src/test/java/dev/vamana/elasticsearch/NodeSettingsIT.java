@@ -66,10 +66,14 @@ public class NodeSettingsIT {
       Map<?, ?> shown = onlyNode(node.client().get("/_vamana/stats"));
       assertEquals("vamana", shown.get("name"));
       assertEquals(node.transportAddress(), shown.get("transport_address"));
-      Map<?, ?> gpu = (Map<?, ?>) shown.get("gpu");
+      Map<?, ?> gpu = (Map<?, ?>) shown.get("state");
       assertEquals("auto", gpu.get("enabled"));
       assertEquals("unavailable", gpu.get("state"));
-      assertNull(gpu.get("device"));
+      assertNull(shown.get("device"));
+      assertEquals(
+          List.of("gpu_unavailable"),
+          ((List<?>) NodeClient.at(shown, "notices", "list"))
+              .stream().map(notice -> NodeClient.at(notice, "kind")).toList());
       String reason = (String) gpu.get("reason");
       assertNotNull(reason);
       assertFalse(reason, reason.contains("NotEntitled"));
@@ -106,7 +110,7 @@ public class NodeSettingsIT {
   @Test
   public void testOffLooksForNothing() throws IOException {
     try (RunningNode node = RunningNode.start(home, options("off"))) {
-      Map<?, ?> gpu = (Map<?, ?>) onlyNode(node.client().get("/_vamana/stats")).get("gpu");
+      Map<?, ?> gpu = (Map<?, ?>) onlyNode(node.client().get("/_vamana/stats")).get("state");
       assertEquals("off", gpu.get("enabled"));
       assertEquals("off", gpu.get("state"));
       assertEquals("[vamana.gpu.enabled] is [off]", gpu.get("reason"));
@@ -163,7 +167,7 @@ public class NodeSettingsIT {
           assertEquals(2, NodeClient.at(stats, "_nodes", "successful"));
           for (Object node : ((Map<?, ?>) stats.get("nodes")).values()) {
             boolean isFirst = NodeClient.at(node, "name").equals("first");
-            assertEquals(isFirst ? "unavailable" : "off", NodeClient.at(node, "gpu", "state"));
+            assertEquals(isFirst ? "unavailable" : "off", NodeClient.at(node, "state", "state"));
           }
           onlyNode(asked.client().get("/_vamana/second/stats"));
         }

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.elasticsearch.notices.NodeNotices;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +51,7 @@ public class ReformattingTests extends LuceneTestCase {
                   ElementType.FLOAT,
                   field.equals("flat") ? VectorIndexType.FLAT : VectorIndexType.HNSW),
           new VamanaVectorsFormat(),
-          new StockFieldNotices("index"));
+          new StockFieldNotices("index", new NodeNotices(() -> 1)));
 
   public void testFieldsOfOneSegmentDifferInFormat() throws IOException {
     try (Directory dir = newDirectory()) {
@@ -219,7 +220,8 @@ public class ReformattingTests extends LuceneTestCase {
             return new String[] {"default"};
           }
         };
-    return new VamanaCodecProvider(provider, formats, new StockFieldNotices("index"));
+    return new VamanaCodecProvider(
+        provider, formats, new StockFieldNotices("index", new NodeNotices(() -> 1)));
   }
 
   private static String names(Directory dir) throws IOException {

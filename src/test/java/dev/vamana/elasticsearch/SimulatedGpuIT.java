@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
@@ -79,13 +80,15 @@ public class SimulatedGpuIT {
       index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
       index.forceMerge();
       index.delete(0, COUNT, doc -> doc < DELETED);
-      Map<?, ?> gpu = gpu(node);
-      assertEquals("required", gpu.get("enabled"));
-      assertEquals("ready", gpu.get("state"));
-      assertEquals("simulated", NodeClient.at(gpu, "device", "name"));
+      Map<?, ?> stats = stats(node);
+      assertEquals("required", NodeClient.at(stats, "state", "enabled"));
+      assertEquals("ready", NodeClient.at(stats, "state", "state"));
+      assertEquals(true, NodeClient.at(stats, "state", "usable"));
+      assertEquals("simulated", NodeClient.at(stats, "device", "name"));
+      assertNull(NodeClient.at(stats, "device", "power_in_milliwatts"));
       assertAnsweredByTheDevice(node, index);
       node.client().delete("/photos");
-      assertEquals(0L, awaitZero(node, "device_bytes"));
+      assertEquals(0L, awaitZero(node, "device"));
       createMapped(node, "apart", 0);
       createMapped(node, "compound", 1);
       node.stop();
@@ -95,14 +98,15 @@ public class SimulatedGpuIT {
     try (RunningNode node = RunningNode.start(home, options("mapped-graph"))) {
       for (String name : List.of("apart", "compound")) {
         assertAnsweredByTheDevice(node, new TestIndex(node.client(), name));
-        assertTrue(counter(node, "residency", "page_cache_bytes") > 0);
+        assertTrue(counter(node, "memory", "page_cache", "used_in_bytes") > 0);
       }
       assertEquals(
-          sum(node, "items_by_placement"), counter(node, "items_by_placement", "mapped-graph"));
+          sum(node, "by_placement"),
+          counter(node, "executor", "items", "by_placement", "mapped-graph"));
       // whoever deletes an index unmaps its files, which the device must not read any more then
       node.client().delete("/apart");
       node.client().delete("/compound");
-      assertEquals(0L, awaitZero(node, "page_cache_bytes"));
+      assertEquals(0L, awaitZero(node, "page_cache"));
       node.stop();
       log = node.log();
     }
@@ -128,7 +132,7 @@ public class SimulatedGpuIT {
 
   private static void assertAnsweredByTheDevice(RunningNode node, TestIndex index)
       throws IOException {
-    long before = sum(node, "items_by_placement");
+    long before = sum(node, "by_placement");
     double recall = 0;
     for (int i = 0; i < QUERIES; i++) {
       float[] query = VECTORS.vector(i * (COUNT / QUERIES));
@@ -138,8 +142,8 @@ public class SimulatedGpuIT {
       recall += Answers.recall(scores, 10, answer) / QUERIES;
     }
     assertTrue("recall " + recall, recall >= 0.9);
-    assertTrue(gpu(node).toString(), sum(node, "items_by_placement") >= before + QUERIES);
-    Map<?, ?> onCpu = (Map<?, ?>) gpu(node).get("items_on_cpu");
+    assertTrue(stats(node).toString(), sum(node, "by_placement") >= before + QUERIES);
+    Map<?, ?> onCpu = (Map<?, ?>) NodeClient.at(stats(node), "executor", "items", "on_cpu");
     onCpu.forEach((reason, count) -> assertEquals(reason.toString(), 0, count));
   }
 
@@ -149,27 +153,27 @@ public class SimulatedGpuIT {
     }
   }
 
-  private static Map<?, ?> gpu(RunningNode node) throws IOException {
+  private static Map<?, ?> stats(RunningNode node) throws IOException {
     Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats").get("nodes");
-    return (Map<?, ?>) NodeClient.at(nodes.values().iterator().next(), "gpu");
+    return (Map<?, ?>) nodes.values().iterator().next();
   }
 
-  private static long counter(RunningNode node, String group, String name) throws IOException {
-    Object value = NodeClient.at(gpu(node), group, name);
+  private static long counter(RunningNode node, String... path) throws IOException {
+    Object value = NodeClient.at(stats(node), path);
     return value == null ? 0 : ((Number) value).longValue();
   }
 
   private static long sum(RunningNode node, String group) throws IOException {
-    return ((Map<?, ?>) gpu(node).get(group))
+    return ((Map<?, ?>) NodeClient.at(stats(node), "executor", "items", group))
         .values().stream().mapToLong(value -> ((Number) value).longValue()).sum();
   }
 
   /** Readers are closed a moment after the index is deleted. */
   private static long awaitZero(RunningNode node, String name) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
-    long value = counter(node, "residency", name);
+    long value = counter(node, "memory", name, "used_in_bytes");
     while (value > 0 && System.nanoTime() < deadline) {
-      value = counter(node, "residency", name);
+      value = counter(node, "memory", name, "used_in_bytes");
     }
     return value;
   }

@@ -70,11 +70,11 @@ public class StubbedDeviceIT {
 
   private Object stats(String... path) throws IOException {
     Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats").get("nodes");
-    return NodeClient.at(NodeClient.at(nodes.values().iterator().next(), "gpu"), path);
+    return NodeClient.at(nodes.values().iterator().next(), path);
   }
 
   private long answered(String placement) throws IOException {
-    return ((Number) stats("items_by_placement", placement)).longValue();
+    return ((Number) stats("executor", "items", "by_placement", placement)).longValue();
   }
 
   @Test
@@ -89,8 +89,14 @@ public class StubbedDeviceIT {
 
   private void assertAnswersFromTheDevice(String placement) throws IOException {
     start(placement);
-    assertEquals("ready", stats("state"));
+    assertEquals("ready", stats("state", "state"));
     assertEquals("stub", stats("device", "name"));
+    // what the stub of the management library says
+    assertEquals("580.65.06", stats("device", "driver_version"));
+    assertEquals(754820096, stats("device", "memory_used_in_bytes"));
+    assertEquals(37, stats("device", "utilization_percent"));
+    assertEquals(123456, stats("device", "power_in_milliwatts"));
+    assertEquals(41, stats("device", "temperature_in_celsius"));
     TestIndex index =
         TestIndex.create(
             node.client(),
@@ -110,7 +116,7 @@ public class StubbedDeviceIT {
     }
     assertTrue("recall " + recall, recall >= 0.9);
     // three segments a query
-    assertEquals(stats("items_on_cpu").toString(), 3 * queries, answered(placement));
+    assertEquals(stats("executor", "items", "on_cpu").toString(), 3 * queries, answered(placement));
     index.delete(0, COUNT, doc -> doc % 50 == 0);
     float[] vector = VECTORS.vector(1);
     Answers.assertBest(
@@ -118,7 +124,7 @@ public class StubbedDeviceIT {
         1,
         index.knn("v", vector, 1, 50));
     // where deleted documents leave a walk with too few hits, the CPU answers
-    assertTrue(stats("items_on_cpu").toString(), answered(placement) > 3 * queries);
+    assertTrue(stats("executor", "items", "on_cpu").toString(), answered(placement) > 3 * queries);
     index.forceMerge();
     Answers.assertBest(
         VECTORS.scores(vector, Similarity.L2_NORM, doc -> doc % 50 != 0),

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.elasticsearch.notices.NodeNotices;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -24,7 +25,8 @@ public class VectorFieldFormatsTests extends LuceneTestCase {
   private final VamanaVectorsFormat format = new VamanaVectorsFormat();
   private final Map<String, MappedFieldType> mapping = new HashMap<>();
   private final VectorFieldFormats formats =
-      VectorFieldFormats.vamana(mapping::get, format, new StockFieldNotices("index"));
+      VectorFieldFormats.vamana(
+          mapping::get, format, new StockFieldNotices("index", new NodeNotices(() -> 1)));
 
   public void testGraphTypesGetTheSameInstance() {
     for (VectorIndexType type : VectorIndexType.values()) {

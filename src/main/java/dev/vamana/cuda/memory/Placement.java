@@ -19,6 +19,16 @@ public enum Placement {
   /** Codes on the device; the CPU fetches neighbours for every step (BANG base, section 3.2). */
   HOST_FETCH;
 
+  /** Whether the graph is copied to the device. */
+  public boolean copiesGraph() {
+    return this == IN_MEMORY || copiesCodes() == false;
+  }
+
+  /** Whether codes are copied to the device, rather than vectors that walks read. */
+  public boolean copiesCodes() {
+    return this == IN_MEMORY || this == MAPPED_GRAPH || this == HOST_FETCH;
+  }
+
   /** As settings spell it, for instance {@code mapped-graph}. */
   public String settingName() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -2,11 +2,15 @@ package dev.vamana.cuda.memory;
 
 import java.util.Collection;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what a residency does. Thread-safe. */
-final class ResidencyCounters {
+/**
+ * Counts what residencies do, of which there is one a context: what has happened is kept when a
+ * context is lost. Thread-safe.
+ */
+public final class ResidencyCounters {
 
   private final LongAdder uploads = new LongAdder();
   private final LongAdder uploadBytes = new LongAdder();
@@ -16,7 +20,8 @@ final class ResidencyCounters {
   private final LongAdder hits = new LongAdder();
   private final Map<Absence, LongAdder> misses = new EnumMap<>(Absence.class);
 
-  ResidencyCounters() {
+  /** Counters at 0. */
+  public ResidencyCounters() {
     for (Absence absence : Absence.values()) {
       misses.put(absence, new LongAdder());
     }
@@ -42,6 +47,11 @@ final class ResidencyCounters {
 
   void missed(Absence absence) {
     misses.get(absence).increment();
+  }
+
+  /** The counters of events while there is no residency. */
+  public ResidencyStats withoutContext() {
+    return snapshot(List.of(), null);
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.SegmentView;
 
 /**
@@ -17,11 +18,13 @@ public interface ResidencyListener {
   /** A segment made room for another. */
   default void evicted(SegmentView view) {}
 
+  /** The driver refused a placement of a segment, for which others are tried then. */
+  default void refused(SegmentView view, GpuException reason) {}
+
   /**
    * A segment could not be uploaded and is searched on the CPU, or could not be freed.
    *
-   * @param reason a {@link dev.vamana.cuda.driver.GpuException}, which may say that the context is
-   *     lost, or any other
+   * @param reason a {@link GpuException}, which may say that the context is lost, or any other
    */
   default void failed(SegmentView view, Throwable reason) {}
 }

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.SegmentView;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,6 +17,7 @@ final class SegmentPlacer {
   private final ResidencyCounters counters;
   private final Collection<SegmentEntry> entries;
   private final BiConsumer<SegmentEntry, Resident> evict;
+  private final BiConsumer<SegmentView, GpuException> refused;
   private final long evictAfter;
 
   /**
@@ -35,17 +37,20 @@ final class SegmentPlacer {
    *
    * @param entries all segments, of which some may be evicted
    * @param evict frees a segment that has been retired unused
+   * @param refused is told of placements that the driver refuses
    */
   SegmentPlacer(
       ResidencyOptions options,
       ResidencyCounters counters,
       Collection<SegmentEntry> entries,
-      BiConsumer<SegmentEntry, Resident> evict) {
+      BiConsumer<SegmentEntry, Resident> evict,
+      BiConsumer<SegmentView, GpuException> refused) {
     this.planner = new PlacementPlanner(options.placement());
     this.evictAfter = options.evictAfter().toNanos();
     this.counters = counters;
     this.entries = entries;
     this.evict = evict;
+    this.refused = refused;
   }
 
   /** Brings a segment to the device, or tells why not. */
@@ -98,6 +103,7 @@ final class SegmentPlacer {
         candidates.remove(plan);
         if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
           entry.refused().add(plan);
+          refused.accept(entry.view(), e);
         }
         if (memory.registrations().supported() == false) {
           candidates.removeIf(candidate -> candidate.mappedBytes() > 0);
@@ -149,6 +155,7 @@ final class SegmentPlacer {
       counters.failed();
       if (e instanceof GpuException gpu && gpu.kind() == GpuException.Kind.NOT_SUPPORTED) {
         entry.refused().add(plan);
+        refused.accept(entry.view(), gpu);
       }
       return new Outcome(null, null, e);
     } finally {

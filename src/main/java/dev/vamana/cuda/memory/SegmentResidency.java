@@ -36,7 +36,7 @@ public final class SegmentResidency implements Residency {
   private final ResidencyOptions options;
   private final LongSupplier clock;
   private final SerialTasks tasks;
-  private final ResidencyCounters counters = new ResidencyCounters();
+  private final ResidencyCounters counters;
   private final SegmentPlacer placer;
   private final CurrentMemory memories;
   private final Map<SegmentView, SegmentEntry> entries = new ConcurrentHashMap<>();
@@ -64,7 +64,21 @@ public final class SegmentResidency implements Residency {
       ResidencyOptions options,
       Executor executor,
       ResidencyListener listener) {
-    this(drivers, options, executor, listener, System::nanoTime);
+    this(drivers, options, executor, listener, new ResidencyCounters());
+  }
+
+  /**
+   * Makes a residency of no segments that counts on where another one has ended.
+   *
+   * @param counters shared by the residencies of one device, one after the other
+   */
+  public SegmentResidency(
+      Supplier<CudaDriver> drivers,
+      ResidencyOptions options,
+      Executor executor,
+      ResidencyListener listener,
+      ResidencyCounters counters) {
+    this(drivers, options, executor, listener, counters, System::nanoTime);
   }
 
   /**
@@ -78,12 +92,24 @@ public final class SegmentResidency implements Residency {
       Executor executor,
       ResidencyListener listener,
       LongSupplier clock) {
+    this(drivers, options, executor, listener, new ResidencyCounters(), clock);
+  }
+
+  private SegmentResidency(
+      Supplier<CudaDriver> drivers,
+      ResidencyOptions options,
+      Executor executor,
+      ResidencyListener listener,
+      ResidencyCounters counters,
+      LongSupplier clock) {
+    this.counters = Objects.requireNonNull(counters, "counters");
     this.options = Objects.requireNonNull(options, "options");
     this.clock = Objects.requireNonNull(clock, "clock");
     this.listener = Objects.requireNonNull(listener, "listener");
     this.tasks = new SerialTasks(Objects.requireNonNull(executor, "executor"));
     this.memories = new CurrentMemory(Objects.requireNonNull(drivers, "drivers"), options);
-    this.placer = new SegmentPlacer(options, counters, entries.values(), this::evict);
+    this.placer =
+        new SegmentPlacer(options, counters, entries.values(), this::evict, listener::refused);
   }
 
   @Override

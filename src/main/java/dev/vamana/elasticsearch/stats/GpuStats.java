@@ -1,174 +1,161 @@
 package dev.vamana.elasticsearch.stats;
 
-import java.io.IOException;
+import dev.vamana.search.CpuSearches;
 import java.util.Collections;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.StreamOutput;
-import org.elasticsearch.common.io.stream.Writeable;
-import org.elasticsearch.xcontent.ToXContentObject;
-import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * A node's GPU: whether it is used, what it is, and what it has done since the node started.
+ * What a node knows of its GPU, and the parts of the node's statistics that are made of it.
  *
- * <p>Counters travel under their names, so that nodes of different versions of the plugin
- * understand each other.
- *
- * @param enabled what the setting {@code vamana.gpu.enabled} says
- * @param state whether it answers searches now
- * @param reason why it does not, or null if it does
- * @param device what it is, or null if there is none
- * @param counters groups of counters, by name
+ * @param state whether it answers searches
+ * @param counters an executor's groups of counters, by name; empty without one
  */
-public record GpuStats(
-    String enabled,
-    State state,
-    String reason,
-    Device device,
-    SortedMap<String, SortedMap<String, Long>> counters)
-    implements Writeable, ToXContentObject {
+public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Long>> counters) {
 
-  /** Whether a GPU answers searches. */
-  public enum State {
-    /** Switched off by the node's settings. */
-    OFF,
-    /** There was no usable one when the node started. */
-    UNAVAILABLE,
-    /** It answers searches. */
-    READY,
-    /** It has failed; the CPU answers until it is tried again. */
-    FAILED;
+  private static final String ITEMS = "items";
+  private static final String RESIDENCY = "residency";
 
-    String label() {
-      return name().toLowerCase(Locale.ROOT);
+  public GpuStats {
+    Objects.requireNonNull(state, "state");
+    Objects.requireNonNull(counters, "counters");
+  }
+
+  /** A node without a usable GPU. */
+  public static GpuStats without(String enabled, StateStats.State state, String reason) {
+    return new GpuStats(
+        new StateStats(enabled, state, reason, Counters.builder().build()),
+        Collections.emptySortedMap());
+  }
+
+  private SortedMap<String, Long> group(String name) {
+    return counters.getOrDefault(name, Collections.emptySortedMap());
+  }
+
+  private Long value(String group, String name) {
+    return group(group).get(name);
+  }
+
+  /** Those of a group whose names begin with a prefix, which is cut off. */
+  private Counters withPrefix(String group, String prefix, String suffix) {
+    Counters.Builder found = Counters.builder();
+    group(group)
+        .forEach(
+            (name, value) -> {
+              if (name.startsWith(prefix)) {
+                found.put(name.substring(prefix.length()) + suffix, value);
+              }
+            });
+    return found.build();
+  }
+
+  /** What lies on the device, or null without one. */
+  public Counters residency() {
+    if (group(RESIDENCY).isEmpty()) {
+      return null;
     }
+    Counters segments = withPrefix(RESIDENCY, "segments_", "");
+    SortedMap<String, Long> byPlacement = new TreeMap<>(segments.values());
+    Long waiting = byPlacement.remove("waiting");
+    Counters resident = Counters.of(byPlacement);
+    return Counters.builder()
+        .put("hits", value(RESIDENCY, "hits"))
+        .put("evictions", value(RESIDENCY, "evictions"))
+        .put(
+            "segments",
+            Counters.builder()
+                .put("resident", resident.sum())
+                .put("waiting", waiting)
+                .put("by_placement", resident)
+                .build())
+        .put("device_memory", withPrefix(RESIDENCY, "bytes_", "_in_bytes"))
+        .put(
+            "uploads",
+            Counters.builder()
+                .put("count", value(RESIDENCY, "uploads"))
+                .put("failures", value(RESIDENCY, "upload_failures"))
+                .put("copied_in_bytes", value(RESIDENCY, "upload_bytes"))
+                .put("time_in_millis", millis(value(RESIDENCY, "upload_nanos")))
+                .build())
+        .put("misses", withPrefix(RESIDENCY, "misses_", ""))
+        .put(
+            "waits",
+            Counters.builder()
+                .put("count", value("upload_waits", "count"))
+                .put("time_in_millis", millis(value("upload_waits", "nanos")))
+                .build())
+        .build();
+  }
+
+  private static Long millis(Long nanos) {
+    return nanos == null ? null : Long.valueOf(nanos / 1_000_000);
   }
 
   /**
-   * What a device is.
+   * Who answered queries.
    *
-   * @param ordinal its number, from 0
-   * @param name as the driver tells it
-   * @param computeCapability ten times major plus minor, 90 for 9.0
-   * @param multiprocessors streaming multiprocessors
-   * @param totalBytes its memory
-   * @param driverVersion the driver's CUDA version, 13000 for 13.0
+   * @param readers what was answered without asking the executor
    */
-  public record Device(
-      int ordinal,
-      String name,
-      int computeCapability,
-      int multiprocessors,
-      long totalBytes,
-      int driverVersion)
-      implements Writeable, ToXContentObject {
-
-    Device(StreamInput in) throws IOException {
-      this(
-          in.readVInt(),
-          in.readString(),
-          in.readVInt(),
-          in.readVInt(),
-          in.readVLong(),
-          in.readVInt());
-    }
-
-    @Override
-    public void writeTo(StreamOutput out) throws IOException {
-      out.writeVInt(ordinal);
-      out.writeString(name);
-      out.writeVInt(computeCapability);
-      out.writeVInt(multiprocessors);
-      out.writeVLong(totalBytes);
-      out.writeVInt(driverVersion);
-    }
-
-    @Override
-    public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
-      json.startObject();
-      json.field("ordinal", ordinal);
-      json.field("name", name);
-      json.field("compute_capability", computeCapability / 10 + "." + computeCapability % 10);
-      json.field("multiprocessors", multiprocessors);
-      json.field("memory_bytes", totalBytes);
-      json.field("cuda_version", driverVersion / 1000 + "." + driverVersion % 1000 / 10);
-      return json.endObject();
-    }
+  public ExecutorStats executor(CpuSearches readers) {
+    Map<String, Long> onCpu = new TreeMap<>(group("items_on_cpu"));
+    long asked = 0;
+    asked += add(onCpu, "no_device", readers.count(CpuSearches.Reason.NO_EXECUTOR));
+    asked += add(onCpu, "scan", readers.count(CpuSearches.Reason.SCAN));
+    asked += add(onCpu, "collector", readers.count(CpuSearches.Reason.COLLECTOR));
+    Counters.Builder items =
+        Counters.builder()
+            .put("requested", asked + group(ITEMS).getOrDefault("requested", 0L))
+            .put("cancelled", group(ITEMS).getOrDefault("cancelled", 0L))
+            .put("repeated_on_cpu", readers.count(CpuSearches.Reason.REPEATED))
+            .put("by_placement", Counters.of(group("items_by_placement")))
+            .put("on_cpu", Counters.of(onCpu));
+    return new ExecutorStats(
+        items.build(),
+        launches(),
+        Histogram.of(group("batch_sizes")),
+        Histogram.of(group("wait_micros")));
   }
 
-  /** Copies the counters. */
-  public GpuStats {
-    Objects.requireNonNull(enabled, "enabled");
-    Objects.requireNonNull(state, "state");
-    SortedMap<String, SortedMap<String, Long>> copy = new TreeMap<>();
-    counters.forEach(
-        (group, values) ->
-            copy.put(group, Collections.unmodifiableSortedMap(new TreeMap<>(values))));
-    counters = Collections.unmodifiableSortedMap(copy);
+  private static long add(Map<String, Long> counts, String name, long more) {
+    counts.merge(name, more, Long::sum);
+    return more;
   }
 
-  /** Statistics of a node without a usable GPU. */
-  public static GpuStats without(String enabled, State state, String reason) {
-    return new GpuStats(enabled, state, reason, null, Collections.emptySortedMap());
+  private Counters launches() {
+    return Counters.builder()
+        .put("count", value("batches", "launches"))
+        .put("failed", value("batches", "failed_launches"))
+        .put("in_flight", value("now", "launches_in_flight"))
+        .put("items", value("batches", "items"))
+        .put("parts", value("batches", "requests"))
+        .put("abandoned_parts", value("batches", "abandoned_requests"))
+        .put("copied_bitsets", value("batches", "copied_bitsets"))
+        .put("distances", value("batches", "distances"))
+        .put("steps", value("batches", "steps"))
+        .put("wait_in_micros", value("batches", "wait_micros"))
+        .build();
   }
 
-  /** Reads what {@link #writeTo} wrote. */
-  public GpuStats(StreamInput in) throws IOException {
-    this(
-        in.readString(),
-        in.readEnum(State.class),
-        in.readOptionalString(),
-        in.readOptionalWriteable(Device::new),
-        readCounters(in));
+  /** Memory of the device and of the host that serves it; nothing without a device. */
+  public Counters memory() {
+    return Counters.builder()
+        .putIfAny("device", budget("device_bytes", "device_limit_bytes"))
+        .putIfAny("page_cache", budget("page_cache_bytes", "page_cache_limit_bytes"))
+        .putIfAny(
+            "staging",
+            Counters.builder()
+                .put("used_in_bytes", value("now", "staging_bytes"))
+                .put("limit_in_bytes", value("now", "staging_limit_bytes"))
+                .build())
+        .build();
   }
 
-  private static SortedMap<String, SortedMap<String, Long>> readCounters(StreamInput in)
-      throws IOException {
-    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
-    int count = in.readVInt();
-    for (int i = 0; i < count; i++) {
-      String group = in.readString();
-      groups.put(group, new TreeMap<>(in.readMap(StreamInput::readZLong)));
-    }
-    return groups;
-  }
-
-  @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    out.writeString(enabled);
-    out.writeEnum(state);
-    out.writeOptionalString(reason);
-    out.writeOptionalWriteable(device);
-    out.writeVInt(counters.size());
-    for (Map.Entry<String, SortedMap<String, Long>> group : counters.entrySet()) {
-      out.writeString(group.getKey());
-      out.writeMap(group.getValue(), StreamOutput::writeZLong);
-    }
-  }
-
-  @Override
-  public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
-    json.startObject();
-    json.field("enabled", enabled);
-    json.field("state", state.label());
-    if (reason != null) {
-      json.field("reason", reason);
-    }
-    if (device != null) {
-      json.field("device", device);
-    }
-    for (Map.Entry<String, SortedMap<String, Long>> group : counters.entrySet()) {
-      json.startObject(group.getKey());
-      for (Map.Entry<String, Long> counter : group.getValue().entrySet()) {
-        json.field(counter.getKey(), counter.getValue());
-      }
-      json.endObject();
-    }
-    return json.endObject();
+  private Counters budget(String used, String limit) {
+    return Counters.builder()
+        .put("used_in_bytes", value(RESIDENCY, used))
+        .put("limit_in_bytes", value(RESIDENCY, limit))
+        .build();
   }
 }

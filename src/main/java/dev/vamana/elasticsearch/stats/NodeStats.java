@@ -1,22 +1,49 @@
 package dev.vamana.elasticsearch.stats;
 
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.notices.Notice;
 import java.io.IOException;
 import java.util.Objects;
 import org.elasticsearch.action.support.nodes.BaseNodeResponse;
 import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.xcontent.ToXContent;
 import org.elasticsearch.xcontent.ToXContentFragment;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /** One node's statistics. */
 public final class NodeStats extends BaseNodeResponse implements ToXContentFragment {
-  private final GpuStats gpu;
+  private final Times times;
+  private final Sections sections;
+
+  /**
+   * When the statistics are of.
+   *
+   * @param timestamp when they were taken, in milliseconds since 1970
+   * @param since when counting began
+   */
+  public record Times(long timestamp, long since) {}
+
+  /**
+   * The parts of the statistics; those that were not asked for, or that this node does not have,
+   * are null.
+   */
+  public record Sections(
+      DeviceStats device,
+      StateStats state,
+      Counters residency,
+      ExecutorStats executor,
+      Counters build,
+      Counters training,
+      Counters memory,
+      NodeNotices.Snapshot notices) {}
 
   /** Statistics of a node. */
-  public NodeStats(DiscoveryNode node, GpuStats gpu) {
+  public NodeStats(DiscoveryNode node, Times times, Sections sections) {
     super(node);
-    this.gpu = Objects.requireNonNull(gpu, "gpu");
+    this.times = Objects.requireNonNull(times, "times");
+    this.sections = Objects.requireNonNull(sections, "sections");
   }
 
   /**
@@ -26,24 +53,77 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
    */
   NodeStats(StreamInput in, DiscoveryNode node) throws IOException {
     super(in, node);
-    gpu = new GpuStats(in);
+    times = new Times(in.readZLong(), in.readZLong());
+    sections =
+        new Sections(
+            in.readOptionalWriteable(DeviceStats::new),
+            in.readOptionalWriteable(StateStats::new),
+            in.readOptionalWriteable(Counters::new),
+            in.readOptionalWriteable(ExecutorStats::new),
+            in.readOptionalWriteable(Counters::new),
+            in.readOptionalWriteable(Counters::new),
+            in.readOptionalWriteable(Counters::new),
+            in.readBoolean()
+                ? new NodeNotices.Snapshot(in.readCollectionAsList(Notice::new), in.readVLong())
+                : null);
   }
 
-  /** The node's GPU. */
-  public GpuStats gpu() {
-    return gpu;
+  /** When the statistics are of. */
+  public Times times() {
+    return times;
+  }
+
+  /** What was asked for. */
+  public Sections sections() {
+    return sections;
   }
 
   @Override
   public void writeTo(StreamOutput out) throws IOException {
     super.writeTo(out);
-    gpu.writeTo(out);
+    out.writeZLong(times.timestamp());
+    out.writeZLong(times.since());
+    out.writeOptionalWriteable(sections.device());
+    out.writeOptionalWriteable(sections.state());
+    out.writeOptionalWriteable(sections.residency());
+    out.writeOptionalWriteable(sections.executor());
+    out.writeOptionalWriteable(sections.build());
+    out.writeOptionalWriteable(sections.training());
+    out.writeOptionalWriteable(sections.memory());
+    out.writeBoolean(sections.notices() != null);
+    if (sections.notices() != null) {
+      out.writeCollection(sections.notices().notices());
+      out.writeVLong(sections.notices().dropped());
+    }
   }
 
   @Override
   public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
     json.field("name", getNode().getName());
     json.field("transport_address", getNode().getAddress().toString());
-    return json.field("gpu", gpu);
+    json.timestampFieldsFromUnixEpochMillis("timestamp", "timestamp_string", times.timestamp());
+    json.timestampFieldsFromUnixEpochMillis("since", "since_string", times.since());
+    section(json, Metric.DEVICE, sections.device());
+    section(json, Metric.STATE, sections.state());
+    section(json, Metric.RESIDENCY, sections.residency());
+    section(json, Metric.EXECUTOR, sections.executor());
+    section(json, Metric.BUILD, sections.build());
+    section(json, Metric.TRAINING, sections.training());
+    section(json, Metric.MEMORY, sections.memory());
+    NodeNotices.Snapshot notices = sections.notices();
+    if (notices != null) {
+      json.startObject(Metric.NOTICES.label());
+      json.field("dropped", notices.dropped());
+      json.xContentList("list", notices.notices());
+      json.endObject();
+    }
+    return json;
+  }
+
+  private static void section(XContentBuilder json, Metric metric, ToXContent section)
+      throws IOException {
+    if (section != null) {
+      json.field(metric.label(), section);
+    }
   }
 }

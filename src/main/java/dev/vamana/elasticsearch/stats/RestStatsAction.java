@@ -8,7 +8,7 @@ import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
 
-/** {@code GET /_vamana/stats} and {@code GET /_vamana/{nodeId}/stats}. */
+/** {@code GET /_vamana/stats}, of some nodes or all, and of some metrics or all. */
 public final class RestStatsAction extends BaseRestHandler {
 
   @Override
@@ -20,7 +20,9 @@ public final class RestStatsAction extends BaseRestHandler {
   public List<Route> routes() {
     return List.of(
         new Route(RestRequest.Method.GET, "/_vamana/stats"),
-        new Route(RestRequest.Method.GET, "/_vamana/{nodeId}/stats"));
+        new Route(RestRequest.Method.GET, "/_vamana/stats/{metric}"),
+        new Route(RestRequest.Method.GET, "/_vamana/{nodeId}/stats"),
+        new Route(RestRequest.Method.GET, "/_vamana/{nodeId}/stats/{metric}"));
   }
 
   @Override
@@ -30,8 +32,11 @@ public final class RestStatsAction extends BaseRestHandler {
 
   @Override
   protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
+    String[] metrics = Strings.splitStringByCommaToArray(request.param("metric", ""));
     StatsRequest stats =
-        new StatsRequest(Strings.splitStringByCommaToArray(request.param("nodeId", "")));
+        new StatsRequest(
+            request.hasParam("metric") ? Metric.of(List.of(metrics)) : Metric.all(),
+            Strings.splitStringByCommaToArray(request.param("nodeId", "")));
     stats.setTimeout(request.paramAsTime("timeout", stats.timeout()));
     return channel ->
         new RestCancellableNodeClient(client, request.getHttpChannel())

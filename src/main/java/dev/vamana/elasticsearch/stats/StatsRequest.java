@@ -1,9 +1,12 @@
 package dev.vamana.elasticsearch.stats;
 
 import java.io.IOException;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import org.elasticsearch.action.support.nodes.BaseNodesRequest;
 import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.tasks.CancellableTask;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.tasks.TaskId;
@@ -12,13 +15,22 @@ import org.elasticsearch.transport.AbstractTransportRequest;
 /** Asks nodes for their statistics. */
 public final class StatsRequest extends BaseNodesRequest {
 
+  private final Set<Metric> metrics;
+
   /**
    * A request to some nodes.
    *
+   * @param metrics what to tell
    * @param nodes ids, names or attributes as in all requests to nodes; none means all
    */
-  public StatsRequest(String... nodes) {
+  public StatsRequest(Set<Metric> metrics, String... nodes) {
     super(nodes);
+    this.metrics = Set.copyOf(metrics);
+  }
+
+  /** What to tell. */
+  public Set<Metric> metrics() {
+    return metrics;
   }
 
   @Override
@@ -29,10 +41,27 @@ public final class StatsRequest extends BaseNodesRequest {
 
   /** What each node is sent. */
   static final class OfNode extends AbstractTransportRequest {
-    OfNode() {}
+    private final Set<Metric> metrics;
+
+    OfNode(Set<Metric> metrics) {
+      this.metrics = Set.copyOf(metrics);
+    }
 
     OfNode(StreamInput in) throws IOException {
       super(in);
+      metrics = Set.copyOf(in.readEnumSet(Metric.class));
+    }
+
+    @Override
+    public void writeTo(StreamOutput out) throws IOException {
+      super.writeTo(out);
+      EnumSet<Metric> written = EnumSet.noneOf(Metric.class);
+      written.addAll(metrics);
+      out.writeEnumSet(written);
+    }
+
+    Set<Metric> metrics() {
+      return metrics;
     }
 
     @Override

@@ -1,9 +1,9 @@
 package dev.vamana.elasticsearch.stats;
 
+import dev.vamana.search.ExecutorRegistry;
 import java.io.IOException;
 import java.util.List;
-import java.util.Objects;
-import java.util.function.Supplier;
+import java.util.Set;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.FailedNodeException;
 import org.elasticsearch.action.support.ActionFilters;
@@ -25,17 +25,9 @@ public final class TransportStatsAction
   public static final ActionType<StatsResponse> TYPE =
       new ActionType<>("cluster:monitor/vamana/stats");
 
-  private final Source source;
-
-  /** Where this node's statistics come from. */
-  public static final class Source {
-    private final Supplier<GpuStats> gpu;
-
-    /** Asks for the statistics anew for each request. */
-    public Source(Supplier<GpuStats> gpu) {
-      this.gpu = Objects.requireNonNull(gpu, "gpu");
-    }
-  }
+  private final StatsSource source;
+  private final ThreadPool threads;
+  private final long since;
 
   /** Called by the node. */
   @Inject
@@ -44,7 +36,7 @@ public final class TransportStatsAction
       ClusterService cluster,
       TransportService transport,
       ActionFilters filters,
-      Source source) {
+      StatsSource source) {
     super(
         TYPE.name(),
         cluster,
@@ -53,6 +45,8 @@ public final class TransportStatsAction
         StatsRequest.OfNode::new,
         threads.executor(ThreadPool.Names.MANAGEMENT));
     this.source = source;
+    this.threads = threads;
+    this.since = threads.absoluteTimeInMillis();
   }
 
   @Override
@@ -63,7 +57,7 @@ public final class TransportStatsAction
 
   @Override
   protected StatsRequest.OfNode newNodeRequest(StatsRequest request) {
-    return new StatsRequest.OfNode();
+    return new StatsRequest.OfNode(request.metrics());
   }
 
   @Override
@@ -73,6 +67,21 @@ public final class TransportStatsAction
 
   @Override
   protected NodeStats nodeOperation(StatsRequest.OfNode request, Task task) {
-    return new NodeStats(clusterService.localNode(), source.gpu.get());
+    Set<Metric> asked = request.metrics();
+    GpuStats gpu = source.gpu();
+    NodeStats.Sections sections =
+        new NodeStats.Sections(
+            asked.contains(Metric.DEVICE) ? source.device() : null,
+            asked.contains(Metric.STATE) ? gpu.state() : null,
+            asked.contains(Metric.RESIDENCY) ? gpu.residency() : null,
+            asked.contains(Metric.EXECUTOR) ? gpu.executor(ExecutorRegistry.cpuSearches()) : null,
+            null,
+            null,
+            asked.contains(Metric.MEMORY) ? gpu.memory() : null,
+            asked.contains(Metric.NOTICES) ? source.notices() : null);
+    return new NodeStats(
+        clusterService.localNode(),
+        new NodeStats.Times(threads.absoluteTimeInMillis(), since),
+        sections);
   }
 }

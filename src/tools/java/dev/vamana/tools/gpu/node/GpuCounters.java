@@ -11,15 +11,20 @@ import java.util.TreeMap;
  *
  * @param state for instance {@code ready}
  * @param reason why it is not ready, or null
- * @param gpu all that is shown
+ * @param gpu who answered items: {@code items_by_placement} and {@code items_on_cpu}
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
   /** The counters of a single node up to now. */
   static GpuCounters of(RunningNode node) throws IOException {
     Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/_local/stats").get("nodes");
-    Map<?, ?> gpu = (Map<?, ?>) NodeClient.at(nodes.values().iterator().next(), "gpu");
-    return new GpuCounters((String) gpu.get("state"), (String) gpu.get("reason"), gpu);
+    Object shown = nodes.values().iterator().next();
+    return new GpuCounters(
+        (String) NodeClient.at(shown, "state", "state"),
+        (String) NodeClient.at(shown, "state", "reason"),
+        Map.of(
+            "items_by_placement", NodeClient.at(shown, "executor", "items", "by_placement"),
+            "items_on_cpu", NodeClient.at(shown, "executor", "items", "on_cpu")));
   }
 
   /**

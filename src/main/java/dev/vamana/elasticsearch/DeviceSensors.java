@@ -1,0 +1,66 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.cuda.driver.Nvml;
+import dev.vamana.elasticsearch.stats.DeviceStats;
+import java.io.Closeable;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+
+/**
+ * What a device's sensors say. The library is opened when it is asked first, which blocks a while;
+ * so this is for threads that may wait.
+ */
+final class DeviceSensors implements Closeable {
+
+  private Supplier<String> pciBusId = () -> null;
+  private boolean tried;
+  private Nvml library;
+
+  /**
+   * Chooses the device.
+   *
+   * @param busId asked when the sensors are read first; null stands for no device
+   */
+  synchronized void of(Supplier<String> busId) {
+    close();
+    pciBusId = busId;
+    tried = false;
+  }
+
+  /** What they say now; what the library does not know is null. */
+  synchronized DeviceStats.Sensors read() {
+    if (tried == false) {
+      tried = true;
+      String busId = pciBusId.get();
+      library = busId == null ? null : Nvml.open(busId).orElse(null);
+    }
+    if (library == null) {
+      return DeviceStats.Sensors.NONE;
+    }
+    return new DeviceStats.Sensors(
+        library.driverVersion().orElse(null),
+        boxed(library.memoryUsed()),
+        boxed(library.utilization()),
+        boxed(library.powerMilliwatts()),
+        boxed(library.temperatureCelsius()));
+  }
+
+  private static Long boxed(OptionalLong value) {
+    return value.isPresent() ? Long.valueOf(value.getAsLong()) : null;
+  }
+
+  private static Integer boxed(OptionalInt value) {
+    return value.isPresent() ? Integer.valueOf(value.getAsInt()) : null;
+  }
+
+  /** Lets go of the library; from then on nothing is known. */
+  @Override
+  public synchronized void close() {
+    tried = true;
+    if (library != null) {
+      library.close();
+      library = null;
+    }
+  }
+}

@@ -1,0 +1,147 @@
+package dev.vamana.elasticsearch.segments;
+
+import java.io.IOException;
+import java.util.Objects;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.io.stream.Writeable;
+
+/**
+ * One vector field of one segment of one copy of a shard.
+ *
+ * @param copy which copy of which shard
+ * @param segment name of the segment
+ * @param field name of the field
+ * @param vectors number of vectors, those of deleted documents included
+ * @param dimension components of a vector, as the segment stores it
+ * @param similarity how vectors are compared, as the segment stores it
+ * @param encoding type of the components
+ * @param disk bytes in the segment's files
+ * @param device where it lies on a device
+ * @param codebook name of the shared codebook of its codes; empty if they have one of their own,
+ *     null without codes or if that is not known
+ * @param codebookVersion version of the shared codebook, or 0
+ */
+public record FieldSegment(
+    ShardCopy copy,
+    String segment,
+    String field,
+    long vectors,
+    int dimension,
+    String similarity,
+    String encoding,
+    Bytes disk,
+    OnDevice device,
+    String codebook,
+    long codebookVersion)
+    implements Writeable {
+
+  /**
+   * A copy of a shard.
+   *
+   * @param nodeId id of the node that holds it
+   * @param node name of that node
+   */
+  public record ShardCopy(String index, int shard, boolean primary, String nodeId, String node)
+      implements Writeable {
+    ShardCopy(StreamInput in) throws IOException {
+      this(in.readString(), in.readVInt(), in.readBoolean(), in.readString(), in.readString());
+    }
+
+    @Override
+    public void writeTo(StreamOutput out) throws IOException {
+      out.writeString(index);
+      out.writeVInt(shard);
+      out.writeBoolean(primary);
+      out.writeString(nodeId);
+      out.writeString(node);
+    }
+  }
+
+  /**
+   * Bytes of a field's parts.
+   *
+   * @param vectors the raw vectors
+   * @param graph the graph
+   * @param codes quantized vectors
+   */
+  public record Bytes(long vectors, long graph, long codes) implements Writeable {
+    Bytes(StreamInput in) throws IOException {
+      this(in.readVLong(), in.readVLong(), in.readVLong());
+    }
+
+    @Override
+    public void writeTo(StreamOutput out) throws IOException {
+      out.writeVLong(vectors);
+      out.writeVLong(graph);
+      out.writeVLong(codes);
+    }
+  }
+
+  /**
+   * Where a field lies on a device.
+   *
+   * @param placement how it is placed there, or {@code cpu} if it is not
+   * @param state {@code resident}, or why it is not on the device
+   * @param graph bytes of its graph there
+   * @param codes bytes of its codes there
+   * @param total all bytes that it takes there
+   */
+  public record OnDevice(String placement, String state, long graph, long codes, long total)
+      implements Writeable {
+
+    /** Searched on the CPU. */
+    static OnDevice not(String why) {
+      return new OnDevice("cpu", why, 0, 0, 0);
+    }
+
+    OnDevice(StreamInput in) throws IOException {
+      this(in.readString(), in.readString(), in.readVLong(), in.readVLong(), in.readVLong());
+    }
+
+    @Override
+    public void writeTo(StreamOutput out) throws IOException {
+      out.writeString(placement);
+      out.writeString(state);
+      out.writeVLong(graph);
+      out.writeVLong(codes);
+      out.writeVLong(total);
+    }
+  }
+
+  public FieldSegment {
+    Objects.requireNonNull(copy, "copy");
+    Objects.requireNonNull(disk, "disk");
+    Objects.requireNonNull(device, "device");
+  }
+
+  FieldSegment(StreamInput in) throws IOException {
+    this(
+        new ShardCopy(in),
+        in.readString(),
+        in.readString(),
+        in.readVLong(),
+        in.readVInt(),
+        in.readString(),
+        in.readString(),
+        new Bytes(in),
+        new OnDevice(in),
+        in.readOptionalString(),
+        in.readVLong());
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    copy.writeTo(out);
+    out.writeString(segment);
+    out.writeString(field);
+    out.writeVLong(vectors);
+    out.writeVInt(dimension);
+    out.writeString(similarity);
+    out.writeString(encoding);
+    disk.writeTo(out);
+    device.writeTo(out);
+    out.writeOptionalString(codebook);
+    out.writeVLong(codebookVersion);
+  }
+}

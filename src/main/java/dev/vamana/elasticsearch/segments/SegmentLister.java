@@ -1,0 +1,184 @@
+package dev.vamana.elasticsearch.segments;
+
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.SegmentViews;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.FilterLeafReader;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.SegmentReader;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** Lists the vector fields of a shard's segments. */
+final class SegmentLister {
+
+  /** Segments below the graph threshold have no graph, and are scanned. */
+  private static final String NO_GRAPH = "no_graph";
+
+  private static final String STOCK = "stock";
+
+  /** Kernels read codes in rows of a multiple of so many bytes. */
+  private static final int DEVICE_ALIGNMENT = 16;
+
+  // of the map that Lucene's readers describe their files with
+  private static final String LUCENE_VECTORS = "vec";
+  private static final String LUCENE_GRAPH = "vex";
+
+  private SegmentLister() {}
+
+  /**
+   * The fields that are in our format, and if asked for those that are not.
+   *
+   * @param reader maybe a wrapped one: fields that it hides are not listed
+   */
+  static List<FieldSegment> list(IndexReader reader, FieldSegment.ShardCopy copy, boolean stock)
+      throws IOException {
+    List<FieldSegment> rows = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      String segment = name(leaf);
+      for (FieldInfo info : leaf.reader().getFieldInfos()) {
+        if (info.hasVectorValues() == false) {
+          continue;
+        }
+        SegmentView view = SegmentViews.of(leaf.reader(), info.name);
+        if (view != null) {
+          rows.add(ours(copy, segment, info, view));
+        } else if (stock) {
+          FieldSegment row = stock(copy, segment, info, leaf.reader());
+          if (row != null) {
+            rows.add(row);
+          }
+        }
+      }
+    }
+    return rows;
+  }
+
+  private static CodecReader codecReader(LeafReader reader) {
+    return FilterLeafReader.unwrap(reader) instanceof CodecReader codec
+        ? FilterCodecReader.unwrap(codec)
+        : null;
+  }
+
+  private static String name(LeafReaderContext leaf) {
+    return codecReader(leaf.reader()) instanceof SegmentReader segment
+        ? segment.getSegmentName()
+        : "leaf_" + leaf.ord;
+  }
+
+  private static FieldSegment ours(
+      FieldSegment.ShardCopy copy, String segment, FieldInfo info, SegmentView view) {
+    long graph = view.graphRegion() == null ? 0 : view.graphRegion().length();
+    long codes = view.codesRegion() == null ? 0 : view.codesRegion().length();
+    FieldSegment.Bytes disk = new FieldSegment.Bytes(vectorBytes(view.size(), info), graph, codes);
+    return new FieldSegment(
+        copy,
+        segment,
+        info.name,
+        view.size(),
+        info.getVectorDimension(),
+        similarity(info.getVectorSimilarityFunction()),
+        encoding(info.getVectorEncoding()),
+        disk,
+        onDevice(view, disk),
+        null,
+        0);
+  }
+
+  private static long vectorBytes(long vectors, FieldInfo info) {
+    return vectors * info.getVectorDimension() * info.getVectorEncoding().byteSize;
+  }
+
+  private static FieldSegment.OnDevice onDevice(SegmentView view, FieldSegment.Bytes disk) {
+    if (view.hasGraph() == false) {
+      return FieldSegment.OnDevice.not(NO_GRAPH);
+    }
+    SearchExecutor executor = ExecutorRegistry.current();
+    DevicePresence presence = executor == null ? DevicePresence.NO_DEVICE : executor.presence(view);
+    if (presence.state() != DevicePresence.State.RESIDENT) {
+      return FieldSegment.OnDevice.not(presence.reason().replace(' ', '_'));
+    }
+    boolean graph = anyPlacement(presence, Placement::copiesGraph);
+    boolean codes = anyPlacement(presence, Placement::copiesCodes);
+    long stride = view.size() == 0 ? 0 : disk.codes() / view.size();
+    return new FieldSegment.OnDevice(
+        presence.placement(),
+        presence.state().label(),
+        graph ? disk.graph() : 0,
+        codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0,
+        presence.deviceBytes());
+  }
+
+  private static boolean anyPlacement(DevicePresence presence, Predicate<Placement> copies) {
+    return Arrays.stream(Placement.values())
+        .anyMatch(
+            placement ->
+                placement.settingName().equals(presence.placement()) && copies.test(placement));
+  }
+
+  /** A field in another format, or null if it has no vectors in this segment. */
+  private static FieldSegment stock(
+      FieldSegment.ShardCopy copy, String segment, FieldInfo info, LeafReader reader)
+      throws IOException {
+    KnnVectorValues vectors =
+        switch (info.getVectorEncoding()) {
+          case BYTE -> reader.getByteVectorValues(info.name);
+          case FLOAT32 -> reader.getFloatVectorValues(info.name);
+        };
+    if (vectors == null || vectors.size() == 0) {
+      return null;
+    }
+    CodecReader codec = codecReader(reader);
+    KnnVectorsReader files = codec == null ? null : codec.getVectorReader();
+    Map<String, Long> sizes = files == null ? Map.of() : files.getOffHeapByteSize(info);
+    long graph = sizes.getOrDefault(LUCENE_GRAPH, 0L);
+    long raw = sizes.getOrDefault(LUCENE_VECTORS, 0L);
+    long all = sizes.values().stream().mapToLong(Long::longValue).sum();
+    return new FieldSegment(
+        copy,
+        segment,
+        info.name,
+        vectors.size(),
+        info.getVectorDimension(),
+        similarity(info.getVectorSimilarityFunction()),
+        encoding(info.getVectorEncoding()),
+        new FieldSegment.Bytes(vectorBytes(vectors.size(), info), graph, all - raw - graph),
+        FieldSegment.OnDevice.not(STOCK),
+        null,
+        0);
+  }
+
+  /** As mappings spell it. */
+  private static String similarity(VectorSimilarityFunction function) {
+    return switch (function) {
+      case EUCLIDEAN -> "l2_norm";
+      case DOT_PRODUCT -> "dot_product";
+      case COSINE -> "cosine";
+      case MAXIMUM_INNER_PRODUCT -> "max_inner_product";
+    };
+  }
+
+  /** As mappings spell it. */
+  private static String encoding(VectorEncoding encoding) {
+    return switch (encoding) {
+      case BYTE -> "byte";
+      case FLOAT32 -> "float";
+    };
+  }
+}

@@ -1,0 +1,2 @@
+/** {@code GET /_cat/vamana}: the vector fields of segments, and where they lie. */
+package dev.vamana.elasticsearch.segments;

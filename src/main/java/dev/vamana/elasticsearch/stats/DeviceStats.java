@@ -1,0 +1,128 @@
+package dev.vamana.elasticsearch.stats;
+
+import java.io.IOException;
+import java.util.Objects;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.common.unit.ByteSizeValue;
+import org.elasticsearch.xcontent.ToXContentObject;
+import org.elasticsearch.xcontent.XContentBuilder;
+
+/**
+ * What a device is, and what its sensors say now.
+ *
+ * @param ordinal its number, from 0
+ * @param name as the driver tells it
+ * @param computeCapability ten times major plus minor, 90 for 9.0
+ * @param multiprocessors streaming multiprocessors
+ * @param totalBytes its memory
+ * @param cudaVersion the newest CUDA version that the driver knows, 13000 for 13.0
+ * @param sensors what is measured
+ */
+public record DeviceStats(
+    int ordinal,
+    String name,
+    int computeCapability,
+    int multiprocessors,
+    long totalBytes,
+    int cudaVersion,
+    Sensors sensors)
+    implements Writeable, ToXContentObject {
+
+  /**
+   * What is measured; null stands for what this device or container does not tell.
+   *
+   * @param driverVersion of the installed driver, for instance {@code 580.65.06}
+   * @param usedBytes device memory in use by everybody
+   * @param utilizationPercent share of the last sample period in which a kernel ran
+   * @param powerMilliwatts power drawn now
+   * @param temperatureCelsius of the chip
+   */
+  public record Sensors(
+      String driverVersion,
+      Long usedBytes,
+      Integer utilizationPercent,
+      Integer powerMilliwatts,
+      Integer temperatureCelsius)
+      implements Writeable {
+
+    /** Nothing is measured. */
+    public static final Sensors NONE = new Sensors(null, null, null, null, null);
+
+    Sensors(StreamInput in) throws IOException {
+      this(
+          in.readOptionalString(),
+          in.readOptionalVLong(),
+          in.readOptionalVInt(),
+          in.readOptionalVInt(),
+          in.readOptionalInt());
+    }
+
+    @Override
+    public void writeTo(StreamOutput out) throws IOException {
+      out.writeOptionalString(driverVersion);
+      out.writeOptionalVLong(usedBytes);
+      out.writeOptionalVInt(utilizationPercent);
+      out.writeOptionalVInt(powerMilliwatts);
+      out.writeOptionalInt(temperatureCelsius);
+    }
+  }
+
+  public DeviceStats {
+    Objects.requireNonNull(name, "name");
+    Objects.requireNonNull(sensors, "sensors");
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  public DeviceStats(StreamInput in) throws IOException {
+    this(
+        in.readVInt(),
+        in.readString(),
+        in.readVInt(),
+        in.readVInt(),
+        in.readVLong(),
+        in.readVInt(),
+        new Sensors(in));
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    out.writeVInt(ordinal);
+    out.writeString(name);
+    out.writeVInt(computeCapability);
+    out.writeVInt(multiprocessors);
+    out.writeVLong(totalBytes);
+    out.writeVInt(cudaVersion);
+    sensors.writeTo(out);
+  }
+
+  @Override
+  public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
+    json.startObject();
+    json.field("ordinal", ordinal);
+    json.field("name", name);
+    json.field("compute_capability", computeCapability / 10 + "." + computeCapability % 10);
+    json.field("multiprocessors", multiprocessors);
+    json.field("cuda_version", cudaVersion / 1000 + "." + cudaVersion % 1000 / 10);
+    if (sensors.driverVersion != null) {
+      json.field("driver_version", sensors.driverVersion);
+    }
+    json.humanReadableField(
+        "memory_total_in_bytes", "memory_total", ByteSizeValue.ofBytes(totalBytes));
+    if (sensors.usedBytes != null) {
+      json.humanReadableField(
+          "memory_used_in_bytes", "memory_used", ByteSizeValue.ofBytes(sensors.usedBytes));
+    }
+    if (sensors.utilizationPercent != null) {
+      json.field("utilization_percent", sensors.utilizationPercent);
+    }
+    if (sensors.powerMilliwatts != null) {
+      json.field("power_in_milliwatts", sensors.powerMilliwatts);
+    }
+    if (sensors.temperatureCelsius != null) {
+      json.field("temperature_in_celsius", sensors.temperatureCelsius);
+    }
+    return json.endObject();
+  }
+}

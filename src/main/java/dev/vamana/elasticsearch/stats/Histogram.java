@@ -1,0 +1,95 @@
+package dev.vamana.elasticsearch.stats;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.xcontent.ToXContentFragment;
+import org.elasticsearch.xcontent.XContentBuilder;
+
+/**
+ * How many values there were up to which size.
+ *
+ * @param buckets by ascending size; those that nothing fell into are left out
+ */
+public record Histogram(List<Bucket> buckets) implements Writeable, ToXContentFragment {
+
+  private static final String UP_TO = "up_to_";
+
+  /**
+   * Values of a size.
+   *
+   * @param upTo the largest that is counted here, {@link Long#MAX_VALUE} if there is no limit;
+   *     those that the bucket before counts are not counted again
+   * @param count how many
+   */
+  public record Bucket(long upTo, long count) implements Writeable {
+    Bucket(StreamInput in) throws IOException {
+      this(in.readVLong(), in.readVLong());
+    }
+
+    @Override
+    public void writeTo(StreamOutput out) throws IOException {
+      out.writeVLong(upTo);
+      out.writeVLong(count);
+    }
+  }
+
+  /** Copies the buckets. */
+  public Histogram {
+    buckets = List.copyOf(buckets);
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  public Histogram(StreamInput in) throws IOException {
+    this(in.readCollectionAsList(Bucket::new));
+  }
+
+  /**
+   * From counters of an executor.
+   *
+   * @param counts by {@code up_to_} and the largest value, or any other name for those above
+   */
+  public static Histogram of(Map<String, Long> counts) {
+    List<Bucket> buckets = new ArrayList<>();
+    counts.forEach(
+        (name, count) ->
+            buckets.add(
+                new Bucket(
+                    name.startsWith(UP_TO)
+                        ? Long.parseLong(name.substring(UP_TO.length()))
+                        : Long.MAX_VALUE,
+                    count)));
+    buckets.sort(Comparator.comparingLong(Bucket::upTo));
+    return new Histogram(buckets);
+  }
+
+  /** How many values there were. */
+  public long count() {
+    return buckets.stream().mapToLong(Bucket::count).sum();
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    out.writeCollection(buckets);
+  }
+
+  /** An array of buckets. */
+  @Override
+  public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
+    json.startArray();
+    for (Bucket bucket : buckets) {
+      json.startObject();
+      if (bucket.upTo < Long.MAX_VALUE) {
+        json.field("up_to", bucket.upTo);
+      }
+      json.field("count", bucket.count);
+      json.endObject();
+    }
+    return json.endArray();
+  }
+}

@@ -1,0 +1,16 @@
+package dev.vamana.elasticsearch.stats;
+
+import dev.vamana.elasticsearch.notices.NodeNotices;
+
+/** Where a node's statistics come from. Each is asked anew for each request. Thread-safe. */
+public interface StatsSource {
+
+  /** What the node knows of its GPU. */
+  GpuStats gpu();
+
+  /** The device and its sensors, or null if there is none. Asks a library of the driver's. */
+  DeviceStats device();
+
+  /** What an operator should know. */
+  NodeNotices.Snapshot notices();
+}
