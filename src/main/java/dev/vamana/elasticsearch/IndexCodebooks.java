@@ -1,6 +1,8 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.CodebookProvider;
+import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.notices.NoticeKind;
 import dev.vamana.pq.SharedCodebook;
 import java.util.Map;
 import java.util.Set;
@@ -21,6 +23,7 @@ final class IndexCodebooks implements CodebookProvider {
   private final String index;
   private final Map<String, String> names;
   private final Function<String, SharedCodebook> ready;
+  private final NodeNotices notices;
   private final Set<String> said = ConcurrentHashMap.newKeySet();
 
   /**
@@ -28,9 +31,15 @@ final class IndexCodebooks implements CodebookProvider {
    *
    * @param names the codebook's name of each field that has one
    * @param ready gives the newest version of a name, or null
+   * @param notices is told what the log says
    */
-  IndexCodebooks(String index, Map<String, String> names, Function<String, SharedCodebook> ready) {
+  IndexCodebooks(
+      String index,
+      Map<String, String> names,
+      Function<String, SharedCodebook> ready,
+      NodeNotices notices) {
     this.index = index;
+    this.notices = notices;
     this.names = Map.copyOf(names);
     this.ready = ready;
   }
@@ -49,16 +58,17 @@ final class IndexCodebooks implements CodebookProvider {
     }
     SharedCodebook shared = ready.apply(name);
     if (shared == null) {
-      say(field, name, "is not ready on this node");
+      say(NoticeKind.CODEBOOK_NOT_READY, field, name, "is not ready on this node");
     } else {
       shared
           .mismatch(dimension, encoding, similarity)
-          .ifPresent(mismatch -> say(field, name, mismatch));
+          .ifPresent(mismatch -> say(NoticeKind.CODEBOOK_MISMATCH, field, name, mismatch));
     }
     return shared;
   }
 
-  private void say(String field, String name, String reason) {
+  private void say(NoticeKind kind, String field, String name, String reason) {
+    notices.add(kind, index + "/" + field, "codebook [" + name + "] " + reason);
     if (said.add(field + ' ' + reason)) {
       logger.warn(
           "[{}] segments get codebooks of their own for field [{}] although [{}] is [{}]: that"

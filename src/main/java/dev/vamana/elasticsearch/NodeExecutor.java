@@ -5,7 +5,6 @@ import dev.vamana.elasticsearch.notices.NoticeKind;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StateStats;
-import dev.vamana.elasticsearch.stats.StatsSource;
 import dev.vamana.search.ExecutorRegistry;
 import java.io.Closeable;
 import java.io.IOException;
@@ -16,7 +15,7 @@ import org.elasticsearch.logging.Logger;
  * The executor that answers this node's searches, if the node's settings and its machine give it
  * one: installed when the node starts, released when it stops.
  */
-final class NodeExecutor implements StatsSource, Closeable {
+final class NodeExecutor implements Closeable {
   private static final Logger logger = LogManager.getLogger(NodeExecutor.class);
 
   private static final String GPU = "gpu";
@@ -26,15 +25,12 @@ final class NodeExecutor implements StatsSource, Closeable {
   private final GpuDevices devices;
   private final ExecutorRegistry.Installation installation;
   private final String reason;
-  private final NodeNotices notices;
 
   private NodeExecutor(
       GpuMode mode,
       GpuDevices devices,
       ExecutorRegistry.Installation installation,
-      String reason,
-      NodeNotices notices) {
-    this.notices = notices;
+      String reason) {
     this.mode = mode;
     this.devices = devices;
     this.installation = installation;
@@ -52,7 +48,7 @@ final class NodeExecutor implements StatsSource, Closeable {
   static NodeExecutor start(GpuSettings settings, GpuDevices devices, NodeNotices notices) {
     if (settings.mode() == GpuMode.OFF) {
       String off = "[" + GpuSettings.ENABLED.getKey() + "] is [off]";
-      return new NodeExecutor(settings.mode(), devices, null, off, notices);
+      return new NodeExecutor(settings.mode(), devices, null, off);
     }
     ExecutorRegistry.Installation installation;
     try {
@@ -73,10 +69,10 @@ final class NodeExecutor implements StatsSource, Closeable {
       }
       logger.info("vectors are searched on the CPU, {}{}", NO_USABLE, found);
       notices.add(NoticeKind.GPU_UNAVAILABLE, GPU, found);
-      return new NodeExecutor(settings.mode(), devices, null, found, notices);
+      return new NodeExecutor(settings.mode(), devices, null, found);
     }
     logger.info("vectors are searched by {}", installation.executor().name());
-    return new NodeExecutor(settings.mode(), devices, installation, null, notices);
+    return new NodeExecutor(settings.mode(), devices, installation, null);
   }
 
   /** What was found, without the words that introduce it here. */
@@ -85,8 +81,8 @@ final class NodeExecutor implements StatsSource, Closeable {
     return message.startsWith(NO_USABLE) ? message.substring(NO_USABLE.length()) : message;
   }
 
-  @Override
-  public GpuStats gpu() {
+  /** What the GPU has done so far, or why there is none. */
+  GpuStats gpu() {
     if (installation == null) {
       StateStats.State state =
           mode == GpuMode.OFF ? StateStats.State.OFF : StateStats.State.UNAVAILABLE;
@@ -95,14 +91,9 @@ final class NodeExecutor implements StatsSource, Closeable {
     return devices.stats(installation.executor(), mode);
   }
 
-  @Override
-  public DeviceStats device() {
+  /** The device and its sensors, or null without one. */
+  DeviceStats device() {
     return installation == null ? null : devices.device(installation.executor());
-  }
-
-  @Override
-  public NodeNotices.Snapshot notices() {
-    return notices.snapshot();
   }
 
   /** Lets go of the executor. */

@@ -106,7 +106,8 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
     notices = new NodeNotices(services.threadPool()::absoluteTimeInMillis);
     executor = NodeExecutor.start(gpu, devices, notices);
     return List.of(
-        new PluginComponentBinding<>(StatsSource.class, executor),
+        new PluginComponentBinding<>(
+            StatsSource.class, new NodeStatsSource(executor, building.statistics(), notices)),
         new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
   }
 

@@ -56,12 +56,14 @@ public class NodeExecutorTests extends LuceneTestCase {
     public void close() {}
   }
 
+  private final NodeNotices notices = new NodeNotices(() -> 17);
+
   private static SearchExecutor noDevice() {
     throw new GpuException(GpuException.Kind.UNAVAILABLE, "looked for libfoo, which is not there");
   }
 
-  private static NodeExecutor start(GpuMode mode, TestDevices devices) {
-    return NodeExecutor.start(mode(mode), devices, new NodeNotices(() -> 17));
+  private NodeExecutor start(GpuMode mode, TestDevices devices) {
+    return NodeExecutor.start(mode(mode), devices, notices);
   }
 
   private static GpuSettings mode(GpuMode mode) {
@@ -75,7 +77,7 @@ public class NodeExecutorTests extends LuceneTestCase {
       assertNull(ExecutorRegistry.current());
       assertEquals(StateStats.State.OFF, executor.gpu().state().state());
       assertEquals("[vamana.gpu.enabled] is [off]", executor.gpu().state().reason());
-      assertEquals(List.of(), executor.notices().notices());
+      assertEquals(List.of(), notices.snapshot().notices());
     }
   }
 
@@ -90,7 +92,7 @@ public class NodeExecutorTests extends LuceneTestCase {
       assertEquals(
           List.of(
               new Notice("gpu_unavailable", "gpu", "looked for libfoo, which is not there", 1, 17)),
-          executor.notices().notices());
+          notices.snapshot().notices());
     }
   }
 

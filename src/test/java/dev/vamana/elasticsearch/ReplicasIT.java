@@ -7,6 +7,7 @@ import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import org.junit.After;
 import org.junit.Test;
@@ -58,6 +59,7 @@ public class ReplicasIT {
     index.index(COUNT / 3, 2 * COUNT / 3, ReplicasIT::source);
     assertBothAnswer(index, 2 * COUNT / 3);
 
+    assertBothCopiesAreListed();
     second.stop();
     index.index(2 * COUNT / 3, COUNT, ReplicasIT::source);
     index.forceMerge();
@@ -73,6 +75,28 @@ public class ReplicasIT {
     index.set("\"index.number_of_replicas\": 1");
     index.awaitHealth("green");
     assertBothAnswer(index, COUNT);
+  }
+
+  private void assertBothCopiesAreListed() throws IOException {
+    for (RunningNode asked : new RunningNode[] {first, second}) {
+      List<String> listed =
+          asked
+              .client()
+              .send("GET", "/_cat/vamana/t?h=prirep,node,field,vectors,state", null, "text/plain")
+              .body()
+              .lines()
+              .map(line -> line.strip().replaceAll("\\s+", " "))
+              .toList();
+      List<String> copies = listed.stream().map(row -> row.substring(0, 1)).distinct().toList();
+      assertEquals(listed.toString(), List.of("p", "r"), copies);
+      List<String> nodes = listed.stream().map(row -> row.split(" ")[1]).distinct().toList();
+      assertEquals(listed.toString(), 2, nodes.size());
+      long vectors =
+          listed.stream().mapToLong(row -> Long.parseLong(row.split(" ")[3])).sum();
+      assertEquals(listed.toString(), 2L * 2 * COUNT / 3, vectors);
+      assertEquals(
+          listed.toString(), 0, listed.stream().filter(row -> !row.endsWith("no_graph")).count());
+    }
   }
 
   private NodeOptions joining() {

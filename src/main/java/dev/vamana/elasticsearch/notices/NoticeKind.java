@@ -19,7 +19,9 @@ public enum NoticeKind {
   /** An opted-in index keeps the stock format for all its fields. */
   STOCK_INDEX,
   /** A field names a codebook that is not ready, so that segments train their own. */
-  CODEBOOK_NOT_READY;
+  CODEBOOK_NOT_READY,
+  /** A field names a codebook that does not fit its vectors, so that segments train their own. */
+  CODEBOOK_MISMATCH;
 
   /** As the statistics spell it. */
   public String label() {

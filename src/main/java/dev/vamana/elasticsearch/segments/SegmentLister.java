@@ -1,14 +1,15 @@
 package dev.vamana.elasticsearch.segments;
 
+import dev.vamana.codec.SegmentFacts;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
-import dev.vamana.search.SegmentViews;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -52,13 +53,18 @@ final class SegmentLister {
     List<FieldSegment> rows = new ArrayList<>();
     for (LeafReaderContext leaf : reader.leaves()) {
       String segment = name(leaf);
+      Map<String, SegmentFacts> ours = new HashMap<>();
+      CodecReader codec = codecReader(leaf.reader());
+      if (codec != null) {
+        SegmentFacts.of(codec).forEach(facts -> ours.put(facts.field(), facts));
+      }
       for (FieldInfo info : leaf.reader().getFieldInfos()) {
         if (info.hasVectorValues() == false) {
           continue;
         }
-        SegmentView view = SegmentViews.of(leaf.reader(), info.name);
-        if (view != null) {
-          rows.add(ours(copy, segment, info, view));
+        SegmentFacts facts = ours.get(info.name);
+        if (facts != null) {
+          rows.add(ours(copy, segment, facts));
         } else if (stock) {
           FieldSegment row = stock(copy, segment, info, leaf.reader());
           if (row != null) {
@@ -83,22 +89,21 @@ final class SegmentLister {
   }
 
   private static FieldSegment ours(
-      FieldSegment.ShardCopy copy, String segment, FieldInfo info, SegmentView view) {
-    long graph = view.graphRegion() == null ? 0 : view.graphRegion().length();
-    long codes = view.codesRegion() == null ? 0 : view.codesRegion().length();
-    FieldSegment.Bytes disk = new FieldSegment.Bytes(vectorBytes(view.size(), info), graph, codes);
+      FieldSegment.ShardCopy copy, String segment, SegmentFacts facts) {
+    FieldSegment.Bytes disk =
+        new FieldSegment.Bytes(facts.vectorBytes(), facts.graphBytes(), facts.codeBytes());
     return new FieldSegment(
         copy,
         segment,
-        info.name,
-        view.size(),
-        info.getVectorDimension(),
-        similarity(info.getVectorSimilarityFunction()),
-        encoding(info.getVectorEncoding()),
+        facts.field(),
+        facts.vectors(),
+        facts.dimension(),
+        similarity(facts.similarity()),
+        encoding(facts.encoding()),
         disk,
-        onDevice(view, disk),
-        null,
-        0);
+        onDevice(facts.view(), disk),
+        facts.codebook(),
+        facts.codebookVersion());
   }
 
   private static long vectorBytes(long vectors, FieldInfo info) {

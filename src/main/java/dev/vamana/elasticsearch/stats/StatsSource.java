@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.stats;
 
+import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 
 /** Where a node's statistics come from. Each is asked anew for each request. Thread-safe. */
@@ -10,6 +11,9 @@ public interface StatsSource {
 
   /** The device and its sensors, or null if there is none. Asks a library of the driver's. */
   DeviceStats device();
+
+  /** What writing segments has done. */
+  BuildStatistics.Snapshot build();
 
   /** What an operator should know. */
   NodeNotices.Snapshot notices();
