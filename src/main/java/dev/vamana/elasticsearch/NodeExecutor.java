@@ -27,10 +27,7 @@ final class NodeExecutor implements Closeable {
   private final String reason;
 
   private NodeExecutor(
-      GpuMode mode,
-      GpuDevices devices,
-      ExecutorRegistry.Installation installation,
-      String reason) {
+      GpuMode mode, GpuDevices devices, ExecutorRegistry.Installation installation, String reason) {
     this.mode = mode;
     this.devices = devices;
     this.installation = installation;

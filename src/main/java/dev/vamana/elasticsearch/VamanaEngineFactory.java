@@ -39,7 +39,7 @@ final class VamanaEngineFactory implements EngineFactory {
     this.enabled = VamanaSettings.ENABLED.get(settings);
     this.parameters = VamanaSettings.parameters(settings);
     this.building = building;
-    this.codebooks = 
+    this.codebooks =
         new IndexCodebooks(index, CodebookSetting.of(settings), building.codebooks(), notices);
     this.notices = new StockFieldNotices(index, notices);
   }

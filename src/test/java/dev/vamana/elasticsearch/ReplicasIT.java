@@ -91,8 +91,7 @@ public class ReplicasIT {
       assertEquals(listed.toString(), List.of("p", "r"), copies);
       List<String> nodes = listed.stream().map(row -> row.split(" ")[1]).distinct().toList();
       assertEquals(listed.toString(), 2, nodes.size());
-      long vectors =
-          listed.stream().mapToLong(row -> Long.parseLong(row.split(" ")[3])).sum();
+      long vectors = listed.stream().mapToLong(row -> Long.parseLong(row.split(" ")[3])).sum();
       assertEquals(listed.toString(), 2L * 2 * COUNT / 3, vectors);
       assertEquals(
           listed.toString(), 0, listed.stream().filter(row -> !row.endsWith("no_graph")).count());

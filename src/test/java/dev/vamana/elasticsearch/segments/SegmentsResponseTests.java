@@ -110,8 +110,7 @@ public class SegmentsResponseTests extends LuceneTestCase {
     assertEquals(request.getParentTask(), read.getParentTask());
     assertTrue(read.includeDataStreams());
     assertTrue(
-        read.createTask(1, "t", "a", request.getParentTask(), Map.of())
-            instanceof CancellableTask);
+        read.createTask(1, "t", "a", request.getParentTask(), Map.of()) instanceof CancellableTask);
   }
 
   /** Whoever may see only some indices asks for these only. */
