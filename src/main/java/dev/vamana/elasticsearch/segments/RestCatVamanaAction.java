@@ -25,10 +25,10 @@ public final class RestCatVamanaAction extends AbstractCatAction {
 
   private static final Comparator<FieldSegment> ORDER =
       Comparator.comparing((FieldSegment row) -> row.copy().index())
-          .thenComparing(row -> row.copy().shard())
+          .thenComparingInt(row -> row.copy().shard())
           .thenComparing(row -> row.copy().primary() == false)
           .thenComparing(row -> row.copy().node())
-          .thenComparing(row -> row.segment().length())
+          .thenComparingInt(row -> row.segment().length())
           .thenComparing(FieldSegment::segment)
           .thenComparing(FieldSegment::field);
 
