@@ -5,6 +5,7 @@ import dev.vamana.elasticsearch.batch.BatchActions;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.segments.RestCatVamanaAction;
 import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
+import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.stats.RestStatsAction;
 import dev.vamana.elasticsearch.stats.StatsSource;
 import dev.vamana.elasticsearch.stats.TransportStatsAction;
@@ -12,9 +13,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
 import org.elasticsearch.common.settings.Setting;
@@ -24,10 +27,13 @@ import org.elasticsearch.features.NodeFeature;
 import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.index.engine.EngineFactory;
+import org.elasticsearch.indices.SystemIndexDescriptor;
+import org.elasticsearch.ingest.Processor;
 import org.elasticsearch.node.PluginComponentBinding;
-import org.elasticsearch.plugins.ActionPlugin;
 import org.elasticsearch.plugins.EnginePlugin;
+import org.elasticsearch.plugins.IngestPlugin;
 import org.elasticsearch.plugins.Plugin;
+import org.elasticsearch.plugins.SystemIndexPlugin;
 import org.elasticsearch.rest.RestHandler;
 import org.elasticsearch.threadpool.ExecutorBuilder;
 import org.elasticsearch.threadpool.ScalingExecutorBuilder;
@@ -40,7 +46,8 @@ import org.elasticsearch.threadpool.ScalingExecutorBuilder;
  * plugin decides what new segments are written with, brings the threads that build graphs, and
  * installs the executor of the node's GPU where there is one.
  */
-public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPlugin {
+public final class VamanaPlugin extends Plugin
+    implements EnginePlugin, IngestPlugin, SystemIndexPlugin {
   /** Name of the thread pool that builds graphs. */
   static final String BUILD_POOL = "vamana_build";
 
@@ -49,6 +56,7 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
   private final NodeBuilding building;
   private final GpuSettings gpu;
   private final GpuDevices devices;
+  private final Codebooks codebooks;
   private NodeExecutor executor;
   private NodeNotices notices;
 
@@ -63,9 +71,10 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
 
   VamanaPlugin(Settings settings, GpuDevices devices) {
     this.devices = devices;
+    codebooks = new Codebooks(settings);
     building =
         new NodeBuilding(
-            VamanaSettings.BUILD_THREADS.get(settings), new BuildStatistics(), name -> null);
+            VamanaSettings.BUILD_THREADS.get(settings), new BuildStatistics(), codebooks.ready());
     gpu = GpuSettings.of(settings);
   }
 
@@ -78,7 +87,8 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
   public List<ExecutorBuilder<?>> getExecutorBuilders(Settings settings) {
     int threads = VamanaSettings.BUILD_THREADS.get(settings);
     return List.of(
-        new ScalingExecutorBuilder(BUILD_POOL, 0, threads, BUILD_THREAD_KEEP_ALIVE, true));
+        new ScalingExecutorBuilder(BUILD_POOL, 0, threads, BUILD_THREAD_KEEP_ALIVE, true),
+        Codebooks.executor(settings));
   }
 
   @Override
@@ -105,15 +115,18 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
   public Collection<?> createComponents(PluginServices services) {
     notices = new NodeNotices(services.threadPool()::absoluteTimeInMillis);
     executor = NodeExecutor.start(gpu, devices, notices);
-    return List.of(
+    List<Object> components = new ArrayList<>(codebooks.start(services));
+    components.add(
         new PluginComponentBinding<>(
-            StatsSource.class, new NodeStatsSource(executor, building.statistics(), notices)),
-        new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
+            StatsSource.class, new NodeStatsSource(executor, building.statistics(), notices)));
+    components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
+    return components;
   }
 
   @Override
   public Collection<ActionHandler> getActions() {
     List<ActionHandler> actions = new ArrayList<>(BatchActions.actions());
+    actions.addAll(Codebooks.actions());
     actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
     actions.add(new ActionHandler(TransportSegmentsAction.TYPE, TransportSegmentsAction.class));
     return actions;
@@ -129,11 +142,40 @@ public final class VamanaPlugin extends Plugin implements EnginePlugin, ActionPl
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    return List.of(new RestStatsAction(), new RestCatVamanaAction());
+    List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
+    handlers.add(new RestStatsAction());
+    handlers.add(new RestCatVamanaAction());
+    return handlers;
+  }
+
+  @Override
+  public Map<String, Processor.Factory> getProcessors(Processor.Parameters parameters) {
+    return codebooks.processors(parameters);
+  }
+
+  @Override
+  public Collection<MappedActionFilter> getMappedActionFilters() {
+    return codebooks.filters();
+  }
+
+  @Override
+  public Collection<SystemIndexDescriptor> getSystemIndexDescriptors(Settings settings) {
+    return Codebooks.systemIndices();
+  }
+
+  @Override
+  public String getFeatureName() {
+    return "vamana";
+  }
+
+  @Override
+  public String getFeatureDescription() {
+    return "Codebooks of product quantization that indices share";
   }
 
   @Override
   public void close() throws IOException {
+    codebooks.close();
     if (executor != null) {
       executor.close();
     }

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.pq.SubspaceLayout;
 import java.util.Iterator;
@@ -122,7 +123,7 @@ final class VamanaSettings {
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =
-      Stream.concat(OWN.stream(), GpuSettings.ALL.stream()).toList();
+      Stream.of(OWN, GpuSettings.ALL, Codebooks.SETTINGS).flatMap(List::stream).toList();
 
   private VamanaSettings() {}
 

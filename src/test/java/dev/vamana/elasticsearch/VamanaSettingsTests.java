@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.elasticsearch.codebook.Codebooks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +44,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
     for (String page : List.of("README.md", "docs/index-settings.md")) {
       List<String> lines = Files.readAllLines(Path.of(page));
       for (Setting<?> setting : VamanaSettings.ALL) {
-        if (GpuSettings.ALL.contains(setting)) {
+        if (GpuSettings.ALL.contains(setting) || Codebooks.SETTINGS.contains(setting)) {
           continue;
         }
         boolean group = setting == CodebookSetting.ALL;
@@ -121,10 +122,10 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertEquals(1, (int) VamanaSettings.BUILD_THREADS.get(settings));
   }
 
-  public void testThePluginBringsOnePool() {
+  public void testThePluginBringsItsPools() {
     Settings settings = Settings.builder().put("vamana.build.threads", 1).build();
     try (VamanaPlugin plugin = new VamanaPlugin(settings)) {
-      assertEquals(1, plugin.getExecutorBuilders(settings).size());
+      assertEquals(2, plugin.getExecutorBuilders(settings).size());
       ExecutorBuilder<?> builder = plugin.getExecutorBuilders(settings).get(0);
       assertTrue(
           builder.getRegisteredSettings().stream()

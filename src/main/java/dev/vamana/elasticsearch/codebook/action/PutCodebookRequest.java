@@ -1,0 +1,53 @@
+package dev.vamana.elasticsearch.codebook.action;
+
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
+import dev.vamana.pq.SharedCodebook;
+import java.io.IOException;
+import org.elasticsearch.action.ActionRequestValidationException;
+import org.elasticsearch.action.UntypedActionRequest;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+
+/** Brings a codebook that was trained elsewhere. */
+public final class PutCodebookRequest extends UntypedActionRequest {
+  private final SharedCodebook codebook;
+  private final VectorSpace.Similarity similarity;
+
+  /**
+   * A request.
+   *
+   * @param codebook under the name that it is to have; its version is given when it is stored
+   * @param similarity of the fields it is for
+   */
+  public PutCodebookRequest(SharedCodebook codebook, VectorSpace.Similarity similarity) {
+    this.codebook = codebook;
+    this.similarity = similarity;
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  public PutCodebookRequest(StreamInput in) throws IOException {
+    super(in);
+    codebook = SharedCodebook.fromBytes(in.readByteArray());
+    similarity = in.readEnum(VectorSpace.Similarity.class);
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    super.writeTo(out);
+    out.writeByteArray(codebook.toBytes());
+    out.writeEnum(similarity);
+  }
+
+  SharedCodebook codebook() {
+    return codebook;
+  }
+
+  VectorSpace.Similarity similarity() {
+    return similarity;
+  }
+
+  @Override
+  public ActionRequestValidationException validate() {
+    return null;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.vamana.elasticsearch.codebook.action;
+
+import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
+import dev.vamana.elasticsearch.codebook.train.IndexTrainings;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.support.ActionFilters;
+import org.elasticsearch.action.support.HandledTransportAction;
+import org.elasticsearch.injection.guice.Inject;
+import org.elasticsearch.tasks.CancellableTask;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.threadpool.ThreadPool;
+import org.elasticsearch.transport.TransportService;
+
+/** Trains a codebook from the field of an index, on the node that was asked. */
+public final class TransportTrainCodebookAction
+    extends HandledTransportAction<TrainCodebookRequest, CodebooksResponse> {
+
+  /** The action; reading the index takes the caller's right to search it as well. */
+  public static final ActionType<CodebooksResponse> TYPE =
+      new ActionType<>("cluster:admin/vamana/codebooks/train");
+
+  private final IndexTrainings trainings;
+
+  /** Called by the node. */
+  @Inject
+  public TransportTrainCodebookAction(
+      TransportService transport,
+      ActionFilters filters,
+      ThreadPool threads,
+      IndexTrainings trainings) {
+    super(
+        TYPE.name(),
+        transport,
+        filters,
+        TrainCodebookRequest::new,
+        threads.executor(ThreadPool.Names.MANAGEMENT));
+    this.trainings = trainings;
+  }
+
+  @Override
+  protected void doExecute(
+      Task task, TrainCodebookRequest request, ActionListener<CodebooksResponse> listener) {
+    BooleanSupplier cancelled =
+        task instanceof CancellableTask cancellable ? cancellable::isCancelled : () -> false;
+    if (request.waits()) {
+      trainings.train(
+          request.name(),
+          request.source(),
+          false,
+          cancelled,
+          listener.delegateFailureAndWrap((l, begun) -> {}),
+          listener.map(TransportTrainCodebookAction::ready));
+    } else {
+      trainings.train(
+          request.name(),
+          request.source(),
+          true,
+          cancelled,
+          listener.map(begun -> new CodebooksResponse(List.of(begun(request.name())))),
+          ActionListener.noop());
+    }
+  }
+
+  private static CodebooksResponse ready(CodebookEntry entry) {
+    return new CodebooksResponse(List.of(CodebookView.of(entry.name(), entry, false, null, null)));
+  }
+
+  private static CodebookView begun(String name) {
+    return new CodebookView(name, CodebookView.State.TRAINING, null, null, null);
+  }
+}

@@ -1,0 +1,36 @@
+package dev.vamana.elasticsearch.codebook.ingest;
+
+import dev.vamana.elasticsearch.codebook.sample.Samples;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.elasticsearch.action.support.MappedActionFilter;
+import org.elasticsearch.cluster.ClusterState;
+import org.elasticsearch.cluster.ClusterStateListener;
+import org.elasticsearch.common.util.concurrent.ThreadContext;
+import org.elasticsearch.ingest.Processor;
+
+/** What a node registers for the processor. */
+public final class Ingest {
+  private Ingest() {}
+
+  /** The processor's factory by its type. */
+  public static Map<String, Processor.Factory> processors(Samples samples, ThreadContext context) {
+    return Map.of(TrainProcessor.TYPE, new TrainProcessor.Factory(samples, context));
+  }
+
+  /** Filters that mark simulations, and that refuse pipelines which contradict each other. */
+  public static Collection<MappedActionFilter> filters(
+      Supplier<ThreadContext> context, Supplier<ClusterState> state) {
+    List<MappedActionFilter> filters = new ArrayList<>(Simulation.filters(context));
+    filters.add(new PipelineCheck(state));
+    return filters;
+  }
+
+  /** Forgets samples that no pipeline feeds any more. */
+  public static ClusterStateListener watch(Samples samples) {
+    return new PipelineWatch(samples);
+  }
+}

@@ -1,0 +1,117 @@
+package dev.vamana.elasticsearch.codebook.ingest;
+
+import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.elasticsearch.ElasticsearchException;
+import org.elasticsearch.cluster.ClusterState;
+import org.elasticsearch.cluster.metadata.ProjectMetadata;
+import org.elasticsearch.ingest.IngestMetadata;
+import org.elasticsearch.ingest.PipelineConfiguration;
+
+/** What the stored pipelines say about codebooks. */
+final class Pipelines {
+  private Pipelines() {}
+
+  /** The options that pipelines have for each codebook. */
+  static Map<String, Set<SampleOptions>> fed(ClusterState state) {
+    Map<String, Set<SampleOptions>> fed = new HashMap<>();
+    for (Map<String, Object> pipeline : stored(state).values()) {
+      for (TrainOptions options : in(pipeline)) {
+        fed.computeIfAbsent(options.codebook(), name -> new HashSet<>()).add(options.sample());
+      }
+    }
+    return fed;
+  }
+
+  /**
+   * Why a pipeline cannot be stored beside the others, or null if it can: two processors of one
+   * codebook have to agree on everything but the field.
+   *
+   * @param id of the pipeline, whose stored form does not count
+   * @param pipeline its new form
+   */
+  static String conflict(ClusterState state, String id, Map<String, Object> pipeline) {
+    Map<String, SampleOptions> known = new HashMap<>();
+    Map<String, String> owners = new HashMap<>();
+    stored(state)
+        .forEach(
+            (other, config) -> {
+              if (!other.equals(id)) {
+                for (TrainOptions options : in(config)) {
+                  known.put(options.codebook(), options.sample());
+                  owners.put(options.codebook(), other);
+                }
+              }
+            });
+    for (TrainOptions options : in(pipeline)) {
+      SampleOptions before = known.putIfAbsent(options.codebook(), options.sample());
+      if (before != null && !before.equals(options.sample())) {
+        return "processors ["
+            + TrainProcessor.TYPE
+            + "] of codebook ["
+            + options.codebook()
+            + "] must have the same options: pipeline ["
+            + owners.getOrDefault(options.codebook(), id)
+            + "] has "
+            + before
+            + ", pipeline ["
+            + id
+            + "] has "
+            + options.sample();
+      }
+    }
+    return null;
+  }
+
+  private static Map<String, Map<String, Object>> stored(ClusterState state) {
+    Map<String, Map<String, Object>> all = new TreeMap<>();
+    for (ProjectMetadata project : state.metadata().projects().values()) {
+      IngestMetadata ingest = project.custom(IngestMetadata.TYPE);
+      if (ingest != null) {
+        for (PipelineConfiguration pipeline : ingest.getPipelines().values()) {
+          all.put(pipeline.getId(), pipeline.getConfig());
+        }
+      }
+    }
+    return all;
+  }
+
+  /** The options of every processor of ours in a pipeline, wherever it is nested. */
+  private static List<TrainOptions> in(Map<String, Object> pipeline) {
+    List<TrainOptions> found = new ArrayList<>();
+    collect(pipeline.get("processors"), found);
+    collect(pipeline.get("on_failure"), found);
+    return found;
+  }
+
+  private static void collect(Object part, List<TrainOptions> found) {
+    if (part instanceof List<?> list) {
+      list.forEach(element -> collect(element, found));
+    } else if (part instanceof Map<?, ?> map) {
+      map.forEach(
+          (key, value) -> {
+            if (TrainProcessor.TYPE.equals(key) && value instanceof Map<?, ?> config) {
+              read(config, found);
+            }
+            collect(value, found);
+          });
+    }
+  }
+
+  private static void read(Map<?, ?> config, List<TrainOptions> found) {
+    Map<String, Object> copy = new HashMap<>();
+    config.forEach((key, value) -> copy.put(String.valueOf(key), value));
+    try {
+      found.add(TrainOptions.read(null, copy));
+    } catch (ElasticsearchException e) {
+      // Whoever stores such a pipeline is told by the processor's factory.
+      return;
+    }
+  }
+}

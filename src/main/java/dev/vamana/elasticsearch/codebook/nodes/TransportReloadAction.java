@@ -1,0 +1,90 @@
+package dev.vamana.elasticsearch.codebook.nodes;
+
+import dev.vamana.elasticsearch.codebook.store.CodebookLoader;
+import java.io.IOException;
+import java.util.List;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.FailedNodeException;
+import org.elasticsearch.action.support.ActionFilters;
+import org.elasticsearch.action.support.nodes.BaseNodeResponse;
+import org.elasticsearch.action.support.nodes.TransportNodesAction;
+import org.elasticsearch.cluster.node.DiscoveryNode;
+import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.injection.guice.Inject;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.threadpool.ThreadPool;
+import org.elasticsearch.transport.TransportService;
+
+/** Tells the nodes that a codebook has changed; each reads it anew. */
+public final class TransportReloadAction
+    extends TransportNodesAction<
+        NamedNodesRequest,
+        NodesDone<TransportReloadAction.Reloaded>,
+        NamedNodesRequest.OfNode,
+        TransportReloadAction.Reloaded,
+        Void> {
+
+  /** The action. */
+  public static final ActionType<NodesDone<Reloaded>> TYPE =
+      new ActionType<>("cluster:admin/vamana/codebooks/reload");
+
+  private final CodebookLoader loader;
+
+  /** A node has read it. */
+  public static final class Reloaded extends BaseNodeResponse {
+    Reloaded(DiscoveryNode node) {
+      super(node);
+    }
+
+    Reloaded(StreamInput in, DiscoveryNode node) throws IOException {
+      super(in, node);
+    }
+  }
+
+  /** Called by the node. */
+  @Inject
+  public TransportReloadAction(
+      ThreadPool threads,
+      ClusterService cluster,
+      TransportService transport,
+      ActionFilters filters,
+      CodebookLoader loader) {
+    super(
+        TYPE.name(),
+        cluster,
+        transport,
+        filters,
+        NamedNodesRequest.OfNode::new,
+        threads.executor(ThreadPool.Names.MANAGEMENT));
+    this.loader = loader;
+  }
+
+  @Override
+  protected NodesDone<Reloaded> newResponse(
+      NamedNodesRequest request, List<Reloaded> nodes, List<FailedNodeException> failures) {
+    return new NodesDone<>(clusterService.getClusterName(), nodes, failures);
+  }
+
+  @Override
+  protected NamedNodesRequest.OfNode newNodeRequest(NamedNodesRequest request) {
+    return request.ofNode();
+  }
+
+  @Override
+  protected Reloaded newNodeResponse(StreamInput in, DiscoveryNode node) throws IOException {
+    return new Reloaded(in, node);
+  }
+
+  @Override
+  protected Reloaded nodeOperation(NamedNodesRequest.OfNode request, Task task) {
+    throw new UnsupportedOperationException("answers when the codebook has been read");
+  }
+
+  @Override
+  protected void nodeOperationAsync(
+      NamedNodesRequest.OfNode request, Task task, ActionListener<Reloaded> listener) {
+    loader.load(request.name(), listener.map(done -> new Reloaded(clusterService.localNode())));
+  }
+}

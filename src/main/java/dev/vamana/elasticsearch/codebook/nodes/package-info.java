@@ -1,0 +1,4 @@
+/**
+ * What nodes ask of each other: how far samples are, their vectors, and to read a codebook anew.
+ */
+package dev.vamana.elasticsearch.codebook.nodes;

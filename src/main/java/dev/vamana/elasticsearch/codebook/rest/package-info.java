@@ -1,0 +1,2 @@
+/** The REST endpoints {@code /_vamana/codebooks}. */
+package dev.vamana.elasticsearch.codebook.rest;

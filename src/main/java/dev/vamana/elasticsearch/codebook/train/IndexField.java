@@ -1,0 +1,93 @@
+package dev.vamana.elasticsearch.codebook.train;
+
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
+import dev.vamana.pq.SubspaceLayout;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsAction;
+import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsRequest;
+import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsResponse;
+import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsResponse.FieldMappingMetadata;
+import org.elasticsearch.client.internal.Client;
+
+/** Reads from the mappings of indices what vectors a field has. */
+final class IndexField {
+  private static final Set<String> FLOATS = Set.of("float", "bfloat16");
+
+  private IndexField() {}
+
+  /**
+   * What vectors a field has.
+   *
+   * @param index name, alias or pattern
+   * @param listener gets it, or an IllegalArgumentException saying what is wrong with the field
+   */
+  static void space(
+      Client client, String index, String field, ActionListener<VectorSpace> listener) {
+    GetFieldMappingsRequest request =
+        new GetFieldMappingsRequest().indices(index).fields(field).includeDefaults(true);
+    client.execute(
+        GetFieldMappingsAction.INSTANCE, request, listener.map(found -> space(field, found)));
+  }
+
+  private static VectorSpace space(String field, GetFieldMappingsResponse response) {
+    Map<VectorSpace, String> spaces = new HashMap<>();
+    response
+        .mappings()
+        .forEach(
+            (index, fields) -> {
+              FieldMappingMetadata mapping = fields.get(field);
+              if (mapping == null) {
+                throw new IllegalArgumentException(
+                    "index [" + index + "] has no field [" + field + "]");
+              }
+              spaces.put(space(index, field, mapping), index);
+            });
+    if (spaces.isEmpty()) {
+      throw new IllegalArgumentException("no index that can be read has field [" + field + "]");
+    }
+    if (spaces.size() > 1) {
+      throw new IllegalArgumentException(
+          "field ["
+              + field
+              + "] must have the same dims and similarity in all indices, differs in "
+              + spaces.values());
+    }
+    return spaces.keySet().iterator().next();
+  }
+
+  private static VectorSpace space(String index, String field, FieldMappingMetadata mapping) {
+    Object inner = mapping.sourceAsMap().values().stream().findFirst().orElse(Map.of());
+    Map<?, ?> options = inner instanceof Map<?, ?> map ? map : Map.of();
+    String where = "field [" + field + "] of index [" + index + "]";
+    if (!"dense_vector".equals(options.get("type"))) {
+      throw new IllegalArgumentException(
+          where + " must be of type [dense_vector], is of type [" + options.get("type") + "]");
+    }
+    Object element = options.get("element_type");
+    if (element != null && !FLOATS.contains(element)) {
+      throw new IllegalArgumentException(
+          where + " must have element_type float or bfloat16, has [" + element + "]");
+    }
+    if (!(options.get("dims") instanceof Number dims)) {
+      throw new IllegalArgumentException(
+          where + " has no dims yet: they come with its first vector, or with the mapping");
+    }
+    if (dims.intValue() > SubspaceLayout.MAX_DIMS) {
+      throw new IllegalArgumentException(
+          where
+              + " must have at most "
+              + SubspaceLayout.MAX_DIMS
+              + " dims, has "
+              + dims.intValue());
+    }
+    Object similarity = options.get("similarity");
+    return new VectorSpace(
+        dims.intValue(),
+        similarity == null
+            ? VectorSpace.Similarity.COSINE
+            : VectorSpace.Similarity.of(similarity.toString()));
+  }
+}

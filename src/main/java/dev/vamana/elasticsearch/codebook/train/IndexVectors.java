@@ -1,0 +1,235 @@
+package dev.vamana.elasticsearch.codebook.train;
+
+import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.search.TotalHits;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.search.ClosePointInTimeRequest;
+import org.elasticsearch.action.search.OpenPointInTimeRequest;
+import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.search.SearchResponse;
+import org.elasticsearch.action.search.TransportClosePointInTimeAction;
+import org.elasticsearch.action.search.TransportOpenPointInTimeAction;
+import org.elasticsearch.client.internal.Client;
+import org.elasticsearch.common.Randomness;
+import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.common.document.DocumentField;
+import org.elasticsearch.common.lucene.search.function.CombineFunction;
+import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.index.query.BoolQueryBuilder;
+import org.elasticsearch.index.query.QueryBuilder;
+import org.elasticsearch.index.query.QueryBuilders;
+import org.elasticsearch.index.query.functionscore.RandomScoreFunctionBuilder;
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.builder.PointInTimeBuilder;
+import org.elasticsearch.search.builder.SearchSourceBuilder;
+import org.elasticsearch.search.sort.SortBuilders;
+import org.elasticsearch.tasks.TaskCancelledException;
+
+/**
+ * A random sample of an index's vectors, through searches of whoever asked for it: what a search
+ * would hide from them is not sampled either. Vectors come as search {@code fields}, which needs
+ * none in {@code _source}.
+ *
+ * <p>Each document is drawn by a throw of its own, with the probability that gives a few more than
+ * wanted. So the index is gone through once in the order of its documents, in pages, and nothing is
+ * sorted.
+ */
+final class IndexVectors implements VectorSource {
+  private static final TimeValue KEEP_ALIVE = TimeValue.timeValueMinutes(5);
+  private static final int PAGE_COMPONENTS = 1 << 20;
+  private static final int MAX_PAGE = 1_000;
+
+  private final Client client;
+  private final String index;
+  private final String field;
+  private final VectorSpace space;
+  private final BooleanSupplier cancelled;
+  private final BoolQueryBuilder filter;
+
+  /**
+   * A source of an index.
+   *
+   * @param client acts for whoever asked
+   * @param query which documents, or null for all
+   * @param cancelled whether to stop
+   */
+  IndexVectors(
+      Client client,
+      String index,
+      String field,
+      VectorSpace space,
+      QueryBuilder query,
+      BooleanSupplier cancelled) {
+    this.client = client;
+    this.index = index;
+    this.field = field;
+    this.space = space;
+    this.cancelled = cancelled;
+    filter = QueryBuilders.boolQuery().filter(QueryBuilders.existsQuery(field));
+    if (query != null) {
+      filter.filter(query);
+    }
+  }
+
+  @Override
+  public void draw(int most, ActionListener<Drawn> listener) {
+    client.execute(
+        TransportOpenPointInTimeAction.TYPE,
+        new OpenPointInTimeRequest(index)
+            .indicesOptions(OpenPointInTimeRequest.DEFAULT_INDICES_OPTIONS)
+            .keepAlive(KEEP_ALIVE),
+        listener.delegateFailureAndWrap(
+            (l, opened) -> {
+              BytesReference id = opened.getPointInTimeId();
+              count(most, id, ActionListener.runBefore(l, () -> close(id)));
+            }));
+  }
+
+  private void close(BytesReference id) {
+    client.execute(
+        TransportClosePointInTimeAction.TYPE,
+        new ClosePointInTimeRequest(id),
+        ActionListener.noop());
+  }
+
+  private SearchRequest search(BytesReference id, SearchSourceBuilder source) {
+    source.pointInTimeBuilder(new PointInTimeBuilder(id).setKeepAlive(KEEP_ALIVE));
+    return new SearchRequest().source(source).allowPartialSearchResults(false);
+  }
+
+  private void count(int most, BytesReference id, ActionListener<Drawn> listener) {
+    SearchSourceBuilder source =
+        new SearchSourceBuilder().query(filter).size(0).trackTotalHits(true);
+    client.search(
+        search(id, source),
+        listener.delegateFailureAndWrap(
+            (l, response) -> {
+              TotalHits total = response.getHits().getTotalHits();
+              long documents = total == null ? 0 : total.value();
+              if (documents < SampleOptions.MIN_SAMPLE_SIZE) {
+                throw new IllegalArgumentException(
+                    "a codebook takes at least "
+                        + SampleOptions.MIN_SAMPLE_SIZE
+                        + " vectors, field ["
+                        + field
+                        + "] of ["
+                        + index
+                        + "] has "
+                        + documents
+                        + " that can be searched (those in nested documents do not count)");
+              }
+              // Six standard deviations above what is wanted: too few are next to never drawn.
+              double probability = Math.min(1, (most + 6 * Math.sqrt(most)) / documents);
+              Pages pages = new Pages(most, documents, probability);
+              pages.next(id, null, l);
+            }));
+  }
+
+  /** The pages of one pass over the index. */
+  private final class Pages {
+    private final int most;
+    private final long documents;
+    private final double probability;
+    private final int page;
+    private final List<float[]> rows = new ArrayList<>();
+    private final SplittableRandom random = new SplittableRandom(Randomness.get().nextLong());
+    private long drawn;
+
+    Pages(int most, long documents, double probability) {
+      this.most = most;
+      this.documents = documents;
+      this.probability = probability;
+      page = Math.max(1, Math.min(MAX_PAGE, PAGE_COMPONENTS / space.dims()));
+    }
+
+    void next(BytesReference id, Object[] after, ActionListener<Drawn> listener) {
+      if (cancelled.getAsBoolean()) {
+        listener.onFailure(new TaskCancelledException("training was cancelled"));
+        return;
+      }
+      SearchSourceBuilder source =
+          new SearchSourceBuilder()
+              .query(query())
+              .size(page)
+              .trackTotalHits(false)
+              .fetchSource(false)
+              .fetchField(field)
+              .sort(SortBuilders.pitTiebreaker());
+      if (probability < 1) {
+        source.minScore((float) (1 - probability));
+        source.trackScores(true);
+      }
+      if (after != null) {
+        source.searchAfter(after);
+      }
+      client.search(
+          search(id, source), listener.delegateFailureAndWrap((l, response) -> take(response, l)));
+    }
+
+    private QueryBuilder query() {
+      return probability == 1
+          ? filter
+          : QueryBuilders.functionScoreQuery(filter, new RandomScoreFunctionBuilder())
+              .boostMode(CombineFunction.REPLACE);
+    }
+
+    private void take(SearchResponse response, ActionListener<Drawn> listener) {
+      SearchHit[] hits = response.getHits().getHits();
+      for (SearchHit hit : hits) {
+        DocumentField values = hit.field(field);
+        if (values != null) {
+          float[] vector = vector(values.getValues());
+          if (vector != null) {
+            keep(vector);
+          }
+        }
+      }
+      if (hits.length == page) {
+        next(response.pointInTimeId(), hits[hits.length - 1].getSortValues(), listener);
+      } else if (rows.size() < SampleOptions.MIN_SAMPLE_SIZE) {
+        listener.onFailure(
+            new IllegalArgumentException(
+                "a codebook takes at least "
+                    + SampleOptions.MIN_SAMPLE_SIZE
+                    + " vectors, could read "
+                    + rows.size()
+                    + " of field ["
+                    + field
+                    + "]"));
+      } else {
+        listener.onResponse(new Drawn(rows, Math.max(documents, rows.size())));
+      }
+    }
+
+    /** Keeps a uniform sample of what was drawn. */
+    private void keep(float[] vector) {
+      drawn++;
+      if (rows.size() < most) {
+        rows.add(vector);
+        return;
+      }
+      long at = random.nextLong(drawn);
+      if (at < most) {
+        rows.set((int) at, vector);
+      }
+    }
+
+    private float[] vector(List<Object> values) {
+      List<?> numbers =
+          values.size() == 1 && values.get(0) instanceof List<?> inner ? inner : values;
+      float[] vector = new float[numbers.size()];
+      for (int i = 0; i < vector.length; i++) {
+        if (!(numbers.get(i) instanceof Number number)) {
+          return null;
+        }
+        vector[i] = number.floatValue();
+      }
+      return space.prepare(vector) == null ? vector : null;
+    }
+  }
+}

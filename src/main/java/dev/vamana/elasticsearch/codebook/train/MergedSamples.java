@@ -1,0 +1,141 @@
+package dev.vamana.elasticsearch.codebook.train;
+
+import dev.vamana.elasticsearch.codebook.nodes.NodeSamples;
+import dev.vamana.elasticsearch.codebook.nodes.NodesDone;
+import dev.vamana.elasticsearch.codebook.nodes.RowsRequest;
+import dev.vamana.elasticsearch.codebook.nodes.SamplesRequest;
+import dev.vamana.elasticsearch.codebook.nodes.TransportRowsAction;
+import dev.vamana.elasticsearch.codebook.nodes.TransportSamplesAction;
+import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
+import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
+import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
+import java.util.ArrayList;
+import java.util.List;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.client.internal.Client;
+import org.elasticsearch.client.internal.OriginSettingClient;
+import org.elasticsearch.common.Randomness;
+
+/**
+ * The nodes' samples of one codebook as one sample: each node gives as large a part as it has seen
+ * of all vectors, so that again every vector is in it with the same probability.
+ */
+final class MergedSamples implements VectorSource {
+  private static final long PAGE_BYTES = 8 << 20;
+
+  private final Client client;
+  private final String name;
+  private final SampleOptions options;
+
+  MergedSamples(Client client, String name, SampleOptions options) {
+    this.client = new OriginSettingClient(client, CodebookIndex.ORIGIN);
+    this.name = name;
+    this.options = options;
+  }
+
+  /** A node's sample. */
+  private record Part(String node, SampleStatus status) {}
+
+  /** How many vectors all nodes have seen together; a node that does not answer has seen none. */
+  void seen(ActionListener<Long> listener) {
+    parts(
+        listener.map(
+            parts -> {
+              long sum = 0;
+              for (Part part : parts) {
+                sum += part.status().seen();
+              }
+              return sum;
+            }));
+  }
+
+  private void parts(ActionListener<List<Part>> listener) {
+    client.execute(
+        TransportSamplesAction.TYPE, new SamplesRequest(), listener.map(this::ofThisCodebook));
+  }
+
+  private List<Part> ofThisCodebook(NodesDone<NodeSamples> answers) {
+    List<Part> parts = new ArrayList<>();
+    for (NodeSamples node : answers.getNodes()) {
+      for (SampleStatus status : node.samples()) {
+        if (status.name().equals(name) && status.options().equals(options) && status.seen() > 0) {
+          parts.add(new Part(node.getNode().getId(), status));
+        }
+      }
+    }
+    return parts;
+  }
+
+  @Override
+  public void draw(int most, ActionListener<Drawn> listener) {
+    parts(
+        listener.delegateFailureAndWrap(
+            (l, parts) -> {
+              long[] seen = parts.stream().mapToLong(part -> part.status().seen()).toArray();
+              long[] held = parts.stream().mapToLong(part -> part.status().held()).toArray();
+              int[] shares = shares(most, seen, held);
+              long sum = 0;
+              for (long value : seen) {
+                sum += value;
+              }
+              Drawn drawn = new Drawn(new ArrayList<>(), sum);
+              read(parts, shares, 0, 0, Randomness.get().nextLong(), drawn, l);
+            }));
+  }
+
+  /**
+   * How many vectors each node gives.
+   *
+   * @param most how many at most, all together
+   * @param seen what each node has seen, above 0
+   * @param held what each node has
+   * @return in proportion to {@code seen}, none above what the node has
+   */
+  static int[] shares(int most, long[] seen, long[] held) {
+    double sum = 0;
+    for (long value : seen) {
+      sum += value;
+    }
+    // Where a node has less than its part, all others give less as well.
+    double total = Math.min(most, sum);
+    for (int i = 0; i < seen.length; i++) {
+      total = Math.min(total, held[i] * (sum / seen[i]));
+    }
+    int[] shares = new int[seen.length];
+    for (int i = 0; i < seen.length; i++) {
+      shares[i] = (int) Math.min(held[i], Math.round(total * (seen[i] / sum)));
+    }
+    return shares;
+  }
+
+  private void read(
+      List<Part> parts,
+      int[] shares,
+      int at,
+      int from,
+      long seed,
+      Drawn drawn,
+      ActionListener<Drawn> listener) {
+    if (at == parts.size()) {
+      listener.onResponse(drawn);
+      return;
+    }
+    if (from >= shares[at]) {
+      read(parts, shares, at + 1, 0, seed, drawn, listener);
+      return;
+    }
+    int page = (int) Math.max(1, PAGE_BYTES / (Float.BYTES * (long) options.space().dims()));
+    int to = Math.min(shares[at], from + page);
+    client.execute(
+        TransportRowsAction.TYPE,
+        new RowsRequest(parts.get(at).node(), name, options, seed, from, to),
+        listener.delegateFailureAndWrap(
+            (l, answer) -> {
+              if (answer.hasFailures()) {
+                throw answer.failures().get(0);
+              }
+              answer.getNodes().forEach(node -> drawn.rows().addAll(node.rows()));
+              read(parts, shares, at, to, seed, drawn, l);
+            }));
+  }
+}

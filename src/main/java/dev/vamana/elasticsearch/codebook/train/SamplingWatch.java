@@ -1,0 +1,118 @@
+package dev.vamana.elasticsearch.codebook.train;
+
+import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
+import dev.vamana.elasticsearch.codebook.sample.Samples;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.client.internal.Client;
+import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.threadpool.Scheduler;
+import org.elasticsearch.threadpool.ThreadPool;
+
+/**
+ * Starts trainings once enough vectors have been seen, all nodes together. Every node watches its
+ * own samples, and asks the others only when it has seen its even part of what is needed: when all
+ * together have seen enough, at least one node has. Which node then trains is decided by who claims
+ * the codebook first.
+ */
+public final class SamplingWatch {
+  private static final Logger logger = LogManager.getLogger(SamplingWatch.class);
+  private static final TimeValue PAUSE_AFTER_TRIAL = TimeValue.timeValueSeconds(10);
+
+  private final Samples samples;
+  private final Trainer trainer;
+  private final ClusterService cluster;
+  private final ThreadPool threads;
+  private final Client client;
+  private final TimeValue interval;
+  private final Map<String, Long> quietUntil = new ConcurrentHashMap<>();
+  private Scheduler.Cancellable schedule;
+
+  /**
+   * A watch, not started.
+   *
+   * @param interval between two looks at the samples
+   */
+  public SamplingWatch(
+      Samples samples,
+      Trainer trainer,
+      ClusterService cluster,
+      ThreadPool threads,
+      Client client,
+      TimeValue interval) {
+    this.samples = samples;
+    this.trainer = trainer;
+    this.cluster = cluster;
+    this.threads = threads;
+    this.client = client;
+    this.interval = interval;
+  }
+
+  /** Looks at the samples from now on. */
+  public synchronized void start() {
+    schedule = threads.scheduleWithFixedDelay(this::look, interval, threads.generic());
+  }
+
+  /** Looks no more. */
+  public synchronized void stop() {
+    if (schedule != null) {
+      schedule.cancel();
+    }
+  }
+
+  private void look() {
+    for (SampleStatus sample : samples.status()) {
+      long now = threads.relativeTimeInMillis();
+      long nodes = Math.max(1, cluster.state().nodes().getSize());
+      if (sample.seen() * nodes >= sample.options().minDocuments()
+          && samples.wanted(sample.name())
+          && now >= quietUntil.getOrDefault(sample.name(), Long.MIN_VALUE)) {
+        quietUntil.put(sample.name(), now + interval.millis());
+        ask(sample);
+      }
+    }
+  }
+
+  private void ask(SampleStatus sample) {
+    MergedSamples merged = new MergedSamples(client, sample.name(), sample.options());
+    merged.seen(
+        ActionListener.wrap(
+            seen -> {
+              if (seen >= sample.options().minDocuments()) {
+                train(sample, merged);
+              }
+            },
+            e -> logger.debug("could not ask for samples of [" + sample.name() + "]", e)));
+  }
+
+  private void train(SampleStatus sample, MergedSamples merged) {
+    // A trial that comes to nothing, such as one that another node is ahead of, is not repeated at
+    // once.
+    quietUntil.put(sample.name(), threads.relativeTimeInMillis() + PAUSE_AFTER_TRIAL.millis());
+    TrainingPlan plan =
+        new TrainingPlan(
+            sample.name(),
+            sample.options().space(),
+            sample.options().subspaces(),
+            sample.options().sampleSize(),
+            "ingest pipelines",
+            true,
+            true);
+    trainer.train(
+        plan,
+        merged,
+        ActionListener.wrap(
+            none -> logger.info("training codebook [{}] from ingest pipelines", sample.name()),
+            e -> logger.debug("not training codebook [" + sample.name() + "]", e)),
+        ActionListener.wrap(
+            entry ->
+                logger.info(
+                    "codebook [{}] version [{}] is ready", entry.name(), entry.content().version()),
+            // The trainer has logged it.
+            e -> logger.debug("training codebook [" + sample.name() + "] failed", e)));
+  }
+}

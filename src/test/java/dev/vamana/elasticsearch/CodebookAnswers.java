@@ -1,0 +1,56 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.fail;
+
+import dev.vamana.tools.node.NodeClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/** Asks a node for codebooks. */
+final class CodebookAnswers {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private CodebookAnswers() {}
+
+  /** The only codebook that a path names. */
+  static Map<?, ?> only(NodeClient client, String path) throws IOException {
+    Map<String, Object> answer = client.get("/_vamana/codebooks/" + path);
+    List<?> all = (List<?>) answer.get("codebooks");
+    assertEquals(answer.toString(), 1, all.size());
+    return (Map<?, ?>) all.get(0);
+  }
+
+  static Map<?, ?> awaitState(NodeClient client, String name, String state)
+      throws IOException, InterruptedException {
+    return await(client, name, codebook -> state.equals(codebook.get("state")));
+  }
+
+  static Map<?, ?> awaitVersion(NodeClient client, String name, int version)
+      throws IOException, InterruptedException {
+    return await(
+        client,
+        name,
+        codebook ->
+            Integer.valueOf(version).equals(codebook.get("version"))
+                && "ready".equals(codebook.get("state")));
+  }
+
+  private static Map<?, ?> await(NodeClient client, String name, Predicate<Map<?, ?>> condition)
+      throws IOException, InterruptedException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      Map<?, ?> codebook = only(client, name);
+      if (condition.test(codebook)) {
+        return codebook;
+      }
+      if (System.nanoTime() > end) {
+        fail("still " + codebook);
+      }
+      Thread.sleep(100);
+    }
+  }
+}

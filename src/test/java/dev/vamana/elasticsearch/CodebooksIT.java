@@ -1,0 +1,346 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** Shared codebooks on a real node: from pipelines, from indices, imported, used and deleted. */
+public class CodebooksIT {
+  private static final int DIMS = 24;
+  private static final int COUNT = 1_500;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 91);
+
+  private static NodeHome home;
+  private static RunningNode node;
+
+  @BeforeClass
+  public static void startNode() throws IOException {
+    home = PluginNode.home("codebooks");
+    node = RunningNode.start(home, PluginNode.options());
+  }
+
+  @AfterClass
+  public static void stopNode() throws IOException {
+    if (node != null) {
+      node.close();
+      home.delete();
+    }
+  }
+
+  private static String source(int doc) {
+    return "{\"v\": " + VECTORS.json(doc) + "}";
+  }
+
+  private static void putPipeline(String id, String options) throws IOException {
+    node.client()
+        .put(
+            "/_ingest/pipeline/" + id,
+            Json.of(
+                """
+            {"processors": [{"vamana_train": {"field": "v", %s}}]}
+            """,
+                options));
+  }
+
+  private static TestIndex create(String name, String settings) throws IOException {
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            name,
+            TestIndex.VAMANA + settings,
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.awaitHealth("green");
+    return index;
+  }
+
+  private static Map<?, ?> codebook(String name) throws IOException {
+    return CodebookAnswers.only(node.client(), name);
+  }
+
+  private static NodeClient.Response send(String method, String path, String body)
+      throws IOException {
+    return node.client().send(method, path, body, "application/json");
+  }
+
+  private static void assertRefused(
+      int status, String message, String method, String path, String body) throws IOException {
+    NodeClient.Response response = send(method, path, body);
+    assertEquals(response.body(), status, response.status());
+    assertTrue(response.body(), response.body().contains(message));
+  }
+
+  @Test
+  public void testFromPipelineToSegmentsAndThroughARestart() throws Exception {
+    putPipeline(
+        "feed",
+        "\"codebook\": \"fed\", \"dims\": 24, \"similarity\": \"l2_norm\", \"subspaces\": 6,"
+            + " \"sample_size\": 512, \"min_documents\": 1000");
+    TestIndex index =
+        create(
+            "fed",
+            ", \"index.default_pipeline\": \"feed\", \"index.vamana.pq.threshold\": 0,"
+                + " \"index.vamana.codebook.v\": \"fed\"");
+    index.index(0, 600, CodebooksIT::source);
+    Map<?, ?> sampling = codebook("fed");
+    assertEquals(sampling.toString(), "sampling", sampling.get("state"));
+    assertEquals(600, NodeClient.at(sampling, "sampling", "documents"));
+    assertEquals(1000, NodeClient.at(sampling, "sampling", "min_documents"));
+    assertEquals(512, NodeClient.at(sampling, "sampling", "sampled"));
+    assertEquals(512 * (24 * 4 + 24), NodeClient.at(sampling, "sampling", "memory_bytes"));
+
+    // Pipelines are rebuilt at every change of any of them; the sample stays.
+    putPipeline("other", "\"codebook\": \"another\", \"dims\": 3");
+    assertEquals(600, NodeClient.at(codebook("fed"), "sampling", "documents"));
+
+    index.index(600, COUNT, CodebooksIT::source);
+    Map<?, ?> ready = CodebookAnswers.awaitState(node.client(), "fed", "ready");
+    assertEquals(1, ready.get("version"));
+    assertEquals(DIMS, ready.get("dims"));
+    assertEquals(6, ready.get("subspaces"));
+    assertEquals("l2_norm", ready.get("similarity"));
+    assertEquals(512, ready.get("trained_on"));
+    int documents = (Integer) ready.get("documents");
+    assertTrue("documents " + documents, documents >= 1000 && documents <= COUNT);
+    assertEquals("ingest pipelines", ready.get("trained_from"));
+    assertNull("the sample is given back", ready.get("sampling"));
+    double error = ((Number) ready.get("quantization_error")).doubleValue();
+    // The components' variance is 5.5, and four of them share one of 256 centroids.
+    assertTrue("error " + error, error > 0 && error < DIMS * 5.5 / 2);
+
+    index.forceMerge();
+    index.assertSegmentsInOurFormat(true);
+    float[] query = TestVectors.random(1, DIMS, 92).vector(0);
+    Map<Integer, Double> scores = VECTORS.scores(query, Similarity.L2_NORM, doc -> true);
+    assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
+
+    assertRefused(409, "[fed]", "DELETE", "/_vamana/codebooks/fed", null);
+
+    node.stop();
+    node = RunningNode.start(home, PluginNode.options());
+    Map<?, ?> after = codebook("fed");
+    assertEquals("ready", after.get("state"));
+    assertEquals(ready.get("trained_at"), after.get("trained_at"));
+    index = new TestIndex(node.client(), "fed");
+    assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
+    assertEquals(
+        200, send("DELETE", "/_vamana/codebooks/fed?force=true", null).status());
+    assertRefused(404, "[fed]", "GET", "/_vamana/codebooks/fed", null);
+    assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
+  }
+
+  @Test
+  public void testARestartBeginsTheSampleAgain() throws Exception {
+    putPipeline("lost", "\"codebook\": \"lost\", \"dims\": 24, \"sample_size\": 256");
+    TestIndex index = create("lost", ", \"index.default_pipeline\": \"lost\"");
+    index.index(0, 100, CodebooksIT::source);
+    assertEquals(100, NodeClient.at(codebook("lost"), "sampling", "documents"));
+    assertEquals(1024, NodeClient.at(codebook("lost"), "sampling", "min_documents"));
+    node.stop();
+    node = RunningNode.start(home, PluginNode.options());
+    assertRefused(404, "[lost]", "GET", "/_vamana/codebooks/lost", null);
+    new TestIndex(node.client(), "lost").index(100, 130, CodebooksIT::source);
+    assertEquals(30, NodeClient.at(codebook("lost"), "sampling", "documents"));
+    // Without its pipeline a sample is given up.
+    node.client().put("/lost/_settings", "{\"index.default_pipeline\": null}");
+    node.client().delete("/_ingest/pipeline/lost");
+    assertRefused(404, "[lost]", "GET", "/_vamana/codebooks/lost", null);
+  }
+
+  @Test
+  public void testWhatIsNoVectorPassesAndIsCounted() throws Exception {
+    putPipeline("odd", "\"codebook\": \"odd\", \"dims\": 2, \"similarity\": \"cosine\"");
+    String lines =
+        """
+        {"index": {"_id": "1"}}
+        {"v": [3.0, 4.0]}
+        {"index": {"_id": "2"}}
+        {"v": "P4AAAEAAAAA="}
+        {"index": {"_id": "3"}}
+        {"other": 1}
+        {"index": {"_id": "4"}}
+        {"v": [1.0, 2.0, 3.0]}
+        {"index": {"_id": "5"}}
+        {"v": [0, 0]}
+        {"index": {"_id": "6"}}
+        {"v": ["a", "b"]}
+        {"index": {"_id": "7"}}
+        {"v": "not a vector"}
+        {"index": {"_id": "8"}}
+        {"v": {"x": 1}}
+        {"index": {"_id": "9"}}
+        {"v": null}
+        """;
+    node.client()
+        .put("/odd", "{\"mappings\": {\"properties\": {\"v\": {\"enabled\": false,"
+            + " \"type\": \"object\"}}}}");
+    node.client().bulk("/odd/_bulk?refresh=true&pipeline=odd", lines);
+    Map<String, Object> sources = node.client().get("/odd/_search?size=20&sort=_doc");
+    assertEquals(9, ((List<?>) NodeClient.at(sources, "hits", "hits")).size());
+    Map<String, Object> kept = node.client().get("/odd/_doc/1");
+    assertEquals(List.of(3.0, 4.0), NodeClient.at(kept, "_source", "v"));
+    Map<?, ?> odd = codebook("odd");
+    assertEquals(2, NodeClient.at(odd, "sampling", "documents"));
+    assertEquals(2, NodeClient.at(odd, "sampling", "without_field"));
+    assertEquals(5, NodeClient.at(odd, "sampling", "rejected"));
+    assertEquals(65_536, NodeClient.at(odd, "sampling", "sample_size"));
+    assertEquals(262_144, NodeClient.at(odd, "sampling", "min_documents"));
+    assertEquals(200, send("DELETE", "/_vamana/codebooks/odd", null).status());
+    assertRefused(404, "[odd]", "GET", "/_vamana/codebooks/odd", null);
+  }
+
+  @Test
+  public void testSimulationsDoNotCount() throws Exception {
+    putPipeline("sim", "\"codebook\": \"sim\", \"dims\": 2");
+    String docs = "{\"docs\": [{\"_index\": \"i\", \"_id\": \"1\", \"_source\": {\"v\": [1, 2]}}]}";
+    for (String path :
+        List.of(
+            "/_ingest/pipeline/sim/_simulate",
+            "/_ingest/pipeline/sim/_simulate?verbose=true",
+            "/_ingest/_simulate?pipeline=sim")) {
+      NodeClient.Response response = send("POST", path, docs);
+      assertEquals(response.body(), 200, response.status());
+      assertFalse(response.body(), response.body().contains("\"error\""));
+    }
+    assertRefused(404, "[sim]", "GET", "/_vamana/codebooks/sim", null);
+    node.client().put("/sim/_doc/1?pipeline=sim", "{\"v\": [1, 2]}");
+    assertEquals(1, NodeClient.at(codebook("sim"), "sampling", "documents"));
+  }
+
+  @Test
+  public void testFromAnIndex() throws Exception {
+    TestIndex index = create("whole", ", \"index.number_of_shards\": 2");
+    index.index(0, COUNT / 2, CodebooksIT::source);
+    index.index(COUNT / 2, COUNT, CodebooksIT::source);
+    String body =
+        "{\"index\": \"whole\", \"field\": \"v\", \"sample_size\": 300, \"subspaces\": 8}";
+    Map<String, Object> trained =
+        node.client().post("/_vamana/codebooks/whole/_train", body);
+    Map<?, ?> first = (Map<?, ?>) NodeClient.at(trained, "codebooks", 0);
+    assertEquals("ready", first.get("state"));
+    assertEquals(1, first.get("version"));
+    assertEquals(300, first.get("trained_on"));
+    assertEquals(COUNT, first.get("documents"));
+    assertEquals("index [whole] field [v]", first.get("trained_from"));
+    node.client()
+        .post(
+            "/_vamana/codebooks/whole/_train?wait_for_completion=false",
+            "{\"index\": \"whole\", \"field\": \"v\","
+                + " \"query\": {\"ids\": {\"values\": " + ids(400) + "}}}");
+    Map<?, ?> second = CodebookAnswers.awaitVersion(node.client(), "whole", 2);
+    assertEquals(400, second.get("trained_on"));
+    assertEquals(6, second.get("subspaces"));
+
+    String path = "/_vamana/codebooks/whole/_train";
+    assertRefused(400, "256", "POST", path, body.replace("300", "255"));
+    assertRefused(400, "[field] is missing", "POST", path, "{\"index\": \"whole\"}");
+    assertRefused(400, "no field [w]", "POST", path, body.replace("\"v\"", "\"w\""));
+    assertRefused(404, "absent", "POST", path, body.replace("\"whole\"", "\"absent\""));
+    assertRefused(400, "unknown [indx]", "POST", path, "{\"indx\": \"whole\"}");
+    assertRefused(400, "between 0 and 24", "POST", path, body.replace("8}", "25}"));
+    assertRefused(
+        400,
+        "at least 256 vectors",
+        "POST",
+        "/_vamana/codebooks/few/_train",
+        body.replace("}", ", \"query\": {\"ids\": {\"values\": " + ids(100) + "}}}"));
+    assertRefused(404, "[few]", "GET", "/_vamana/codebooks/few", null);
+    assertEquals(2, codebook("whole").get("version"));
+  }
+
+  private static String ids(int count) {
+    StringBuilder ids = new StringBuilder("[\"0\"");
+    for (int i = 1; i < count; i++) {
+      ids.append(", \"").append(i).append('"');
+    }
+    return ids.append(']').toString();
+  }
+
+  @Test
+  public void testImport() throws Exception {
+    TestIndex index = create("model", "");
+    index.index(0, COUNT, CodebooksIT::source);
+    node.client()
+        .post(
+            "/_vamana/codebooks/model/_train", "{\"index\": \"model\", \"field\": \"v\"}");
+    Map<?, ?> exported = CodebookAnswers.only(node.client(), "model?data=true");
+    String data = (String) exported.get("data");
+    node.client().put("/_vamana/codebooks/copy", "{\"data\": \"" + data + "\"}");
+    Map<?, ?> copy = CodebookAnswers.only(node.client(), "copy?data=true");
+    assertEquals("ready", copy.get("state"));
+    assertEquals(1, copy.get("version"));
+    assertEquals(exported.get("quantization_error"), copy.get("quantization_error"));
+    node.client().put("/_vamana/codebooks/copy", "{\"data\": \"" + data + "\"}");
+    assertEquals(2, codebook("copy").get("version"));
+
+    StringBuilder rows = new StringBuilder("[0.5]");
+    for (int i = 1; i < 256; i++) {
+      rows.append(", [").append(i).append(']');
+    }
+    String arrays =
+        Json.of(
+            """
+        {"dims": 1, "subspaces": 1, "similarity": "l2_norm", "centroids": [[%s]]}
+        """,
+            rows);
+    node.client().put("/_vamana/codebooks/array", arrays);
+    assertEquals("import", codebook("array").get("trained_from"));
+    String path = "/_vamana/codebooks/array";
+    assertRefused(400, "finite", "PUT", path, arrays.replace("[0.5]", "[1e60]"));
+    assertRefused(400, "numbers", "PUT", path, arrays.replace("[0.5]", "[\"a\"]"));
+    assertRefused(400, "256 elements", "PUT", path, arrays.replace("[0.5], ", ""));
+    assertRefused(400, "similarity", "PUT", path, arrays.replace("l2_norm", "l3"));
+    assertRefused(400, "dims", "PUT", path, arrays.replace("\"dims\": 1", "\"dims\": 9999"));
+    assertRefused(400, "exactly one", "PUT", path, "{}");
+    assertRefused(400, "Base64", "PUT", path, "{\"data\": \"?\"}");
+    assertEquals(
+        400, send("PUT", path, "{\"data\": \"" + data.substring(0, 400) + "\"}").status());
+    assertRefused(400, "lower case", "PUT", "/_vamana/codebooks/Upper", arrays);
+    assertEquals(1, codebook("array").get("version"));
+  }
+
+  @Test
+  public void testWrongOptions() throws Exception {
+    putPipeline("one", "\"codebook\": \"two-fields\", \"dims\": 8, \"sample_size\": 300");
+    // Another field with the same options is fine.
+    node.client()
+        .put(
+            "/_ingest/pipeline/two",
+            "{\"processors\": [{\"vamana_train\": {\"field\": \"a.b\", \"dims\": 8,"
+                + " \"sample_size\": 300, \"codebook\": \"two-fields\"}}]}");
+    String options = "{\"processors\": [{\"vamana_train\": {\"field\": \"v\", %s}}]}";
+    for (String[] wrong :
+        new String[][] {
+          {"must have the same options", "\"codebook\": \"two-fields\", \"dims\": 9"},
+          {"[dims]", "\"codebook\": \"x\""},
+          {"[codebook]", "\"dims\": 9"},
+          {"between 1 and 4096", "\"codebook\": \"x\", \"dims\": 4097"},
+          {"between 256 and 1048576", "\"codebook\": \"x\", \"dims\": 4, \"sample_size\": 255"},
+          {"between 256 and", "\"codebook\": \"x\", \"dims\": 4, \"min_documents\": 0"},
+          {"between 0 and 4", "\"codebook\": \"x\", \"dims\": 4, \"subspaces\": 5"},
+          {"one of [l2_norm", "\"codebook\": \"x\", \"dims\": 4, \"similarity\": \"l1\""},
+          {"invalid codebook name", "\"codebook\": \"_x\", \"dims\": 4"},
+          {"[size]", "\"codebook\": \"x\", \"dims\": 4, \"size\": 5"},
+        }) {
+      assertRefused(400, wrong[0], "PUT", "/_ingest/pipeline/bad", Json.of(options, wrong[1]));
+    }
+    node.client().delete("/_ingest/pipeline/two");
+    putPipeline("one", "\"codebook\": \"two-fields\", \"dims\": 9");
+    node.client().delete("/_ingest/pipeline/one");
+    assertRefused(404, "[none]", "GET", "/_vamana/codebooks/none", null);
+    assertRefused(404, "[none]", "DELETE", "/_vamana/codebooks/none", null);
+    assertRefused(400, "[data]", "GET", "/_vamana/codebooks?data=true", null);
+    assertEquals(200, send("GET", "/_vamana/codebooks/none*", null).status());
+  }
+}
