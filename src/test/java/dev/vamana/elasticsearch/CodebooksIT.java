@@ -134,8 +134,7 @@ public class CodebooksIT {
     assertEquals(ready.get("trained_at"), after.get("trained_at"));
     index = new TestIndex(node.client(), "fed");
     assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
-    assertEquals(
-        200, send("DELETE", "/_vamana/codebooks/fed?force=true", null).status());
+    assertEquals(200, send("DELETE", "/_vamana/codebooks/fed?force=true", null).status());
     assertRefused(404, "[fed]", "GET", "/_vamana/codebooks/fed", null);
     assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
   }
@@ -183,8 +182,10 @@ public class CodebooksIT {
         {"v": null}
         """;
     node.client()
-        .put("/odd", "{\"mappings\": {\"properties\": {\"v\": {\"enabled\": false,"
-            + " \"type\": \"object\"}}}}");
+        .put(
+            "/odd",
+            "{\"mappings\": {\"properties\": {\"v\": {\"enabled\": false,"
+                + " \"type\": \"object\"}}}}");
     node.client().bulk("/odd/_bulk?refresh=true&pipeline=odd", lines);
     Map<String, Object> sources = node.client().get("/odd/_search?size=20&sort=_doc");
     assertEquals(9, ((List<?>) NodeClient.at(sources, "hits", "hits")).size());
@@ -225,8 +226,7 @@ public class CodebooksIT {
     index.index(COUNT / 2, COUNT, CodebooksIT::source);
     String body =
         "{\"index\": \"whole\", \"field\": \"v\", \"sample_size\": 300, \"subspaces\": 8}";
-    Map<String, Object> trained =
-        node.client().post("/_vamana/codebooks/whole/_train", body);
+    Map<String, Object> trained = node.client().post("/_vamana/codebooks/whole/_train", body);
     Map<?, ?> first = (Map<?, ?>) NodeClient.at(trained, "codebooks", 0);
     assertEquals("ready", first.get("state"));
     assertEquals(1, first.get("version"));
@@ -237,7 +237,9 @@ public class CodebooksIT {
         .post(
             "/_vamana/codebooks/whole/_train?wait_for_completion=false",
             "{\"index\": \"whole\", \"field\": \"v\","
-                + " \"query\": {\"ids\": {\"values\": " + ids(400) + "}}}");
+                + " \"query\": {\"ids\": {\"values\": "
+                + ids(400)
+                + "}}}");
     Map<?, ?> second = CodebookAnswers.awaitVersion(node.client(), "whole", 2);
     assertEquals(400, second.get("trained_on"));
     assertEquals(6, second.get("subspaces"));
@@ -272,8 +274,7 @@ public class CodebooksIT {
     TestIndex index = create("model", "");
     index.index(0, COUNT, CodebooksIT::source);
     node.client()
-        .post(
-            "/_vamana/codebooks/model/_train", "{\"index\": \"model\", \"field\": \"v\"}");
+        .post("/_vamana/codebooks/model/_train", "{\"index\": \"model\", \"field\": \"v\"}");
     Map<?, ?> exported = CodebookAnswers.only(node.client(), "model?data=true");
     String data = (String) exported.get("data");
     node.client().put("/_vamana/codebooks/copy", "{\"data\": \"" + data + "\"}");
@@ -304,8 +305,7 @@ public class CodebooksIT {
     assertRefused(400, "dims", "PUT", path, arrays.replace("\"dims\": 1", "\"dims\": 9999"));
     assertRefused(400, "exactly one", "PUT", path, "{}");
     assertRefused(400, "Base64", "PUT", path, "{\"data\": \"?\"}");
-    assertEquals(
-        400, send("PUT", path, "{\"data\": \"" + data.substring(0, 400) + "\"}").status());
+    assertEquals(400, send("PUT", path, "{\"data\": \"" + data.substring(0, 400) + "\"}").status());
     assertRefused(400, "lower case", "PUT", "/_vamana/codebooks/Upper", arrays);
     assertEquals(1, codebook("array").get("version"));
   }

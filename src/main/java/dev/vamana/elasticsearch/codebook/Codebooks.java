@@ -13,6 +13,7 @@ import dev.vamana.elasticsearch.codebook.rest.RestGetCodebooksAction;
 import dev.vamana.elasticsearch.codebook.rest.RestPutCodebookAction;
 import dev.vamana.elasticsearch.codebook.rest.RestTrainCodebookAction;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
+import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookLoader;
@@ -29,7 +30,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.Randomness;
+
 import org.elasticsearch.common.component.LifecycleListener;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
@@ -87,7 +88,7 @@ public final class Codebooks {
   public Codebooks(Settings settings) {
     this.settings = settings;
     SampleMemory memory = new SampleMemory(SAMPLE_MEMORY.get(settings).getBytes());
-    samples = new Samples(memory, () -> Randomness.get().nextLong(), codebooks::has);
+    samples = new Samples(memory, Seeds::next, codebooks::has);
   }
 
   /** Gives the newest version of a codebook's name, or null while there is none; never waits. */

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.codebook.train;
 
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
+import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +16,7 @@ import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.action.search.TransportClosePointInTimeAction;
 import org.elasticsearch.action.search.TransportOpenPointInTimeAction;
 import org.elasticsearch.client.internal.Client;
-import org.elasticsearch.common.Randomness;
+
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.lucene.search.function.CombineFunction;
@@ -137,7 +138,7 @@ final class IndexVectors implements VectorSource {
     private final double probability;
     private final int page;
     private final List<float[]> rows = new ArrayList<>();
-    private final SplittableRandom random = new SplittableRandom(Randomness.get().nextLong());
+    private final SplittableRandom random = new SplittableRandom(Seeds.next());
     private long drawn;
 
     Pages(int most, long documents, double probability) {

@@ -7,6 +7,7 @@ import dev.vamana.elasticsearch.codebook.nodes.SamplesRequest;
 import dev.vamana.elasticsearch.codebook.nodes.TransportRowsAction;
 import dev.vamana.elasticsearch.codebook.nodes.TransportSamplesAction;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
+import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import java.util.ArrayList;
@@ -14,7 +15,7 @@ import java.util.List;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
-import org.elasticsearch.common.Randomness;
+
 
 /**
  * The nodes' samples of one codebook as one sample: each node gives as large a part as it has seen
@@ -79,7 +80,7 @@ final class MergedSamples implements VectorSource {
                 sum += value;
               }
               Drawn drawn = new Drawn(new ArrayList<>(), sum);
-              read(parts, shares, 0, 0, Randomness.get().nextLong(), drawn, l);
+              read(parts, shares, 0, 0, Seeds.next(), drawn, l);
             }));
   }
 

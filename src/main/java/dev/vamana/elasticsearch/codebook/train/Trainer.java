@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.codebook.train;
 import dev.vamana.elasticsearch.codebook.nodes.NamedNodesRequest;
 import dev.vamana.elasticsearch.codebook.nodes.TransportReloadAction;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
+import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
@@ -27,7 +28,7 @@ import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.Randomness;
+
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.threadpool.ThreadPool;
 
@@ -201,7 +202,7 @@ public final class Trainer {
             sample,
             layout,
             id,
-            PqTrainer.Options.defaults(Randomness.get().nextLong()),
+            PqTrainer.Options.defaults(Seeds.next()),
             workers.executor(),
             workers.threads(),
             abort);
