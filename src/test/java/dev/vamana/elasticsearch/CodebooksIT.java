@@ -4,12 +4,17 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.datasets.VectorTable;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.AfterClass;
@@ -69,6 +74,20 @@ public class CodebooksIT {
     return CodebookAnswers.only(node.client(), name);
   }
 
+  /** Names and versions of the codebooks that an index's segments have, each once. */
+  private static List<String> codebooksOfSegments(String index) throws IOException {
+    NodeClient.Response response =
+        send("GET", "/_cat/vamana/" + index + "?h=codebook,codebook.version", null);
+    assertEquals(response.body(), 200, response.status());
+    return response
+        .body()
+        .lines()
+        .map(line -> line.strip().replaceAll(" +", " "))
+        .distinct()
+        .sorted()
+        .toList();
+  }
+
   private static NodeClient.Response send(String method, String path, String body)
       throws IOException {
     return node.client().send(method, path, body, "application/json");
@@ -121,6 +140,7 @@ public class CodebooksIT {
 
     index.forceMerge();
     index.assertSegmentsInOurFormat(true);
+    assertEquals(List.of("fed 1"), codebooksOfSegments("fed"));
     float[] query = TestVectors.random(1, DIMS, 92).vector(0);
     Map<Integer, Double> scores = VECTORS.scores(query, Similarity.L2_NORM, doc -> true);
     assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
@@ -137,6 +157,51 @@ public class CodebooksIT {
     assertEquals(200, send("DELETE", "/_vamana/codebooks/fed?force=true", null).status());
     assertRefused(404, "[fed]", "GET", "/_vamana/codebooks/fed", null);
     assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
+  }
+
+  /** Vectors of photographs, if {@code -Dvector.data} names a folder that has them. */
+  @Test
+  public void testRealVectors() throws Exception {
+    String root = System.getProperty("vector.data");
+    assumeTrue("vector.data is not set", root != null && !root.isEmpty());
+    Path folder = Path.of(root, "sift5k-ngt");
+    assumeTrue(folder + " is missing", Files.isDirectory(folder));
+    float[][] base = VectorTable.read(folder.resolve("base.bvecs"), 5_000).rows();
+    float[][] queries = VectorTable.read(folder.resolve("query.bvecs"), 20).rows();
+    putPipeline(
+        "sift",
+        "\"codebook\": \"sift\", \"dims\": 128, \"similarity\": \"l2_norm\","
+            + " \"sample_size\": 2000, \"min_documents\": 4000");
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "sift",
+            TestIndex.VAMANA
+                + ", \"index.default_pipeline\": \"sift\", \"index.vamana.pq.threshold\": 0,"
+                + " \"index.vamana.codebook.v\": \"sift\"",
+            TestIndex.denseVector("v", "float", 128, "l2_norm", "hnsw"));
+    index.awaitHealth("green");
+    for (int from = 0; from < base.length; from += 1_000) {
+      index.index(from, from + 1_000, doc -> "{\"v\": " + TestVectors.json(base[doc]) + "}");
+    }
+    Map<?, ?> ready = CodebookAnswers.awaitState(node.client(), "sift", "ready");
+    assertEquals(2_000, ready.get("trained_on"));
+    assertEquals(32, ready.get("subspaces"));
+    index.forceMerge();
+    assertEquals(List.of("sift 1"), codebooksOfSegments("sift"));
+    double recall = 0;
+    for (float[] query : queries) {
+      Map<Integer, Double> scores = new HashMap<>();
+      for (int doc = 0; doc < base.length; doc++) {
+        double sum = 0;
+        for (int d = 0; d < query.length; d++) {
+          sum += (base[doc][d] - query[d]) * (base[doc][d] - query[d]);
+        }
+        scores.put(doc, 1 / (1 + sum));
+      }
+      recall += Answers.recall(scores, 10, index.knn("v", query, 10, 100)) / queries.length;
+    }
+    assertTrue("recall " + recall, recall >= 0.95);
   }
 
   @Test

@@ -13,8 +13,8 @@ import dev.vamana.elasticsearch.codebook.rest.RestGetCodebooksAction;
 import dev.vamana.elasticsearch.codebook.rest.RestPutCodebookAction;
 import dev.vamana.elasticsearch.codebook.rest.RestTrainCodebookAction;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
-import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
+import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookLoader;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
@@ -30,7 +30,6 @@ import java.util.Map;
 import java.util.function.Function;
 import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.service.ClusterService;
-
 import org.elasticsearch.common.component.LifecycleListener;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;

@@ -7,15 +7,14 @@ import dev.vamana.elasticsearch.codebook.nodes.SamplesRequest;
 import dev.vamana.elasticsearch.codebook.nodes.TransportRowsAction;
 import dev.vamana.elasticsearch.codebook.nodes.TransportSamplesAction;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
-import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
+import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import java.util.ArrayList;
 import java.util.List;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
-
 
 /**
  * The nodes' samples of one codebook as one sample: each node gives as large a part as it has seen

@@ -3,8 +3,8 @@ package dev.vamana.elasticsearch.codebook.train;
 import dev.vamana.elasticsearch.codebook.nodes.NamedNodesRequest;
 import dev.vamana.elasticsearch.codebook.nodes.TransportReloadAction;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
-import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
+import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
@@ -28,7 +28,6 @@ import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
 import org.elasticsearch.cluster.service.ClusterService;
-
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.threadpool.ThreadPool;
 
