@@ -46,8 +46,7 @@ public class CodebookSettingsTests {
     }
     Settings settings = Settings.builder().put("vamana.codebook.sample.memory", "much").build();
     assertThrows(
-        org.elasticsearch.ElasticsearchParseException.class,
-        () -> Codebooks.SAMPLE_MEMORY.get(settings));
+        IllegalArgumentException.class, () -> Codebooks.SAMPLE_MEMORY.get(settings));
   }
 
   @Test

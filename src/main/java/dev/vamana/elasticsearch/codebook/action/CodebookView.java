@@ -79,7 +79,9 @@ public record CodebookView(
       }
       state = entry.content() == null ? State.FAILED : State.READY;
     }
-    return new CodebookView(name, state, shown, sample, data);
+    // Nodes give their samples up one after the other once there is a version.
+    boolean sampling = entry == null || entry.content() == null;
+    return new CodebookView(name, state, shown, sampling ? sample : null, data);
   }
 
   @Override

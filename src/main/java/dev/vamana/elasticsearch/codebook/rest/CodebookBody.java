@@ -76,6 +76,8 @@ final class CodebookBody {
     int dims = number(body, "dims");
     int subspaces = body.containsKey("subspaces") ? number(body, "subspaces") : 0;
     VectorSpace.Similarity similarity = VectorSpace.Similarity.of(text(body, "similarity"));
+    SampleOptions.checkDims(dims);
+    SampleOptions.checkSubspaces(subspaces, dims);
     SubspaceLayout layout = SampleOptions.layout(dims, subspaces);
     float[] centroids = new float[Codebook.CENTROIDS * dims];
     Object given = body.get("centroids");

@@ -31,7 +31,7 @@ public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, in
 
   /** Checks the ranges; throws IllegalArgumentException naming option, value and range. */
   public SampleOptions {
-    checkRange("dims", space.dims(), 1, SubspaceLayout.MAX_DIMS);
+    checkDims(space.dims());
     checkSubspaces(subspaces, space.dims());
     checkSampleSize(sampleSize);
     checkRange("min_documents", minDocuments, MIN_SAMPLE_SIZE, Integer.MAX_VALUE);
@@ -48,6 +48,11 @@ public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, in
     out.writeVInt(subspaces);
     out.writeVInt(sampleSize);
     out.writeVInt(minDocuments);
+  }
+
+  /** Throws IllegalArgumentException unless the dimension is in its range. */
+  public static void checkDims(int dims) {
+    checkRange("dims", dims, 1, SubspaceLayout.MAX_DIMS);
   }
 
   /** Throws IllegalArgumentException unless the sample size is in its range. */
