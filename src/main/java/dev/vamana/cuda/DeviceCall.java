@@ -6,6 +6,7 @@ import dev.vamana.cuda.batch.DeviceResult;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
 import dev.vamana.cuda.batch.Spin;
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.HostFetch;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.search.CpuExecutor;
@@ -135,7 +136,13 @@ final class DeviceCall {
     int polls = 0;
     while (from < group.size()) {
       int to = packer.end(items, from, group.size());
-      Chunk chunk = packer.pack(shape, items, from, to);
+      Chunk chunk = null;
+      GpuException refusal = null;
+      try {
+        chunk = packer.pack(shape, items, from, to);
+      } catch (GpuException e) {
+        refusal = e;
+      }
       if (chunk != null) {
         device.submit(chunk);
         submitted.add(chunk);
@@ -143,10 +150,16 @@ final class DeviceCall {
         polls = 0;
       } else if (submitted.isEmpty() == false) {
         finishOldest();
-      } else if (polls++ < STAGING_POLLS && Thread.currentThread().isInterrupted() == false) {
+      } else if (refusal == null
+          && polls++ < STAGING_POLLS
+          && Thread.currentThread().isInterrupted() == false) {
         LockSupport.parkNanos(this, STAGING_POLL_NANOS);
       } else {
-        counters.fallback(FallbackReason.STAGING_FULL, to - from, "none became free in time");
+        if (refusal == null) {
+          counters.fallback(FallbackReason.STAGING_FULL, to - from, "none became free in time");
+        } else {
+          counters.fallback(Counters.reason(refusal), to - from, refusal.getMessage());
+        }
         for (int i = from; i < to; i++) {
           forCpu.add(items[i]);
         }

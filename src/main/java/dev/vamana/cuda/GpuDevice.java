@@ -2,7 +2,8 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.memory.Absence;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyCounters;
 import dev.vamana.cuda.memory.ResidencyListener;
@@ -10,6 +11,7 @@ import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.ResidencyStats;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SegmentResidency;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.util.Locale;
 import java.util.SortedMap;
@@ -127,8 +129,32 @@ public final class GpuDevice {
 
     @Override
     public boolean arriving(SegmentView view) {
-      String why = segments.absence(view);
-      return why.equals(Absence.QUEUED.text()) || why.equals(Absence.UPLOADING.text());
+      return segments.arriving(view);
+    }
+
+    @Override
+    public DevicePresence presence(SegmentView view) {
+      return segments.presence(view);
+    }
+
+    @Override
+    public void warm(SegmentView view) {
+      segments.warm(view);
+    }
+
+    @Override
+    public void keep(SegmentView view, boolean kept) {
+      segments.keep(view, kept);
+    }
+
+    @Override
+    public long evict(SegmentView view) {
+      return segments.evict(view);
+    }
+
+    @Override
+    public void adjust(MemoryLimit device, MemoryLimit pageCache, Placement placement) {
+      segments.adjust(device, pageCache, placement);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -64,7 +65,7 @@ public final class GpuExecutor implements SearchExecutor {
       return cpu.search(batch);
     }
     try {
-      CallPlanner planner = new CallPlanner(session, keeper, counters, options.waitForUpload());
+      CallPlanner planner = new CallPlanner(session, keeper, counters, keeper.waitForUpload());
       return new DeviceCall(session.device, session.fetch, planner, counters, cpu, batch).run();
     } finally {
       session.exit();
@@ -90,6 +91,51 @@ public final class GpuExecutor implements SearchExecutor {
     return keeper.device();
   }
 
+  @Override
+  public DevicePresence presence(SegmentView segment) {
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      return DevicePresence.NO_DEVICE;
+    }
+    try {
+      return session.residency.presence(segment);
+    } finally {
+      session.exit();
+    }
+  }
+
+  @Override
+  public void warm(SegmentView segment) {
+    if (segment.hasGraph()) {
+      keeper.warm(segment);
+    }
+  }
+
+  @Override
+  public void keep(SegmentView segment, boolean kept) {
+    if (segment.hasGraph()) {
+      keeper.keep(segment, kept);
+    }
+  }
+
+  @Override
+  public long evict(SegmentView segment) {
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      return 0;
+    }
+    try {
+      return session.residency.evict(segment);
+    } finally {
+      session.exit();
+    }
+  }
+
+  /** Works so from now on, after losses of the context too. Takes effect at once. */
+  public void adjust(DynamicOptions options) {
+    keeper.adjust(options);
+  }
+
   /** What has been done so far. */
   public GpuStatistics statistics() {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
@@ -104,6 +150,7 @@ public final class GpuExecutor implements SearchExecutor {
       now.put("launches_in_flight", (long) session.device.inFlight());
       now.put("staging_bytes", session.device.stagingUsed());
       now.put("staging_limit_bytes", options.batches().stagingBytes());
+      now.put("host_memory_bytes", session.hostMemory.used());
       groups.put("now", now);
       groups.put("residency", session.residency.counters());
     } finally {

@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.work.Workers;
 import java.util.Objects;
 
@@ -16,6 +17,7 @@ import java.util.Objects;
  * @param maxRetryNanos most time between attempts
  * @param hostFetch how neighbours are fetched by the CPU; null for what suits machine and device
  * @param workers threads that share what the CPU answers of a batch
+ * @param hostMemory counts pinned memory that batches are in, and may refuse it
  */
 public record GpuOptions(
     BatchOptions batches,
@@ -23,7 +25,8 @@ public record GpuOptions(
     long firstRetryNanos,
     long maxRetryNanos,
     FetchOptions hostFetch,
-    Workers workers) {
+    Workers workers,
+    HostMemoryAccount hostMemory) {
 
   /** Default batches, no waiting, attempts after 1 to 60 seconds, the calling thread. */
   public static final GpuOptions DEFAULT =
@@ -33,11 +36,13 @@ public record GpuOptions(
           1_000_000_000L,
           60_000_000_000L,
           null,
-          Workers.callingThread());
+          Workers.callingThread(),
+          HostMemoryAccount.UNLIMITED);
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");
     Objects.requireNonNull(workers, "workers");
+    Objects.requireNonNull(hostMemory, "hostMemory");
     if (firstRetryNanos < 1) {
       throw new IllegalArgumentException(
           "firstRetryNanos must be at least 1, got " + firstRetryNanos);
@@ -51,30 +56,42 @@ public record GpuOptions(
   /** The same with other batches. */
   public GpuOptions withBatches(BatchOptions newBatches) {
     return new GpuOptions(
-        newBatches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers);
+        newBatches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers, hostMemory);
   }
 
   /** The same, waiting for uploads or not. */
   public GpuOptions withWaitForUpload(boolean newWaitForUpload) {
     return new GpuOptions(
-        batches, newWaitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers);
+        batches, newWaitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers, hostMemory);
   }
 
   /** The same with other times between attempts. */
   public GpuOptions withRetry(long newFirstRetryNanos, long newMaxRetryNanos) {
     return new GpuOptions(
-        batches, waitForUpload, newFirstRetryNanos, newMaxRetryNanos, hostFetch, workers);
+        batches,
+        waitForUpload,
+        newFirstRetryNanos,
+        newMaxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory);
   }
 
   /** The same with other threads for what the CPU answers. */
   public GpuOptions withWorkers(Workers newWorkers) {
     return new GpuOptions(
-        batches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, newWorkers);
+        batches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, newWorkers, hostMemory);
   }
 
   /** The same with another way to fetch neighbours by the CPU. */
   public GpuOptions withHostFetch(FetchOptions newHostFetch) {
     return new GpuOptions(
-        batches, waitForUpload, firstRetryNanos, maxRetryNanos, newHostFetch, workers);
+        batches, waitForUpload, firstRetryNanos, maxRetryNanos, newHostFetch, workers, hostMemory);
+  }
+
+  /** The same with another account of pinned memory. */
+  public GpuOptions withHostMemory(HostMemoryAccount newHostMemory) {
+    return new GpuOptions(
+        batches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers, newHostMemory);
   }
 }

@@ -7,6 +7,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.hostfetch.HostFetch;
 import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -23,12 +24,19 @@ final class GpuSession {
   final Residency residency;
   final BatchDevice device;
   final HostFetch fetch;
+  final SessionHostMemory hostMemory;
   private final AtomicInteger users = new AtomicInteger();
   private final CountDownLatch unused = new CountDownLatch(1);
   private final CountDownLatch gone = new CountDownLatch(1);
   private volatile GpuException lost;
 
-  private GpuSession(CudaDriver driver, Residency residency, BatchDevice device, HostFetch fetch) {
+  private GpuSession(
+      CudaDriver driver,
+      Residency residency,
+      BatchDevice device,
+      HostFetch fetch,
+      SessionHostMemory hostMemory) {
+    this.hostMemory = hostMemory;
     this.driver = driver;
     this.residency = residency;
     this.device = device;
@@ -48,9 +56,10 @@ final class GpuSession {
       BatchCounters counters,
       Consumer<GpuException> onLost) {
     BatchDevice device = null;
+    SessionHostMemory hostMemory = new SessionHostMemory(options.hostMemory());
     try {
       driver.bind();
-      device = BatchDevice.open(driver, options.batches(), counters, onLost);
+      device = BatchDevice.open(driver, options.batches(), hostMemory, counters, onLost);
       FetchOptions fetch = options.hostFetch();
       if (fetch == null) {
         fetch =
@@ -58,7 +67,11 @@ final class GpuSession {
                 Runtime.getRuntime().availableProcessors(), driver.device().totalBytes());
       }
       return new GpuSession(
-          driver, factory.open(driver, onLost), device, new HostFetch(driver, fetch, onLost));
+          driver,
+          factory.open(driver, onLost),
+          device,
+          new HostFetch(driver, fetch, hostMemory, onLost),
+          hostMemory);
     } catch (RuntimeException | Error e) {
       try {
         if (device != null) {
@@ -101,6 +114,12 @@ final class GpuSession {
     }
   }
 
+  /** Works so from now on. */
+  void adjust(DynamicOptions options) {
+    device.adjust(options.maxBatch(), options.lingerNanos());
+    residency.adjust(options.deviceLimit(), options.pageCacheLimit(), options.placement());
+  }
+
   /** Lets nobody enter any more. Returns whether this is the first loss. */
   synchronized boolean lose(GpuException e) {
     if (lost != null) {
@@ -138,6 +157,7 @@ final class GpuSession {
           fetch.stop();
         }
       } finally {
+        hostMemory.close();
         driver.close();
         gone.countDown();
       }

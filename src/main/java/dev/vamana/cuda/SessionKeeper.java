@@ -11,6 +11,7 @@ import java.util.SortedMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -27,12 +28,14 @@ final class SessionKeeper implements Runnable {
   private final Counters counters;
   private final GpuListener listener;
   private final Set<SegmentView> open = ConcurrentHashMap.newKeySet();
+  private final Set<SegmentView> kept = ConcurrentHashMap.newKeySet();
   // a search that is late must not bring a closed segment back; held as long as anybody has it
   private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
   private final Thread thread;
   private volatile GpuSession session;
   private volatile DeviceInfo device;
   private volatile String reason;
+  private volatile DynamicOptions adjusted;
   private GpuSession failed;
   private GpuException failure;
   private boolean stopping;
@@ -140,6 +143,54 @@ final class SessionKeeper implements Runnable {
     return true;
   }
 
+  /** Says whether a segment is to be kept on the device, now and after each loss. */
+  void keep(SegmentView view, boolean wanted) {
+    if (know(view) == false) {
+      return;
+    }
+    synchronized (this) {
+      if (open.contains(view)) {
+        boolean changed = wanted ? kept.add(view) : kept.remove(view);
+        // what is kept may have been taken from the device meanwhile
+        if (changed || wanted) {
+          with(entered -> entered.residency.keep(view, wanted));
+        }
+      }
+    }
+  }
+
+  /** Has a segment brought to the device before others. */
+  void warm(SegmentView view) {
+    if (know(view)) {
+      with(entered -> entered.residency.warm(view));
+    }
+  }
+
+  private void with(Consumer<GpuSession> action) {
+    GpuSession current = enter();
+    if (current != null) {
+      try {
+        action.accept(current);
+      } catch (GpuException e) {
+        failed(current, e);
+      } finally {
+        current.exit();
+      }
+    }
+  }
+
+  /** Works so from now on, in the sessions to come too. */
+  synchronized void adjust(DynamicOptions options) {
+    adjusted = options;
+    with(entered -> entered.adjust(options));
+  }
+
+  /** Whether items wait for segments on their way to the device. */
+  boolean waitForUpload() {
+    DynamicOptions now = adjusted;
+    return now == null ? options.waitForUpload() : now.waitForUpload();
+  }
+
   /** A segment of the session for one call, or null if it is not resident. */
   ResidentSegment acquire(GpuSession entered, SegmentView view) {
     if (know(view) == false) {
@@ -169,6 +220,7 @@ final class SessionKeeper implements Runnable {
     boolean entered;
     synchronized (this) {
       open.remove(view);
+      kept.remove(view);
       closed.add(view);
       current = session != null ? session : failed;
       entered = current != null && current.enter();
@@ -283,6 +335,9 @@ final class SessionKeeper implements Runnable {
     synchronized (this) {
       if (failed != opened) {
         session = opened;
+        if (adjusted != null) {
+          opened.adjust(adjusted);
+        }
       }
     }
     for (SegmentView view : open) {
@@ -291,7 +346,9 @@ final class SessionKeeper implements Runnable {
       }
       try {
         synchronized (this) {
-          if (open.contains(view)) {
+          if (kept.contains(view)) {
+            opened.residency.keep(view, true);
+          } else if (open.contains(view)) {
             opened.residency.opened(view);
           }
         }

@@ -36,6 +36,7 @@ final class AcceptedBits {
    * @param size number of ordinals
    * @param lookups about how many of them kernels will ask for
    * @return the copy, with one user, or null if there is no pinned memory now
+   * @throws dev.vamana.cuda.driver.GpuException if more of it is refused
    */
   static AcceptedBits copy(
       Bits accepted, int size, long lookups, StagingPool staging, DevicePool pool) {

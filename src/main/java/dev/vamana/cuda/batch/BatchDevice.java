@@ -2,6 +2,7 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.util.List;
@@ -18,7 +19,7 @@ public final class BatchDevice {
   private final Dispatcher dispatcher;
   private final Thread thread;
   private final BatchCounters statistics;
-  private final int maxBatch;
+  private volatile int maxBatch;
   private final AtomicInteger spinning = new AtomicInteger();
   private final int maxSpinning =
       Math.max(1, Runtime.getRuntime().availableProcessors() / WAITERS_PER_SPINNER);
@@ -41,15 +42,17 @@ public final class BatchDevice {
   /**
    * Allocates and starts the dispatcher. The calling thread is bound to the driver.
    *
+   * @param account counts pinned memory that requests are in
    * @param onLost called once by the dispatcher's thread, as its last act, if the context is lost
    * @throws GpuException if anything fails; then nothing is left behind
    */
   public static BatchDevice open(
       CudaDriver driver,
       BatchOptions options,
+      SessionHostMemory account,
       BatchCounters statistics,
       Consumer<GpuException> onLost) {
-    StagingPool staging = new StagingPool(driver, options.stagingBytes());
+    StagingPool staging = new StagingPool(driver, options.stagingBytes(), account);
     DevicePool accepted = null;
     BatchDevice device;
     try {
@@ -78,6 +81,17 @@ public final class BatchDevice {
     }
     device.thread.start();
     return device;
+  }
+
+  /**
+   * Makes batches so from now on.
+   *
+   * @param newMaxBatch most items of a launch, 1 to {@value BatchOptions#MAX_BATCH}
+   * @param newLingerNanos how long an idle device waits for more items, 0 or more
+   */
+  public void adjust(int newMaxBatch, long newLingerNanos) {
+    maxBatch = newMaxBatch;
+    dispatcher.adjust(newMaxBatch, newLingerNanos);
   }
 
   /** Packs the items of one call, on the calling thread. */

@@ -32,8 +32,8 @@ final class Dispatcher implements Runnable {
   private static final long IDLE_SPIN_NANOS = 50_000;
 
   private final CudaDriver driver;
-  private final int maxBatch;
-  private final long lingerNanos;
+  private volatile int maxBatch;
+  private volatile long lingerNanos;
   private final int overlap;
   private final BatchCounters statistics;
   private final Consumer<GpuException> onLost;
@@ -99,6 +99,12 @@ final class Dispatcher implements Runnable {
     } else if (parked) {
       LockSupport.unpark(thread);
     }
+  }
+
+  /** Makes batches so from now on; what is packed already is launched as it is. */
+  void adjust(int newMaxBatch, long newLingerNanos) {
+    maxBatch = newMaxBatch;
+    lingerNanos = newLingerNanos;
   }
 
   /** Tells threads that wait for items of a segment. */
@@ -254,7 +260,8 @@ final class Dispatcher implements Runnable {
     ArrayDeque<Chunk> queue = queues.get(shape);
     int items = 0;
     Chunk chunk;
-    while ((chunk = queue.peek()) != null && items + chunk.count() <= maxBatch) {
+    // a chunk may have been packed when more were allowed
+    while ((chunk = queue.peek()) != null && (items == 0 || items + chunk.count() <= maxBatch)) {
       queue.poll();
       if (chunk.abandoned() || chunk.segmentClosed()) {
         complete(List.of(chunk), null);

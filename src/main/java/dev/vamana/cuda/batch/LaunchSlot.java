@@ -1,6 +1,7 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
@@ -21,7 +22,9 @@ final class LaunchSlot {
   private final CudaDriver driver;
   private final Kernels kernels;
   private final BatchCounters statistics;
-  private final StagingPool.Block addresses;
+  private final StagingPool staging;
+  private StagingPool.Block addresses;
+  private int capacity;
   private final MemorySegment walk = Arena.ofAuto().allocate(WalkLayout.BYTES, Long.BYTES);
   private long stream;
   private long ended;
@@ -36,7 +39,7 @@ final class LaunchSlot {
   /**
    * Makes a slot; the calling thread is bound to the driver.
    *
-   * @param maxBatch most items of a launch
+   * @param maxBatch most items of a launch; more make it grow
    */
   LaunchSlot(
       CudaDriver driver,
@@ -47,7 +50,9 @@ final class LaunchSlot {
     this.driver = driver;
     this.kernels = kernels;
     this.statistics = statistics;
-    this.addresses = staging.allocate((long) maxBatch * Long.BYTES);
+    this.staging = staging;
+    this.addresses = staging.allocateFixed((long) maxBatch * Long.BYTES);
+    this.capacity = maxBatch;
     if (addresses == null) {
       throw new IllegalArgumentException(
           "staging memory is too small for batches of " + maxBatch + " items");
@@ -83,6 +88,7 @@ final class LaunchSlot {
   void launch(WalkShape shape, List<Chunk> batch, int items) {
     chunks = batch;
     launches++;
+    ensureRoom(items);
     ChunkSizes sizes = ChunkSizes.NONE;
     int at = 0;
     MemorySegment target = addresses.segment();
@@ -127,6 +133,21 @@ final class LaunchSlot {
     driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
     driver.record(ended, stream);
     statistics.launched(batch.size(), items);
+  }
+
+  private void ensureRoom(int items) {
+    if (items <= capacity) {
+      return;
+    }
+    StagingPool.Block larger = staging.allocateFixed((long) items * Long.BYTES);
+    if (larger == null) {
+      throw new GpuException(
+          GpuException.Kind.OUT_OF_MEMORY,
+          "no pinned memory for the addresses of " + items + " items");
+    }
+    addresses.free();
+    addresses = larger;
+    capacity = items;
   }
 
   private void growScratch(long bytes) {

@@ -60,6 +60,7 @@ public final class Packer {
    * Packs a chunk.
    *
    * @return the chunk, or null if there is no pinned memory now
+   * @throws dev.vamana.cuda.driver.GpuException if more pinned memory is refused
    */
   public Chunk pack(WalkShape shape, int[] items, int from, int to) {
     long bytes = 0;
@@ -67,13 +68,15 @@ public final class Packer {
       bytes += bytes(items[i]);
     }
     List<AcceptedBits> used = new ArrayList<>();
-    if (bring(items, from, to, used) == false) {
-      used.forEach(AcceptedBits::release);
-      return null;
+    StagingPool.Block block = null;
+    try {
+      block = bring(items, from, to, used) ? staging.allocate(bytes) : null;
+    } finally {
+      if (block == null) {
+        used.forEach(AcceptedBits::release);
+      }
     }
-    StagingPool.Block block = staging.allocate(bytes);
     if (block == null) {
-      used.forEach(AcceptedBits::release);
       return null;
     }
     int count = to - from;

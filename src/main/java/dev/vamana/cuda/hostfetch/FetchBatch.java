@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchStateLayout;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,17 +37,17 @@ final class FetchBatch {
   private long asked;
 
   /** Makes streams and buffers; the calling thread is bound to the driver. */
-  FetchBatch(CudaDriver driver, FetchOptions options, GatherTeam team) {
+  FetchBatch(CudaDriver driver, FetchOptions options, GatherTeam team, SessionHostMemory account) {
     this.driver = driver;
     this.team = team;
-    this.arena = new VectorArena(driver, team, options.vectorBytes());
+    this.arena = new VectorArena(driver, team, options.vectorBytes(), account);
     this.objects = new DriverObjects(driver);
     this.lanes = new FetchLane[options.halves()];
     try {
       for (int i = 0; i < lanes.length; i++) {
-        lanes[i] = new FetchLane(driver, objects, options, team, arena);
+        lanes[i] = new FetchLane(driver, objects, options, team, arena, account);
       }
-      this.reranker = new FetchReranker(driver, objects, team, arena);
+      this.reranker = new FetchReranker(driver, objects, team, arena, account);
     } catch (RuntimeException e) {
       try {
         objects.free();
@@ -56,8 +57,8 @@ final class FetchBatch {
       throw e;
     }
     this.state = new DeviceBuffer(driver);
-    this.requests = new PinnedBuffer(driver);
-    this.lists = new PinnedBuffer(driver);
+    this.requests = new PinnedBuffer(driver, account);
+    this.lists = new PinnedBuffer(driver, account);
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.kernel.HostFetchLayout;
 import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -42,12 +43,13 @@ final class FetchLane {
       DriverObjects objects,
       FetchOptions options,
       GatherTeam team,
-      VectorArena arena) {
+      VectorArena arena,
+      SessionHostMemory account) {
     this.driver = driver;
     this.options = options;
     this.team = team;
-    this.rows = new PinnedBuffer(driver);
-    this.picks = new PinnedBuffer(driver);
+    this.rows = new PinnedBuffer(driver, account);
+    this.picks = new PinnedBuffer(driver, account);
     this.deviceRows = new DeviceBuffer(driver);
     this.stream = objects.stream();
     this.picked = objects.event();

@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchGroupLayout;
 import dev.vamana.cuda.kernel.FetchRerankLayout;
 import dev.vamana.cuda.kernel.FetchStep;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -31,20 +32,26 @@ final class FetchReranker {
   private int next;
 
   /** Makes a re-ranker; the calling thread is bound to the driver. */
-  FetchReranker(CudaDriver driver, DriverObjects objects, GatherTeam team, VectorArena arena) {
+  FetchReranker(
+      CudaDriver driver,
+      DriverObjects objects,
+      GatherTeam team,
+      VectorArena arena,
+      SessionHostMemory account) {
     this.driver = driver;
     this.team = team;
     this.arena = arena;
-    this.buffers = new Buffer[] {new Buffer(objects), new Buffer(objects)};
+    this.buffers = new Buffer[] {new Buffer(objects, account), new Buffer(objects, account)};
   }
 
   private final class Buffer {
     private final long stream;
     private final long used;
-    private final PinnedBuffer pinned = new PinnedBuffer(driver);
+    private final PinnedBuffer pinned;
     private final DeviceBuffer device = new DeviceBuffer(driver);
 
-    Buffer(DriverObjects objects) {
+    Buffer(DriverObjects objects, SessionHostMemory account) {
+      pinned = new PinnedBuffer(driver, account);
       stream = objects.stream();
       used = objects.event();
     }

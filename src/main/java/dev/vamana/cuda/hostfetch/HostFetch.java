@@ -2,6 +2,8 @@ package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
@@ -26,6 +28,7 @@ public final class HostFetch {
 
   private final CudaDriver driver;
   private final FetchOptions options;
+  private final SessionHostMemory account;
   private final Consumer<GpuException> onLost;
   private final GatherTeam team;
   private final OpenSegments segments = new OpenSegments();
@@ -47,7 +50,22 @@ public final class HostFetch {
    * @param onLost called once by the driving thread, as its last act, if the context is lost
    */
   public HostFetch(CudaDriver driver, FetchOptions options, Consumer<GpuException> onLost) {
+    this(driver, options, new SessionHostMemory(HostMemoryAccount.UNLIMITED), onLost);
+  }
+
+  /**
+   * Makes one without streams, memory and running threads: the first items bring them.
+   *
+   * @param account counts pinned memory; what it refuses fails batches for want of memory
+   * @param onLost called once by the driving thread, as its last act, if the context is lost
+   */
+  public HostFetch(
+      CudaDriver driver,
+      FetchOptions options,
+      SessionHostMemory account,
+      Consumer<GpuException> onLost) {
     this.driver = driver;
+    this.account = account;
     this.options = options;
     this.onLost = onLost;
     this.team = new GatherTeam(options.threads());
@@ -199,7 +217,7 @@ public final class HostFetch {
     GpuException failure = null;
     try {
       if (batch == null) {
-        batch = new FetchBatch(driver, options, team);
+        batch = new FetchBatch(driver, options, team, account);
       }
       FetchShape shape = jobs.get(0).shape();
       List<FetchSlot> slots = open(jobs, shape);

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.MemorySegment;
 
 /** Pinned memory that grows as needed and loses its contents when it does. */
@@ -12,19 +13,31 @@ final class PinnedBuffer {
   private static final long GRANULARITY = 1L << 16;
 
   private final CudaDriver driver;
+  private final SessionHostMemory account;
   private CudaDriver.PinnedMemory memory;
 
-  PinnedBuffer(CudaDriver driver) {
+  PinnedBuffer(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
+    this.account = account;
   }
 
   /**
    * Makes room for so many bytes, at most {@link #MAX_BYTES}; nothing may be using the old ones.
+   *
+   * @throws dev.vamana.cuda.driver.GpuException if they cannot be had, or the account refuses them
    */
   void ensure(long wanted) {
     if (memory == null || wanted > memory.segment().byteSize()) {
       free();
-      memory = driver.allocatePinned((wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY);
+      long bytes = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
+      account.reserve(bytes);
+      try {
+        memory = driver.allocatePinned(bytes);
+      } finally {
+        if (memory == null) {
+          account.release(bytes);
+        }
+      }
     }
   }
 
@@ -41,6 +54,7 @@ final class PinnedBuffer {
     if (memory != null) {
       CudaDriver.PinnedMemory old = memory;
       memory = null;
+      account.release(old.segment().byteSize());
       old.free();
     }
   }

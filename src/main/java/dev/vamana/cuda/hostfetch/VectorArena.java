@@ -1,6 +1,7 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.MemorySegment;
 
@@ -18,6 +19,7 @@ final class VectorArena {
   private final GatherTeam team;
   private final long mostBytes;
   private final DeviceBuffer device;
+  private final SessionHostMemory account;
   private FetchShape shape;
   private long address;
   private int capacity;
@@ -28,7 +30,8 @@ final class VectorArena {
    *
    * @param mostBytes most bytes of device memory
    */
-  VectorArena(CudaDriver driver, GatherTeam team, long mostBytes) {
+  VectorArena(CudaDriver driver, GatherTeam team, long mostBytes, SessionHostMemory account) {
+    this.account = account;
     this.driver = driver;
     this.team = team;
     this.mostBytes = mostBytes;
@@ -72,7 +75,7 @@ final class VectorArena {
     private Lane(DriverObjects objects) {
       stream = objects.stream();
       for (int i = 0; i < BUFFERS; i++) {
-        buffers[i] = new PinnedBuffer(driver);
+        buffers[i] = new PinnedBuffer(driver, account);
         copied[i] = objects.event();
       }
     }

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 final class CurrentMemory {
 
   private final Supplier<CudaDriver> drivers;
-  private final ResidencyOptions options;
+  private ResidencyOptions options;
   private volatile DeviceMemory current;
   private CudaDriver abandoned;
   private boolean closed;
@@ -30,14 +30,27 @@ final class CurrentMemory {
     if (current == null && closed == false) {
       CudaDriver driver = drivers.get();
       if (driver != null && driver.equals(abandoned) == false) {
-        current =
-            new DeviceMemory(
-                driver,
-                options.deviceLimit().of(driver.device().totalBytes()),
-                options.pageCacheLimit().of(options.hostBytes()));
+        current = new DeviceMemory(driver, deviceLimit(driver), pageCacheLimit());
       }
     }
     return current;
+  }
+
+  private long deviceLimit(CudaDriver driver) {
+    return options.deviceLimit().of(driver.device().totalBytes());
+  }
+
+  private long pageCacheLimit() {
+    return options.pageCacheLimit().of(options.hostBytes());
+  }
+
+  /** Sets other limits, for the memory of now too. */
+  synchronized void limits(ResidencyOptions newOptions) {
+    options = newOptions;
+    if (current != null) {
+      current.device().limit(deviceLimit(current.driver()));
+      current.pageCache().limit(pageCacheLimit());
+    }
   }
 
   /**

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class MemoryBudget {
 
   private final String name;
-  private final long limit;
+  private volatile long limit;
   private final AtomicLong used = new AtomicLong();
 
   /**
@@ -22,6 +22,16 @@ final class MemoryBudget {
 
   long limit() {
     return limit;
+  }
+
+  /** Sets another limit; it may be below what is in use, which then has to be given back. */
+  void limit(long bytes) {
+    limit = bytes;
+  }
+
+  /** Bytes in use above the limit, or 0. */
+  long excess() {
+    return Math.max(0, used.get() - limit);
   }
 
   long used() {

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.io.Closeable;
 import java.util.Collections;
@@ -34,6 +35,46 @@ public interface Residency extends Closeable {
   default boolean arriving(SegmentView view) {
     return false;
   }
+
+  /** Where a segment is now. Changes nothing. */
+  default DevicePresence presence(SegmentView view) {
+    return arriving(view)
+        ? DevicePresence.waiting(absence(view))
+        : DevicePresence.refused(absence(view));
+  }
+
+  /**
+   * Queues a segment before those that nobody asked for, whatever came of it before. Returns at
+   * once.
+   */
+  default void warm(SegmentView view) {
+    opened(view);
+  }
+
+  /**
+   * Says whether a segment makes room for others that are not kept. One that is to be kept is
+   * queued before those that are not. Returns at once.
+   */
+  default void keep(SegmentView view, boolean kept) {
+    opened(view);
+  }
+
+  /**
+   * Takes a segment from the device until it is asked for again.
+   *
+   * @return bytes of device memory that are free now, or when the launches that use them end
+   */
+  default long evict(SegmentView view) {
+    return 0;
+  }
+
+  /**
+   * Sets other limits, and how segments are placed from now on. What lies on the device stays where
+   * it is as long as it is within the limits.
+   *
+   * @param placement of all segments; null to choose for each
+   */
+  default void adjust(MemoryLimit device, MemoryLimit pageCache, Placement placement) {}
 
   /** What lies where and what has happened so far, by name. */
   default SortedMap<String, Long> counters() {

@@ -24,7 +24,10 @@ final class SegmentEntry {
   private volatile long retryAt;
   private volatile long leastBytes;
   private final Set<PlacementPlan> refused = new HashSet<>();
-  private Resident previous;
+  // former places that launches may still be using
+  private final List<Resident> former = new ArrayList<>();
+  private volatile boolean kept;
+  private volatile boolean unwanted;
   private boolean uploading;
 
   /**
@@ -74,10 +77,20 @@ final class SegmentEntry {
     return refused;
   }
 
-  /** Throws if the segment is being closed. */
-  void checkOpen() {
-    if (closing) {
-      throw new AlreadyClosedException(view.name() + " is being closed");
+  /** Whether it gives way only to others that are kept. */
+  boolean kept() {
+    return kept;
+  }
+
+  void kept(boolean newKept) {
+    kept = newKept;
+  }
+
+  /** Throws if an upload is of no use any more. */
+  void checkWanted() {
+    if (closing || unwanted) {
+      throw new AlreadyClosedException(
+          view.name() + (closing ? " is being closed" : " was taken from the device"));
     }
   }
 
@@ -87,6 +100,7 @@ final class SegmentEntry {
       return false;
     }
     uploading = true;
+    unwanted = false;
     absence = Absence.UPLOADING;
     return true;
   }
@@ -97,18 +111,31 @@ final class SegmentEntry {
    * @param uploaded what lies on the device, or null
    * @param reason why nothing does
    * @param retry when a search may queue it again
-   * @return whether the segment is resident now; false if it was closed, or the context lost
+   * @return whether the segment is resident now; false if it was closed or taken from the device,
+   *     or the context lost
    */
   synchronized boolean endUpload(Resident uploaded, Absence reason, long retry) {
     uploading = false;
     notifyAll();
-    if (uploaded != null && closing == false && uploaded.memory().lost() == false) {
+    if (uploaded != null && closing == false && unwanted == false && lost(uploaded) == false) {
       resident = uploaded;
       return true;
     }
-    absence = closing ? Absence.CLOSED : uploaded != null ? Absence.NO_DEVICE : reason;
+    if (closing) {
+      absence = Absence.CLOSED;
+    } else if (unwanted) {
+      absence = Absence.EVICTED;
+    } else {
+      // it was taken from the device and asked for again before its upload had stopped
+      Absence why = reason == Absence.CLOSED ? Absence.EVICTED : reason;
+      absence = uploaded != null ? Absence.NO_DEVICE : why;
+    }
     retryAt = retry;
     return false;
+  }
+
+  private static boolean lost(Resident resident) {
+    return resident.memory().lost();
   }
 
   /**
@@ -117,11 +144,12 @@ final class SegmentEntry {
    * @return what lies on the device, or null if there is nothing, or the last change is not over
    */
   synchronized Resident beginImprovement() {
-    if (closing || resident == null || (previous != null && previous.idle() == false)) {
+    former.removeIf(Resident::idle);
+    if (closing || resident == null || former.isEmpty() == false) {
       return null;
     }
-    previous = null;
     uploading = true;
+    unwanted = false;
     return resident;
   }
 
@@ -134,10 +162,10 @@ final class SegmentEntry {
   synchronized boolean endImprovement(Resident better) {
     uploading = false;
     notifyAll();
-    if (better == null || closing || resident == null || better.memory().lost()) {
+    if (better == null || closing || resident == null || lost(better)) {
       return false;
     }
-    previous = resident;
+    former.add(resident);
     resident = better;
     return true;
   }
@@ -161,6 +189,24 @@ final class SegmentEntry {
     }
   }
 
+  /** Queues it, or moves it to the front of the queue, whatever came of it before; false if not. */
+  synchronized boolean urge() {
+    if (closing || resident != null) {
+      return false;
+    }
+    return switch (absence) {
+      case EVICTED, OVER_BUDGET, FAILED, NO_DEVICE, QUEUED -> {
+        absence = Absence.QUEUED;
+        yield true;
+      }
+      case UPLOADING -> {
+        unwanted = false;
+        yield false;
+      }
+      case UNSUPPORTED, CLOSED -> false;
+    };
+  }
+
   private boolean due(Absence seen, long now, boolean freed) {
     return switch (seen) {
       case EVICTED -> freed == false;
@@ -179,6 +225,30 @@ final class SegmentEntry {
     }
   }
 
+  /**
+   * Ends what is on its way, and forgets what lies on the device, so that nothing does until
+   * somebody asks for it.
+   *
+   * @return what lay on the device, for the caller to retire and free, or null
+   */
+  synchronized Resident clear() {
+    Resident last = resident;
+    if (closing) {
+      return null;
+    }
+    unwanted = uploading;
+    if (absence == Absence.QUEUED || last != null) {
+      absence = Absence.EVICTED;
+    }
+    if (last != null) {
+      former.removeIf(Resident::idle);
+      former.add(last);
+      resident = null;
+    }
+    notifyAll();
+    return last;
+  }
+
   /** Forgets what lies in a lost context; the next search queues it again. */
   synchronized void abandon(long now) {
     if (resident != null) {
@@ -186,7 +256,7 @@ final class SegmentEntry {
       resident.retire();
       resident = null;
     }
-    previous = null;
+    former.clear();
     retryAt = now;
     notifyAll();
   }
@@ -199,12 +269,10 @@ final class SegmentEntry {
     if (resident != null) {
       last.add(resident);
     }
-    if (previous != null) {
-      last.add(previous);
-    }
+    last.addAll(former);
     absence = Absence.CLOSED;
     resident = null;
-    previous = null;
+    former.clear();
     notifyAll();
     return last;
   }

@@ -13,7 +13,7 @@ import org.apache.lucene.store.AlreadyClosedException;
 /** Finds room for a segment and uploads it. For the uploading thread. */
 final class SegmentPlacer {
 
-  private final PlacementPlanner planner;
+  private volatile PlacementPlanner planner;
   private final ResidencyCounters counters;
   private final Collection<SegmentEntry> entries;
   private final BiConsumer<SegmentEntry, Resident> evict;
@@ -29,8 +29,8 @@ final class SegmentPlacer {
    */
   record Outcome(Resident resident, Absence absence, Throwable failure) {}
 
-  /** Something that could be evicted, and for how long nobody has asked for it. */
-  private record Victim(SegmentEntry entry, Resident resident, long unused) {}
+  /** Something that could be evicted; for how long nobody has asked for it. */
+  private record Victim(SegmentEntry entry, Resident resident, boolean kept, long unused) {}
 
   /**
    * Makes a placer.
@@ -51,6 +51,11 @@ final class SegmentPlacer {
     this.entries = entries;
     this.evict = evict;
     this.refused = refused;
+  }
+
+  /** From now on places segments so, or chooses for each if null. */
+  void placement(Placement forced) {
+    planner = new PlacementPlanner(forced);
   }
 
   /** Brings a segment to the device, or tells why not. */
@@ -169,7 +174,7 @@ final class SegmentPlacer {
       throws IOException {
     Runnable abort =
         () -> {
-          entry.checkOpen();
+          entry.checkWanted();
           if (memory.lost()) {
             throw new GpuException(GpuException.Kind.CONTEXT_LOST, "the context was given up");
           }
@@ -216,21 +221,27 @@ final class SegmentPlacer {
     return PlacementPlanner.choose(candidates, memory.free(), memory.pageCache().free());
   }
 
-  /** What may be evicted for a segment, least recently used first. */
+  /**
+   * What may be evicted for a segment, least recently used first, and of those that are kept the
+   * last. For one that is kept others give way though they have just been used.
+   */
   private List<Victim> victims(SegmentEntry entry, DeviceMemory memory) {
     List<Victim> victims = new ArrayList<>();
     long asked = entry.lastUse();
     for (SegmentEntry other : entries) {
       Resident resident = other.resident();
       long unused = asked - other.lastUse();
+      boolean kept = other.kept();
       if (resident != null
           && resident.memory() == memory
           && resident.inUse() == false
-          && unused >= evictAfter) {
-        victims.add(new Victim(other, resident, unused));
+          && (entry.kept() == kept ? unused >= evictAfter : entry.kept())) {
+        victims.add(new Victim(other, resident, kept, unused));
       }
     }
-    victims.sort(Comparator.comparingLong(Victim::unused).reversed());
+    victims.sort(
+        Comparator.comparing(Victim::kept)
+            .thenComparing(Comparator.comparingLong(Victim::unused).reversed()));
     return victims;
   }
 }

@@ -2,10 +2,9 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
@@ -27,13 +27,16 @@ import java.util.function.Supplier;
  * more than fit, those that came first stay and the others are searched on the CPU. When memory is
  * freed, segments without a place are tried again, and then those with one that is not the best.
  *
+ * <p>Segments that are to be kept are uploaded before others, do not give way to others, and others
+ * give way to them without having been unused for any time. Among themselves the rule is the same.
+ *
  * <p>Uploads run in a given executor, one at a time. Closing a segment and a residency free memory
  * on the calling thread. A lost context takes everything with it: after {@link #abandon} the next
  * search of a segment queues it again, and the driver of that time is asked for.
  */
 public final class SegmentResidency implements Residency {
 
-  private final ResidencyOptions options;
+  private volatile ResidencyOptions options;
   private final LongSupplier clock;
   private final SerialTasks tasks;
   private final ResidencyCounters counters;
@@ -46,9 +49,6 @@ public final class SegmentResidency implements Residency {
   private final ResidentSet live = new ResidentSet();
   private final ResidencyListener listener;
   private boolean closed;
-
-  /** A segment, and for how long nobody has asked for it. */
-  private record Candidate(SegmentEntry entry, long unused) {}
 
   /**
    * Makes a residency of no segments.
@@ -127,11 +127,15 @@ public final class SegmentResidency implements Residency {
       if (entry != null || closed || closedViews.contains(view)) {
         return entry;
       }
-      entry = new SegmentEntry(view, clock.getAsLong());
+      entry = new SegmentEntry(view, now());
       entries.put(view, entry);
     }
     queue(entry);
     return entry;
+  }
+
+  private long now() {
+    return clock.getAsLong();
   }
 
   private void queue(SegmentEntry entry) {
@@ -156,7 +160,7 @@ public final class SegmentResidency implements Residency {
   }
 
   private ResidentSegment use(SegmentEntry entry) {
-    long now = clock.getAsLong();
+    long now = now();
     entry.used(now);
     Resident resident = entry.resident();
     ResidentSegment segment = resident == null ? null : resident.use();
@@ -190,11 +194,120 @@ public final class SegmentResidency implements Residency {
 
   @Override
   public String absence(SegmentView view) {
+    return why(view).text();
+  }
+
+  private Absence why(SegmentView view) {
     SegmentEntry entry = entries.get(view);
     if (entry != null) {
-      return entry.absence().text();
+      return entry.absence();
     }
-    return (view.hasGraph() ? Absence.CLOSED : Absence.UNSUPPORTED).text();
+    return view.hasGraph() ? Absence.CLOSED : Absence.UNSUPPORTED;
+  }
+
+  @Override
+  public boolean arriving(SegmentView view) {
+    Absence why = why(view);
+    return why == Absence.QUEUED || why == Absence.UPLOADING;
+  }
+
+  @Override
+  public DevicePresence presence(SegmentView view) {
+    SegmentEntry entry = entries.get(view);
+    Resident resident = entry == null ? null : entry.resident();
+    if (resident != null) {
+      PlacementPlan plan = resident.plan();
+      return DevicePresence.resident(plan.placement().settingName(), plan.deviceBytes());
+    }
+    Absence why = why(view);
+    return switch (why) {
+      case QUEUED, UPLOADING -> DevicePresence.waiting(why.text());
+      case NO_DEVICE -> DevicePresence.NO_DEVICE;
+      default -> DevicePresence.refused(why.text());
+    };
+  }
+
+  @Override
+  public void warm(SegmentView view) {
+    SegmentEntry entry = view.hasGraph() ? entry(view) : null;
+    if (entry != null) {
+      entry.used(now());
+      if (entry.urge()) {
+        tasks.addUrgent(() -> upload(entry));
+      }
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>What was refused or has failed is queued again as a search would do it: this may be called
+   * each time that a reader is opened.
+   */
+  @Override
+  public void keep(SegmentView view, boolean kept) {
+    SegmentEntry entry = view.hasGraph() ? entry(view) : null;
+    if (entry == null) {
+      return;
+    }
+    entry.kept(kept);
+    if (kept && (entry.absence() == Absence.QUEUED || entry.requeue(now(), false))) {
+      tasks.addUrgent(() -> upload(entry));
+    }
+  }
+
+  @Override
+  public long evict(SegmentView view) {
+    SegmentEntry entry = entries.get(view);
+    return entry == null ? 0 : evict(entry);
+  }
+
+  private long evict(SegmentEntry entry) {
+    Resident last = entry.clear();
+    if (last == null) {
+      return 0;
+    }
+    counters.evicted();
+    if (last.retire()) {
+      freeOrTell(entry, last);
+    }
+    listener.evicted(entry.view());
+    return last.plan().deviceBytes();
+  }
+
+  @Override
+  public void adjust(MemoryLimit device, MemoryLimit pageCache, Placement placement) {
+    ResidencyOptions adjusted = options.withLimits(device, pageCache).withPlacement(placement);
+    options = adjusted;
+    memories.limits(adjusted);
+    placer.placement(placement);
+    tasks.add(this::retryWaiting, false);
+  }
+
+  /** Evicts what is above the limits. */
+  private void shrink(DeviceMemory memory) {
+    long leavingDevice = 0;
+    long leavingPages = 0;
+    for (SegmentEntry entry :
+        EvictionOrder.firstToGo(entries.values(), now(), isResident(memory))) {
+      Resident resident = entry.resident();
+      boolean helps =
+          memory.device().excess() > leavingDevice
+              || (memory.pageCache().excess() > leavingPages
+                  && resident != null
+                  && resident.readsFiles());
+      if (helps && evict(entry) > 0 && resident != null && resident.inUse()) {
+        leavingDevice += resident.plan().deviceBytes();
+        leavingPages += resident.plan().mappedBytes();
+      }
+    }
+  }
+
+  private static Predicate<SegmentEntry> isResident(DeviceMemory memory) {
+    return entry -> {
+      Resident resident = entry.resident();
+      return resident != null && resident.memory() == memory;
+    };
   }
 
   private void upload(SegmentEntry entry) {
@@ -207,7 +320,7 @@ public final class SegmentResidency implements Residency {
       resident.whenIdle(() -> idle(entry, resident));
       live.add(resident);
     }
-    long retry = clock.getAsLong();
+    long retry = now();
     if (outcome.absence() != Absence.NO_DEVICE || outcome.failure() != null) {
       retry += options.retryAfter().toNanos();
     }
@@ -259,39 +372,28 @@ public final class SegmentResidency implements Residency {
     listener.evicted(entry.view());
   }
 
-  /** Queues segments that there was no room for and may be now, those last asked for first. */
+  /** Evicts what is above the limits, and queues segments that there may be room for now. */
   private void retryWaiting() {
     DeviceMemory memory = memories.current();
     if (memory == null) {
       return;
     }
-    long now = clock.getAsLong();
-    List<Candidate> waiting = new ArrayList<>();
-    for (SegmentEntry entry : entries.values()) {
-      if (entry.absence() == Absence.OVER_BUDGET && entry.leastBytes() <= memory.device().free()) {
-        waiting.add(new Candidate(entry, now - entry.lastUse()));
-      }
-    }
-    waiting.sort(Comparator.comparingLong(Candidate::unused));
-    for (Candidate next : waiting) {
-      if (next.entry.requeue(now, true)) {
-        queue(next.entry);
+    shrink(memory);
+    Predicate<SegmentEntry> fits =
+        entry ->
+            entry.absence() == Absence.OVER_BUDGET && entry.leastBytes() <= memory.device().free();
+    for (SegmentEntry next : EvictionOrder.firstToGet(entries.values(), now(), fits)) {
+      if (next.requeue(now(), true)) {
+        queue(next);
       }
     }
     tasks.add(this::improveAll, false);
   }
 
-  /** Gives segments that are resident better places if there is room, those last used first. */
+  /** Gives segments that are resident better places if there is room. */
   private void improveAll() {
-    long now = clock.getAsLong();
-    List<Candidate> resident = new ArrayList<>();
-    for (SegmentEntry entry : entries.values()) {
-      if (entry.resident() != null) {
-        resident.add(new Candidate(entry, now - entry.lastUse()));
-      }
-    }
-    resident.sort(Comparator.comparingLong(Candidate::unused));
-    resident.forEach(next -> improve(next.entry));
+    DeviceMemory memory = memories.current();
+    EvictionOrder.firstToGet(entries.values(), now(), isResident(memory)).forEach(this::improve);
   }
 
   private void improve(SegmentEntry entry) {
@@ -356,7 +458,7 @@ public final class SegmentResidency implements Residency {
   @Override
   public void abandon() {
     DeviceMemory lost = memories.abandon();
-    long now = clock.getAsLong();
+    long now = now();
     for (SegmentEntry entry : entries.values()) {
       entry.abandon(now);
     }

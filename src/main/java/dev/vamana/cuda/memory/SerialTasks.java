@@ -7,10 +7,14 @@ import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
-/** Runs tasks of an executor one after the other, in their order. */
+/**
+ * Runs tasks of an executor one after the other, in their order; urgent ones before all others that
+ * have not begun.
+ */
 final class SerialTasks {
 
   private final Executor executor;
+  private final Queue<Task> urgent = new ArrayDeque<>();
   private final Queue<Task> tasks = new ArrayDeque<>();
   private boolean running;
 
@@ -27,8 +31,17 @@ final class SerialTasks {
    *     executor takes no more
    */
   void add(Runnable work, boolean essential) {
+    add(tasks, new Task(work, essential));
+  }
+
+  /** Queues a task before those that are not urgent. */
+  void addUrgent(Runnable work) {
+    add(urgent, new Task(work, false));
+  }
+
+  private void add(Queue<Task> queue, Task task) {
     synchronized (this) {
-      tasks.add(new Task(work, essential));
+      queue.add(task);
       if (running) {
         return;
       }
@@ -50,7 +63,9 @@ final class SerialTasks {
   }
 
   private synchronized List<Task> takeAll() {
-    List<Task> all = new ArrayList<>(tasks);
+    List<Task> all = new ArrayList<>(urgent);
+    all.addAll(tasks);
+    urgent.clear();
     tasks.clear();
     running = false;
     return all;
@@ -71,7 +86,7 @@ final class SerialTasks {
   }
 
   private synchronized Task next() {
-    Task task = tasks.poll();
+    Task task = urgent.isEmpty() ? tasks.poll() : urgent.poll();
     running = task != null;
     return task;
   }

@@ -1,0 +1,31 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import java.util.Objects;
+
+/**
+ * What can be changed while an executor works.
+ *
+ * @param deviceLimit of device memory that segments fill
+ * @param pageCacheLimit of pages that are pinned for the device
+ * @param placement of segments that are uploaded from now on; null to choose for each
+ * @param maxBatch most items of a launch, 1 to {@value BatchOptions#MAX_BATCH}
+ * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
+ * @param waitForUpload whether items wait for a segment on its way to the device
+ */
+public record DynamicOptions(
+    MemoryLimit deviceLimit,
+    MemoryLimit pageCacheLimit,
+    Placement placement,
+    int maxBatch,
+    long lingerNanos,
+    boolean waitForUpload) {
+
+  public DynamicOptions {
+    Objects.requireNonNull(deviceLimit, "deviceLimit");
+    Objects.requireNonNull(pageCacheLimit, "pageCacheLimit");
+    BatchOptions.DEFAULT.withBatches(maxBatch, lingerNanos);
+  }
+}
