@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.cuda.DynamicOptions;
 import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.GpuOptions;
@@ -7,6 +8,7 @@ import dev.vamana.cuda.GpuStatistics;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.Counters;
@@ -50,7 +52,8 @@ final class CudaDevices implements GpuDevices {
   }
 
   @Override
-  public SearchExecutor open(GpuSettings settings, NodeNotices notices) {
+  public SearchExecutor open(
+      GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
     residency =
         ResidencyOptions.defaults(hostBytes)
@@ -62,9 +65,24 @@ final class CudaDevices implements GpuDevices {
                 GpuOptions.DEFAULT
                     .batches()
                     .withBatches(settings.maxBatch(), settings.linger().nanos()))
-            .withWaitForUpload(settings.waitForUpload());
+            .withWaitForUpload(settings.waitForUpload())
+            .withHostMemory(account);
     return GpuDevice.open(
         drivers.apply(settings.device()), residency, options, new GpuNotices(notices));
+  }
+
+  @Override
+  public void adjust(SearchExecutor executor, GpuSettings settings) {
+    if (executor instanceof GpuExecutor gpu) {
+      gpu.adjust(
+          new DynamicOptions(
+              settings.memoryLimit(),
+              settings.pageCacheLimit(),
+              settings.placement(),
+              settings.maxBatch(),
+              settings.linger().nanos(),
+              settings.waitForUpload()));
+    }
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
@@ -20,8 +21,9 @@ import org.elasticsearch.core.TimeValue;
 /**
  * What a node's settings say about its GPU; docs/node-settings.md tells operators what each does.
  *
- * <p>All are read when the node starts. Values outside the range are rejected with an {@link
- * IllegalArgumentException} that names setting, value and range, and the node does not start.
+ * <p>All are read when the node starts; {@link #DYNAMIC} ones can be changed later. Values outside
+ * the range are rejected with an {@link IllegalArgumentException} that names setting, value and
+ * range, and the node does not start.
  *
  * @param mode whether to use a GPU
  * @param device number of the device, from 0, as the driver counts those that the process may see
@@ -86,7 +88,8 @@ record GpuSettings(
           "vamana.gpu.placement",
           AUTO_PLACEMENT,
           text -> parsePlacement("vamana.gpu.placement", text),
-          Property.NodeScope);
+          Property.NodeScope,
+          Property.Dynamic);
 
   /** Most work items of one launch. */
   static final Setting<Integer> BATCH_MAX_SIZE =
@@ -95,7 +98,8 @@ record GpuSettings(
           BatchOptions.DEFAULT.maxBatch(),
           1,
           BatchOptions.MAX_BATCH,
-          Property.NodeScope);
+          Property.NodeScope,
+          Property.Dynamic);
 
   /** How long an idle device waits for company of the first query. */
   static final Setting<TimeValue> BATCH_LINGER =
@@ -104,7 +108,8 @@ record GpuSettings(
           TimeValue.ZERO,
           TimeValue.ZERO,
           MAX_LINGER,
-          Property.NodeScope);
+          Property.NodeScope,
+          Property.Dynamic);
 
   /** Whether queries wait for a segment that is on its way to the device. */
   static final Setting<Boolean> WAIT_FOR_UPLOAD =
@@ -118,19 +123,17 @@ record GpuSettings(
                       text,
                       List.of("true", "false"),
                       Function.identity())),
-          Property.NodeScope);
+          Property.NodeScope,
+          Property.Dynamic);
+
+  /** Those that can be changed while the node runs. */
+  static final List<Setting<?>> DYNAMIC =
+      List.of(
+          MEMORY_LIMIT, PAGE_CACHE_LIMIT, PLACEMENT, BATCH_MAX_SIZE, BATCH_LINGER, WAIT_FOR_UPLOAD);
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =
-      List.of(
-          ENABLED,
-          DEVICE,
-          MEMORY_LIMIT,
-          PAGE_CACHE_LIMIT,
-          PLACEMENT,
-          BATCH_MAX_SIZE,
-          BATCH_LINGER,
-          WAIT_FOR_UPLOAD);
+      Stream.concat(Stream.of(ENABLED, DEVICE), DYNAMIC.stream()).toList();
 
   /** What a node's settings say. */
   static GpuSettings of(Settings settings) {
@@ -184,7 +187,11 @@ record GpuSettings(
       String key, MemoryLimit defaultLimit, ByteSizeValue min, String whose) {
     String text = new RatioValue(defaultLimit.percent()).formatNoTrailingZerosPercent();
     return new Setting<>(
-        key, text, value -> parseMemory(key, value, min, whose), Property.NodeScope);
+        key,
+        text,
+        value -> parseMemory(key, value, min, whose),
+        Property.NodeScope,
+        Property.Dynamic);
   }
 
   private static MemoryLimit parseMemory(String key, String text, ByteSizeValue min, String whose) {

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.NoticeKind;
 import dev.vamana.elasticsearch.stats.DeviceStats;
@@ -39,17 +40,22 @@ final class NodeExecutor implements Closeable {
    * process. Says in the log, once, what came of it.
    *
    * @param notices is told what an operator should know
+   * @param account counts the host memory that the executor pins for batches
    * @throws IllegalStateException if a GPU is required and there is no usable one; the message says
    *     what was probed and what was found
    */
-  static NodeExecutor start(GpuSettings settings, GpuDevices devices, NodeNotices notices) {
+  static NodeExecutor start(
+      GpuSettings settings,
+      GpuDevices devices,
+      NodeNotices notices,
+      HostMemoryAccount account) {
     if (settings.mode() == GpuMode.OFF) {
       String off = "[" + GpuSettings.ENABLED.getKey() + "] is [off]";
       return new NodeExecutor(settings.mode(), devices, null, off);
     }
     ExecutorRegistry.Installation installation;
     try {
-      installation = ExecutorRegistry.install(() -> devices.open(settings, notices));
+      installation = ExecutorRegistry.install(() -> devices.open(settings, notices, account));
     } catch (RuntimeException | LinkageError e) {
       // A driver that does not fit shows itself in errors of linkage too, at whatever call comes
       // first. None of them is a reason for a node not to search.
@@ -91,6 +97,13 @@ final class NodeExecutor implements Closeable {
   /** The device and its sensors, or null without one. */
   DeviceStats device() {
     return installation == null ? null : devices.device(installation.executor());
+  }
+
+  /** Works as the settings say from now on, as far as that can be changed. */
+  void adjust(GpuSettings settings) {
+    if (installation != null) {
+      devices.adjust(installation.executor(), settings);
+    }
   }
 
   /** Lets go of the executor. */

@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.residency.IndexWarming;
 import dev.vamana.work.Workers;
 import org.elasticsearch.cluster.metadata.IndexMetadataVerifier;
 import org.elasticsearch.common.settings.Settings;
@@ -27,6 +28,7 @@ final class VamanaEngineFactory implements EngineFactory {
    */
   private static final String FOLLOWER_INDEX = "index.xpack.ccr.following_index";
 
+  private final IndexSettings indexSettings;
   private final boolean enabled;
   private final VamanaParameters parameters;
   private final NodeBuilding building;
@@ -34,6 +36,7 @@ final class VamanaEngineFactory implements EngineFactory {
   private final StockFieldNotices notices;
 
   VamanaEngineFactory(IndexSettings indexSettings, NodeBuilding building, NodeNotices notices) {
+    this.indexSettings = indexSettings;
     Settings settings = indexSettings.getSettings();
     String index = indexSettings.getIndex().getName();
     this.enabled = VamanaSettings.ENABLED.get(settings);
@@ -71,6 +74,7 @@ final class VamanaEngineFactory implements EngineFactory {
     return new InternalEngine(
         EngineConfig.builder(config)
             .codecProvider(enabled ? new VamanaCodecProvider(codecs, formats, notices) : codecs)
+            .warmer(IndexWarming.warmer(config.getWarmer(), indexSettings))
             .mergePolicy(new ReformattingMergePolicy(config.getMergePolicy(), formats))
             .build());
   }

@@ -2,7 +2,10 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.batch.BatchActions;
+import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.residency.IndexWarming;
+import dev.vamana.elasticsearch.residency.ResidencyActions;
 import dev.vamana.elasticsearch.segments.RestCatVamanaAction;
 import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
@@ -19,17 +22,23 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
+import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
+import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.features.NodeFeature;
+import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.index.engine.EngineFactory;
 import org.elasticsearch.indices.SystemIndexDescriptor;
+import org.elasticsearch.indices.breaker.BreakerSettings;
 import org.elasticsearch.ingest.Processor;
 import org.elasticsearch.node.PluginComponentBinding;
+import org.elasticsearch.plugins.ActionPlugin;
+import org.elasticsearch.plugins.CircuitBreakerPlugin;
 import org.elasticsearch.plugins.EnginePlugin;
 import org.elasticsearch.plugins.IngestPlugin;
 import org.elasticsearch.plugins.Plugin;
@@ -37,6 +46,7 @@ import org.elasticsearch.plugins.SystemIndexPlugin;
 import org.elasticsearch.rest.RestHandler;
 import org.elasticsearch.threadpool.ExecutorBuilder;
 import org.elasticsearch.threadpool.ScalingExecutorBuilder;
+import org.elasticsearch.threadpool.ThreadPool;
 
 /**
  * Lets indices with {@code index.vamana.enabled} store and search their {@code dense_vector} fields
@@ -47,7 +57,7 @@ import org.elasticsearch.threadpool.ScalingExecutorBuilder;
  * installs the executor of the node's GPU where there is one.
  */
 public final class VamanaPlugin extends Plugin
-    implements EnginePlugin, IngestPlugin, SystemIndexPlugin {
+    implements EnginePlugin, IngestPlugin, SystemIndexPlugin, CircuitBreakerPlugin {
   /** Name of the thread pool that builds graphs. */
   static final String BUILD_POOL = "vamana_build";
 
@@ -57,6 +67,8 @@ public final class VamanaPlugin extends Plugin
   private final GpuSettings gpu;
   private final GpuDevices devices;
   private final Codebooks codebooks;
+  private final PinnedMemoryBreaker breaker = new PinnedMemoryBreaker();
+  private ThreadPool threads;
   private NodeExecutor executor;
   private NodeNotices notices;
 
@@ -105,6 +117,21 @@ public final class VamanaPlugin extends Plugin
         new CodebookSettingCheck(parameters.mapperServiceFactory(), building.codebooks()));
   }
 
+  @Override
+  public void onIndexModule(IndexModule module) {
+    IndexWarming.register(module, threads);
+  }
+
+  @Override
+  public BreakerSettings getCircuitBreaker(Settings settings) {
+    return PinnedMemoryBreaker.settings(settings);
+  }
+
+  @Override
+  public void setCircuitBreaker(CircuitBreaker made) {
+    breaker.set(made);
+  }
+
   /**
    * Installs the executor of the node's GPU.
    *
@@ -113,8 +140,13 @@ public final class VamanaPlugin extends Plugin
    */
   @Override
   public Collection<?> createComponents(PluginServices services) {
-    notices = new NodeNotices(services.threadPool()::absoluteTimeInMillis);
-    executor = NodeExecutor.start(gpu, devices, notices);
+    threads = services.threadPool();
+    notices = new NodeNotices(threads::absoluteTimeInMillis);
+    executor = NodeExecutor.start(gpu, devices, notices, breaker);
+    ClusterSettings settings = services.clusterService().getClusterSettings();
+    settings.addSettingsUpdateConsumer(
+        changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
+    breaker.follow(settings);
     List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
@@ -127,6 +159,7 @@ public final class VamanaPlugin extends Plugin
   public Collection<ActionHandler> getActions() {
     List<ActionHandler> actions = new ArrayList<>(BatchActions.actions());
     actions.addAll(Codebooks.actions());
+    actions.addAll(ResidencyActions.actions());
     actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
     actions.add(new ActionHandler(TransportSegmentsAction.TYPE, TransportSegmentsAction.class));
     return actions;
@@ -143,6 +176,7 @@ public final class VamanaPlugin extends Plugin
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
     List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
+    handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestCatVamanaAction());
     return handlers;

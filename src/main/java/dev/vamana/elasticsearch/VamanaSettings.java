@@ -2,6 +2,8 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.residency.WarmSettings;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.pq.SubspaceLayout;
 import java.util.Iterator;
@@ -123,7 +125,9 @@ final class VamanaSettings {
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =
-      Stream.of(OWN, GpuSettings.ALL, Codebooks.SETTINGS).flatMap(List::stream).toList();
+      Stream.of(OWN, GpuSettings.ALL, WarmSettings.ALL, PinnedMemoryBreaker.SETTINGS, Codebooks.SETTINGS)
+          .<Setting<?>>flatMap(List::stream)
+          .toList();
 
   private VamanaSettings() {}
 

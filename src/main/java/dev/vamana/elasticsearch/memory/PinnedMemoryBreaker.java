@@ -1,0 +1,97 @@
+package dev.vamana.elasticsearch.memory;
+
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import java.util.List;
+import org.elasticsearch.common.breaker.CircuitBreaker;
+import org.elasticsearch.common.breaker.CircuitBreakingException;
+import org.elasticsearch.common.settings.ClusterSettings;
+import org.elasticsearch.common.settings.Setting;
+import org.elasticsearch.common.settings.Setting.Property;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.common.unit.ByteSizeValue;
+import org.elasticsearch.indices.breaker.BreakerSettings;
+
+/**
+ * The circuit breaker {@code vamana}, as the account of the executor.
+ *
+ * <p>The parent breaker is not asked: it watches the heap, and this memory is not on it.
+ */
+public final class PinnedMemoryBreaker implements HostMemoryAccount {
+
+  /** The breaker's name. */
+  public static final String NAME = "vamana";
+
+  /** Most bytes, as a number or as a share of the heap; -1 for no limit. */
+  public static final Setting<ByteSizeValue> LIMIT =
+      Setting.memorySizeSetting(
+          "vamana.breaker.limit", "30%", Property.NodeScope, Property.Dynamic);
+
+  /** What bytes are multiplied by before they are compared with the limit. */
+  public static final Setting<Double> OVERHEAD =
+      Setting.doubleSetting(
+          "vamana.breaker.overhead", 1.0, 0.0, Property.NodeScope, Property.Dynamic);
+
+  /** Every setting, for registration. */
+  public static final List<Setting<?>> SETTINGS = List.of(LIMIT, OVERHEAD);
+
+  private static final String LABEL = "pinned memory";
+
+  private CircuitBreaker breaker;
+
+  /** The breaker that the node is to make. */
+  public static BreakerSettings settings(Settings settings) {
+    return new BreakerSettings(
+        NAME,
+        LIMIT.get(settings).getBytes(),
+        OVERHEAD.get(settings),
+        CircuitBreaker.Type.MEMORY,
+        CircuitBreaker.Durability.TRANSIENT);
+  }
+
+  /** Takes the breaker that the node has made. */
+  public synchronized void set(CircuitBreaker made) {
+    breaker = made;
+  }
+
+  /** Follows changes of the settings. */
+  public void follow(ClusterSettings settings) {
+    settings.addSettingsUpdateConsumer(LIMIT, OVERHEAD, this::change);
+  }
+
+  private synchronized void change(ByteSizeValue limit, double overhead) {
+    if (breaker != null) {
+      breaker.setLimitAndOverhead(limit.getBytes(), overhead);
+    }
+  }
+
+  @Override
+  public synchronized boolean reserve(long bytes) {
+    if (breaker == null) {
+      return true;
+    }
+    long limit = breaker.getLimit();
+    double wanted = (breaker.getUsed() + bytes) * breaker.getOverhead();
+    if (limit >= 0 && wanted > limit) {
+      try {
+        breaker.circuitBreak(LABEL, (long) wanted);
+      } catch (CircuitBreakingException e) {
+        // it has counted that; the executor says in the log what it could not do
+      }
+      return false;
+    }
+    breaker.addWithoutBreaking(bytes);
+    return true;
+  }
+
+  @Override
+  public synchronized void release(long bytes) {
+    if (breaker != null) {
+      breaker.addWithoutBreaking(-bytes);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "circuit breaker [" + NAME + "], see [" + LIMIT.getKey() + "]";
+  }
+}

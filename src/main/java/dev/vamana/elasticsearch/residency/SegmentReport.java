@@ -1,0 +1,69 @@
+package dev.vamana.elasticsearch.residency;
+
+import dev.vamana.search.DevicePresence;
+import java.io.IOException;
+import java.util.Objects;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.xcontent.ToXContentObject;
+import org.elasticsearch.xcontent.XContentBuilder;
+
+/**
+ * One field of a segment, and where it is.
+ *
+ * @param segment the segment's name
+ * @param field the field's name
+ * @param vectors number of vectors
+ * @param presence where it was when the report was made
+ */
+public record SegmentReport(String segment, String field, int vectors, DevicePresence presence)
+    implements Writeable, ToXContentObject {
+
+  public SegmentReport {
+    Objects.requireNonNull(segment, "segment");
+    Objects.requireNonNull(field, "field");
+    Objects.requireNonNull(presence, "presence");
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  SegmentReport(StreamInput in) throws IOException {
+    this(
+        in.readString(),
+        in.readString(),
+        in.readVInt(),
+        new DevicePresence(
+            in.readEnum(DevicePresence.State.class),
+            in.readOptionalString(),
+            in.readVLong(),
+            in.readOptionalString()));
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    out.writeString(segment);
+    out.writeString(field);
+    out.writeVInt(vectors);
+    out.writeEnum(presence.state());
+    out.writeOptionalString(presence.placement());
+    out.writeVLong(presence.deviceBytes());
+    out.writeOptionalString(presence.reason());
+  }
+
+  @Override
+  public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
+    json.startObject();
+    json.field("segment", segment);
+    json.field("field", field);
+    json.field("vectors", vectors);
+    json.field("state", presence.state().label());
+    if (presence.placement() != null) {
+      json.field("placement", presence.placement());
+      json.field("device_bytes", presence.deviceBytes());
+    }
+    if (presence.reason() != null) {
+      json.field("reason", presence.reason());
+    }
+    return json.endObject();
+  }
+}

@@ -1,0 +1,67 @@
+package dev.vamana.elasticsearch.residency;
+
+import java.io.IOException;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.support.ActionFilters;
+import org.elasticsearch.cluster.ClusterState;
+import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
+import org.elasticsearch.cluster.project.ProjectResolver;
+import org.elasticsearch.cluster.routing.ShardRouting;
+import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.index.engine.Engine;
+import org.elasticsearch.index.shard.IndexShard;
+import org.elasticsearch.indices.IndicesService;
+import org.elasticsearch.injection.guice.Inject;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.transport.TransportService;
+
+/** Takes the segments of indices from the devices of the nodes that hold them. */
+public final class TransportClearCacheAction
+    extends ShardsAction<ClearCacheRequest, ClearCacheResponse, ShardCleared> {
+
+  /** The action. */
+  public static final ActionType<ClearCacheResponse> TYPE =
+      new ActionType<>("indices:admin/vamana/clear_cache");
+
+  /** Called by the node. */
+  @Inject
+  public TransportClearCacheAction(
+      ClusterService cluster,
+      TransportService transport,
+      IndicesService indices,
+      ActionFilters filters,
+      ProjectResolver projects,
+      IndexNameExpressionResolver names) {
+    super(TYPE, cluster, transport, indices, filters, projects, names, ClearCacheRequest::new);
+  }
+
+  @Override
+  protected ShardCleared readShardResult(StreamInput in) throws IOException {
+    return new ShardCleared(in);
+  }
+
+  @Override
+  protected ResponseFactory<ClearCacheResponse, ShardCleared> getResponseFactory(
+      ClearCacheRequest request, ClusterState state) {
+    return ClearCacheResponse::new;
+  }
+
+  @Override
+  void shardOperation(
+      ClearCacheRequest request,
+      ShardRouting routing,
+      IndexShard shard,
+      Task task,
+      ActionListener<ShardCleared> listener) {
+    ActionListener.completeWith(
+        listener,
+        () -> {
+          try (Engine.Searcher searcher = shard.acquireSearcher("vamana_clear_cache")) {
+            ShardSegments segments = new ShardSegments(searcher.getIndexReader());
+            return new ShardCleared(routing, segments.count(), segments.evict());
+          }
+        });
+  }
+}

@@ -1,0 +1,94 @@
+package dev.vamana.elasticsearch.residency;
+
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Map;
+import org.elasticsearch.action.ActionRequestValidationException;
+import org.elasticsearch.action.ValidateActions;
+import org.elasticsearch.action.support.broadcast.BroadcastRequest;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.tasks.CancellableTask;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.tasks.TaskId;
+
+/** Asks the nodes that hold indices to bring their segments to the device. */
+public final class WarmupRequest extends BroadcastRequest<WarmupRequest> {
+
+  /** How long to wait for uploads unless the request says so. */
+  public static final TimeValue DEFAULT_TIMEOUT = TimeValue.timeValueMinutes(1);
+
+  private static final TimeValue MAX_TIMEOUT = TimeValue.timeValueHours(1);
+
+  private TimeValue uploadTimeout = DEFAULT_TIMEOUT;
+  private boolean waitForCompletion = true;
+
+  /** A request about some indices, by name, alias or pattern. */
+  public WarmupRequest(String... indices) {
+    super(indices);
+    // that of the transport would give up a node that is still uploading
+    timeout(null);
+  }
+
+  /** Reads what {@link #writeTo} wrote. */
+  public WarmupRequest(StreamInput in) throws IOException {
+    super(in);
+    uploadTimeout = in.readTimeValue();
+    waitForCompletion = in.readBoolean();
+  }
+
+  /** How long each shard waits for its uploads, 0 to an hour; what is left goes on without. */
+  public WarmupRequest uploadTimeout(TimeValue newTimeout) {
+    uploadTimeout = newTimeout;
+    return this;
+  }
+
+  /** How long each shard waits for its uploads. */
+  public TimeValue uploadTimeout() {
+    return uploadTimeout;
+  }
+
+  /** Whether to wait for uploads at all. */
+  public WarmupRequest waitForCompletion(boolean wait) {
+    waitForCompletion = wait;
+    return this;
+  }
+
+  /** Whether to wait for uploads at all. */
+  public boolean waitForCompletion() {
+    return waitForCompletion;
+  }
+
+  @Override
+  public ActionRequestValidationException validate() {
+    if (uploadTimeout.nanos() < 0 || uploadTimeout.compareTo(MAX_TIMEOUT) > 0) {
+      return ValidateActions.addValidationError(
+          String.format(
+              Locale.ROOT,
+              "[timeout] must be between [0] and [%s], got [%s]",
+              MAX_TIMEOUT,
+              uploadTimeout),
+          super.validate());
+    }
+    return super.validate();
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    super.writeTo(out);
+    out.writeTimeValue(uploadTimeout);
+    out.writeBoolean(waitForCompletion);
+  }
+
+  @Override
+  public String getDescription() {
+    return "indices[" + String.join(",", indices()) + "], timeout[" + uploadTimeout + "]";
+  }
+
+  @Override
+  public Task createTask(
+      long id, String type, String action, TaskId parent, Map<String, String> headers) {
+    return new CancellableTask(id, type, action, getDescription(), parent, headers);
+  }
+}
