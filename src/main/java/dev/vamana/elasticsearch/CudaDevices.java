@@ -74,6 +74,10 @@ final class CudaDevices implements GpuDevices {
   @Override
   public void adjust(SearchExecutor executor, GpuSettings settings) {
     if (executor instanceof GpuExecutor gpu) {
+      ResidencyOptions options = residency;
+      if (options != null) {
+        residency = options.withLimits(settings.memoryLimit(), settings.pageCacheLimit());
+      }
       gpu.adjust(
           new DynamicOptions(
               settings.memoryLimit(),

@@ -2,9 +2,11 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.common.settings.ClusterSettings;
@@ -111,23 +113,59 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertTrue(message, message.contains(range));
   }
 
-  /** They decide what a node opens when it starts, so an open node does not take others. */
-  public void testSettingsAreStatic() {
+  /** Two decide what a node opens when it starts; all others an open node takes too. */
+  public void testAllButTwoAreDynamic() {
     for (Setting<?> setting : GpuSettings.ALL) {
       assertTrue(setting.getKey(), setting.hasNodeScope());
-      assertFalse(setting.getKey(), setting.isDynamic());
+      assertEquals(
+          setting.getKey(),
+          setting != GpuSettings.ENABLED && setting != GpuSettings.DEVICE,
+          setting.isDynamic());
+      assertEquals(setting.isDynamic(), GpuSettings.DYNAMIC.contains(setting));
       assertTrue(setting.getKey(), VamanaSettings.ALL.contains(setting));
     }
     new ClusterSettings(Settings.EMPTY, java.util.Set.copyOf(GpuSettings.ALL))
         .validate(Settings.builder().put("vamana.gpu.device", 1).build(), true);
   }
 
+  /** Changes come with what the file says of the other settings. */
+  public void testChangesAreSeenTogether() {
+    Settings file =
+        Settings.builder()
+            .put("vamana.gpu.memory.limit", "80%")
+            .put("vamana.gpu.batch.max_size", 7)
+            .build();
+    ClusterSettings settings = new ClusterSettings(file, java.util.Set.copyOf(GpuSettings.ALL));
+    List<GpuSettings> seen = new ArrayList<>();
+    settings.addSettingsUpdateConsumer(
+        changed -> seen.add(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
+    settings.applySettings(Settings.builder().put("vamana.gpu.memory.limit", "64mb").build());
+    assertEquals(1, seen.size());
+    assertEquals(MemoryLimit.bytes(64L << 20), seen.get(0).memoryLimit());
+    assertEquals(7, seen.get(0).maxBatch());
+    settings.applySettings(Settings.builder().put("vamana.gpu.wait_for_upload", true).build());
+    assertEquals(MemoryLimit.percent(80), seen.get(1).memoryLimit());
+    assertTrue(seen.get(1).waitForUpload());
+    IllegalArgumentException e =
+        expectThrows(
+            IllegalArgumentException.class,
+            () ->
+                settings.applySettings(
+                    Settings.builder().put("vamana.gpu.batch.max_size", 0).build()));
+    assertTrue(e.toString(), e.toString().contains("vamana.gpu.batch.max_size"));
+    assertEquals(2, seen.size());
+  }
+
   public void testThePageNamesEverySettingWithItsDefault() throws IOException {
     List<String> lines = Files.readAllLines(Path.of("docs/node-settings.md"));
-    for (Setting<?> setting : GpuSettings.ALL) {
+    List<Setting<?>> settings = new ArrayList<>(GpuSettings.ALL);
+    settings.addAll(PinnedMemoryBreaker.SETTINGS);
+    for (Setting<?> setting : settings) {
       List<String> rows =
           lines.stream().filter(line -> line.startsWith("| `" + setting.getKey() + "` |")).toList();
       assertEquals("rows of " + setting.getKey(), 1, rows.size());
+      assertEquals(
+          setting.getKey(), setting.isDynamic() ? " yes " : " no ", rows.get(0).split("\\|")[4]);
       String documented = rows.get(0).split("\\|")[2].replaceAll("[`, ]", "");
       assertEquals(setting.getKey(), setting.getDefaultRaw(Settings.EMPTY), documented);
     }

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.Notice;
 import dev.vamana.elasticsearch.stats.Counters;
@@ -28,15 +29,22 @@ public class NodeExecutorTests extends LuceneTestCase {
   private static final class TestDevices implements GpuDevices {
     private final Supplier<SearchExecutor> executors;
     private int opened;
+    private GpuSettings adjusted;
 
     TestDevices(Supplier<SearchExecutor> executors) {
       this.executors = executors;
     }
 
     @Override
-    public SearchExecutor open(GpuSettings settings, NodeNotices notices) {
+    public SearchExecutor open(
+        GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
       opened++;
       return executors.get();
+    }
+
+    @Override
+    public void adjust(SearchExecutor executor, GpuSettings settings) {
+      adjusted = settings;
     }
 
     @Override
@@ -63,7 +71,7 @@ public class NodeExecutorTests extends LuceneTestCase {
   }
 
   private NodeExecutor start(GpuMode mode, TestDevices devices) {
-    return NodeExecutor.start(mode(mode), devices, notices);
+    return NodeExecutor.start(mode(mode), devices, notices, HostMemoryAccount.UNLIMITED);
   }
 
   private static GpuSettings mode(GpuMode mode) {
@@ -131,5 +139,19 @@ public class NodeExecutorTests extends LuceneTestCase {
     assertSame(installed, ExecutorRegistry.current());
     second.close();
     assertNull(ExecutorRegistry.current());
+  }
+
+  public void testSettingsThatChangeReachTheExecutor() throws IOException {
+    TestDevices devices = new TestDevices(() -> new CpuExecutor(Workers.callingThread()));
+    GpuSettings changed = mode(GpuMode.AUTO);
+    try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
+      executor.adjust(changed);
+      assertSame(changed, devices.adjusted);
+    }
+    TestDevices none = new TestDevices(NodeExecutorTests::noDevice);
+    try (NodeExecutor executor = start(GpuMode.AUTO, none)) {
+      executor.adjust(changed);
+      assertNull(none.adjusted);
+    }
   }
 }

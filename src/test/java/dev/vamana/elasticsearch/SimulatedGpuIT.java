@@ -4,7 +4,6 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
-import static org.junit.Assume.assumeTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
@@ -12,8 +11,6 @@ import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,18 +35,7 @@ public class SimulatedGpuIT {
 
   @Before
   public void assembleHome() throws IOException {
-    Path library = Path.of("target", "native", SimulatedGpuPlugin.LIBRARY);
-    assumeTrue("no library of kernels for the host", Files.exists(library));
-    Path zip =
-        TestPluginZip.write(
-            "simulated-gpu",
-            SimulatedGpuPlugin.class,
-            List.of(
-                "dev/vamana/elasticsearch/SimulatedGpuPlugin",
-                "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
-                "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
-            Map.of(SimulatedGpuPlugin.LIBRARY, library));
-    home = NodeHome.assemble(Path.of("target", "node", "simulated-gpu"), zip);
+    home = SimulatedGpuNode.home("simulated-gpu");
   }
 
   @After

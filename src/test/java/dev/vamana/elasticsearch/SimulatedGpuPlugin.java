@@ -12,12 +12,16 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
+import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.features.NodeFeature;
+import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.index.IndexSettings;
 import org.elasticsearch.index.engine.EngineFactory;
+import org.elasticsearch.indices.breaker.BreakerSettings;
 import org.elasticsearch.plugins.ActionPlugin;
+import org.elasticsearch.plugins.CircuitBreakerPlugin;
 import org.elasticsearch.plugins.EnginePlugin;
 import org.elasticsearch.plugins.Plugin;
 import org.elasticsearch.rest.RestHandler;
@@ -27,7 +31,8 @@ import org.elasticsearch.threadpool.ExecutorBuilder;
  * Our plugin on a machine whose GPU is simulated: its kernels run on the CPU, out of a library that
  * lies in the plugin's folder.
  */
-public final class SimulatedGpuPlugin extends Plugin implements EnginePlugin, ActionPlugin {
+public final class SimulatedGpuPlugin extends Plugin
+    implements EnginePlugin, ActionPlugin, CircuitBreakerPlugin {
   static final String LIBRARY = "libvamana-host.so";
   private static final long DEVICE_BYTES = 1L << 28;
 
@@ -48,6 +53,21 @@ public final class SimulatedGpuPlugin extends Plugin implements EnginePlugin, Ac
   public Collection<?> createComponents(PluginServices services) {
     library = services.environment().pluginsDir().resolve("vamana").resolve(LIBRARY);
     return plugin.createComponents(services);
+  }
+
+  @Override
+  public void onIndexModule(IndexModule module) {
+    plugin.onIndexModule(module);
+  }
+
+  @Override
+  public BreakerSettings getCircuitBreaker(Settings settings) {
+    return plugin.getCircuitBreaker(settings);
+  }
+
+  @Override
+  public void setCircuitBreaker(CircuitBreaker breaker) {
+    plugin.setCircuitBreaker(breaker);
   }
 
   @Override

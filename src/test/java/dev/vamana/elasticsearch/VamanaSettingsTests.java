@@ -2,6 +2,8 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.residency.WarmSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +46,9 @@ public class VamanaSettingsTests extends LuceneTestCase {
     for (String page : List.of("README.md", "docs/index-settings.md")) {
       List<String> lines = Files.readAllLines(Path.of(page));
       for (Setting<?> setting : VamanaSettings.ALL) {
-        if (GpuSettings.ALL.contains(setting) || Codebooks.SETTINGS.contains(setting)) {
+        if (GpuSettings.ALL.contains(setting)
+            || Codebooks.SETTINGS.contains(setting)
+            || PinnedMemoryBreaker.SETTINGS.contains(setting)) {
           continue;
         }
         boolean group = setting == CodebookSetting.ALL;
@@ -74,6 +78,8 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("index.vamana.pq.threshold", "-1");
     assertRejected("index.vamana.graph_threshold", "-1");
     assertRejected("vamana.build.threads", "0");
+    assertRejected("index.vamana.warm", "yes");
+    assertRejected("index.vamana.warm_timeout", "11m");
   }
 
   public void testBeamWidthIsAtLeastMaxDegree() {
@@ -100,10 +106,10 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertTrue(e.getMessage(), e.getMessage().contains("[" + value + "]"));
   }
 
-  public void testIndexSettingsCanChangeOnAClosedIndexOnly() {
+  public void testIndexSettingsOfTheFormatCanChangeOnAClosedIndexOnly() {
     for (Setting<?> setting : VamanaSettings.ALL) {
       if (setting.hasIndexScope()) {
-        assertFalse(setting.getKey(), setting.isDynamic());
+        assertEquals(setting.getKey(), WarmSettings.ALL.contains(setting), setting.isDynamic());
         assertFalse(setting.getKey(), setting.isFinal());
         assertFalse(setting.getKey(), setting.getProperties().contains(Property.PrivateIndex));
       }

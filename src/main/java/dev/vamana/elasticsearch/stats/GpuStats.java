@@ -149,6 +149,9 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
                 .put("used_in_bytes", value("now", "staging_bytes"))
                 .put("limit_in_bytes", value("now", "staging_limit_bytes"))
                 .build())
+        .put(
+            "counted",
+            Counters.builder().put("used_in_bytes", value("now", "host_memory_bytes")).build())
         .build();
   }
 

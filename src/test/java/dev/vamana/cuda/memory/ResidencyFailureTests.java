@@ -261,9 +261,24 @@ public class ResidencyFailureTests extends MemoryTestCase {
             Thread.yield();
             use.release();
           }
+          steer(all.residency, view, random);
         }
         views.forEach(all.residency::closing);
       }
+    }
+  }
+
+  private static void steer(SegmentResidency residency, SegmentView view, Random random) {
+    switch (random.nextInt(16)) {
+      case 0 -> residency.warm(view);
+      case 1 -> residency.keep(view, random.nextBoolean());
+      case 2 -> assertTrue(residency.evict(view) >= 0);
+      case 3 ->
+          residency.adjust(
+              MemoryLimit.bytes(random.nextBoolean() ? DEVICE : random.nextInt(200_000)),
+              MemoryLimit.bytes(random.nextInt(4) * MEGABYTE),
+              random.nextBoolean() ? null : Placement.values()[random.nextInt(6)]);
+      default -> assertNotNull(residency.presence(view).state());
     }
   }
 }

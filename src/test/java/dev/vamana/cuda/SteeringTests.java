@@ -1,0 +1,197 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.DevicePresence.State;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.work.Workers;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What an executor can be told while it works. */
+public class SteeringTests extends GpuTestCase {
+
+  private static final MemoryLimit PAGES = MemoryLimit.bytes(1 << 24);
+
+  private static GpuExecutor open(MemoryLimit limit, FaultyDriver... drivers) {
+    AtomicInteger next = new AtomicInteger();
+    return GpuDevice.open(
+        () -> drivers[Math.min(drivers.length - 1, next.getAndIncrement())],
+        ResidencyOptions.defaults(1L << 30).withPlacement(Placement.EXACT).withLimits(limit, PAGES),
+        GpuOptions.DEFAULT.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+        new QuietListener());
+  }
+
+  private static DynamicOptions options(MemoryLimit limit, int maxBatch, boolean wait) {
+    return new DynamicOptions(limit, PAGES, Placement.EXACT, maxBatch, 0, wait);
+  }
+
+  private static void await(SearchExecutor executor, SegmentView view, State state)
+      throws InterruptedException {
+    long end = System.nanoTime() + 30_000_000_000L;
+    while (executor.presence(view).state() != state && System.nanoTime() - end < 0) {
+      Thread.sleep(1);
+    }
+    assertEquals(executor.presence(view).toString(), state, executor.presence(view).state());
+  }
+
+  public void testOnTheCpuThereIsNothingToSteer() throws Exception {
+    try (TestIndex index = TestIndex.any(100, 1);
+        SearchExecutor executor = new dev.vamana.search.CpuExecutor(Workers.callingThread())) {
+      SegmentView view = index.views().get(0);
+      executor.warm(view);
+      executor.keep(view, true);
+      assertEquals(0, executor.evict(view));
+      assertEquals(DevicePresence.NO_DEVICE, executor.presence(view));
+    }
+  }
+
+  public void testWarmAndEvict() throws Exception {
+    try (TestIndex index = TestIndex.any(600, 2);
+        GpuExecutor executor = open(MemoryLimit.percent(50), new FaultyDriver(driver()))) {
+      for (SegmentView view : index.views()) {
+        executor.warm(view);
+        await(executor, view, State.RESIDENT);
+        long bytes = executor.presence(view).deviceBytes();
+        assertTrue(bytes > 0);
+        assertEquals(bytes, executor.evict(view));
+        assertEquals(DevicePresence.refused("evicted"), executor.presence(view));
+        executor.closing(view);
+        executor.warm(view);
+        executor.keep(view, true);
+        assertEquals(DevicePresence.refused("closed"), executor.presence(view));
+      }
+    }
+  }
+
+  /** What is to be kept is brought into the next context, before the other segments. */
+  public void testKeptSegmentsAndOptionsOutliveTheContext() throws Exception {
+    FaultyDriver first = new FaultyDriver(driver());
+    FaultyDriver second = new FaultyDriver(driver());
+    try (TestIndex index = TestIndex.any(900, 3);
+        GpuExecutor executor = open(MemoryLimit.percent(50), first, second)) {
+      List<SegmentView> views = index.views();
+      executor.warm(views.get(0));
+      await(executor, views.get(0), State.RESIDENT);
+      long enoughForOne = executor.presence(views.get(0)).deviceBytes() * 3 / 2;
+      views.forEach(executor::opened);
+      for (SegmentView view : views) {
+        await(executor, view, State.RESIDENT);
+      }
+      executor.keep(views.get(2), true);
+      executor.adjust(options(MemoryLimit.bytes(enoughForOne), 16, false));
+      await(executor, views.get(0), State.REFUSED);
+      await(executor, views.get(1), State.REFUSED);
+      assertEquals(State.RESIDENT, executor.presence(views.get(2)).state());
+      List<WorkItem> items = index.items(20, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
+      assertSame(expected, executor.search(items), 0.98);
+      long end = System.nanoTime() + 30_000_000_000L;
+      while (executor.statistics().counter("contexts", "opened") < 2
+          && System.nanoTime() - end < 0) {
+        Thread.sleep(1);
+      }
+      await(executor, views.get(2), State.RESIDENT);
+      assertEquals(enoughForOne, executor.statistics().counter("residency", "device_limit_bytes"));
+      executor.warm(views.get(0));
+      await(executor, views.get(0), State.REFUSED);
+      assertEquals("over budget", executor.presence(views.get(0)).reason());
+      executor.keep(views.get(2), false);
+      assertSame(expected, executor.search(items), 0.98);
+    }
+  }
+
+  public void testNoPresenceWithoutAContext() throws Exception {
+    FaultyDriver first = new FaultyDriver(driver());
+    AtomicInteger attempts = new AtomicInteger();
+    try (TestIndex index = TestIndex.any(300, 1);
+        GpuExecutor executor =
+            GpuDevice.open(
+                () -> {
+                  if (attempts.getAndIncrement() == 0) {
+                    return first;
+                  }
+                  throw new GpuException(GpuException.Kind.UNAVAILABLE, "none");
+                },
+                ResidencyOptions.defaults(1L << 30),
+                GpuOptions.DEFAULT.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+                new QuietListener())) {
+      SegmentView view = index.views().get(0);
+      executor.warm(view);
+      await(executor, view, State.RESIDENT);
+      first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
+      executor.search(index.items(5, WalkParameters.Distances.EXACT));
+      await(executor, view, State.NO_DEVICE);
+      executor.warm(view);
+      executor.keep(view, true);
+      assertEquals(0, executor.evict(view));
+      executor.adjust(options(MemoryLimit.percent(10), 5, true));
+    }
+  }
+
+  /** Batches change their size between calls and in the middle of them. */
+  public void testBatchSizesChange() throws Exception {
+    try (TestIndex index = TestIndex.any(600, 2);
+        GpuExecutor executor =
+            open(
+                MemoryLimit.percent(50),
+                new FaultyDriver(new SimulatedDriver(kernels, DEVICE_BYTES, true)))) {
+      List<WorkItem> items = index.items(200, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      executor.adjust(options(MemoryLimit.percent(50), 1, true));
+      assertSame(expected.subList(0, 20), executor.search(items.subList(0, 20)), 0.98);
+      GpuStatistics before = executor.statistics();
+      assertEquals(before.counter("batches", "items"), before.counter("batches", "launches"));
+      // more than the launches have been made for
+      executor.adjust(options(MemoryLimit.percent(50), 65_536, true));
+      assertSame(expected, executor.search(items), 0.98);
+      AtomicBoolean done = new AtomicBoolean();
+      Thread changes =
+          new Thread(
+              () -> {
+                for (int i = 1; done.get() == false; i++) {
+                  executor.adjust(
+                      new DynamicOptions(
+                          MemoryLimit.percent(50),
+                          PAGES,
+                          Placement.EXACT,
+                          i % 3 == 0 ? 1 : i * 7 % 900 + 1,
+                          i % 2 * 100_000L,
+                          true));
+                  Thread.yield();
+                }
+              });
+      changes.start();
+      try {
+        Threads.run(
+            3,
+            thread -> {
+              for (int round = 0; round < 15; round++) {
+                int from = (thread * 31 + round) % 100;
+                List<WorkItem> some = items.subList(from, from + 100);
+                assertSame(expected.subList(from, from + 100), executor.search(some), 0.98);
+              }
+            });
+      } finally {
+        done.set(true);
+        changes.join();
+      }
+    }
+  }
+
+  public void testOptionsAreChecked() {
+    expectThrows(IllegalArgumentException.class, () -> options(MemoryLimit.percent(50), 0, false));
+    expectThrows(NullPointerException.class, () -> options(null, 1, false));
+  }
+}
