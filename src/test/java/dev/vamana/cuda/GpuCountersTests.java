@@ -225,7 +225,10 @@ public class GpuCountersTests extends GpuTestCase {
     ConcurrentLinkedQueue<CudaDriver> drivers =
         new ConcurrentLinkedQueue<>(List.of(first, driver()));
     GpuOptions options =
-        new GpuOptions(BATCHES, true, 1_000_000, 2_000_000, null, GpuOptions.DEFAULT.workers());
+        GpuOptions.DEFAULT
+            .withBatches(BATCHES)
+            .withWaitForUpload(true)
+            .withRetry(1_000_000, 2_000_000);
     try (TestIndex index = TestIndex.any(500, 2);
         GpuExecutor executor =
             GpuDevice.open(
