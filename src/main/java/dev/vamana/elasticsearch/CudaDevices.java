@@ -52,8 +52,7 @@ final class CudaDevices implements GpuDevices {
   }
 
   @Override
-  public SearchExecutor open(
-      GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
+  public SearchExecutor open(GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
     residency =
         ResidencyOptions.defaults(hostBytes)

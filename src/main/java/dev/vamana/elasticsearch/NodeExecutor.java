@@ -45,10 +45,7 @@ final class NodeExecutor implements Closeable {
    *     what was probed and what was found
    */
   static NodeExecutor start(
-      GpuSettings settings,
-      GpuDevices devices,
-      NodeNotices notices,
-      HostMemoryAccount account) {
+      GpuSettings settings, GpuDevices devices, NodeNotices notices, HostMemoryAccount account) {
     if (settings.mode() == GpuMode.OFF) {
       String off = "[" + GpuSettings.ENABLED.getKey() + "] is [off]";
       return new NodeExecutor(settings.mode(), devices, null, off);

@@ -200,7 +200,8 @@ public class WarmupIT {
     assertEquals(0, SimulatedGpuNode.awaitZero(node, "memory", "device", "used_in_bytes"));
     index.open();
     assertTrue(deviceBytes() > 0);
-    assertEquals(1, SimulatedGpuNode.counter(node, "residency", "segments", "by_placement", "exact"));
+    assertEquals(
+        1, SimulatedGpuNode.counter(node, "residency", "segments", "by_placement", "exact"));
     // what was taken from the device comes back with the next refresh that finds anything new
     clear();
     index.index(700, 1200, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
@@ -243,7 +244,8 @@ public class WarmupIT {
     long limit = SimulatedGpuNode.counter(node, "memory", "device", "limit_in_bytes");
     set("\"vamana.gpu.memory.limit\": \"64mb\", \"vamana.gpu.page_cache.limit\": \"1mb\"");
     assertEquals(64L << 20, SimulatedGpuNode.counter(node, "memory", "device", "limit_in_bytes"));
-    assertEquals(1L << 20, SimulatedGpuNode.counter(node, "memory", "page_cache", "limit_in_bytes"));
+    assertEquals(
+        1L << 20, SimulatedGpuNode.counter(node, "memory", "page_cache", "limit_in_bytes"));
     set("\"vamana.gpu.memory.limit\": null");
     assertEquals(limit, SimulatedGpuNode.counter(node, "memory", "device", "limit_in_bytes"));
     set("\"vamana.gpu.placement\": \"exact-int8\"");
