@@ -2,6 +2,8 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.batch.BatchActions;
+import dev.vamana.elasticsearch.batch.rest.BodyLimit;
+import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.notices.NodeNotices;
@@ -70,6 +72,7 @@ public final class VamanaPlugin extends Plugin
   private ThreadPool threads;
   private NodeExecutor executor;
   private NodeNotices notices;
+  private BodyLimit bodyLimit;
 
   /**
    * Called by the node.
@@ -146,6 +149,7 @@ public final class VamanaPlugin extends Plugin
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
+    bodyLimit = new BodyLimit(settings);
     List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
@@ -177,6 +181,7 @@ public final class VamanaPlugin extends Plugin
     List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
+    handlers.add(new RestBatchSearchAction(bodyLimit));
     handlers.add(new RestCatVamanaAction());
     return handlers;
   }

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.residency.WarmSettings;
@@ -121,7 +122,8 @@ final class VamanaSettings {
           PQ_THRESHOLD,
           GRAPH_THRESHOLD,
           CodebookSetting.ALL,
-          BUILD_THREADS);
+          BUILD_THREADS,
+          BodyLimit.MAX_BODY);
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.residency.WarmSettings;
@@ -48,7 +49,8 @@ public class VamanaSettingsTests extends LuceneTestCase {
       for (Setting<?> setting : VamanaSettings.ALL) {
         if (GpuSettings.ALL.contains(setting)
             || Codebooks.SETTINGS.contains(setting)
-            || PinnedMemoryBreaker.SETTINGS.contains(setting)) {
+            || PinnedMemoryBreaker.SETTINGS.contains(setting)
+            || setting == BodyLimit.MAX_BODY) {
           continue;
         }
         boolean group = setting == CodebookSetting.ALL;

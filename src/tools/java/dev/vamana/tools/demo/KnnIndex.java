@@ -11,7 +11,7 @@ import java.util.Map;
 public final class KnnIndex {
 
   /** The name of the field. */
-  static final String FIELD = "vector";
+  public static final String FIELD = "vector";
 
   private final NodeClient client;
   private final String name;
@@ -133,7 +133,8 @@ public final class KnnIndex {
     lines.append("}\n");
   }
 
-  private static void appendVector(StringBuilder json, float[] vector) {
+  /** Appends a vector as an array of numbers. */
+  public static void appendVector(StringBuilder json, float[] vector) {
     char separator = '[';
     for (float value : vector) {
       json.append(separator);

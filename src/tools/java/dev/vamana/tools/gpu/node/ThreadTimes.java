@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * writes when it gets the signal QUIT: that names every thread in full with its time, and costs the
  * node nothing while it is measured.
  */
-final class ThreadTimes {
+public final class ThreadTimes {
 
   private static final Pattern THREAD =
       Pattern.compile("^\"(.*)\" .*\\bcpu=([0-9.]+)ms ", Pattern.MULTILINE);
@@ -27,7 +27,7 @@ final class ThreadTimes {
   }
 
   /** The times of a node's threads up to now. */
-  static ThreadTimes of(RunningNode node) throws IOException {
+  public static ThreadTimes of(RunningNode node) throws IOException {
     int from = node.log().length();
     try {
       Process kill = new ProcessBuilder("sh", "-c", "kill -QUIT " + node.pid()).start();
@@ -82,7 +82,7 @@ final class ThreadTimes {
    *
    * @param requests answered in between, at least one
    */
-  Map<String, Double> microsPerRequest(ThreadTimes before, long requests) {
+  public Map<String, Double> microsPerRequest(ThreadTimes before, long requests) {
     Map<String, Double> result = new TreeMap<>();
     millis.forEach(
         (group, time) -> {

@@ -1,0 +1,257 @@
+package dev.vamana.elasticsearch.batch.rest;
+
+import dev.vamana.elasticsearch.batch.BatchSearchRequest;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.elasticsearch.index.query.AbstractQueryBuilder;
+import org.elasticsearch.index.query.QueryBuilder;
+import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
+import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
+import org.elasticsearch.xcontent.XContentParser;
+import org.elasticsearch.xcontent.XContentParser.NumberType;
+import org.elasticsearch.xcontent.XContentParser.Token;
+
+/** Reads a body; docs/batched-search.md describes its keys. */
+final class BatchBodyParser {
+  /** Most dimensions of a {@code dense_vector}. */
+  static final int MAX_DIMS = 4096;
+
+  /** The value of {@code format} that asks for standard hits. */
+  static final String HITS = "hits";
+
+  /** The value of {@code format} that asks for columns. */
+  static final String COLUMNS = "columns";
+
+  private static final int MAX_VECTORS = BatchSearchRequest.MAX_VECTORS;
+  private static final int MAX_CANDIDATES = BatchSearchRequest.MAX_NUM_CANDIDATES;
+
+  private final Map<String, KeyReader> keys = new LinkedHashMap<>();
+  private final TreeSet<String> seen = new TreeSet<>();
+  private final BatchSearchRequest request;
+  private QueryVectorsParser.Parsed vectors;
+  private Integer dims;
+  private TypedVectors.ElementType elementType;
+  private boolean filterForEach;
+
+  @FunctionalInterface
+  private interface KeyReader {
+    void read(XContentParser parser) throws IOException;
+  }
+
+  private BatchBodyParser(BatchSearchRequest request) {
+    this.request = request;
+    keys.put("field", parser -> request.field(string(parser, "field", "a field's name")));
+    keys.put(
+        QueryVectorsParser.KEY,
+        parser -> vectors = new QueryVectorsParser(parser, MAX_VECTORS, MAX_DIMS).parse());
+    keys.put("dims", parser -> dims = wholeNumber(parser, "dims", MAX_DIMS));
+    keys.put("element_type", this::readElementType);
+    keys.put("k", parser -> request.k(wholeNumber(parser, "k", MAX_CANDIDATES)));
+    keys.put(
+        "num_candidates",
+        parser -> request.numCandidates(wholeNumber(parser, "num_candidates", MAX_CANDIDATES)));
+    keys.put("similarity", this::readSimilarity);
+    keys.put("filter", this::readFilter);
+    keys.put("filters", this::readFilters);
+    keys.put("_source", this::readSource);
+    keys.put("fields", this::readFields);
+    keys.put("format", this::readFormat);
+  }
+
+  /**
+   * Reads a body from a parser that stands before it.
+   *
+   * @param request receives what the body says
+   * @throws IllegalArgumentException if it is malformed, has an unknown or repeated key, or a value
+   *     is of the wrong kind or out of range; with key, value and range
+   */
+  static void parse(XContentParser parser, BatchSearchRequest request) throws IOException {
+    new BatchBodyParser(request).read(parser);
+  }
+
+  private void read(XContentParser parser) throws IOException {
+    Token start = parser.nextToken();
+    if (start != Token.START_OBJECT) {
+      throw BadBody.of("the body is %s, allowed is an object", Tokens.named(start));
+    }
+    while (parser.nextToken() == Token.FIELD_NAME) {
+      String key = parser.currentName();
+      KeyReader reader = keys.get(key);
+      if (reader == null) {
+        throw BadBody.of("unknown key [%s], allowed are %s", BadBody.shown(key), keys.keySet());
+      }
+      if (seen.add(key) == false) {
+        throw BadBody.of("the key [%s] is there twice", key);
+      }
+      parser.nextToken();
+      reader.read(parser);
+    }
+    if (parser.currentToken() != Token.END_OBJECT) {
+      throw BadBody.of("the body ends before its object does");
+    }
+    Token trailing = parser.nextToken();
+    if (trailing != null) {
+      throw BadBody.of("the body has %s behind its object", Tokens.named(trailing));
+    }
+    check();
+  }
+
+  private void check() {
+    if (request.field() == null) {
+      throw BadBody.of("[field] is missing, allowed is the name of a dense_vector field");
+    }
+    if (vectors == null) {
+      throw BadBody.of(
+          "[%s] is missing, allowed are 1 to %d vectors", QueryVectorsParser.KEY, MAX_VECTORS);
+    }
+    request.vectors(new TypedVectors(elementType, dims, MAX_VECTORS).of(vectors));
+    int count = request.vectors().count();
+    if (filterForEach && request.filters().size() != count) {
+      throw BadBody.of(
+          "[filters] has %d entries, allowed is one for each of the %d vectors",
+          request.filters().size(), count);
+    }
+    if (request.k() > request.numCandidates()) {
+      throw BadBody.of(
+          "[k] is [%d], allowed is at most [num_candidates], which is [%d]",
+          request.k(), request.numCandidates());
+    }
+  }
+
+  private void readElementType(XContentParser parser) throws IOException {
+    String allowed = "[float] or [byte]";
+    String text = string(parser, "element_type", allowed);
+    elementType =
+        switch (text) {
+          case "float" -> TypedVectors.ElementType.FLOAT;
+          case "byte" -> TypedVectors.ElementType.BYTE;
+          default ->
+              throw BadBody.of(
+                  "[element_type] is [%s], allowed is %s", BadBody.shown(text), allowed);
+        };
+  }
+
+  private void readSimilarity(XContentParser parser) throws IOException {
+    if (parser.currentToken() != Token.VALUE_NUMBER) {
+      throw BadBody.of("[similarity] is %s, allowed is a number", shown(parser));
+    }
+    float value = parser.floatValue();
+    if (Float.isFinite(value) == false) {
+      throw BadBody.of(
+          "[similarity] is [%s], allowed are finite numbers in the range of a float",
+          BadBody.shown(parser.text()));
+    }
+    request.similarity(value);
+  }
+
+  private void readFilter(XContentParser parser) throws IOException {
+    requireOneKindOfFilter("filters");
+    if (parser.currentToken() != Token.START_OBJECT) {
+      throw BadBody.of("[filter] is %s, allowed is a query", shown(parser));
+    }
+    request.filters(List.of(AbstractQueryBuilder.parseTopLevelQuery(parser)));
+  }
+
+  private void readFilters(XContentParser parser) throws IOException {
+    requireOneKindOfFilter("filter");
+    if (parser.currentToken() != Token.START_ARRAY) {
+      throw BadBody.of(
+          "[filters] is %s, allowed is an array of queries, one (or null) a vector", shown(parser));
+    }
+    filterForEach = true;
+    List<QueryBuilder> filters = new ArrayList<>();
+    for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
+      if (filters.size() == MAX_VECTORS) {
+        throw BadBody.of(
+            "[filters] has more than %d entries, allowed is one for each vector", MAX_VECTORS);
+      }
+      if (token == Token.VALUE_NULL) {
+        filters.add(null);
+      } else if (token == Token.START_OBJECT) {
+        filters.add(AbstractQueryBuilder.parseTopLevelQuery(parser));
+      } else {
+        throw BadBody.of(
+            "[filters[%d]] is %s, allowed is a query or null", filters.size(), shown(parser));
+      }
+    }
+    request.filters(filters);
+  }
+
+  private void requireOneKindOfFilter(String other) {
+    if (seen.contains(other)) {
+      throw BadBody.of("both [filter] and [filters] are there, allowed is one of them");
+    }
+  }
+
+  private void readSource(XContentParser parser) throws IOException {
+    Token token = parser.currentToken();
+    if (token == Token.VALUE_NUMBER || token == Token.VALUE_NULL) {
+      throw BadBody.of(
+          "[_source] is %s, allowed are a boolean, a pattern, an array of patterns, and an object of"
+              + " includes and excludes",
+          shown(parser));
+    }
+    request.source(FetchSourceContext.fromXContent(parser));
+  }
+
+  private void readFields(XContentParser parser) throws IOException {
+    List<FieldAndFormat> fields = new ArrayList<>();
+    if (parser.currentToken() != Token.START_ARRAY) {
+      throw BadBody.of("[fields] is %s, allowed is an array of fields", shown(parser));
+    }
+    while (parser.nextToken() != Token.END_ARRAY) {
+      Token token = parser.currentToken();
+      if (token != Token.VALUE_STRING && token != Token.START_OBJECT) {
+        throw BadBody.of(
+            "[fields[%d]] is %s, allowed is a field's name or an object",
+            fields.size(), shown(parser));
+      }
+      fields.add(FieldAndFormat.fromXContent(parser));
+    }
+    request.fields(fields);
+  }
+
+  private void readFormat(XContentParser parser) throws IOException {
+    String allowed = "[" + HITS + "] or [" + COLUMNS + "]";
+    String text = string(parser, "format", allowed);
+    if (text.equals(HITS) == false && text.equals(COLUMNS) == false) {
+      throw BadBody.of("[format] is [%s], allowed is %s", BadBody.shown(text), allowed);
+    }
+    request.columnar(text.equals(COLUMNS));
+  }
+
+  private static String string(XContentParser parser, String key, String allowed)
+      throws IOException {
+    if (parser.currentToken() != Token.VALUE_STRING) {
+      throw BadBody.of("[%s] is %s, allowed is %s", key, shown(parser), allowed);
+    }
+    String text = parser.text();
+    if (text.isEmpty()) {
+      throw BadBody.of("[%s] is empty, allowed is %s", key, allowed);
+    }
+    return text;
+  }
+
+  private static int wholeNumber(XContentParser parser, String key, int max) throws IOException {
+    boolean whole =
+        parser.currentToken() == Token.VALUE_NUMBER
+            && (parser.numberType() == NumberType.INT || parser.numberType() == NumberType.LONG);
+    long value = whole ? parser.longValue() : 0;
+    if (value < 1 || value > max) {
+      throw BadBody.of(
+          "[%s] is %s, allowed is a whole number from 1 to %d", key, shown(parser), max);
+    }
+    return (int) value;
+  }
+
+  private static String shown(XContentParser parser) throws IOException {
+    Token token = parser.currentToken();
+    return token != null && token.isValue() && token != Token.VALUE_EMBEDDED_OBJECT
+        ? "[" + BadBody.shown(parser.text()) + "]"
+        : Tokens.named(token);
+  }
+}

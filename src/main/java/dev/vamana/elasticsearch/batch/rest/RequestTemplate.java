@@ -1,0 +1,102 @@
+package dev.vamana.elasticsearch.batch.rest;
+
+import dev.vamana.elasticsearch.batch.BatchSearchRequest;
+import java.io.IOException;
+import org.apache.lucene.util.BytesRef;
+import org.elasticsearch.ExceptionsHelper;
+import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.support.IndicesOptions;
+import org.elasticsearch.common.Strings;
+import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.rest.RestRequest;
+import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.xcontent.XContentParser;
+import org.elasticsearch.xcontent.XContentParserConfiguration;
+import org.elasticsearch.xcontent.XContentType;
+
+/**
+ * What the path and the parameters of an HTTP request say about its searches.
+ *
+ * @param columnar whether hits are written as columns unless a body says otherwise
+ * @param bodies form of the bodies
+ * @param parsing how bodies are parsed
+ */
+record RequestTemplate(
+    String[] indices,
+    IndicesOptions indicesOptions,
+    String routing,
+    String preference,
+    TimeValue timeout,
+    Boolean allowPartialSearchResults,
+    boolean columnar,
+    XContentType bodies,
+    XContentParserConfiguration parsing) {
+
+  /** The parameter that chooses between hits and columns, and between the forms of all answers. */
+  static final String FORMAT = "format";
+
+  /**
+   * Reads path and parameters.
+   *
+   * @throws IllegalArgumentException if a parameter is malformed
+   */
+  static RequestTemplate of(RestRequest request) {
+    return new RequestTemplate(
+        Strings.splitStringByCommaToArray(request.param("index")),
+        IndicesOptions.fromRequest(request, SearchRequest.DEFAULT_INDICES_OPTIONS),
+        request.param("routing"),
+        request.param("preference"),
+        request.paramAsTime("timeout", null),
+        request.paramAsBoolean("allow_partial_search_results", null),
+        columnar(request.param(FORMAT)),
+        request.getXContentType(),
+        request.contentParserConfig());
+  }
+
+  /** The parameter is also the server's, for the form of the answer. */
+  private static boolean columnar(String format) {
+    if (format == null || format.equals(BatchBodyParser.HITS)) {
+      return false;
+    }
+    if (format.equals(BatchBodyParser.COLUMNS)) {
+      return true;
+    }
+    if (XContentType.fromFormat(format) == null) {
+      throw BadBody.of(
+          "[%s] is [%s], allowed are [hits] and [columns], and [json], [yaml], [cbor] and [smile]",
+          FORMAT, BadBody.shown(format));
+    }
+    return false;
+  }
+
+  /**
+   * A search.
+   *
+   * @param body what is to be searched for
+   * @throws IllegalArgumentException if the body is not as it should be
+   */
+  BatchSearchRequest request(BytesReference body) throws IOException {
+    BatchSearchRequest request =
+        new BatchSearchRequest(indices)
+            .indicesOptions(indicesOptions)
+            .routing(routing)
+            .preference(preference)
+            .timeout(timeout)
+            .allowPartialSearchResults(allowPartialSearchResults)
+            .columnar(columnar);
+    // in one piece, because a parser that reads a stream copies every text that it crosses
+    BytesRef whole = body.toBytesRef();
+    try (XContentParser parser =
+        bodies.xContent().createParser(parsing, whole.bytes, whole.offset, whole.length)) {
+      BatchBodyParser.parse(parser, request);
+    } catch (IOException | RuntimeException e) {
+      // the parsers of binary forms have no exception of their own for broken input
+      if (ExceptionsHelper.status(e).getStatus() >= RestStatus.INTERNAL_SERVER_ERROR.getStatus()) {
+        throw new IllegalArgumentException("the body cannot be read: " + e, e);
+      }
+      throw e;
+    }
+    return request;
+  }
+}

@@ -1,0 +1,113 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
+
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.elasticsearch.common.xcontent.XContentHelper;
+import org.elasticsearch.xcontent.json.JsonXContent;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** The commands and the program of docs/batched-search.md do what the page says. */
+public class BatchedSearchPageIT {
+  private static final Path PAGE = Path.of("docs", "batched-search.md");
+
+  private static NodeHome home;
+  private static RunningNode node;
+
+  @BeforeClass
+  public static void startNode() throws IOException {
+    assumeTrue("no bash or no curl", PrintedCommands.canRun());
+    home = PluginNode.home("batched-search-page");
+    node = RunningNode.start(home, PluginNode.options());
+  }
+
+  @AfterClass
+  public static void stopNode() throws IOException {
+    if (node != null) {
+      node.close();
+      home.delete();
+    }
+  }
+
+  @Test
+  public void testThePage() throws IOException {
+    Path folder = Files.createDirectories(Path.of("target", "batched-search-page"));
+    List<String> commands = PrintedCommands.blocks(PAGE, "");
+    assertEquals(3, commands.size());
+    String printed = shell(folder, commands.get(0));
+    String answer = printed.substring(printed.lastIndexOf("\n{") + 1);
+    Map<String, Object> documented = json(PrintedCommands.blocks(PAGE, "json").get(0));
+    Map<String, Object> answered = json(answer);
+    for (String key : List.of("timed_out", "_shards", "ids")) {
+      assertEquals(documented.get(key), answered.get(key));
+    }
+    assertEquals(documented.keySet(), answered.keySet());
+    for (int i = 0; i < 2; i++) {
+      for (int hit = 0; hit < 2; hit++) {
+        assertEquals(
+            (double) NodeClient.at(documented, "scores", i, hit),
+            (double) NodeClient.at(answered, "scores", i, hit),
+            1e-6);
+      }
+    }
+
+    String java = PrintedCommands.blocks(PAGE, "java").get(0);
+    Path program = folder.resolve("BatchSearch.java");
+    Files.writeString(program, atNode(java));
+    Path launcher = Path.of(System.getProperty("java.home"), "bin", "java");
+    assertEquals(
+        PrintedCommands.blocks(PAGE, "text").get(0),
+        PrintedCommands.run(folder, launcher.toString(), "BatchSearch.java"));
+
+    List<String> lines = shell(folder, commands.get(1)).lines().toList();
+    assertEquals(lines.toString(), 3, lines.size());
+    assertEquals(List.of(List.of("1")), json(lines.get(0)).get("ids"));
+    assertEquals(400, json(lines.get(1)).get("status"));
+    assertTrue(
+        lines.get(1), NodeClient.at(json(lines.get(1)), "error").toString().contains("dimension"));
+    assertEquals(List.of(List.of("2")), json(lines.get(2)).get("ids"));
+
+    String setting = shell(folder, commands.get(2));
+    assertEquals("90mb", NodeClient.at(json(setting), "persistent", "vamana", "batch", "max_body"));
+  }
+
+  @Test
+  public void testTheReadmesExample() throws IOException {
+    Path folder = Files.createDirectories(Path.of("target", "batched-search-page"));
+    List<String> commands =
+        PrintedCommands.blocks(Path.of("README.md"), "").stream()
+            .filter(command -> command.contains("/photos") && command.contains("_close") == false)
+            .toList();
+    String printed = shell(folder, String.join("\n", commands));
+    assertFalse(printed, printed.contains("\"error\""));
+    assertTrue(
+        printed, printed.replaceAll("\\s", "").contains("\"ids\":[[\"1\",\"3\"],[\"2\",\"3\"]]"));
+  }
+
+  private static String shell(Path folder, String commands) throws IOException {
+    String silent = commands.replace("curl -X", "curl -sS -X");
+    return PrintedCommands.run(folder, "bash", "-ec", atNode(silent));
+  }
+
+  private static String atNode(String printed) {
+    assertTrue(printed, printed.contains(PrintedCommands.PRINTED_ADDRESS));
+    return printed.replace(
+        PrintedCommands.PRINTED_ADDRESS, node.httpUri().getHost() + ":" + node.httpUri().getPort());
+  }
+
+  private static Map<String, Object> json(String text) {
+    return XContentHelper.convertToMap(JsonXContent.jsonXContent, text, true);
+  }
+}

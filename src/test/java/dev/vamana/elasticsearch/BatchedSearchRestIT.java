@@ -1,0 +1,341 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.common.xcontent.XContentHelper;
+import org.elasticsearch.xcontent.XContentBuilder;
+import org.elasticsearch.xcontent.XContentType;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** Batched searches over HTTP: forms of bodies and answers, lines, long bodies, limits. */
+public class BatchedSearchRestIT {
+  private static final int DIMS = 24;
+  private static final int COUNT = 1500;
+  private static final int QUERIES = 700;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 5);
+  private static final TestVectors ASKED = TestVectors.random(QUERIES, DIMS, 6);
+  private static final String PATH = "/photos/_vamana/search";
+  private static final String JSON = "application/json";
+  private static final String LINES = "application/x-ndjson";
+
+  private static NodeHome home;
+  private static RunningNode node;
+  private static HttpClient http;
+
+  @BeforeClass
+  public static void startNode() throws IOException {
+    home = PluginNode.home("batched-search-rest");
+    node = RunningNode.start(home, PluginNode.options());
+    http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "photos",
+            TestIndex.VAMANA,
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+    index.forceMerge();
+  }
+
+  @AfterClass
+  public static void stopNode() throws IOException {
+    if (node != null) {
+      http.shutdownNow();
+      node.stop();
+      String log = node.log();
+      node.close();
+      home.delete();
+      for (String bad : List.of("AssertionError", "NotEntitled", "LEAK", "leak")) {
+        assertFalse(log, log.contains(bad));
+      }
+    }
+  }
+
+  /** Bodies above and below the length up to which the connection's thread reads them. */
+  @Test
+  public void testEveryFormOfVectorsGivesTheSameHits() throws Exception {
+    for (int count : new int[] {3, QUERIES}) {
+      List<?> numbers = (List<?>) columns(count, numbers(count)).get("ids");
+      assertEquals(count, numbers.size());
+      assertRecall(numbers);
+      String rows =
+          IntStream.range(0, count)
+              .mapToObj(i -> '"' + base64(i, i + 1) + '"')
+              .collect(Collectors.joining(",", "[", "]"));
+      assertEquals(numbers, columns(count, rows).get("ids"));
+      String whole = '"' + base64(0, count) + "\", \"dims\": " + DIMS;
+      assertEquals(numbers, columns(count, whole).get("ids"));
+      Map<String, Object> hits = json(send(JSON, body(numbers(count), "hits")));
+      assertEquals(numbers, idsOfHits(hits));
+    }
+  }
+
+  @Test
+  public void testBinaryForms() throws Exception {
+    List<?> expected = (List<?>) columns(QUERIES, numbers(QUERIES)).get("ids");
+    for (XContentType type : List.of(XContentType.CBOR, XContentType.SMILE)) {
+      try (XContentBuilder body = XContentBuilder.builder(type.xContent())) {
+        body.startObject().field("field", "v").field("k", 5).field("num_candidates", 100);
+        body.field("format", "columns").field("dims", DIMS);
+        body.field("query_vectors", bytes(0, QUERIES)).endObject();
+        HttpResponse<byte[]> answer =
+            send(type.mediaType(), BytesReference.toBytes(BytesReference.bytes(body)), "");
+        assertEquals(200, answer.statusCode());
+        Map<String, Object> json =
+            XContentHelper.convertToMap(
+                type.xContent(), answer.body(), 0, answer.body().length, true);
+        assertEquals(expected, json.get("ids"));
+      }
+    }
+    HttpResponse<byte[]> yaml = send(JSON, body("[[" + zeros() + "]]", "columns"), "?format=yaml");
+    assertTrue(text(yaml), text(yaml).startsWith("---\n"));
+  }
+
+  @Test
+  public void testLinesAreAnsweredInTheirOrder() throws Exception {
+    StringBuilder lines = new StringBuilder("\n");
+    int count = 60;
+    for (int i = 0; i < count; i++) {
+      if (i % 7 == 3) {
+        lines.append("{\"field\": \"v\", \"query_vectors\": [[").append(i).append("]]}\r\n");
+      } else if (i % 7 == 5) {
+        lines.append("nonsense ").append(i).append('\n');
+      } else {
+        int size = i % 10 == 0 ? 300 : 2;
+        lines.append(body(numbers(i, i + size), i % 2 == 0 ? "columns" : "hits")).append("\n \n");
+      }
+    }
+    HttpResponse<byte[]> answer = send(LINES, lines.toString(), "");
+    assertEquals(200, answer.statusCode());
+    assertEquals(LINES, answer.headers().firstValue("Content-Type").orElseThrow());
+    List<String> answers = text(answer).lines().toList();
+    assertEquals(count, answers.size());
+    List<?> all = (List<?>) columns(QUERIES, numbers(QUERIES)).get("ids");
+    for (int i = 0; i < count; i++) {
+      Map<String, Object> json = json(answers.get(i));
+      if (i % 7 == 3 || i % 7 == 5) {
+        assertEquals(answers.get(i), 400, json.get("status"));
+        assertTrue(answers.get(i), json.containsKey("error"));
+      } else {
+        int size = i % 10 == 0 ? 300 : 2;
+        assertEquals(all.subList(i, i + size), i % 2 == 0 ? json.get("ids") : idsOfHits(json));
+      }
+    }
+  }
+
+  @Test
+  public void testLinesThatCannotBeAnswered() throws Exception {
+    assertError(send(LINES, " \n\r\n", ""), 400, "no lines");
+    assertError(send(LINES, body(numbers(1), "hits"), "?pretty"), 400, "lines of JSON");
+    assertError(send(LINES, body(numbers(1), "hits"), "?format=cbor"), 400, "lines of JSON");
+    HttpResponse<byte[]> columns = send(LINES, body(numbers(1), null), "?format=columns");
+    assertTrue(text(columns), json(text(columns)).containsKey("ids"));
+  }
+
+  /** A client that leaves in the middle costs nothing but itself. */
+  @Test
+  public void testAClientThatLeaves() throws Exception {
+    String line = body(numbers(QUERIES), "hits") + "\n";
+    String lines = String.join("", Collections.nCopies(40, line));
+    for (int i = 0; i < 3; i++) {
+      try (HttpClient leaving = HttpClient.newHttpClient()) {
+        leaving.sendAsync(
+            request(LINES, lines.getBytes(StandardCharsets.UTF_8), ""), BodyHandlers.ofByteArray());
+        Thread.sleep(300);
+        leaving.shutdownNow();
+      }
+    }
+    long deadline = System.nanoTime() + 30_000_000_000L;
+    Map<?, ?> tasks;
+    do {
+      tasks =
+          (Map<?, ?>)
+              node.client().get("/_tasks?actions=*vamana/search*&group_by=parents").get("tasks");
+    } while (tasks.isEmpty() == false && System.nanoTime() < deadline);
+    assertEquals(Map.of(), tasks);
+    assertEquals(QUERIES, ((List<?>) columns(QUERIES, numbers(QUERIES)).get("ids")).size());
+  }
+
+  @Test
+  public void testBodiesThatAreTooLong() throws Exception {
+    limit("\"20kb\"");
+    try {
+      HttpResponse<byte[]> answer = send(JSON, body(numbers(QUERIES), "hits"));
+      assertError(
+          answer,
+          413,
+          "vamana.batch.max_body",
+          "[20kb]",
+          "[20480]",
+          "http.max_content_length",
+          "[100mb]");
+      assertError(send(LINES, body(numbers(QUERIES), "hits"), ""), 413, "vamana.batch.max_body");
+      assertEquals(200, send(JSON, body(numbers(2), "hits")).statusCode());
+    } finally {
+      limit("null");
+    }
+    assertEquals(200, send(JSON, body(numbers(QUERIES), "hits")).statusCode());
+    NodeClient.Response refused =
+        node.client()
+            .send(
+                "PUT",
+                "/_cluster/settings",
+                "{\"persistent\": {\"vamana.batch.max_body\": \"1b\"}}",
+                JSON);
+    assertEquals(400, refused.status());
+    assertTrue(refused.body(), refused.body().contains("vamana.batch.max_body"));
+  }
+
+  @Test
+  public void testRequestsThatAreNone() throws Exception {
+    assertError(send(JSON, ""), 400, "body is required");
+    assertError(send(JSON, body(numbers(1), "hits"), "?format=rows"), 400, "[rows]", "[columns]");
+    assertError(send(JSON, body(numbers(1), "hits"), "?timeout=soon"), 400, "[soon]");
+    assertError(send(JSON, body(numbers(1), "hits"), "?shape=1"), 400, "[shape]");
+    assertError(send("text/plain", body(numbers(1), "hits"), ""), 406, "text/plain");
+    String unknown = "[[" + zeros() + ", 1]]";
+    assertError(send(JSON, body(unknown, "columns")), 400, Integer.toString(DIMS + 1));
+    NodeClient.Response get = node.client().send("GET", PATH, null, JSON);
+    assertEquals(405, get.status());
+  }
+
+  private static void limit(String value) throws IOException {
+    node.client()
+        .put("/_cluster/settings", "{\"persistent\": {\"vamana.batch.max_body\": " + value + "}}");
+  }
+
+  private static void assertRecall(List<?> ids) {
+    double found = 0;
+    for (int i = 0; i < ids.size(); i++) {
+      List<Integer> nearest =
+          VECTORS.scores(ASKED.vector(i), Similarity.L2_NORM, doc -> true).entrySet().stream()
+              .sorted((a, b) -> Double.compare(b.getValue(), a.getValue()))
+              .limit(5)
+              .map(Map.Entry::getKey)
+              .toList();
+      for (Object id : (List<?>) ids.get(i)) {
+        found += nearest.contains(Integer.parseInt((String) id)) ? 1 : 0;
+      }
+    }
+    assertTrue("recall " + found / (5 * ids.size()), found / (5 * ids.size()) >= 0.9);
+  }
+
+  private static Map<String, Object> columns(int count, String vectors) throws Exception {
+    Map<String, Object> json = json(send(JSON, body(vectors, "columns")));
+    assertEquals(count, ((List<?>) json.get("scores")).size());
+    return json;
+  }
+
+  private static List<Object> idsOfHits(Map<String, Object> json) {
+    List<Object> ids = new ArrayList<>();
+    for (Object response : (List<?>) json.get("responses")) {
+      List<?> hits = (List<?>) NodeClient.at(response, "hits", "hits");
+      ids.add(hits.stream().map(hit -> NodeClient.at(hit, "_id")).toList());
+    }
+    return ids;
+  }
+
+  private static String body(String vectors, String format) {
+    return Json.of(
+        """
+        {"field": "v", "k": 5, "num_candidates": 100, "query_vectors": %s%s}\
+        """,
+        vectors, format == null ? "" : ", \"format\": \"" + format + "\"");
+  }
+
+  private static String zeros() {
+    return String.join(", ", Collections.nCopies(DIMS, "0"));
+  }
+
+  private static String numbers(int count) {
+    return numbers(0, count);
+  }
+
+  private static String numbers(int from, int to) {
+    return IntStream.range(from, to)
+        .mapToObj(ASKED::json)
+        .collect(Collectors.joining(",", "[", "]"));
+  }
+
+  private static String base64(int from, int to) {
+    return Base64.getEncoder().encodeToString(bytes(from, to));
+  }
+
+  private static byte[] bytes(int from, int to) {
+    ByteBuffer bytes =
+        ByteBuffer.allocate((to - from) * DIMS * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = from; i < to; i++) {
+      for (float value : ASKED.vector(i)) {
+        bytes.putFloat(value);
+      }
+    }
+    return bytes.array();
+  }
+
+  private static HttpRequest request(String type, byte[] body, String parameters) {
+    return HttpRequest.newBuilder(node.httpUri().resolve(PATH + parameters))
+        .header("Content-Type", type)
+        .POST(BodyPublishers.ofByteArray(body))
+        .build();
+  }
+
+  private static HttpResponse<byte[]> send(String type, byte[] body, String parameters)
+      throws Exception {
+    return http.send(request(type, body, parameters), BodyHandlers.ofByteArray());
+  }
+
+  private static HttpResponse<byte[]> send(String type, String body, String parameters)
+      throws Exception {
+    return send(type, body.getBytes(StandardCharsets.UTF_8), parameters);
+  }
+
+  private static HttpResponse<byte[]> send(String type, String body) throws Exception {
+    return send(type, body, "");
+  }
+
+  private static String text(HttpResponse<byte[]> answer) {
+    return new String(answer.body(), StandardCharsets.UTF_8);
+  }
+
+  private static Map<String, Object> json(HttpResponse<byte[]> answer) {
+    assertEquals(text(answer), 200, answer.statusCode());
+    return json(text(answer));
+  }
+
+  private static Map<String, Object> json(String text) {
+    return XContentHelper.convertToMap(XContentType.JSON.xContent(), text, true);
+  }
+
+  private static void assertError(HttpResponse<byte[]> answer, int status, String... named) {
+    String text = text(answer);
+    assertEquals(text, status, answer.statusCode());
+    for (String name : named) {
+      assertTrue("no '" + name + "' in " + text, text.contains(name));
+    }
+  }
+}

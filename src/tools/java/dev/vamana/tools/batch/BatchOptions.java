@@ -1,0 +1,96 @@
+package dev.vamana.tools.batch;
+
+import dev.vamana.tools.arguments.Arguments;
+import dev.vamana.tools.datasets.Metric;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the benchmark is to do.
+ *
+ * @param plugin the plugin's zip
+ * @param set folder of vectors
+ * @param metric null for that of the set
+ * @param limit base vectors to use at most
+ * @param vectors query vectors of a request
+ * @param k hits of each
+ * @param candidates {@code num_candidates} of each
+ * @param clients that send requests at the same time
+ * @param rounds in which each kind of request has its turn
+ * @param seconds of a turn
+ * @param heap of the node, such as {@code 2g}
+ * @param settings of the node
+ * @param data folder that keeps the index for another run, or null for none
+ */
+record BatchOptions(
+    Path plugin,
+    Path set,
+    Metric metric,
+    int limit,
+    int vectors,
+    int k,
+    int candidates,
+    int clients,
+    int rounds,
+    int seconds,
+    String heap,
+    Map<String, String> settings,
+    Path data) {
+
+  private static final List<String> KNOWN =
+      List.of(
+          "plugin",
+          "set",
+          "metric",
+          "limit",
+          "vectors",
+          "k",
+          "candidates",
+          "clients",
+          "rounds",
+          "seconds",
+          "heap",
+          "settings",
+          "data");
+
+  /**
+   * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
+   *
+   * @throws IllegalArgumentException if one is unknown, malformed or missing
+   */
+  static BatchOptions parse(String... arguments) {
+    Arguments given = Arguments.parse(KNOWN, arguments);
+    String metric = given.text("metric", null);
+    String data = given.text("data", null);
+    int k = given.number("k", 1, 10_000, 10);
+    return new BatchOptions(
+        Path.of(given.required("plugin", "the plugin's zip")),
+        Path.of(given.required("set", "folder of vectors")),
+        metric == null ? null : Metric.of(metric),
+        given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
+        given.number("vectors", 1, 10_000, 1000),
+        k,
+        given.number("candidates", k, 10_000, Math.max(k, 100)),
+        given.number("clients", 1, 1000, 1),
+        given.number("rounds", 1, 1000, 5),
+        given.number("seconds", 1, 1000, 3),
+        given.text("heap", "2g"),
+        settings(given.list("settings", List.of())),
+        data == null ? null : Path.of(data));
+  }
+
+  private static Map<String, String> settings(List<String> given) {
+    Map<String, String> settings = new LinkedHashMap<>();
+    for (String setting : given) {
+      String[] parts = setting.split("=", 2);
+      if (parts.length < 2) {
+        throw new IllegalArgumentException(
+            "settings has '" + setting + "', allowed are name=value, separated by commas");
+      }
+      settings.put(parts[0].strip(), parts[1].strip());
+    }
+    return settings;
+  }
+}

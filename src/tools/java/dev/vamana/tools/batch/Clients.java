@@ -1,0 +1,113 @@
+package dev.vamana.tools.batch;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** A number of clients of one index, each of which sends a request when it has its last answer. */
+final class Clients implements AutoCloseable {
+  private static final Duration TIMEOUT = Duration.ofMinutes(5);
+
+  private final HttpClient http =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final ExecutorService threads;
+  private final URI index;
+  private final int clients;
+
+  /**
+   * Clients of an index.
+   *
+   * @param index its address, with a slash at the end
+   */
+  Clients(URI index, int clients) {
+    this.index = index;
+    this.clients = clients;
+    threads = Executors.newFixedThreadPool(clients);
+  }
+
+  /** The answer to one request. */
+  String ask(Kind kind, byte[] body) throws IOException {
+    return new String(send(kind, body), StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Sends the same requests for some time.
+   *
+   * @param bodies sent one after the other, from the start again when they are through
+   * @return answered requests per second
+   */
+  double requestsPerSecond(Kind kind, List<byte[]> bodies, double seconds) throws IOException {
+    long start = System.nanoTime();
+    long deadline = start + (long) (seconds * 1e9);
+    List<Future<Integer>> running = new ArrayList<>();
+    for (int client = 0; client < clients; client++) {
+      int first = client;
+      running.add(
+          threads.submit(
+              () -> {
+                int sent = 0;
+                do {
+                  send(kind, bodies.get((first + sent) % bodies.size()));
+                  sent++;
+                } while (System.nanoTime() < deadline);
+                return sent;
+              }));
+    }
+    int answered = 0;
+    try {
+      for (Future<Integer> client : running) {
+        answered += client.get();
+      }
+    } catch (ExecutionException e) {
+      throw new IOException("a client failed: " + e.getCause(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while clients were running", e);
+    }
+    return answered / ((System.nanoTime() - start) / 1e9);
+  }
+
+  private byte[] send(Kind kind, byte[] body) throws IOException {
+    HttpRequest request =
+        HttpRequest.newBuilder(index.resolve(kind.endpoint()))
+            .timeout(TIMEOUT)
+            .header("Content-Type", kind.contentType())
+            .POST(BodyPublishers.ofByteArray(body))
+            .build();
+    HttpResponse<byte[]> response;
+    try {
+      response = http.send(request, BodyHandlers.ofByteArray());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while waiting for an answer", e);
+    }
+    if (response.statusCode() != 200) {
+      String answer = new String(response.body(), StandardCharsets.UTF_8);
+      throw new IOException(
+          kind.label()
+              + " answered "
+              + response.statusCode()
+              + ": "
+              + answer.substring(0, Math.min(2000, answer.length())));
+    }
+    return response.body();
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+    http.shutdownNow();
+  }
+}

@@ -1,0 +1,126 @@
+package dev.vamana.tools.batch;
+
+import dev.vamana.tools.demo.KnnIndex;
+import dev.vamana.tools.node.NodeClient;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+
+/** One way of asking for the neighbours of many vectors with one request. */
+enum Kind {
+  MSEARCH("_msearch", "_msearch", "application/x-ndjson"),
+  JSON_HITS("batch, numbers, hits", "_vamana/search", "application/json"),
+  BASE64_HITS("batch, base64, hits", "_vamana/search", "application/json"),
+  JSON_COLUMNS("batch, numbers, columns", "_vamana/search", "application/json"),
+  BASE64_COLUMNS("batch, base64, columns", "_vamana/search", "application/json");
+
+  private final String label;
+  private final String endpoint;
+  private final String contentType;
+
+  Kind(String label, String endpoint, String contentType) {
+    this.label = label;
+    this.endpoint = endpoint;
+    this.contentType = contentType;
+  }
+
+  String label() {
+    return label;
+  }
+
+  String endpoint() {
+    return endpoint;
+  }
+
+  String contentType() {
+    return contentType;
+  }
+
+  private boolean columns() {
+    return this == JSON_COLUMNS || this == BASE64_COLUMNS;
+  }
+
+  /** The body of a request for the k nearest of each vector, without their sources. */
+  byte[] body(float[][] vectors, int k, int numCandidates) {
+    StringBuilder body = new StringBuilder(vectors.length * vectors[0].length * 8);
+    if (this == MSEARCH) {
+      for (float[] vector : vectors) {
+        body.append("{}\n").append(KnnIndex.query(vector, k, numCandidates)).append('\n');
+      }
+    } else {
+      body.append("{\"field\":\"").append(KnnIndex.FIELD);
+      body.append("\",\"_source\":false,\"k\":").append(k);
+      body.append(",\"num_candidates\":").append(numCandidates);
+      body.append(",\"format\":\"").append(columns() ? "columns" : "hits");
+      body.append("\",\"dims\":").append(vectors[0].length).append(",\"query_vectors\":");
+      if (this == BASE64_HITS || this == BASE64_COLUMNS) {
+        body.append('"').append(base64(vectors)).append('"');
+      } else {
+        String separator = "[";
+        for (float[] vector : vectors) {
+          body.append(separator);
+          KnnIndex.appendVector(body, vector);
+          separator = ",";
+        }
+        body.append(']');
+      }
+      body.append('}');
+    }
+    return body.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String base64(float[][] vectors) {
+    ByteBuffer bytes =
+        ByteBuffer.allocate(vectors.length * vectors[0].length * Float.BYTES)
+            .order(ByteOrder.LITTLE_ENDIAN);
+    for (float[] vector : vectors) {
+      for (float value : vector) {
+        bytes.putFloat(value);
+      }
+    }
+    return Base64.getEncoder().encodeToString(bytes.array());
+  }
+
+  /**
+   * The ids in an answer, best first, a row for each vector.
+   *
+   * @throws IllegalStateException if it is not the whole answer
+   */
+  List<int[]> ids(String answer) {
+    Map<String, Object> json = new NodeClient.Response(200, answer).json();
+    List<int[]> ids = new ArrayList<>();
+    if (columns()) {
+      checkComplete(json);
+      for (Object row : (List<?>) json.get("ids")) {
+        ids.add(((List<?>) row).stream().mapToInt(id -> Integer.parseInt((String) id)).toArray());
+      }
+      return ids;
+    }
+    if (this != MSEARCH) {
+      checkComplete(json);
+    }
+    for (Object response : (List<?>) json.get("responses")) {
+      if (this == MSEARCH) {
+        checkComplete(response);
+      }
+      List<?> hits = (List<?>) NodeClient.at(response, "hits", "hits");
+      ids.add(
+          hits.stream()
+              .mapToInt(hit -> Integer.parseInt((String) NodeClient.at(hit, "_id")))
+              .toArray());
+    }
+    return ids;
+  }
+
+  private static void checkComplete(Object response) {
+    Object failed = NodeClient.at(response, "_shards", "failed");
+    Object timedOut = NodeClient.at(response, "timed_out");
+    if (Integer.valueOf(0).equals(failed) == false || Boolean.FALSE.equals(timedOut) == false) {
+      throw new IllegalStateException("not a whole answer: " + response);
+    }
+  }
+}
