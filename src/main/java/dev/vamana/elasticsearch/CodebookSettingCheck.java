@@ -154,14 +154,32 @@ final class CodebookSettingCheck implements IndexSettingProvider {
     if (shared == null) {
       return;
     }
+    String codebook = "codebook [" + name + "] version [" + shared.version() + "]";
+    if (dims != null && dims != shared.dimension()) {
+      String found = "has dims [" + dims + "], " + codebook + " has [" + shared.dimension() + "]";
+      throw refused(vector.name(), name, "that field " + found);
+    }
     VectorSimilarityFunction similarity =
         vector.getSimilarity().vectorSimilarityFunction(version, vector.getElementType());
-    shared
-        .mismatch(dims == null ? shared.dimension() : dims, VectorEncoding.FLOAT32, similarity)
-        .ifPresent(
-            mismatch -> {
-              throw refused(vector.name(), name, "codebook [" + name + "] " + mismatch);
-            });
+    if (shared.mismatch(shared.dimension(), VectorEncoding.FLOAT32, similarity).isPresent()) {
+      String found =
+          "has similarity ["
+              + vector.getSimilarity()
+              + "], "
+              + codebook
+              + " is for "
+              + mappingName(shared.similarity());
+      throw refused(vector.name(), name, "that field " + found);
+    }
+  }
+
+  /** What a mapping calls the similarities that a codebook is for. */
+  private static String mappingName(VectorSimilarityFunction similarity) {
+    return switch (similarity) {
+      case EUCLIDEAN -> "[l2_norm]";
+      case DOT_PRODUCT, COSINE -> "[cosine] or [dot_product]";
+      case MAXIMUM_INNER_PRODUCT -> "[max_inner_product]";
+    };
   }
 
   /** The dims that a mapping says, or null; the field's type only knows to fail without. */

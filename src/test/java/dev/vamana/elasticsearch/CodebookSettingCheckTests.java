@@ -207,18 +207,27 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
         ready,
         "v",
         mapping(vector("v", ", \"dims\": 9, \"similarity\": \"l2_norm\"")),
-        "codebook [clip] has dimension 8, the field has 9");
+        "that field has dims [9], codebook [clip] version [1] has [8]");
     assertRefused(
         ready,
         "v",
         mapping(vector("v", ", \"dims\": 8, \"similarity\": \"max_inner_product\"")),
-        "codebook [clip] was trained for EUCLIDEAN, the field has MAXIMUM_INNER_PRODUCT");
-    // Unit vectors are what Lucene sees of it.
+        "that field has similarity [max_inner_product], codebook [clip] version [1] is for [l2_norm]");
+    // Cosine is the default.
     assertRefused(
         ready,
         "v",
         mapping(vector("v", ", \"dims\": 8")),
-        "codebook [clip] was trained for EUCLIDEAN, the field has DOT_PRODUCT");
+        "that field has similarity [cosine], codebook [clip] version [1] is for [l2_norm]");
+  }
+
+  public void testCodebooksOfUnitVectors() {
+    assertRefused(
+        codebook(8, VectorSimilarityFunction.DOT_PRODUCT),
+        "v",
+        mapping(vector("v", ", \"dims\": 8, \"similarity\": \"l2_norm\"")),
+        "that field has similarity [l2_norm], codebook [clip] version [1] is for [cosine] or"
+            + " [dot_product]");
   }
 
   /** What the mapping takes from the settings is there when it is parsed. */
