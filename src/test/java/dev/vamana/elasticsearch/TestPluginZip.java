@@ -19,6 +19,8 @@ import java.util.zip.ZipOutputStream;
  * The plugin as built, with a jar of test classes beside it and one of them as the plugin's class.
  */
 final class TestPluginZip {
+  private static final String DESCRIPTOR = "plugin-descriptor.properties";
+
   private TestPluginZip() {}
 
   /**
@@ -40,7 +42,7 @@ final class TestPluginZip {
         try (InputStream in = built.getInputStream(entry)) {
           bytes = in.readAllBytes();
         }
-        if (entry.getName().equals("plugin-descriptor.properties")) {
+        if (entry.getName().equals(DESCRIPTOR)) {
           String text = new String(bytes, StandardCharsets.UTF_8);
           bytes =
               text.replace(VamanaPlugin.class.getName(), plugin.getName())
@@ -52,6 +54,29 @@ final class TestPluginZip {
       for (Map.Entry<String, Path> file : files.entrySet()) {
         put(out, file.getKey(), Files.readAllBytes(file.getValue()));
       }
+    }
+    return zip;
+  }
+
+  /**
+   * Writes a zip of a plugin of its own, to be installed beside ours.
+   *
+   * @param name of the plugin and of the zip's folder
+   * @param plugin the class that the node makes
+   * @param classes patterns of its class files, without {@code .class}
+   */
+  static Path alone(String name, Class<?> plugin, List<String> classes) throws IOException {
+    Path zip = Path.of("target", name, "plugin.zip");
+    Files.createDirectories(zip.getParent());
+    try (ZipFile built = new ZipFile(PluginNode.zip().toFile());
+        InputStream in = built.getInputStream(built.getEntry(DESCRIPTOR));
+        ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(zip))) {
+      String text =
+          new String(in.readAllBytes(), StandardCharsets.UTF_8)
+              .replace(VamanaPlugin.class.getName(), plugin.getName())
+              .replace("name=vamana", "name=" + name);
+      put(out, DESCRIPTOR, text.getBytes(StandardCharsets.UTF_8));
+      put(out, name + ".jar", jar(classes));
     }
     return zip;
   }

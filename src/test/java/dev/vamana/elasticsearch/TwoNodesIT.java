@@ -1,0 +1,184 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.FixMethodOrder;
+import org.junit.Test;
+import org.junit.runners.MethodSorters;
+
+/** Our endpoints in a cluster of two nodes, each with half of an index's shards. */
+@FixMethodOrder(MethodSorters.NAME_ASCENDING)
+public class TwoNodesIT {
+  private static final int DIMS = 12;
+  private static final int COUNT = 800;
+  private static final int SHARDS = 4;
+  private static final int QUERIES = 30;
+  private static final int K = 10;
+  private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 101);
+
+  private static NodeHome firstHome;
+  private static NodeHome secondHome;
+  private static RunningNode first;
+  private static RunningNode second;
+
+  @BeforeClass
+  public static void startNodes() throws IOException {
+    firstHome = PluginNode.home("one");
+    secondHome = PluginNode.home("two");
+    NodeOptions options = PluginNode.options();
+    first =
+        RunningNode.start(
+            firstHome,
+            options
+                .withSetting("node.name", "one")
+                .withSetting("cluster.initial_master_nodes", "one"));
+    second =
+        RunningNode.start(
+            secondHome,
+            options
+                .withSetting("node.name", "two")
+                .withSetting("discovery.seed_hosts", first.transportAddress()));
+    first.client().get("/_cluster/health?wait_for_nodes=2&timeout=60s");
+    TestIndex index =
+        TestIndex.create(
+            first.client(),
+            "t",
+            TestIndex.VAMANA
+                + ", \"index.number_of_shards\": 4"
+                + ", \"index.routing.allocation.total_shards_per_node\": 2"
+                + ", \"index.unassigned.node_left.delayed_timeout\": \"1h\"",
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.awaitHealth("green");
+    index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+  }
+
+  @AfterClass
+  public static void stopNodes() throws IOException {
+    for (RunningNode node : new RunningNode[] {second, first}) {
+      if (node != null) {
+        node.close();
+      }
+    }
+    for (NodeHome home : new NodeHome[] {firstHome, secondHome}) {
+      if (home != null) {
+        home.delete();
+      }
+    }
+  }
+
+  private static String body(String more) {
+    String vectors =
+        IntStream.range(0, QUERIES).mapToObj(VECTORS::json).collect(Collectors.joining(","));
+    return Json.of(
+        """
+        {"field": "v", "query_vectors": [%s], "k": %d, "num_candidates": %d, %s}
+        """,
+        vectors, K, COUNT, more);
+  }
+
+  @Test
+  public void test1StatisticsOfBoth() throws IOException {
+    for (RunningNode asked : List.of(first, second)) {
+      Map<?, ?> nodes = (Map<?, ?>) asked.client().get("/_vamana/stats").get("nodes");
+      Set<Object> names = new HashSet<>();
+      nodes.values().forEach(node -> names.add(NodeClient.at(node, "name")));
+      assertEquals(Set.of("one", "two"), names);
+      Map<String, Object> other = asked.client().get("/_vamana/two/stats");
+      assertEquals(1, NodeClient.at(other, "_nodes", "successful"));
+    }
+  }
+
+  @Test
+  public void test2BatchesReachTheShardsOfBoth() throws IOException {
+    for (RunningNode asked : List.of(first, second)) {
+      Map<String, Object> hits =
+          asked.client().post("/t/_vamana/search", body("\"_source\": false"));
+      Map<String, Object> columns =
+          asked.client().post("/t/_vamana/search", body("\"format\": \"columns\""));
+      assertEquals(SHARDS, NodeClient.at(hits, "_shards", "successful"));
+      assertEquals(SHARDS, NodeClient.at(columns, "_shards", "successful"));
+      for (int i = 0; i < QUERIES; i++) {
+        Map<Integer, Double> scores =
+            VECTORS.scores(VECTORS.vector(i), Similarity.L2_NORM, doc -> true);
+        Map<String, Object> asSearch = new HashMap<>(hits);
+        asSearch.put("hits", NodeClient.at(hits, "responses", i, "hits"));
+        Answers.assertBest(scores, K, asSearch);
+        List<Object> ids =
+            Answers.hits(asSearch).stream().<Object>map(hit -> NodeClient.at(hit, "_id")).toList();
+        assertEquals(ids, NodeClient.at(columns, "ids", i));
+      }
+    }
+  }
+
+  @Test
+  public void test3WarmUpAsksBoth() throws IOException {
+    for (RunningNode asked : List.of(first, second)) {
+      Map<String, Object> warm = asked.client().post("/t/_vamana/warmup", null);
+      assertEquals(warm.toString(), SHARDS, NodeClient.at(warm, "_shards", "successful"));
+      assertEquals(2, nodesOfShards(warm).size());
+      Map<String, Object> cleared = asked.client().post("/t/_vamana/clear_cache", null);
+      assertEquals(cleared.toString(), SHARDS, NodeClient.at(cleared, "_shards", "successful"));
+      assertEquals(2, nodesOfShards(cleared).size());
+    }
+  }
+
+  private static Set<Object> nodesOfShards(Map<String, Object> answer) {
+    Set<Object> nodes = new HashSet<>();
+    Map<?, ?> shards = (Map<?, ?>) NodeClient.at(answer, "indices", "t", "shards");
+    assertEquals(answer.toString(), SHARDS, shards.size());
+    shards
+        .values()
+        .forEach(copies -> ((List<?>) copies).forEach(c -> nodes.add(NodeClient.at(c, "node"))));
+    return nodes;
+  }
+
+  @Test
+  public void test4SegmentsOfBothAreListed() throws IOException {
+    for (RunningNode asked : List.of(first, second)) {
+      String rows = asked.client().send("GET", "/_cat/vamana/t?h=shard", null, "text/plain").body();
+      Set<String> shards = rows.lines().map(String::strip).collect(Collectors.toSet());
+      assertEquals(Set.of("0", "1", "2", "3"), shards);
+    }
+  }
+
+  @Test
+  public void test5ANodeThatIsLostFailsItsShardsOnly() throws IOException {
+    second.kill();
+    first.client().get("/_cluster/health?wait_for_nodes=1&timeout=60s");
+    Map<String, Object> part =
+        first.client().post("/t/_vamana/search", body("\"format\": \"columns\""));
+    assertEquals(part.toString(), SHARDS, NodeClient.at(part, "_shards", "total"));
+    assertEquals(SHARDS / 2, NodeClient.at(part, "_shards", "successful"));
+    assertEquals(SHARDS / 2, NodeClient.at(part, "_shards", "failed"));
+    assertEquals(QUERIES, ((List<?>) part.get("ids")).size());
+    NodeClient.Response whole =
+        first
+            .client()
+            .send(
+                "POST",
+                "/t/_vamana/search?allow_partial_search_results=false",
+                body("\"format\": \"columns\""),
+                "application/json");
+    assertEquals(whole.body(), 503, whole.status());
+    Map<?, ?> nodes = (Map<?, ?>) first.client().get("/_vamana/stats").get("nodes");
+    assertEquals(1, nodes.size());
+    Map<String, Object> warm = first.client().post("/t/_vamana/warmup", null);
+    assertTrue(warm.toString(), (Integer) NodeClient.at(warm, "_shards", "successful") == 2);
+  }
+}
