@@ -15,6 +15,7 @@ final class Prerequisite {
           "arbitrary_key",
           "capabilities",
           "catch_unauthorized",
+          "clean_setup",
           "close_to",
           "contains",
           "default_shards",
