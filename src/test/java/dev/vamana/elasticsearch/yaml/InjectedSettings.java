@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.yaml;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,12 +12,15 @@ import org.elasticsearch.common.settings.Settings;
 /**
  * Index settings that every index gets which the tests create: by a template, by the bodies of
  * calls that create an index, and by templates of the tests. What a test sets itself stays.
+ *
+ * @param settings by their full names
  */
-public final class InjectedSettings {
+public record InjectedSettings(Map<String, String> settings) {
   /** No settings. */
   public static final InjectedSettings NONE = new InjectedSettings(Map.of());
 
-  private static final String TEMPLATE = "injected-by-the-yaml-runner";
+  /** Name of the template. */
+  static final String TEMPLATE = "injected-by-the-yaml-runner";
   private static final List<Pattern> WARNINGS_OF_TEMPLATES =
       List.of(
           Pattern.compile(".*matching patterns from existing older templates.*"),
@@ -24,10 +28,9 @@ public final class InjectedSettings {
   private static final List<Pattern> LEGACY_TEMPLATES =
       List.of(Pattern.compile("Legacy index templates are deprecated.*"));
 
-  private final Map<String, String> settings;
-
-  private InjectedSettings(Map<String, String> settings) {
-    this.settings = settings;
+  /** Copies the settings. */
+  public InjectedSettings {
+    settings = Collections.unmodifiableMap(new TreeMap<>(settings));
   }
 
   /**

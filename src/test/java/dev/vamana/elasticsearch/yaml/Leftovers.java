@@ -25,18 +25,19 @@ final class Leftovers {
     this.client = client;
     indices = indices();
     legacyTemplates = names("/_template");
+    legacyTemplates.add(InjectedSettings.TEMPLATE);
     templates = listed("index_template");
     components = listed("component_template");
     pipelines = names("/_ingest/pipeline");
     settings = settings();
   }
 
-  /** Remembers what is there. */
+  /** Remembers what is there before any test. */
   static Leftovers before(RestClient client) throws IOException {
     return new Leftovers(client);
   }
 
-  /** Removes what was not there. */
+  /** Removes what was not there; to be called after each test. */
   void remove() throws IOException {
     delete("/", fresh(indices(), indices));
     delete("/_index_template/", fresh(listed("index_template"), templates));
@@ -78,7 +79,7 @@ final class Leftovers {
     if (response.failed() && response.status() != 404) {
       throw new IOException("GET " + path + " answered " + response.shown());
     }
-    return Content.object(response.body(), path).keySet();
+    return new TreeSet<>(Content.object(response.body(), path).keySet());
   }
 
   private Set<String> listed(String kind) throws IOException {

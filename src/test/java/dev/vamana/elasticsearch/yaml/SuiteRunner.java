@@ -9,6 +9,8 @@ public final class SuiteRunner implements AutoCloseable {
   private final RestClient client;
   private final ApiSpecs specs;
   private final ClusterInfo cluster;
+  private final Leftovers leftovers;
+  private InjectedSettings installed = InjectedSettings.NONE;
 
   /**
    * A runner for a cluster.
@@ -19,6 +21,7 @@ public final class SuiteRunner implements AutoCloseable {
     client = new RestClient(node);
     specs = new ApiSpecs();
     cluster = new ClusterInfo(client);
+    leftovers = Leftovers.before(client);
   }
 
   /**
@@ -37,10 +40,9 @@ public final class SuiteRunner implements AutoCloseable {
         }
       }
     }
-    Leftovers leftovers = Leftovers.before(client);
     Throwable failure = null;
     try {
-      injected.install(client);
+      install(injected);
       execute(suite, suite.setup(), injected);
       execute(suite, test, injected);
     } catch (IOException | RuntimeException | AssertionError e) {
@@ -49,6 +51,15 @@ public final class SuiteRunner implements AutoCloseable {
     failure = after(failure, () -> execute(suite, suite.teardown(), injected));
     failure = after(failure, leftovers::remove);
     rethrow(failure);
+  }
+
+  private void install(InjectedSettings injected) throws IOException {
+    if (!injected.equals(installed)) {
+      installed.remove(client);
+      installed = InjectedSettings.NONE;
+      injected.install(client);
+      installed = injected;
+    }
   }
 
   /** Something that runs whether or not what came before has failed. */
@@ -91,7 +102,9 @@ public final class SuiteRunner implements AutoCloseable {
   }
 
   @Override
-  public void close() {
-    client.close();
+  public void close() throws IOException {
+    try (client) {
+      installed.remove(client);
+    }
   }
 }
