@@ -208,7 +208,7 @@ public class HiddenDocumentsIT {
   private static void assertNamesNoDocument(String method, String path) throws IOException {
     NodeClient.Response answer = node.client().send(method, path, null, "application/json");
     assertEquals(answer.body(), 200, answer.status());
-    for (String part : List.of("_id", "hits", "colour", "red")) {
+    for (String part : List.of("_id", "_source", "colour", "red")) {
       assertFalse(path + ": " + answer.body(), answer.body().contains("\"" + part + "\""));
     }
   }

@@ -2,15 +2,16 @@ package dev.vamana.elasticsearch;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.apache.lucene.codecs.StoredFieldsReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FilterDirectoryReader;
-import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
+import org.elasticsearch.common.lucene.index.SequentialStoredFieldsLeafReader;
 
 /** Shows documents with {@code "hidden": "yes"} as deleted. */
 final class HidingReader extends FilterDirectoryReader {
@@ -41,7 +42,7 @@ final class HidingReader extends FilterDirectoryReader {
     return in.getReaderCacheHelper();
   }
 
-  private static final class Leaf extends FilterLeafReader {
+  private static final class Leaf extends SequentialStoredFieldsLeafReader {
     private final FixedBitSet visible;
 
     private Leaf(LeafReader leaf) throws IOException {
@@ -67,6 +68,11 @@ final class HidingReader extends FilterDirectoryReader {
     @Override
     public int numDocs() {
       return visible.cardinality();
+    }
+
+    @Override
+    protected StoredFieldsReader doGetSequentialStoredFieldsReader(StoredFieldsReader reader) {
+      return reader;
     }
 
     @Override
