@@ -127,7 +127,12 @@ final class VamanaSettings {
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =
-      Stream.of(OWN, GpuSettings.ALL, WarmSettings.ALL, PinnedMemoryBreaker.SETTINGS, Codebooks.SETTINGS)
+      Stream.of(
+              OWN,
+              GpuSettings.ALL,
+              WarmSettings.ALL,
+              PinnedMemoryBreaker.SETTINGS,
+              Codebooks.SETTINGS)
           .<Setting<?>>flatMap(List::stream)
           .toList();
 

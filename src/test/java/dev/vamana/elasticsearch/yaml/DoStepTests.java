@@ -248,6 +248,9 @@ public class DoStepTests {
     runs("[ do: { cat.indices: {} }, length: { $body: 12 } ]");
     fails("[ do: { cat.indices: {} }, match: { $body: '/red/' } ]");
     fails("[ do: { cat.indices: {} }, match: { status: green } ]");
+    node.answerText("/_cat/indices", "");
+    runs("[ do: { cat.indices: {} }, match: { $body: '' } ]");
+    fails("[ do: { cat.indices: {} }, match: { $body: null } ]");
   }
 
   @Test

@@ -21,6 +21,7 @@ public record InjectedSettings(Map<String, String> settings) {
 
   /** Name of the template. */
   static final String TEMPLATE = "injected-by-the-yaml-runner";
+
   private static final List<Pattern> WARNINGS_OF_TEMPLATES =
       List.of(
           Pattern.compile(".*matching patterns from existing older templates.*"),

@@ -24,10 +24,11 @@ record RestResponse(int status, Object body, List<String> warnings) {
   }
 
   private static Object body(String contentType, byte[] bytes) throws IOException {
-    if (bytes.length == 0) {
+    boolean text = contentType != null && contentType.startsWith("text/");
+    if (bytes.length == 0 && !text) {
       return null;
     }
-    if (contentType == null || contentType.startsWith("text/")) {
+    if (contentType == null || text) {
       return new String(bytes, StandardCharsets.UTF_8);
     }
     XContentType type;
