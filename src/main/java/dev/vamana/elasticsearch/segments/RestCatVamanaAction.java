@@ -95,7 +95,7 @@ public final class RestCatVamanaAction extends AbstractCatAction {
         .endHeaders();
   }
 
-  private Table table(RestRequest request, SegmentsResponse response) {
+  Table table(RestRequest request, SegmentsResponse response) {
     Table table = getTableWithHeader(request);
     response.segments().stream().sorted(ORDER).forEach(row -> add(table, row));
     for (DefaultShardOperationFailedException failure : response.getShardFailures()) {
