@@ -1,19 +1,24 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
+import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.stats.Counters;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StatsSource;
+import dev.vamana.elasticsearch.stats.TrainingStats;
 
 /**
  * The parts of a node that its statistics tell of.
  *
  * @param executor who answers searches
  * @param building who writes segments
+ * @param codebooks who trains and keeps codebooks
  * @param noted what an operator should know
  */
-record NodeStatsSource(NodeExecutor executor, BuildStatistics building, NodeNotices noted)
+record NodeStatsSource(
+    NodeExecutor executor, BuildStatistics building, Codebooks codebooks, NodeNotices noted)
     implements StatsSource {
   @Override
   public GpuStats gpu() {
@@ -28,6 +33,11 @@ record NodeStatsSource(NodeExecutor executor, BuildStatistics building, NodeNoti
   @Override
   public BuildStatistics.Snapshot build() {
     return building.snapshot();
+  }
+
+  @Override
+  public Counters training() {
+    return TrainingStats.of(codebooks.known(), codebooks.samples());
   }
 
   @Override

@@ -153,7 +153,8 @@ public final class VamanaPlugin extends Plugin
     List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
-            StatsSource.class, new NodeStatsSource(executor, building.statistics(), notices)));
+            StatsSource.class,
+            new NodeStatsSource(executor, building.statistics(), codebooks, notices)));
     components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
   }

@@ -95,6 +95,16 @@ public final class Codebooks {
     return codebooks::get;
   }
 
+  /** The codebooks that this node has in memory. */
+  public NodeCodebooks known() {
+    return codebooks;
+  }
+
+  /** The samples that this node collects. */
+  public Samples samples() {
+    return samples;
+  }
+
   /** The thread pool that trains. */
   public static ExecutorBuilder<?> executor(Settings settings) {
     return new ScalingExecutorBuilder(

@@ -15,6 +15,9 @@ public interface StatsSource {
   /** What writing segments has done. */
   BuildStatistics.Snapshot build();
 
+  /** Codebooks and samples. */
+  Counters training();
+
   /** What an operator should know. */
   NodeNotices.Snapshot notices();
 }

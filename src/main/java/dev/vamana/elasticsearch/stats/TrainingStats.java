@@ -1,0 +1,50 @@
+package dev.vamana.elasticsearch.stats;
+
+import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
+import dev.vamana.elasticsearch.codebook.sample.Samples;
+import dev.vamana.elasticsearch.codebook.store.NodeCodebooks;
+import dev.vamana.pq.SharedCodebook;
+
+/** Codebooks and samples of a node, as counters of the metric {@code training}. */
+public final class TrainingStats {
+
+  private TrainingStats() {}
+
+  /** What a node has now. */
+  public static Counters of(NodeCodebooks codebooks, Samples samples) {
+    Counters.Builder ready = Counters.builder();
+    for (String name : codebooks.names()) {
+      SharedCodebook codebook = codebooks.get(name);
+      if (codebook != null) {
+        ready.put(name, Counters.builder().put("version", codebook.version()).build());
+      }
+    }
+    Counters.Builder sampled = Counters.builder();
+    for (SampleStatus status : samples.status()) {
+      sampled.put(status.name(), of(status));
+    }
+    return Counters.builder()
+        .put("codebooks", ready.build())
+        .put("samples", sampled.build())
+        .put(
+            "sample_memory",
+            Counters.builder()
+                .put("used_in_bytes", samples.memory().used())
+                .put("limit_in_bytes", samples.memory().limit())
+                .build())
+        .build();
+  }
+
+  private static Counters of(SampleStatus status) {
+    return Counters.builder()
+        .put("seen", status.seen())
+        .put("held", status.held())
+        .put("capacity", status.capacity())
+        .put("missing", status.missing())
+        .put("rejected", status.rejected())
+        .put("conflicts", status.conflicts())
+        .put("missed", status.missed())
+        .put("memory_in_bytes", status.bytes())
+        .build();
+  }
+}
