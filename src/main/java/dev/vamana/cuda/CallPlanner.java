@@ -7,6 +7,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
@@ -115,26 +116,31 @@ final class CallPlanner {
 
   /** Waits while the item's segment is on its way; null if it was not, or is cancelled. */
   private ResidentSegment awaitUpload(WorkItem item) {
+    if (onItsWay(item) == false) {
+      return null;
+    }
     ResidentSegment segment = null;
     boolean interrupted = false;
     long start = System.nanoTime();
-    boolean waited = false;
-    while (segment == null
-        && session.usable()
-        && session.residency.arriving(item.segment())
-        && item.cancelled().getAsBoolean() == false) {
-      waited = true;
+    do {
       LockSupport.parkNanos(this, POLL_NANOS);
       interrupted |= Thread.interrupted();
-      segment = keeper.acquire(session, item.segment());
-    }
-    if (waited) {
-      counters.waitedForUpload(System.nanoTime() - start);
-    }
+      // not at every step: each is counted as a hit or a miss
+      if (onItsWay(item) == false) {
+        segment = keeper.acquire(session, item.segment());
+      }
+    } while (segment == null && onItsWay(item));
+    counters.waitedForUpload(System.nanoTime() - start);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
     return segment;
+  }
+
+  private boolean onItsWay(WorkItem item) {
+    return session.usable()
+        && session.residency.presence(item.segment()).state() == DevicePresence.State.WAITING
+        && item.cancelled().getAsBoolean() == false;
   }
 
   /** Ends the call's hold on segments; chunks have their own. */

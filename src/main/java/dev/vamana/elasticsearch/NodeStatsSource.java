@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.Counters;
 import dev.vamana.elasticsearch.stats.DeviceStats;
@@ -15,10 +16,15 @@ import dev.vamana.elasticsearch.stats.TrainingStats;
  * @param executor who answers searches
  * @param building who writes segments
  * @param codebooks who trains and keeps codebooks
+ * @param pinned who bounds the host memory of batches
  * @param noted what an operator should know
  */
 record NodeStatsSource(
-    NodeExecutor executor, BuildStatistics building, Codebooks codebooks, NodeNotices noted)
+    NodeExecutor executor,
+    BuildStatistics building,
+    Codebooks codebooks,
+    PinnedMemoryBreaker pinned,
+    NodeNotices noted)
     implements StatsSource {
   @Override
   public GpuStats gpu() {
@@ -33,6 +39,11 @@ record NodeStatsSource(
   @Override
   public BuildStatistics.Snapshot build() {
     return building.snapshot();
+  }
+
+  @Override
+  public Counters breaker() {
+    return pinned.stats();
   }
 
   @Override

@@ -154,7 +154,7 @@ public final class VamanaPlugin extends Plugin
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
-            new NodeStatsSource(executor, building.statistics(), codebooks, notices)));
+            new NodeStatsSource(executor, building.statistics(), codebooks, breaker, notices)));
     components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
   }

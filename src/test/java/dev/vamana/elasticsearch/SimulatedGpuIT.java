@@ -73,6 +73,7 @@ public class SimulatedGpuIT {
       assertEquals("simulated", NodeClient.at(stats, "device", "name"));
       assertNull(NodeClient.at(stats, "device", "power_in_milliwatts"));
       assertAnsweredByTheDevice(node, index);
+      assertListedAsResident(node);
       node.client().delete("/photos");
       assertEquals(0L, awaitZero(node, "device"));
       createMapped(node, "apart", 0);
@@ -97,6 +98,24 @@ public class SimulatedGpuIT {
       log = node.log();
     }
     assertNothingWentWrong(log);
+  }
+
+  /** The row of the only segment tells of its place on the device. */
+  private static void assertListedAsResident(RunningNode node) throws IOException {
+    String columns = "placement,state,vectors,graph.disk,graph.device,device,codebook";
+    String[] row =
+        node.client()
+            .send("GET", "/_cat/vamana/photos?bytes=b&h=" + columns, null, "text/plain")
+            .body()
+            .strip()
+            .split("\\s+");
+    String all = String.join(" ", row);
+    assertEquals(all, 7, row.length);
+    assertEquals(all, "exact resident " + COUNT, row[0] + " " + row[1] + " " + row[2]);
+    assertEquals("the graph is copied as it is: " + all, row[3], row[4]);
+    long graph = Long.parseLong(row[4]);
+    assertTrue(all, graph > 0 && Long.parseLong(row[5]) > graph + 4L * DIMS * COUNT);
+    assertEquals(all, "own", row[6]);
   }
 
   private static void createMapped(RunningNode node, String name, int compound) throws IOException {

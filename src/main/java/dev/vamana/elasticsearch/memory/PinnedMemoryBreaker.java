@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.memory;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.stats.Counters;
 import java.util.List;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
@@ -62,6 +63,17 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
     if (breaker != null) {
       breaker.setLimitAndOverhead(limit.getBytes(), overhead);
     }
+  }
+
+  /** Its limit in bytes unless there is none, bytes in use now, and how often it has refused. */
+  public synchronized Counters stats() {
+    Counters.Builder stats = Counters.builder();
+    if (breaker != null) {
+      stats.put("limit_in_bytes", breaker.getLimit() < 0 ? null : Long.valueOf(breaker.getLimit()));
+      stats.put("used_in_bytes", breaker.getUsed());
+      stats.put("tripped", breaker.getTrippedCount());
+    }
+    return stats.build();
   }
 
   @Override

@@ -138,8 +138,12 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .build();
   }
 
-  /** Memory of the device and of the host that serves it; nothing without a device. */
-  public Counters memory() {
+  /**
+   * Memory of the device and of the host that serves it; without a device, the breaker alone.
+   *
+   * @param breaker limit and use of the circuit breaker
+   */
+  public Counters memory(Counters breaker) {
     return Counters.builder()
         .putIfAny("device", budget("device_bytes", "device_limit_bytes"))
         .putIfAny("page_cache", budget("page_cache_bytes", "page_cache_limit_bytes"))
@@ -149,9 +153,10 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
                 .put("used_in_bytes", value("now", "staging_bytes"))
                 .put("limit_in_bytes", value("now", "staging_limit_bytes"))
                 .build())
-        .put(
+        .putIfAny(
             "counted",
             Counters.builder().put("used_in_bytes", value("now", "host_memory_bytes")).build())
+        .putIfAny("breaker", breaker)
         .build();
   }
 

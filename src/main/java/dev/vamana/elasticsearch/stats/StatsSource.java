@@ -15,6 +15,9 @@ public interface StatsSource {
   /** What writing segments has done. */
   BuildStatistics.Snapshot build();
 
+  /** Limit and use of the circuit breaker. */
+  Counters breaker();
+
   /** Codebooks and samples. */
   Counters training();
 

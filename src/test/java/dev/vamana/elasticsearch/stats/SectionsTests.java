@@ -57,7 +57,10 @@ public class SectionsTests extends LuceneTestCase {
   public void testWithoutDeviceThereIsNothingOfIt() {
     GpuStats gpu = GpuStats.without("auto", StateStats.State.UNAVAILABLE, "none");
     assertNull(gpu.residency());
-    assertEquals(Map.of(), gpu.memory().groups());
+    Counters none = Counters.builder().build();
+    assertEquals(none, gpu.memory(none));
+    Counters breaker = Counters.of(Map.of("limit_in_bytes", 5L));
+    assertEquals(Map.of("breaker", breaker), gpu.memory(breaker).groups());
     ExecutorStats stats = gpu.executor(ExecutorRegistry.cpuSearches());
     assertEquals(Map.of(), stats.launches().values());
     assertEquals(0, stats.batchSizes().count());
@@ -93,6 +96,23 @@ public class SectionsTests extends LuceneTestCase {
     assertEquals(Map.of("evicted", 4L), at(residency, "misses").values());
     assertEquals(Map.of("count", 2L, "time_in_millis", 3L), at(residency, "waits").values());
     assertEquals(Map.of("hits", 8L), residency.values());
+  }
+
+  public void testMemory() {
+    Counters memory =
+        new GpuStats(
+                READY,
+                groups(
+                    Map.of(
+                        "residency", Map.of("device_bytes", 3L, "device_limit_bytes", 9L),
+                        "now", Map.of("staging_bytes", 1L, "host_memory_bytes", 2L))))
+            .memory(Counters.builder().build());
+    assertEquals(
+        Map.of(
+            "device", Counters.of(Map.of("used_in_bytes", 3L, "limit_in_bytes", 9L)),
+            "staging", Counters.of(Map.of("used_in_bytes", 1L)),
+            "counted", Counters.of(Map.of("used_in_bytes", 2L))),
+        memory.groups());
   }
 
   public void testBuild() {
