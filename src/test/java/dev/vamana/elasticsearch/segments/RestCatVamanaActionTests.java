@@ -62,16 +62,26 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
     Table table = table(List.of(row("a", 0, true, "_0", "book", 7)));
     Map<String, Object> expected =
         Map.of(
-            "vectors", 10L,
-            "dims", 3,
-            "placement", "in-memory",
-            "state", "resident",
-            "vectors.disk", ByteSizeValue.ofBytes(120),
-            "graph.device", ByteSizeValue.ofBytes(40),
-            "codes.device", ByteSizeValue.ofBytes(160),
-            "device", ByteSizeValue.ofBytes(768),
-            "codebook", "book",
-            "codebook.version", 7L);
+            "vectors",
+            10L,
+            "dims",
+            3,
+            "placement",
+            "in-memory",
+            "state",
+            "resident",
+            "vectors.disk",
+            ByteSizeValue.ofBytes(120),
+            "graph.device",
+            ByteSizeValue.ofBytes(40),
+            "codes.device",
+            ByteSizeValue.ofBytes(160),
+            "device",
+            ByteSizeValue.ofBytes(768),
+            "codebook",
+            "book",
+            "codebook.version",
+            7L);
     expected.forEach((name, value) -> assertEquals(name, List.of(value), column(table, name)));
   }
 
@@ -87,8 +97,7 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
   }
 
   private static List<Object> nullable(Table table, String name) {
-    return Arrays.asList(
-        table.getAsMap().get(name).stream().map(cell -> cell.value).toArray());
+    return Arrays.asList(table.getAsMap().get(name).stream().map(cell -> cell.value).toArray());
   }
 
   /** Rows of the shards that answered are shown, and that others did not. */

@@ -89,8 +89,7 @@ public class SectionsTests extends LuceneTestCase {
             .residency();
     Counters segments = at(residency, "segments");
     assertEquals(Map.of("resident", 5L, "waiting", 1L), segments.values());
-    assertEquals(
-        Map.of("exact", 2L, "in-memory", 3L), at(segments, "by_placement").values());
+    assertEquals(Map.of("exact", 2L, "in-memory", 3L), at(segments, "by_placement").values());
     assertEquals(Map.of("exact_in_bytes", 100L), at(residency, "device_memory").values());
     assertEquals(Map.of("count", 9L, "time_in_millis", 7L), at(residency, "uploads").values());
     assertEquals(Map.of("evicted", 4L), at(residency, "misses").values());
