@@ -10,6 +10,7 @@ import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.common.unit.ByteSizeValue;
+import org.elasticsearch.common.unit.MemorySizeValue;
 import org.elasticsearch.indices.breaker.BreakerSettings;
 
 /**
@@ -24,8 +25,12 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
 
   /** Most bytes, as a number or as a share of the heap; -1 for no limit. */
   public static final Setting<ByteSizeValue> LIMIT =
-      Setting.memorySizeSetting(
-          "vamana.breaker.limit", "30%", Property.NodeScope, Property.Dynamic);
+      new Setting<>(
+          "vamana.breaker.limit",
+          "30%",
+          text -> parseLimit("vamana.breaker.limit", text),
+          Property.NodeScope,
+          Property.Dynamic);
 
   /** What bytes are multiplied by before they are compared with the limit. */
   public static final Setting<Double> OVERHEAD =
@@ -38,6 +43,20 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
   private static final String LABEL = "pinned memory";
 
   private CircuitBreaker breaker;
+
+  private static ByteSizeValue parseLimit(String key, String text) {
+    try {
+      return MemorySizeValue.parseBytesSizeValueOrHeapRatio(text, key);
+    } catch (RuntimeException e) {
+      throw new IllegalArgumentException(
+          "Failed to parse value ["
+              + text
+              + "] for setting ["
+              + key
+              + "] must be 0% to 100% of the heap, a number of bytes, or [-1] for no limit",
+          e);
+    }
+  }
 
   /** The breaker that the node is to make. */
   public static BreakerSettings settings(Settings settings) {
