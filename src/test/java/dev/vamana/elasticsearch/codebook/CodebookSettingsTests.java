@@ -45,8 +45,7 @@ public class CodebookSettingsTests {
       assertTrue(e.getMessage(), e.getMessage().contains("vamana.codebook.check_interval"));
     }
     Settings settings = Settings.builder().put("vamana.codebook.sample.memory", "much").build();
-    assertThrows(
-        IllegalArgumentException.class, () -> Codebooks.SAMPLE_MEMORY.get(settings));
+    assertThrows(IllegalArgumentException.class, () -> Codebooks.SAMPLE_MEMORY.get(settings));
   }
 
   @Test
