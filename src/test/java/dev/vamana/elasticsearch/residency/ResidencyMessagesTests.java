@@ -86,9 +86,7 @@ public class ResidencyMessagesTests extends LuceneTestCase {
               presence(random)));
     }
     return new ShardWarmth(
-        routing("photos", random.nextInt(9), random.nextBoolean()),
-        segments,
-        random.nextBoolean());
+        routing("photos", random.nextInt(9), random.nextBoolean()), segments, random.nextBoolean());
   }
 
   public void testRequestsSurviveTheWire() throws IOException {
@@ -191,10 +189,28 @@ public class ResidencyMessagesTests extends LuceneTestCase {
     assertEquals(
         List.of(
             Map.of(
-                "segment", "_0", "field", "v", "vectors", 12, "state", "resident", "placement",
-                "exact", "device_bytes", 1000),
+                "segment",
+                "_0",
+                "field",
+                "v",
+                "vectors",
+                12,
+                "state",
+                "resident",
+                "placement",
+                "exact",
+                "device_bytes",
+                1000),
             Map.of(
-                "segment", "_1", "field", "v", "vectors", 3, "state", "refused", "reason",
+                "segment",
+                "_1",
+                "field",
+                "v",
+                "vectors",
+                3,
+                "state",
+                "refused",
+                "reason",
                 "over budget")),
         ((Map<?, ?>) copies.get(0)).get("segments"));
   }
@@ -214,8 +230,7 @@ public class ResidencyMessagesTests extends LuceneTestCase {
     assertEquals(
         List.of(Map.of("node", "node-1", "primary", true, "segments", 2, "freed_bytes", 30)),
         at(json, "indices", "b", "shards", "1"));
-    assertEquals(
-        Arrays.asList("a", "b"), List.copyOf(((Map<?, ?>) json.get("indices")).keySet()));
+    assertEquals(Arrays.asList("a", "b"), List.copyOf(((Map<?, ?>) json.get("indices")).keySet()));
   }
 
   private static Object at(Object json, String... path) {
