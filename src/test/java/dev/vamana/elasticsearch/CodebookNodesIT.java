@@ -85,6 +85,7 @@ public class CodebookNodesIT {
     assertEquals(ready, CodebookAnswers.only(first.client(), "both"));
 
     // A node that was away reads what there is: it samples nothing for a codebook that is ready.
+    first.client().get("/_cluster/health?timeout=60s&wait_for_status=green");
     second.stop();
     first.client().post("/_vamana/codebooks/both/_train", "{\"index\": \"t\", \"field\": \"v\"}");
     second = RunningNode.start(secondHome, joining());

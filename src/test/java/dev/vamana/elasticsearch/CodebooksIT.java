@@ -182,7 +182,8 @@ public class CodebooksIT {
             TestIndex.denseVector("v", "float", 128, "l2_norm", "hnsw"));
     index.awaitHealth("green");
     for (int from = 0; from < base.length; from += 1_000) {
-      index.index(from, from + 1_000, doc -> "{\"v\": " + TestVectors.json(base[doc]) + "}");
+      int to = Math.min(from + 1_000, base.length);
+      index.index(from, to, doc -> "{\"v\": " + TestVectors.json(base[doc]) + "}");
     }
     Map<?, ?> ready = CodebookAnswers.awaitState(node.client(), "sift", "ready");
     assertEquals(2_000, ready.get("trained_on"));
