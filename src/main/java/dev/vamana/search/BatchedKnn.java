@@ -23,6 +23,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.Weight;
+import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.VectorUtil;
 
@@ -41,6 +42,12 @@ public final class BatchedKnn {
    * once.
    */
   private static final int MAX_BATCH = 16_384;
+
+  /**
+   * Memory that the accepted documents of the parts of one call may take before those parts are
+   * searched.
+   */
+  private static final long MAX_ACCEPTED_BYTES = 64L << 20;
 
   /** Standard deviations that Lucene adds to a segment's expected share of the hits. */
   private static final double LUCENE_DEVIATIONS = 16;
@@ -107,15 +114,78 @@ public final class BatchedKnn {
   public TopDocs[] search(
       String field, List<QueryVector> queries, WalkParameters walk, int k, Query filter)
       throws IOException {
+    return search(field, List.of(new Part(queries, filter)), walk, k).get(0);
+  }
+
+  /**
+   * Queries that have the same filter.
+   *
+   * @param queries one vector of the field's dimension a query
+   * @param filter which documents may be hits, or null for all
+   */
+  public record Part(List<QueryVector> queries, Query filter) {}
+
+  /**
+   * The k nearest documents of each query of several parts, which go to the executor together.
+   *
+   * @param walk how segments with a graph are walked
+   * @return the hits of each part, in their order: one TopDocs a query
+   */
+  public List<TopDocs[]> search(String field, List<Part> parts, WalkParameters walk, int k)
+      throws IOException {
     if (k < 1) {
       throw new IllegalArgumentException("k must be at least 1, got " + k);
     }
-    Weight weight =
-        filter == null
-            ? null
-            : searcher.createWeight(searcher.rewrite(filter), ScoreMode.COMPLETE_NO_SCORES, 1f);
-    List<TopDocs[]> leaves = new ArrayList<>();
+    List<List<TopDocs[]>> found = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
+    long heldBytes = 0;
+    for (Part part : parts) {
+      int before = slots.size();
+      found.add(addPart(field, part, walk, k, slots));
+      heldBytes += slots.size() > before ? acceptedBytes(slots.subList(before, slots.size())) : 0;
+      if (heldBytes > MAX_ACCEPTED_BYTES) {
+        runAll(slots);
+        slots.clear();
+        heldBytes = 0;
+      }
+    }
+    runAll(slots);
+    List<TopDocs[]> merged = new ArrayList<>();
+    for (int i = 0; i < found.size(); i++) {
+      merged.add(merge(found.get(i), parts.get(i).queries().size(), k));
+    }
+    return merged;
+  }
+
+  private void runAll(List<Slot> slots) throws IOException {
+    for (int from = 0; from < slots.size(); from += MAX_BATCH) {
+      run(slots.subList(from, Math.min(slots.size(), from + MAX_BATCH)));
+    }
+  }
+
+  /** Memory of the accepted ordinals of a part's items, which share those of a segment. */
+  private static long acceptedBytes(List<Slot> slots) {
+    long bytes = 0;
+    Bits last = null;
+    for (Slot slot : slots) {
+      Bits accepted = slot.item().acceptedOrdinals();
+      if (accepted != null && accepted != last) {
+        bytes += accepted.length() / Byte.SIZE;
+        last = accepted;
+      }
+    }
+    return bytes;
+  }
+
+  private List<TopDocs[]> addPart(
+      String field, Part part, WalkParameters walk, int k, List<Slot> slots) throws IOException {
+    List<QueryVector> queries = part.queries();
+    Weight weight =
+        part.filter() == null
+            ? null
+            : searcher.createWeight(
+                searcher.rewrite(part.filter()), ScoreMode.COMPLETE_NO_SCORES, 1f);
+    List<TopDocs[]> leaves = new ArrayList<>();
     for (LeafReaderContext context : searcher.getIndexReader().leaves()) {
       FieldInfo info = context.reader().getFieldInfos().fieldInfo(field);
       if (info == null || info.hasVectorValues() == false) {
@@ -128,16 +198,14 @@ public final class BatchedKnn {
       SegmentView view = SegmentViews.of(context.reader(), field);
       int beam = Math.max(k, segmentBeam(context, k));
       if (view == null) {
-        searchOtherFormat(context, field, queries, beam, acceptDocs, hits);
+        searchOtherFormat(
+            context, field, queries, Math.max(walk.beamWidth(), beam), acceptDocs, hits);
       } else {
         WalkParameters wide = walk.withBeamWidth(Math.max(walk.beamWidth(), beam));
-        addItems(context, view, queries, wide, k, acceptDocs, hits, slots);
+        addItems(context, view, queries, wide, k, weight != null, acceptDocs, hits, slots);
       }
     }
-    for (int from = 0; from < slots.size(); from += MAX_BATCH) {
-      run(slots.subList(from, Math.min(slots.size(), from + MAX_BATCH)));
-    }
-    return merge(leaves, queries.size(), k);
+    return leaves;
   }
 
   private static void checkQueries(FieldInfo info, List<QueryVector> queries) {
@@ -229,6 +297,7 @@ public final class BatchedKnn {
       List<QueryVector> queries,
       WalkParameters walk,
       int k,
+      boolean filtered,
       AcceptDocs acceptDocs,
       TopDocs[] hits,
       List<Slot> slots)
@@ -238,6 +307,8 @@ public final class BatchedKnn {
         AcceptedOrdinals.copy(vectors.getAcceptOrds(acceptDocs.bits()), view.size());
     int accepted = acceptedOrdinals == null ? view.size() : acceptedOrdinals.cardinality();
     BooleanSupplier cancelled = cancelled();
+    // the limit that Lucene's queries set: a walk that computes more distances should be a scan
+    long visitLimit = filtered ? accepted + 1L : Long.MAX_VALUE;
     for (int i = 0; i < hits.length; i++) {
       WorkItem item =
           new WorkItem(
@@ -247,7 +318,7 @@ public final class BatchedKnn {
               walk,
               acceptedOrdinals,
               accepted,
-              Long.MAX_VALUE,
+              visitLimit,
               cancelled,
               new int[0]);
       slots.add(new Slot(item, vectors, context.docBase, hits, i));
@@ -260,7 +331,10 @@ public final class BatchedKnn {
     }
     List<WorkResult> results = executor.search(slots.stream().map(Slot::item).toList());
     for (int i = 0; i < results.size(); i++) {
-      slots.get(i).deliver(results.get(i));
+      WorkItem item = slots.get(i).item();
+      WorkResult result = results.get(i);
+      boolean overLimit = result.complete() == false && item.cancelled().getAsBoolean() == false;
+      slots.get(i).deliver(overLimit ? CpuExecutor.scan(item.withoutVisitLimit()) : result);
     }
   }
 

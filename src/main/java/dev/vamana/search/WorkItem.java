@@ -71,4 +71,18 @@ public record WorkItem(
     return (int)
         Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
   }
+
+  /** The same item, which may compute as many distances as it takes. */
+  WorkItem withoutVisitLimit() {
+    return new WorkItem(
+        segment,
+        query,
+        k,
+        walk,
+        acceptedOrdinals,
+        acceptedCount,
+        Long.MAX_VALUE,
+        cancelled,
+        entryPoints);
+  }
 }

@@ -181,7 +181,7 @@ final class ShardSearches {
         Arrays.fill(none, NO_HITS);
         return none;
       }
-      return search.search(queries.all(target.aliasFilter()), query.k());
+      return search.search(query, queries.all(target.aliasFilter()), queries.leastScore());
     } finally {
       context.releaseQueryConstructionMemory();
     }

@@ -105,6 +105,24 @@ final class VectorQueries {
     return queries;
   }
 
+  /** The score of the least similarity that a hit may have; below all scores if there is none. */
+  float leastScore() {
+    if (query.similarity() == null) {
+      return Float.NEGATIVE_INFINITY;
+    }
+    float similarity = query.similarity();
+    boolean bytes = field.getElementType() == ElementType.BYTE;
+    return switch (field.getSimilarity()) {
+      case L2_NORM -> 1 / (1 + similarity * similarity);
+      case COSINE -> (1 + similarity) / 2;
+      case DOT_PRODUCT ->
+          bytes
+              ? 0.5f + similarity / (field.getVectorDimensions() * (1 << 15))
+              : (1 + similarity) / 2;
+      case MAX_INNER_PRODUCT -> similarity < 0 ? 1 / (1 - similarity) : similarity + 1;
+    };
+  }
+
   private Query filter(QueryBuilder filter, AliasFilter aliasFilter) throws IOException {
     List<QueryBuilder> builders = new ArrayList<>();
     if (filter != null) {

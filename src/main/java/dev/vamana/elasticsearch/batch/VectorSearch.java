@@ -6,8 +6,12 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopScoreDocCollectorManager;
+import org.elasticsearch.search.internal.ContextIndexSearcher;
 
-/** Searches the queries of a batch in one shard. */
+/**
+ * Searches the queries of a batch in one shard: all of them at once where the node has an executor
+ * for that, or one at a time on the threads of the pool, each as the standard search does it.
+ */
 final class VectorSearch {
 
   /** Queries that one thread takes at a time. */
@@ -15,7 +19,7 @@ final class VectorSearch {
 
   private static final ScoreDoc[] NO_HITS = new ScoreDoc[0];
 
-  private final IndexSearcher searcher;
+  private final ContextIndexSearcher searcher;
   private final SearchThreads threads;
   private final BatchSearchTask task;
   private final BooleanSupplier outOfTime;
@@ -29,7 +33,7 @@ final class VectorSearch {
    * @param outOfTime whether what has been found has to do
    */
   VectorSearch(
-      IndexSearcher searcher,
+      ContextIndexSearcher searcher,
       SearchThreads threads,
       BatchSearchTask task,
       BooleanSupplier outOfTime) {
@@ -40,14 +44,33 @@ final class VectorSearch {
   }
 
   /**
-   * The k best documents of each query.
+   * The best documents of each query.
    *
+   * @param leastScore of a hit, which the queries know too
    * @throws org.elasticsearch.tasks.TaskCancelledException if the task is cancelled
    */
-  ScoreDoc[][] search(Query[] queries, int k) throws IOException {
-    ScoreDoc[][] hits = new ScoreDoc[queries.length][];
-    threads.forEach(queries.length, GRAIN, i -> hits[i] = search(queries[i], k));
+  ScoreDoc[][] search(ShardQuery query, Query[] queries, float leastScore) throws IOException {
+    IndexSearcher timed = timedSearcher();
+    ExecutorSearch executor = ExecutorSearch.of(timed, query.field(), queries);
+    if (executor == null) {
+      ScoreDoc[][] hits = new ScoreDoc[queries.length][];
+      threads.forEach(queries.length, GRAIN, i -> hits[i] = search(queries[i], query.k()));
+      return hits;
+    }
+    ScoreDoc[][] hits = executor.search(queries, query.k(), leastScore);
+    task.ensureNotCancelled();
+    timedOut = outOfTime.getAsBoolean();
+    task.advance(queries.length);
     return hits;
+  }
+
+  /** A searcher over the same reader that can be stopped without an exception. */
+  private IndexSearcher timedSearcher() {
+    IndexSearcher timed = new IndexSearcher(searcher.getIndexReader());
+    timed.setQueryCache(searcher.getQueryCache());
+    timed.setQueryCachingPolicy(searcher.getQueryCachingPolicy());
+    timed.setTimeout(() -> task.isCancelled() || outOfTime.getAsBoolean());
+    return timed;
   }
 
   private ScoreDoc[] search(Query query, int k) throws IOException {

@@ -1,0 +1,146 @@
+package dev.vamana.elasticsearch.batch;
+
+import dev.vamana.search.BatchedKnn;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentViews;
+import dev.vamana.search.WalkParameters;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnByteVectorQuery;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
+import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
+import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
+import org.elasticsearch.search.vectors.VectorSimilarityQuery;
+
+/**
+ * Hands the queries of a batch, over all segments, to the node's executor at once.
+ *
+ * <p>That gives the hits that the queries would give one at a time, since those reach the executor
+ * too, as items of their own. There the number of candidates is both the width of the walk and the
+ * number of hits, which where some documents are left out decides how far a walk goes on; so then
+ * as many hits are asked for here.
+ */
+final class ExecutorSearch {
+
+  /** Narrowest walk of a query that brings no parameters of its own. */
+  private static final int MIN_BEAM = 10;
+
+  private final IndexSearcher searcher;
+  private final SearchExecutor executor;
+  private final String field;
+
+  private ExecutorSearch(IndexSearcher searcher, SearchExecutor executor, String field) {
+    this.searcher = searcher;
+    this.executor = executor;
+    this.field = field;
+  }
+
+  /**
+   * A search by the node's executor, or null if there is none, or if it cannot do what the queries
+   * ask for: all segments have to be in our format, and the queries plain ones that do not score
+   * again.
+   *
+   * @param searcher its timeout ends the search
+   */
+  static ExecutorSearch of(IndexSearcher searcher, String field, Query[] queries) {
+    SearchExecutor executor = ExecutorRegistry.current();
+    if (executor == null) {
+      return null;
+    }
+    for (LeafReaderContext leaf : searcher.getIndexReader().leaves()) {
+      FieldInfo info = leaf.reader().getFieldInfos().fieldInfo(field);
+      boolean stored = info != null && info.hasVectorValues();
+      if (stored && SegmentViews.of(leaf.reader(), field) == null) {
+        return null;
+      }
+    }
+    for (Query query : queries) {
+      Query plain = plain(query);
+      if (plain instanceof ESKnnFloatVectorQuery == false
+          && plain instanceof ESKnnByteVectorQuery == false) {
+        return null;
+      }
+    }
+    return new ExecutorSearch(searcher, executor, field);
+  }
+
+  /** The query without the least score of its hits. */
+  private static Query plain(Query query) {
+    return query instanceof VectorSimilarityQuery threshold ? threshold.getInnerKnnQuery() : query;
+  }
+
+  /**
+   * The k best documents of each query.
+   *
+   * @param leastScore of a hit
+   */
+  ScoreDoc[][] search(Query[] queries, int k, float leastScore) throws IOException {
+    Map<Query, List<Integer>> byFilter = new LinkedHashMap<>();
+    for (int i = 0; i < queries.length; i++) {
+      byFilter.computeIfAbsent(filter(plain(queries[i])), filter -> new ArrayList<>()).add(i);
+    }
+    List<BatchedKnn.Part> parts = new ArrayList<>();
+    byFilter.forEach(
+        (filter, numbers) ->
+            parts.add(
+                new BatchedKnn.Part(
+                    numbers.stream().map(i -> vector(plain(queries[i]))).toList(), filter)));
+    boolean some = searcher.getIndexReader().hasDeletions() || parts.get(0).filter() != null;
+    int candidates = candidates(plain(queries[0]));
+    List<TopDocs[]> found =
+        new BatchedKnn(searcher, executor)
+            .search(
+                field,
+                parts,
+                WalkParameters.exact(Math.max(MIN_BEAM, candidates)),
+                some || parts.size() > 1 ? candidates : k);
+    ScoreDoc[][] hits = new ScoreDoc[queries.length][];
+    int part = 0;
+    for (List<Integer> numbers : byFilter.values()) {
+      TopDocs[] ofPart = found.get(part++);
+      for (int i = 0; i < ofPart.length; i++) {
+        hits[numbers.get(i)] = best(ofPart[i].scoreDocs, k, leastScore);
+      }
+    }
+    return hits;
+  }
+
+  private static ScoreDoc[] best(ScoreDoc[] hits, int k, float leastScore) {
+    int count = 0;
+    while (count < Math.min(k, hits.length) && hits[count].score >= leastScore) {
+      count++;
+    }
+    ScoreDoc[] best = new ScoreDoc[count];
+    System.arraycopy(hits, 0, best, 0, count);
+    return best;
+  }
+
+  private static Query filter(Query query) {
+    return query instanceof KnnFloatVectorQuery floats
+        ? floats.getFilter()
+        : ((KnnByteVectorQuery) query).getFilter();
+  }
+
+  private static int candidates(Query query) {
+    return query instanceof KnnFloatVectorQuery floats
+        ? floats.getK()
+        : ((KnnByteVectorQuery) query).getK();
+  }
+
+  private static QueryVector vector(Query query) {
+    return query instanceof KnnFloatVectorQuery floats
+        ? QueryVector.of(floats.getTargetCopy())
+        : QueryVector.of(((KnnByteVectorQuery) query).getTargetCopy());
+  }
+}
