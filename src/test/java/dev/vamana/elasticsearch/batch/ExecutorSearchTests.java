@@ -83,8 +83,7 @@ public class ExecutorSearchTests extends LuceneTestCase {
   }
 
   private void assertSameHits(boolean floats, int segments) throws IOException {
-    VectorSimilarityFunction similarity =
-        VectorSimilarityFunction.values()[random().nextInt(4)];
+    VectorSimilarityFunction similarity = VectorSimilarityFunction.values()[random().nextInt(4)];
     int count = 300 + random().nextInt(700);
     IndexWriterConfig config = config();
     config.setMergePolicy(segments == 1 ? new TieredMergePolicy() : NoMergePolicy.INSTANCE);
@@ -145,8 +144,7 @@ public class ExecutorSearchTests extends LuceneTestCase {
       int all = 0;
       for (int i = 0; i < queries.length; i++) {
         ScoreDoc[] expected =
-            searcher.search(
-                    queries[i], new TopScoreDocCollectorManager(k, null, Integer.MAX_VALUE))
+            searcher.search(queries[i], new TopScoreDocCollectorManager(k, null, Integer.MAX_VALUE))
                 .scoreDocs;
         assertTrue(found[i].length >= expected.length);
         all += expected.length;

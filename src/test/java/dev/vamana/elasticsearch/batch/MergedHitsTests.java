@@ -48,8 +48,7 @@ public class MergedHitsTests {
     return hits;
   }
 
-  private static void assertMerged(
-      List<ShardHits> hits, ScoreDoc[][][] found, int queries, int k) {
+  private static void assertMerged(List<ShardHits> hits, ScoreDoc[][][] found, int queries, int k) {
     MergedHits merged = MergedHits.of(hits, queries, k);
     for (int query = 0; query < queries; query++) {
       TopDocs[] perShard = new TopDocs[found.length];

@@ -76,8 +76,7 @@ public class WireTests {
   private static <T> T copy(Writeable sent, Writeable.Reader<T> reader) throws IOException {
     try (BytesStreamOutput out = new BytesStreamOutput()) {
       sent.writeTo(out);
-      try (StreamInput in =
-          new NamedWriteableAwareStreamInput(out.bytes().streamInput(), NAMES)) {
+      try (StreamInput in = new NamedWriteableAwareStreamInput(out.bytes().streamInput(), NAMES)) {
         T received = reader.read(in);
         assertEquals(-1, in.read());
         if (received instanceof Writeable again) {
@@ -216,8 +215,7 @@ public class WireTests {
     assertEquals(1, received.query().filters().group(1));
     assertEquals(query.timeout(), received.query().timeout());
     assertEquals(fetch, received.fetch());
-    assertNull(
-        copy(new ShardQueryRequest(target(), query, null), ShardQueryRequest::new).fetch());
+    assertNull(copy(new ShardQueryRequest(target(), query, null), ShardQueryRequest::new).fetch());
 
     ShardFetchRequest docs =
         copy(
@@ -266,11 +264,9 @@ public class WireTests {
     hit.shard(target);
     hit.sourceRef(new BytesArray("{\"a\":1}"));
     SearchHits some =
-        new SearchHits(
-            new SearchHit[] {hit}, new TotalHits(1, TotalHits.Relation.EQUAL_TO), 0.5f);
+        new SearchHits(new SearchHit[] {hit}, new TotalHits(1, TotalHits.Relation.EQUAL_TO), 0.5f);
     SearchHits none =
-        new SearchHits(
-            new SearchHit[0], new TotalHits(0, TotalHits.Relation.EQUAL_TO), Float.NaN);
+        new SearchHits(new SearchHit[0], new TotalHits(0, TotalHits.Relation.EQUAL_TO), Float.NaN);
     ShardSearchFailure failure =
         new ShardSearchFailure(new IllegalArgumentException("bad"), target);
     assertSameText(
@@ -334,8 +330,7 @@ public class WireTests {
     task.advance(4);
     try (BytesStreamOutput out = new BytesStreamOutput()) {
       out.writeNamedWriteable(task.getStatus());
-      try (StreamInput in =
-          new NamedWriteableAwareStreamInput(out.bytes().streamInput(), NAMES)) {
+      try (StreamInput in = new NamedWriteableAwareStreamInput(out.bytes().streamInput(), NAMES)) {
         Task.Status received = in.readNamedWriteable(Task.Status.class);
         assertEquals(task.getStatus(), received);
         assertEquals(
