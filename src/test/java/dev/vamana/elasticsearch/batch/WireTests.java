@@ -275,7 +275,8 @@ public class WireTests {
         "failures":[{"shard":0,"index":"i","node":"node","reason":{"type":\
         "illegal_argument_exception","reason":"bad"}}]},"responses":[{"hits":{"total":{"value":1,\
         "relation":"eq"},"max_score":0.5,"hits":[{"_index":"i","_id":"x","_score":0.5,"_source":\
-        {"a":1}}]}},{"hits":{"total":{"value":0,"relation":"eq"},"max_score":null,"hits":[]}}]}""",
+        {"a":1}}]}},{"hits":{"total":{"value":0,"relation":"eq"},"max_score":null,"hits":[]}}]}\
+        """,
         new StandardHits(List.of(some, none)),
         failure);
     ColumnarHits columns =
@@ -289,12 +290,14 @@ public class WireTests {
         """
         {"took":12,"timed_out":true,"_shards":{"total":3,"successful":3,"skipped":0,"failed":0},\
         "ids":[["x","y"],[],["z"]],"scores":[[3.0,2.0],[],[1.0]],\
-        "_index":[["i","j"],[],["i"]]}""",
+        "_index":[["i","j"],[],["i"]]}\
+        """,
         columns);
     assertSameText(
         """
         {"took":12,"timed_out":true,"_shards":{"total":3,"successful":3,"skipped":0,"failed":0},\
-        "ids":[["x"]],"scores":[[3.0]]}""",
+        "ids":[["x"]],"scores":[[3.0]]}\
+        """,
         new ColumnarHits(new int[] {1}, new String[] {"x"}, new float[] {3f}, null, null));
   }
 

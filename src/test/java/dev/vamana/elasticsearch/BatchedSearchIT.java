@@ -1,0 +1,304 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/**
+ * Batched searches compared with standard searches for the same vectors, one at a time, on two
+ * nodes that share the shards.
+ */
+public class BatchedSearchIT {
+  private static final int DIMS = 16;
+  private static final int COUNT = 600;
+  private static final int QUERIES = 20;
+  private static final String NO_EARLY_END =
+      ", \"index.dense_vector.hnsw_enable_early_termination\": false";
+
+  private static NodeHome firstHome;
+  private static NodeHome secondHome;
+  private static RunningNode first;
+  private static RunningNode second;
+
+  @BeforeClass
+  public static void startNodes() throws IOException {
+    firstHome = PluginNode.home("batched-first");
+    secondHome = PluginNode.home("batched-second");
+    NodeOptions options = PluginNode.options().withSetting("node.name", "first");
+    first =
+        RunningNode.start(firstHome, options.withSetting("cluster.initial_master_nodes", "first"));
+    second =
+        RunningNode.start(
+            secondHome,
+            PluginNode.options()
+                .withSetting("node.name", "second")
+                .withSetting("discovery.seed_hosts", first.transportAddress()));
+  }
+
+  @AfterClass
+  public static void stopNodes() throws IOException {
+    for (RunningNode node : new RunningNode[] {second, first}) {
+      if (node != null) {
+        node.stop();
+        String log = node.log();
+        node.close();
+        for (String bad : List.of("AssertionError", "NotEntitled", "LEAK")) {
+          assertFalse(log, log.contains(bad));
+        }
+      }
+    }
+    for (NodeHome home : new NodeHome[] {firstHome, secondHome}) {
+      if (home != null) {
+        home.delete();
+      }
+    }
+  }
+
+  private static String source(TestVectors vectors, int doc) {
+    return Json.of(
+        """
+        {"v": %s, "color": "%s", "number": %d}\
+        """,
+        vectors.json(doc), doc % 4 == 0 ? "red" : "blue", doc);
+  }
+
+  private static TestIndex index(
+      String name, String settings, String element, String similarity, TestVectors vectors)
+      throws IOException {
+    TestIndex index =
+        TestIndex.create(
+            first.client(),
+            name,
+            TestIndex.VAMANA + NO_EARLY_END + settings,
+            TestIndex.denseVector("v", element, DIMS, similarity, "hnsw")
+                + ", \"color\": {\"type\": \"keyword\"}, \"number\": {\"type\": \"integer\"}");
+    index.awaitHealth("green");
+    for (int from = 0; from < COUNT; from += COUNT / 3) {
+      index.index(from, from + COUNT / 3, doc -> source(vectors, doc));
+    }
+    return index;
+  }
+
+  /** Members of both bodies, for each query the same or not. */
+  private interface Members {
+    String of(int query);
+  }
+
+  private static List<Object> standard(
+      TestIndex index, TestVectors queries, int k, int candidates, Members knn, String rest)
+      throws IOException {
+    List<Object> answers = new ArrayList<>();
+    for (int i = 0; i < queries.count(); i++) {
+      Map<String, Object> answer =
+          index.search(
+              Json.of(
+                  """
+                  {"knn": {"field": "v", "query_vector": %s, "k": %d, "num_candidates": %d%s},
+                   "size": %d%s}
+                  """,
+                  TestVectors.json(queries.vector(i)), k, candidates, knn.of(i), k, rest));
+      answers.add(answer.get("hits"));
+    }
+    return answers;
+  }
+
+  private static Map<String, Object> batch(
+      String path, TestVectors queries, int k, int candidates, String rest) throws IOException {
+    String vectors =
+        IntStream.range(0, queries.count())
+            .mapToObj(i -> TestVectors.json(queries.vector(i)))
+            .collect(Collectors.joining(","));
+    return first
+        .client()
+        .post(
+            "/" + path,
+            Json.of(
+                """
+                {"field": "v", "query_vectors": [%s], "k": %d, "num_candidates": %d%s}
+                """,
+                vectors, k, candidates, rest));
+  }
+
+  private static List<Object> hits(Map<String, Object> batch) {
+    List<Object> hits = new ArrayList<>();
+    for (Object response : (List<?>) batch.get("responses")) {
+      hits.add(NodeClient.at(response, "hits"));
+    }
+    return hits;
+  }
+
+  private static void assertSame(TestIndex index, TestVectors queries) throws IOException {
+    String path = index.name() + "/_vamana/search";
+    for (int[] width : new int[][] {{1, 1}, {10, 60}, {25, 300}}) {
+      int k = width[0];
+      int candidates = width[1];
+      assertSameHits(
+          standard(index, queries, k, candidates, i -> "", ""),
+          hits(batch(path, queries, k, candidates, "")));
+      String filter = "\"filter\": {\"term\": {\"color\": \"red\"}}";
+      assertSameHits(
+          standard(index, queries, k, candidates, i -> ", " + filter, ""),
+          hits(batch(path, queries, k, candidates, ", " + filter)));
+    }
+  }
+
+  /**
+   * The same but for the last bits of scores, which depend on whether the code that sums up has
+   * been compiled yet.
+   */
+  private static void assertSameHits(List<Object> expected, List<Object> found) {
+    assertEquals(expected.size(), found.size());
+    for (int i = 0; i < expected.size(); i++) {
+      assertEquals(
+          (Object) NodeClient.at(expected.get(i), "total"), NodeClient.at(found.get(i), "total"));
+      List<?> hits = (List<?>) NodeClient.at(expected.get(i), "hits");
+      List<?> foundHits = (List<?>) NodeClient.at(found.get(i), "hits");
+      assertEquals(hits.size(), foundHits.size());
+      for (int rank = 0; rank < hits.size(); rank++) {
+        Map<Object, Object> hit = new HashMap<>((Map<?, ?>) hits.get(rank));
+        Map<Object, Object> foundHit = new HashMap<>((Map<?, ?>) foundHits.get(rank));
+        double score = ((Number) hit.remove("_score")).doubleValue();
+        assertEquals(score, ((Number) foundHit.remove("_score")).doubleValue(), 1e-6 * score);
+        assertEquals("query " + i + " rank " + rank, hit, foundHit);
+      }
+    }
+  }
+
+  @Test
+  public void testOneSegmentOfFloats() throws IOException {
+    for (String similarity : List.of("l2_norm", "cosine", "dot_product", "max_inner_product")) {
+      boolean unit = similarity.equals("dot_product");
+      TestVectors vectors =
+          unit ? TestVectors.randomUnit(COUNT, DIMS, 1) : TestVectors.random(COUNT, DIMS, 1);
+      TestVectors queries =
+          unit ? TestVectors.randomUnit(QUERIES, DIMS, 2) : TestVectors.random(QUERIES, DIMS, 2);
+      TestIndex index = index("floats-" + similarity, "", "float", similarity, vectors);
+      index.forceMerge();
+      assertSame(index, queries);
+      index.delete(0, COUNT, doc -> doc % 10 == 3);
+      assertSame(index, queries);
+    }
+  }
+
+  @Test
+  public void testOneSegmentOfBytes() throws IOException {
+    TestVectors vectors = TestVectors.randomBytes(COUNT, DIMS, 3);
+    TestVectors queries = TestVectors.randomBytes(QUERIES, DIMS, 4);
+    for (String similarity : List.of("l2_norm", "cosine", "dot_product", "max_inner_product")) {
+      TestIndex index = index("bytes-" + similarity, "", "byte", similarity, vectors);
+      index.forceMerge();
+      index.delete(0, COUNT, doc -> doc % 10 == 3);
+      assertSame(index, queries);
+    }
+  }
+
+  @Test
+  public void testSegmentsShardsAndIndices() throws IOException {
+    TestVectors vectors = TestVectors.random(COUNT, DIMS, 5);
+    TestVectors queries = TestVectors.random(QUERIES, DIMS, 6);
+    TestIndex three =
+        index("three", ", \"index.number_of_shards\": 3", "float", "l2_norm", vectors);
+    index("more", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
+    assertSame(three, queries);
+    TestIndex both = new TestIndex(first.client(), "three,more");
+    String rest = ", \"_source\": [\"color\"], \"fields\": [\"number\"]";
+    List<Object> expected = standard(both, queries, 10, 60, i -> "", rest);
+    assertEquals(expected, hits(batch("three,more/_vamana/search", queries, 10, 60, rest)));
+
+    Map<String, Object> columns =
+        batch("three,more/_vamana/search?format=columns", queries, 10, 60, "");
+    for (int i = 0; i < QUERIES; i++) {
+      List<?> hits = (List<?>) NodeClient.at(expected.get(i), "hits");
+      for (int rank = 0; rank < 10; rank++) {
+        Object hit = hits.get(rank);
+        assertEquals(NodeClient.at(hit, "_id"), entry(columns, "ids", i, rank));
+        assertEquals(NodeClient.at(hit, "_score"), entry(columns, "scores", i, rank));
+        assertEquals(NodeClient.at(hit, "_index"), entry(columns, "_index", i, rank));
+      }
+    }
+    assertEquals(5, NodeClient.at(columns, "_shards", "successful"));
+  }
+
+  private static Object entry(Map<String, Object> columns, String column, int query, int rank) {
+    return ((List<?>) ((List<?>) columns.get(column)).get(query)).get(rank);
+  }
+
+  @Test
+  public void testFiltersAliasesRoutingAndSimilarity() throws IOException {
+    TestVectors vectors = TestVectors.random(COUNT, DIMS, 7);
+    TestVectors queries = TestVectors.random(QUERIES, DIMS, 8);
+    TestIndex index =
+        index("filtered", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
+    Members members = i -> i % 5 == 0 ? "" : ", \"filter\": " + range(i % 3);
+    String filters =
+        IntStream.range(0, QUERIES)
+            .mapToObj(i -> i % 5 == 0 ? "null" : range(i % 3))
+            .collect(Collectors.joining(",", ", \"filters\": [", "]"));
+    assertEquals(
+        standard(index, queries, 7, 50, members, ""),
+        hits(batch("filtered/_vamana/search", queries, 7, 50, filters)));
+
+    String similarity = ", \"similarity\": 9.5";
+    List<Object> near = standard(index, queries, 10, 100, i -> similarity, "");
+    assertEquals(near, hits(batch("filtered/_vamana/search", queries, 10, 100, similarity)));
+    Set<Object> totals = new HashSet<>();
+    near.forEach(hits -> totals.add(NodeClient.at(hits, "total", "value")));
+    assertTrue(totals.toString(), totals.size() > 1);
+
+    first
+        .client()
+        .post(
+            "/_aliases",
+            """
+            {"actions": [{"add": {"index": "filtered", "alias": "reds",
+             "filter": {"term": {"color": "red"}}, "routing": "a"}}]}
+            """);
+    TestIndex reds = new TestIndex(first.client(), "reds");
+    List<Object> expected = standard(reds, queries, 10, 100, i -> "", "");
+    Map<String, Object> found = batch("reds/_vamana/search", queries, 10, 100, "");
+    assertEquals(expected, hits(found));
+    assertEquals(1, NodeClient.at(found, "_shards", "total"));
+    assertEquals(expected.toString(), 10, NodeClient.at(expected.get(0), "total", "value"));
+  }
+
+  private static String range(int part) {
+    return Json.of(
+        """
+        {"range": {"number": {"gte": %d, "lt": %d}}}\
+        """,
+        part * COUNT / 3, (part + 1) * COUNT / 3);
+  }
+
+  @Test
+  public void testNoReaderStaysOpen() throws IOException {
+    TestVectors vectors = TestVectors.random(COUNT, DIMS, 9);
+    TestVectors queries = TestVectors.random(3, DIMS, 10);
+    index("closing", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
+    batch("closing/_vamana/search", queries, 5, 50, "");
+    batch("closing/_vamana/search", queries, 5, 50, ", \"filter\": {\"match_none\": {}}");
+    first.client().put("/closing/_mapping", "{\"properties\": {\"w\": {\"type\": \"text\"}}}");
+    Map<String, Object> stats = first.client().get("/closing/_stats/search");
+    assertEquals(0, NodeClient.at(stats, "_all", "total", "search", "open_contexts"));
+    Map<String, Object> breakers = first.client().get("/_nodes/stats/breaker");
+    for (Object node : ((Map<?, ?>) breakers.get("nodes")).values()) {
+      assertEquals(0, NodeClient.at(node, "breakers", "request", "estimated_size_in_bytes"));
+    }
+  }
+}
