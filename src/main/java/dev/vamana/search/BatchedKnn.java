@@ -4,7 +4,10 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.KnnVectorValues;
@@ -165,14 +168,11 @@ public final class BatchedKnn {
 
   /** Memory of the accepted ordinals of a part's items, which share those of a segment. */
   private static long acceptedBytes(List<Slot> slots) {
+    Set<Bits> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
+    slots.forEach(slot -> distinct.add(slot.item().acceptedOrdinals()));
     long bytes = 0;
-    Bits last = null;
-    for (Slot slot : slots) {
-      Bits accepted = slot.item().acceptedOrdinals();
-      if (accepted != null && accepted != last) {
-        bytes += accepted.length() / Byte.SIZE;
-        last = accepted;
-      }
+    for (Bits accepted : distinct) {
+      bytes += accepted == null ? 0 : accepted.length() / Byte.SIZE;
     }
     return bytes;
   }
