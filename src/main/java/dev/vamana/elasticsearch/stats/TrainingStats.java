@@ -37,12 +37,12 @@ public final class TrainingStats {
 
   private static Counters of(SampleStatus status) {
     return Counters.builder()
-        .put("seen", status.seen())
-        .put("held", status.held())
+        .put("documents", status.seen())
+        .put("sampled", status.held())
         .put("capacity", status.capacity())
-        .put("missing", status.missing())
+        .put("without_field", status.missing())
         .put("rejected", status.rejected())
-        .put("conflicts", status.conflicts())
+        .put("other_options", status.conflicts())
         .put("missed", status.missed())
         .put("memory_in_bytes", status.bytes())
         .build();
