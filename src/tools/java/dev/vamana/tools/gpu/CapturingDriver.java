@@ -48,8 +48,7 @@ final class CapturingDriver implements CudaDriver {
     synchronized (this) {
       if (captured != null) {
         MemorySegment copy = Arena.ofAuto().allocate(parameters.byteSize(), Long.BYTES);
-        captured.add(
-            new Launch(kernel, blocks, threads, sharedBytes, copy.copyFrom(parameters)));
+        captured.add(new Launch(kernel, blocks, threads, sharedBytes, copy.copyFrom(parameters)));
       }
     }
     driver.launch(kernel, blocks, threads, sharedBytes, parameters, stream);

@@ -64,8 +64,7 @@ final class OverheadStage implements Stage {
       gpu.executor().opened(index.view());
       gpu.await(List.of(index.view()));
       BatchRun run =
-          new BatchRun(
-              gpu.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
+          new BatchRun(gpu.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
       run.time(walk, 1, 1, 1, 1);
       double call = Samples.median(run.time(walk, 1, 1, context.options().seconds(), 1_000));
       CapturingDriver driver = current.get();
