@@ -1,13 +1,19 @@
 package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
 
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.After;
 import org.junit.Test;
 
@@ -43,6 +49,40 @@ public class CodebookNodesIT {
 
   private static void index(RunningNode node, int from, int to) throws IOException {
     new TestIndex(node.client(), "t").index(from, to, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+  }
+
+  /** Of trainings that two nodes begin at once, those that do not come later are refused. */
+  private void assertOneTrainsAtATime(int version) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try {
+      List<Future<Integer>> statuses = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        NodeClient client = (i % 2 == 0 ? first : second).client();
+        statuses.add(
+            threads.submit(
+                () ->
+                    client
+                        .send(
+                            "POST",
+                            "/_vamana/codebooks/both/_train",
+                            "{\"index\": \"t\", \"field\": \"v\"}",
+                            "application/json")
+                        .status()));
+      }
+      int trained = 0;
+      for (Future<Integer> status : statuses) {
+        assertTrue("status " + status.get(), status.get() == 200 || status.get() == 409);
+        trained += status.get() == 200 ? 1 : 0;
+      }
+      assertTrue("trained " + trained, trained >= 1);
+      for (RunningNode node : new RunningNode[] {first, second}) {
+        Map<?, ?> after = CodebookAnswers.only(node.client(), "both");
+        assertEquals("ready", after.get("state"));
+        assertEquals(version + trained, after.get("version"));
+      }
+    } finally {
+      threads.shutdown();
+    }
   }
 
   @Test
@@ -81,7 +121,7 @@ public class CodebookNodesIT {
     assertEquals(1, ready.get("version"));
     assertEquals(400, ready.get("trained_on"));
     int documents = (Integer) ready.get("documents");
-    assertEquals(documents + " documents", true, documents >= 1_000 && documents <= 1_200);
+    assertTrue(documents + " documents", documents >= 1_000 && documents <= 1_200);
     assertEquals(ready, CodebookAnswers.only(first.client(), "both"));
 
     // A node that was away reads what there is: it samples nothing for a codebook that is ready.
@@ -93,6 +133,7 @@ public class CodebookNodesIT {
     Map<?, ?> next = CodebookAnswers.only(second.client(), "both");
     assertEquals(2, next.get("version"));
     assertEquals(1_200, next.get("trained_on"));
+    assertOneTrainsAtATime(2);
     first.client().delete("/_vamana/codebooks/both");
     assertEquals(404, second.client().send("GET", "/_vamana/codebooks/both", null, null).status());
     index(second, 0, 100);

@@ -327,6 +327,31 @@ public class CodebooksIT {
     assertEquals(2, codebook("whole").get("version"));
   }
 
+  /** Vectors are read from where they are indexed, so documents need no {@code _source}. */
+  @Test
+  public void testFromAnIndexWithoutSources() throws Exception {
+    node.client()
+        .put(
+            "/bare",
+            Json.of(
+                """
+            {"settings": {"index.number_of_replicas": 0},
+             "mappings": {"_source": {"enabled": false}, "properties": {%s}}}
+            """,
+                TestIndex.denseVector("v", "float", DIMS, "cosine", "hnsw")));
+    TestIndex index = new TestIndex(node.client(), "bare");
+    index.awaitHealth("green");
+    index.index(0, 300, CodebooksIT::source);
+    Map<String, Object> trained =
+        node.client()
+            .post("/_vamana/codebooks/bare/_train", "{\"index\": \"bare\", \"field\": \"v\"}");
+    Map<?, ?> bare = (Map<?, ?>) NodeClient.at(trained, "codebooks", 0);
+    assertEquals(300, bare.get("trained_on"));
+    // Vectors have unit length, and their 300 four-component parts 256 centroids.
+    double error = ((Number) bare.get("quantization_error")).doubleValue();
+    assertTrue("error " + error, error > 0 && error < 0.2);
+  }
+
   private static String ids(int count) {
     StringBuilder ids = new StringBuilder("[\"0\"");
     for (int i = 1; i < count; i++) {

@@ -32,8 +32,8 @@ import org.elasticsearch.tasks.TaskCancelledException;
 
 /**
  * A random sample of an index's vectors, through searches of whoever asked for it: what a search
- * would hide from them is not sampled either. Vectors come as search {@code fields}, which needs
- * none in {@code _source}.
+ * would hide from them is not sampled either. Vectors come as doc values, which are read from the
+ * index, so that documents need no {@code _source}.
  *
  * <p>Each document is drawn by a throw of its own, with the probability that gives a few more than
  * wanted. So the index is gone through once in the order of its documents, in pages, and nothing is
@@ -158,7 +158,7 @@ final class IndexVectors implements VectorSource {
               .size(page)
               .trackTotalHits(false)
               .fetchSource(false)
-              .fetchField(field)
+              .docValueField(field)
               .sort(SortBuilders.pitTiebreaker());
       if (probability < 1) {
         source.minScore((float) (1 - probability));
@@ -219,16 +219,12 @@ final class IndexVectors implements VectorSource {
       }
     }
 
+    /** The vector of one document, in the form in which it is stored; null if there is none. */
     private float[] vector(List<Object> values) {
-      List<?> numbers =
-          values.size() == 1 && values.get(0) instanceof List<?> inner ? inner : values;
-      float[] vector = new float[numbers.size()];
-      for (int i = 0; i < vector.length; i++) {
-        if (!(numbers.get(i) instanceof Number number)) {
-          return null;
-        }
-        vector[i] = number.floatValue();
+      if (values.size() != 1 || !(values.get(0) instanceof float[] found)) {
+        return null;
       }
+      float[] vector = found.clone();
       return space.prepare(vector) == null ? vector : null;
     }
   }
