@@ -221,13 +221,14 @@ final class Assertions {
     } catch (ArithmeticException | NumberFormatException e) {
       throw new IllegalArgumentException("[length] takes a whole number, has " + expected, e);
     }
-    int length =
-        switch (actual) {
-          case String text -> text.length();
-          case List<?> list -> list.size();
-          case Map<?, ?> map -> map.size();
-          case null, default -> -1;
-        };
+    int length = -1;
+    if (actual instanceof String text) {
+      length = text.length();
+    } else if (actual instanceof List<?> list) {
+      length = list.size();
+    } else if (actual instanceof Map<?, ?> map) {
+      length = map.size();
+    }
     if (length != wanted) {
       throw failure(path, actual, "something of length " + wanted);
     }
