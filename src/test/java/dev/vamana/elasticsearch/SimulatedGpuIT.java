@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Test;
@@ -73,6 +74,7 @@ public class SimulatedGpuIT {
       assertEquals("simulated", NodeClient.at(stats, "device", "name"));
       assertNull(NodeClient.at(stats, "device", "power_in_milliwatts"));
       assertAnsweredByTheDevice(node, index);
+      assertBatchIsOneLaunch(node, index);
       assertListedAsResident(node);
       node.client().delete("/photos");
       assertEquals(0L, awaitZero(node, "device"));
@@ -150,6 +152,44 @@ public class SimulatedGpuIT {
     assertTrue(stats(node).toString(), sum(node, "by_placement") >= before + QUERIES);
     Map<?, ?> onCpu = (Map<?, ?>) NodeClient.at(stats(node), "executor", "items", "on_cpu");
     onCpu.forEach((reason, count) -> assertEquals(reason.toString(), 0, count));
+  }
+
+  /** All vectors of a request go to the device at once; both forms have the same hits. */
+  private static void assertBatchIsOneLaunch(RunningNode node, TestIndex index)
+      throws IOException {
+    StringJoiner vectors = new StringJoiner(",", "[", "]");
+    for (int i = 0; i < QUERIES; i++) {
+      vectors.add(VECTORS.json(i * (COUNT / QUERIES)));
+    }
+    String body = "{\"field\": \"v\", \"k\": 10, \"num_candidates\": 60, \"query_vectors\": ";
+    for (String format : List.of("columns", "hits")) {
+      long items = sum(node, "by_placement");
+      long launches = counter(node, "executor", "launches", "count");
+      Map<String, Object> answer =
+          node.client()
+              .post(
+                  "/" + index.name() + "/_vamana/search?format=" + format, body + vectors + "}");
+      assertEquals(items + QUERIES, sum(node, "by_placement"));
+      assertEquals(launches + 1, counter(node, "executor", "launches", "count"));
+      List<?> answers =
+          (List<?>) answer.get(format.equals("columns") ? "ids" : "responses");
+      assertEquals(QUERIES, answers.size());
+      for (int i = 0; i < QUERIES; i++) {
+        Map<String, Object> single =
+            index.knn("v", VECTORS.vector(i * (COUNT / QUERIES)), 10, 60);
+        Object found = answers.get(i);
+        List<?> ids =
+            format.equals("columns")
+                ? (List<?>) found
+                : ids(found);
+        assertEquals(ids(single), ids);
+      }
+    }
+  }
+
+  private static List<?> ids(Object answer) {
+    return ((List<?>) NodeClient.at(answer, "hits", "hits"))
+        .stream().map(hit -> NodeClient.at(hit, "_id")).toList();
   }
 
   private static void assertNothingWentWrong(String log) {
