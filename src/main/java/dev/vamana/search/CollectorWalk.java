@@ -58,7 +58,7 @@ final class CollectorWalk {
     this.graph = graph;
     this.collector = collector;
     this.acceptedOrdinals = acceptedOrdinals;
-    this.strategy = collector.getSearchStrategy();
+    this.strategy = unseeded(collector.getSearchStrategy());
     this.beamWidth = Math.min(beamWidth, graph.size());
     this.beam = collector.k() >= beamWidth ? null : new LongHeap(this.beamWidth);
     int expected = Math.max(32, Math.min(Math.max(beamWidth, collector.k()), graph.size()));
@@ -67,6 +67,16 @@ final class CollectorWalk {
     this.row = new int[graph.maxDegree()];
     this.fresh = new int[graph.maxDegree()];
     this.scores = new float[graph.maxDegree()];
+  }
+
+  /**
+   * What a seeded strategy wraps, which Lucene's second pass lets be null although the wrapper asks
+   * it after every step.
+   */
+  private static KnnSearchStrategy unseeded(KnnSearchStrategy strategy) {
+    return strategy instanceof KnnSearchStrategy.Seeded seeded
+        ? unseeded(seeded.originalStrategy())
+        : strategy;
   }
 
   /** Walks from the given ordinals until nothing competitive is left or the collector ends it. */

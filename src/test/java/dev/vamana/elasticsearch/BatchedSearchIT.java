@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.AfterClass;
@@ -29,6 +30,8 @@ public class BatchedSearchIT {
   private static final int DIMS = 16;
   private static final int COUNT = 600;
   private static final int QUERIES = 20;
+  private static final int MANY = 8_000;
+  private static final String ACTION = "indices:data/read/vamana/search";
   private static final String NO_EARLY_END =
       ", \"index.dense_vector.hnsw_enable_early_termination\": false";
 
@@ -220,7 +223,7 @@ public class BatchedSearchIT {
     TestIndex both = new TestIndex(first.client(), "three,more");
     String rest = ", \"_source\": [\"color\"], \"fields\": [\"number\"]";
     List<Object> expected = standard(both, queries, 10, 60, i -> "", rest);
-    assertEquals(expected, hits(batch("three,more/_vamana/search", queries, 10, 60, rest)));
+    assertSameHits(expected, hits(batch("three,more/_vamana/search", queries, 10, 60, rest)));
 
     Map<String, Object> columns =
         batch("three,more/_vamana/search?format=columns", queries, 10, 60, "");
@@ -229,7 +232,9 @@ public class BatchedSearchIT {
       for (int rank = 0; rank < 10; rank++) {
         Object hit = hits.get(rank);
         assertEquals(NodeClient.at(hit, "_id"), entry(columns, "ids", i, rank));
-        assertEquals(NodeClient.at(hit, "_score"), entry(columns, "scores", i, rank));
+        double score = ((Number) NodeClient.at(hit, "_score")).doubleValue();
+        assertEquals(
+            score, ((Number) entry(columns, "scores", i, rank)).doubleValue(), 1e-6 * score);
         assertEquals(NodeClient.at(hit, "_index"), entry(columns, "_index", i, rank));
       }
     }
@@ -251,13 +256,13 @@ public class BatchedSearchIT {
         IntStream.range(0, QUERIES)
             .mapToObj(i -> i % 5 == 0 ? "null" : range(i % 3))
             .collect(Collectors.joining(",", ", \"filters\": [", "]"));
-    assertEquals(
+    assertSameHits(
         standard(index, queries, 7, 50, members, ""),
         hits(batch("filtered/_vamana/search", queries, 7, 50, filters)));
 
     String similarity = ", \"similarity\": 9.5";
     List<Object> near = standard(index, queries, 10, 100, i -> similarity, "");
-    assertEquals(near, hits(batch("filtered/_vamana/search", queries, 10, 100, similarity)));
+    assertSameHits(near, hits(batch("filtered/_vamana/search", queries, 10, 100, similarity)));
     Set<Object> totals = new HashSet<>();
     near.forEach(hits -> totals.add(NodeClient.at(hits, "total", "value")));
     assertTrue(totals.toString(), totals.size() > 1);
@@ -273,7 +278,7 @@ public class BatchedSearchIT {
     TestIndex reds = new TestIndex(first.client(), "reds");
     List<Object> expected = standard(reds, queries, 10, 100, i -> "", "");
     Map<String, Object> found = batch("reds/_vamana/search", queries, 10, 100, "");
-    assertEquals(expected, hits(found));
+    assertSameHits(expected, hits(found));
     assertEquals(1, NodeClient.at(found, "_shards", "total"));
     assertEquals(expected.toString(), 10, NodeClient.at(expected.get(0), "total", "value"));
   }
@@ -286,6 +291,56 @@ public class BatchedSearchIT {
         part * COUNT / 3, (part + 1) * COUNT / 3);
   }
 
+  /** Progress is seen from outside, and a cancelled request ends early and leaves nothing open. */
+  @Test
+  public void testProgressAndCancellation() throws Exception {
+    TestVectors vectors = TestVectors.random(COUNT, DIMS, 11);
+    TestVectors queries = TestVectors.random(MANY, DIMS, 12);
+    index("slow", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
+    String filters =
+        IntStream.range(0, MANY)
+            .mapToObj(i -> Json.of("{\"range\": {\"number\": {\"gte\": %d}}}", i % 500))
+            .collect(Collectors.joining(",", "{\"field\": \"v\", \"k\": 50, \"filters\": [", "]"));
+    String body =
+        IntStream.range(0, MANY)
+            .mapToObj(i -> TestVectors.json(queries.vector(i)))
+            .collect(Collectors.joining(",", filters + ", \"query_vectors\": [", "]}"));
+    FutureTask<NodeClient.Response> request =
+        new FutureTask<>(
+            () -> second.client().send("POST", "/slow/_vamana/search", body, "application/json"));
+    Thread thread = new Thread(request, "slow request");
+    thread.start();
+    Map.Entry<?, ?> task = null;
+    while (task == null && request.isDone() == false) {
+      task = coordinating(first.client().get("/_tasks?detailed&actions=" + ACTION));
+    }
+    assertTrue("the request ended before it was seen", task != null);
+    Object status = NodeClient.at(task.getValue(), "status");
+    assertEquals(MANY, NodeClient.at(status, "vectors"));
+    assertEquals(2, NodeClient.at(status, "shards"));
+    assertEquals(2 * MANY, NodeClient.at(status, "total"));
+    first.client().post("/_tasks/" + task.getKey() + "/_cancel?wait_for_completion=true", null);
+    NodeClient.Response response = request.get();
+    assertEquals(response.body(), 400, response.status());
+    assertTrue(response.body(), response.body().contains("task_cancelled_exception"));
+    assertEquals(Map.of(), first.client().get("/_tasks?actions=" + ACTION + "*").get("nodes"));
+    assertNothingOpen("slow");
+  }
+
+  /** The task of a request that has begun to search, by its id; null if there is none. */
+  private static Map.Entry<?, ?> coordinating(Map<String, Object> tasks) {
+    for (Object node : ((Map<?, ?>) tasks.get("nodes")).values()) {
+      for (Map.Entry<?, ?> task : ((Map<?, ?>) NodeClient.at(node, "tasks")).entrySet()) {
+        Object done = NodeClient.at(task.getValue(), "status", "done");
+        Object total = NodeClient.at(task.getValue(), "status", "total");
+        if (((Number) total).longValue() > 0 && ((Number) done).longValue() >= 0) {
+          return task;
+        }
+      }
+    }
+    return null;
+  }
+
   @Test
   public void testNoReaderStaysOpen() throws IOException {
     TestVectors vectors = TestVectors.random(COUNT, DIMS, 9);
@@ -294,7 +349,11 @@ public class BatchedSearchIT {
     batch("closing/_vamana/search", queries, 5, 50, "");
     batch("closing/_vamana/search", queries, 5, 50, ", \"filter\": {\"match_none\": {}}");
     first.client().put("/closing/_mapping", "{\"properties\": {\"w\": {\"type\": \"text\"}}}");
-    Map<String, Object> stats = first.client().get("/closing/_stats/search");
+    assertNothingOpen("closing");
+  }
+
+  private static void assertNothingOpen(String index) throws IOException {
+    Map<String, Object> stats = first.client().get("/" + index + "/_stats/search");
     assertEquals(0, NodeClient.at(stats, "_all", "total", "search", "open_contexts"));
     Map<String, Object> breakers = first.client().get("/_nodes/stats/breaker");
     for (Object node : ((Map<?, ?>) breakers.get("nodes")).values()) {

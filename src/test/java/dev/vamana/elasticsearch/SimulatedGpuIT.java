@@ -155,8 +155,7 @@ public class SimulatedGpuIT {
   }
 
   /** All vectors of a request go to the device at once; both forms have the same hits. */
-  private static void assertBatchIsOneLaunch(RunningNode node, TestIndex index)
-      throws IOException {
+  private static void assertBatchIsOneLaunch(RunningNode node, TestIndex index) throws IOException {
     StringJoiner vectors = new StringJoiner(",", "[", "]");
     for (int i = 0; i < QUERIES; i++) {
       vectors.add(VECTORS.json(i * (COUNT / QUERIES)));
@@ -167,21 +166,15 @@ public class SimulatedGpuIT {
       long launches = counter(node, "executor", "launches", "count");
       Map<String, Object> answer =
           node.client()
-              .post(
-                  "/" + index.name() + "/_vamana/search?format=" + format, body + vectors + "}");
+              .post("/" + index.name() + "/_vamana/search?format=" + format, body + vectors + "}");
       assertEquals(items + QUERIES, sum(node, "by_placement"));
       assertEquals(launches + 1, counter(node, "executor", "launches", "count"));
-      List<?> answers =
-          (List<?>) answer.get(format.equals("columns") ? "ids" : "responses");
+      List<?> answers = (List<?>) answer.get(format.equals("columns") ? "ids" : "responses");
       assertEquals(QUERIES, answers.size());
       for (int i = 0; i < QUERIES; i++) {
-        Map<String, Object> single =
-            index.knn("v", VECTORS.vector(i * (COUNT / QUERIES)), 10, 60);
+        Map<String, Object> single = index.knn("v", VECTORS.vector(i * (COUNT / QUERIES)), 10, 60);
         Object found = answers.get(i);
-        List<?> ids =
-            format.equals("columns")
-                ? (List<?>) found
-                : ids(found);
+        List<?> ids = format.equals("columns") ? (List<?>) found : ids(found);
         assertEquals(ids(single), ids);
       }
     }

@@ -6,18 +6,23 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.apache.lucene.document.IntField;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.KnnByteVectorQuery;
+import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.MatchNoDocsQuery;
 import org.apache.lucene.search.PatienceKnnVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.SeededKnnVectorQuery;
 import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 
 /** Strategies of Lucene, of our own, and of others. */
@@ -73,6 +78,22 @@ public class SearchStrategyTests extends SearchTestCase {
         assertTrue("recall with near seeds: " + near, near >= 0.6);
         assertTrue("recall with any seeds: " + far, far >= 0.55);
       }
+    }
+  }
+
+  /** Lucene's second pass over a segment seeds a query's strategy, which may be null. */
+  public void testSeedsWithoutAStrategy() throws IOException {
+    try (TestIndex index = index(VectorEncoding.FLOAT32, false, 1)) {
+      QueryVector vector = index.vectors.get(0);
+      KnnCollector collector =
+          new TopKnnCollector(
+              K,
+              Integer.MAX_VALUE,
+              new KnnSearchStrategy.Seeded(DocIdSetIterator.range(77, 78), 1, null));
+      LeafReader leaf = index.searcher.getIndexReader().leaves().get(0).reader();
+      leaf.searchNearestVectors(
+          FIELD, vector.floats(), collector, AcceptDocs.fromLiveDocs(null, leaf.maxDoc()));
+      assertEquals(K, collector.topDocs().scoreDocs.length);
     }
   }
 
