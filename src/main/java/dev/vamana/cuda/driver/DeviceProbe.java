@@ -22,7 +22,7 @@ public final class DeviceProbe {
   public static final int MIN_DRIVER_VERSION = 12_000;
 
   private final int ordinal;
-  private final Supplier<DriverLibrary> library;
+  private final Supplier<DriverLibrary> libcuda;
   private final KernelImages images;
   private Result result;
 
@@ -49,12 +49,12 @@ public final class DeviceProbe {
     this(ordinal, LibCuda::new, KernelImages.ofThisJar());
   }
 
-  DeviceProbe(int ordinal, Supplier<DriverLibrary> library, KernelImages images) {
+  DeviceProbe(int ordinal, Supplier<DriverLibrary> libcuda, KernelImages images) {
     if (ordinal < 0) {
       throw new IllegalArgumentException("device must be 0 or larger, not " + ordinal);
     }
     this.ordinal = ordinal;
-    this.library = library;
+    this.libcuda = libcuda;
     this.images = images;
   }
 
@@ -94,7 +94,7 @@ public final class DeviceProbe {
   private Result probe() {
     DriverLibrary driver;
     try {
-      driver = library.get();
+      driver = libcuda.get();
     } catch (Throwable e) {
       // JNA may fail to load itself, or not be allowed to: errors of any kind
       return unusable(LibCuda.FILE + ", the NVIDIA driver, cannot be loaded: " + brief(e));

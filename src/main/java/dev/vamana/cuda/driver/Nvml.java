@@ -23,12 +23,12 @@ public final class Nvml implements Closeable {
   /** Of the sensors, the one of the chip. */
   private static final int CHIP = 0;
 
-  private final NativeLibrary library;
+  private final NativeLibrary nvml;
   private final Pointer device;
   private boolean closed;
 
-  private Nvml(NativeLibrary library, Pointer device) {
-    this.library = library;
+  private Nvml(NativeLibrary nvml, Pointer device) {
+    this.nvml = nvml;
     this.device = device;
   }
 
@@ -128,7 +128,7 @@ public final class Nvml implements Closeable {
   }
 
   private synchronized boolean ask(String function, Object... arguments) {
-    return closed == false && call(library, function, arguments);
+    return closed == false && call(nvml, function, arguments);
   }
 
   /** Whether the library answered. */

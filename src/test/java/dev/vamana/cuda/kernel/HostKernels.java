@@ -11,10 +11,10 @@ import java.lang.foreign.ValueLayout;
  */
 public final class HostKernels implements SimulatedKernels {
 
-  private final HostLibrary library;
+  private final HostLibrary host;
 
-  private HostKernels(HostLibrary library) {
-    this.library = library;
+  private HostKernels(HostLibrary host) {
+    this.host = host;
   }
 
   /** Loads them; see {@link HostLibrary#load} for when tests are skipped. */
@@ -23,13 +23,13 @@ public final class HostKernels implements SimulatedKernels {
   }
 
   /** Those of a library. */
-  public static HostKernels of(HostLibrary library) {
-    return new HostKernels(library);
+  public static HostKernels of(HostLibrary host) {
+    return new HostKernels(host);
   }
 
   @Override
   public Body find(String name) {
-    if (library.vamana_host_has_kernel(name) == 0) {
+    if (host.vamana_host_has_kernel(name) == 0) {
       return null;
     }
     return (blocks, threads, sharedBytes, parameters) -> {
@@ -45,12 +45,12 @@ public final class HostKernels implements SimulatedKernels {
     for (Policy policy : Policy.values()) {
       if (name.equals(policy.kernelName(threads / 32))) {
         int[] offsets = new int[7];
-        library.vamana_shared_layout(policy.ordinal(), HostLibrary.pointer(walk), offsets);
+        host.vamana_shared_layout(policy.ordinal(), HostLibrary.pointer(walk), offsets);
         if (sharedBytes < offsets[6]) {
           throw new IllegalStateException(
               name + " needs " + offsets[6] + " bytes of shared memory, got " + sharedBytes);
         }
-        long scratch = library.vamana_scratch_bytes(policy.ordinal(), HostLibrary.pointer(walk));
+        long scratch = host.vamana_scratch_bytes(policy.ordinal(), HostLibrary.pointer(walk));
         long stride = walk.get(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE);
         if (stride < scratch || stride % 16 != 0) {
           throw new IllegalStateException(
@@ -64,8 +64,8 @@ public final class HostKernels implements SimulatedKernels {
 
   /** Runs a kernel on the calling thread. */
   public void launch(String name, MemorySegment parameters) {
-    if (library.vamana_host_launch(name, HostLibrary.pointer(parameters)) != 0) {
-      throw new IllegalStateException(name + ": " + library.vamana_host_error());
+    if (host.vamana_host_launch(name, HostLibrary.pointer(parameters)) != 0) {
+      throw new IllegalStateException(name + ": " + host.vamana_host_error());
     }
   }
 }

@@ -20,7 +20,7 @@ final class HostWalk implements AutoCloseable {
 
   private static final int NO_LIMIT = Integer.MAX_VALUE;
 
-  private final HostLibrary library;
+  private final HostLibrary host;
   private final Policy policy;
   private final Arena arena = Arena.ofConfined();
   private final List<WorkItem> items = new ArrayList<>();
@@ -30,11 +30,11 @@ final class HostWalk implements AutoCloseable {
   private final NativeStruct walk;
   private boolean raw = true;
 
-  HostWalk(HostLibrary library, Policy policy) {
-    this.library = library;
+  HostWalk(HostLibrary host, Policy policy) {
+    this.host = host;
     this.policy = policy;
     this.walk =
-        new NativeStruct(library, "Walk", arena)
+        new NativeStruct(host, "Walk", arena)
             .set("counter", arena.allocate(4, 4))
             .set("scratch", arena.allocate(256, 256))
             .set("visited_slots", 1 << 16);
@@ -66,7 +66,7 @@ final class HostWalk implements AutoCloseable {
 
   HostWalk add(WorkItem item) {
     GeneratedSegment segment = (GeneratedSegment) item.segment();
-    NativeStruct block = new NativeStruct(library, "Item", arena);
+    NativeStruct block = new NativeStruct(host, "Item", arena);
     int k = Math.min(item.k(), segment.size());
     boolean expanded = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED;
     int depth = expanded ? -1 : item.walk().rerankDepth(k);
@@ -122,7 +122,7 @@ final class HostWalk implements AutoCloseable {
           segment.row(i), 0, graph, ValueLayout.JAVA_INT, 4L * stride * i, segment.row(i).length);
     }
     NativeStruct copy =
-        new NativeStruct(library, "Segment", arena)
+        new NativeStruct(host, "Segment", arena)
             .set("graph", graph)
             .set("size", segment.size())
             .set("dimension", segment.dimension())
