@@ -3,6 +3,7 @@
 
 #include "asymmetric.cuh"
 #include "exact.cuh"
+#include "query.cuh"
 #include "sort.cuh"
 #include "vamana/shared_layout.h"
 
@@ -12,13 +13,6 @@ using namespace vamana;
 
 constexpr int kWarps = 4;
 constexpr uint32_t kDistanceThreads = 512;
-
-__device__ __forceinline__ float query_component(const Segment& segment, const Item& item,
-                                                 uint32_t d) {
-  return segment.byte_scoring != 0
-             ? static_cast<float>(reinterpret_cast<const int8_t*>(item.query)[d])
-             : reinterpret_cast<const float*>(item.query)[d];
-}
 
 // Sum over the block; the same in all threads. Between barriers.
 __device__ __forceinline__ float block_sum(float value, float* sums) {
@@ -185,14 +179,7 @@ extern "C" __global__ void __launch_bounds__(kDistanceThreads)
 extern "C" __global__ void __launch_bounds__(32)
     host_fetch_pick(const __grid_constant__ HostFetch p) {
   const FetchSlot slot = fetch_slot(p);
-  uint64_t nearest;
-  const uint32_t count =
-      drop_keys(*slot.state, slot.list, slot.keys, slot.state->fresh_count, &nearest);
-  if ((p.flags & kPickMerged) == 0) {
-    pick_eagerly(p, slot, count, nearest);
-  } else if (lane_id() == 0) {
-    slot.state->fresh_count = count;
-  }
+  keep_nearest(p, slot, slot.keys, slot.state->fresh_count);
 }
 
 // Sorts the new keys (section 4.7).
@@ -238,15 +225,9 @@ extern "C" __global__ void __launch_bounds__(kWarps * 32)
   if (warp_id() != 0) {
     return;
   }
-  uint64_t nearest;
-  const uint32_t kept = drop_keys(*slot.state, slot.list, memory.keys, count, &nearest);
+  const uint32_t kept = keep_nearest(p, slot, memory.keys, count);
   for (uint32_t i = lane_id(); i < kept; i += 32) {
     slot.keys[i] = memory.keys[i];
-  }
-  if ((p.flags & kPickMerged) == 0) {
-    pick_eagerly(p, slot, kept, nearest);
-  } else if (lane_id() == 0) {
-    slot.state->fresh_count = kept;
   }
 }
 

@@ -187,6 +187,20 @@ __device__ __forceinline__ void pick_eagerly(const HostFetch& p, const FetchSlot
   }
 }
 
+// Leaves in keys, of so many, those that the worklist is to take, and returns how many. Chooses the
+// next parent unless that waits for the merge. For one warp.
+__device__ __forceinline__ uint32_t keep_nearest(const HostFetch& p, const FetchSlot& slot,
+                                                 uint64_t* keys, uint32_t count) {
+  uint64_t nearest;
+  const uint32_t kept = drop_keys(*slot.state, slot.list, keys, count, &nearest);
+  if ((p.flags & kPickMerged) == 0) {
+    pick_eagerly(p, slot, kept, nearest);
+  } else if (lane_id() == 0) {
+    slot.state->fresh_count = kept;
+  }
+  return kept;
+}
+
 // The worklist takes the sorted new keys in; then parents are marked. All threads of the block call
 // it, after a barrier; ranks and shared_count are in shared memory.
 template <int WARPS>

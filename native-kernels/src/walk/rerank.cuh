@@ -1,0 +1,101 @@
+// Exact scores of the best candidates (BANG, section 4.9).
+#pragma once
+
+#include <cstdint>
+
+#include "../cta.cuh"
+#include "../exact.cuh"
+#include "../query.cuh"
+#include "../worklist.cuh"
+#include "distances.cuh"
+#include "state.cuh"
+#include "vamana/order.h"
+
+namespace vamana {
+
+template <class W>
+__device__ __forceinline__ bool accepts(const W& w, uint32_t ordinal) {
+  const uint64_t* words = reinterpret_cast<const uint64_t*>(w.control.item.accepted);
+  return words == nullptr || (words[ordinal >> 6] >> (ordinal & 63u) & 1u) != 0;
+}
+
+// Moves the accepted of the entries from..from+31 of the list (or of the expanded nodes) to w.ids,
+// at most `room` of them, and returns how many. For all threads, between barriers.
+template <class W>
+__device__ __forceinline__ uint32_t take_accepted(W& w, uint32_t from, uint32_t to, bool expanded,
+                                                  uint32_t room) {
+  if (warp_id() == 0) {
+    uint32_t i = from + lane_id();
+    uint32_t ordinal = 0;
+    bool keep = i < to;
+    if (keep) {
+      ordinal = expanded ? w.expanded[i] : key_ordinal(w.list.keys[i]);
+      keep = accepts(w, ordinal);
+    }
+    uint32_t kept = __ballot_sync(kAllLanes, keep);
+    uint32_t slot = __popc(kept & lanes_below());
+    if (keep && slot < room) {
+      w.ids[slot] = ordinal;
+    }
+    if (lane_id() == 0) {
+      uint32_t count = __popc(kept);
+      w.control.fresh_count = count < room ? count : room;
+    }
+  }
+  cta_sync<W::kWarps>();
+  return w.control.fresh_count;
+}
+
+// Lays the query out for the format of the raw vectors; read again, since tables of cosines are
+// made of a query of unit length.
+template <class W>
+__device__ __forceinline__ void relay_query(W& w) {
+  const Segment& segment = w.control.segment;
+  const Item& item = w.control.item;
+  for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {
+    float q = query_component(segment, item, d);
+    uint32_t place = W::kExact == false && segment.raw_format == kByte
+                         ? query_place<kByte>(d, w.padded)
+                         : query_place<kFloat32>(d, w.padded);
+    w.query[place] = q;
+  }
+  cta_sync<W::kWarps>();
+}
+
+// Replaces the list by the k best candidates with their exact distances. The result grows over
+// entries that have been read.
+template <class W>
+__device__ __forceinline__ void rerank(W& w) {
+  const Segment& segment = w.control.segment;
+  const Item& item = w.control.item;
+  const bool expanded = item.rerank < 0;
+  const uint32_t candidates = expanded ? w.expanded_count : w.list.size;
+  uint32_t room = expanded ? candidates : static_cast<uint32_t>(item.rerank);
+  relay_query(w);
+  Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw),
+               segment.raw_stride,
+               segment.dimension,
+               1.0f,
+               -128.0f,
+               0x80u,
+               ((segment.raw | segment.raw_stride) & 15u) == 0};
+  Worklist best = {w.list.keys, 0, 0};
+  for (uint32_t from = 0; from < candidates && room > 0; from += 32) {
+    uint32_t count = take_accepted(w, from, candidates, expanded, room);
+    room -= count;
+    Sums* sums = reinterpret_cast<Sums*>(w.keys);
+    const bool euclidean = segment.similarity == kEuclidean;
+    if (W::kExact == false && segment.raw_format == kByte) {
+      exact_sums<kByte, W::kWarps, 1>(rows, euclidean, w.query, w.padded, w.ids, count, sums);
+    } else {
+      exact_sums<kFloat32, W::kWarps, 2>(rows, euclidean, w.query, w.padded, w.ids, count, sums);
+    }
+    cta_sync<W::kWarps>();
+    count = make_keys<W::kWarps>(w, count, item.k, best, true);
+    merge_new_keys<W::kWarps>(best, item.k, w.keys, w.ids, count, &w.control.merge_count);
+  }
+  w.list.size = best.size;
+  cta_sync<W::kWarps>();
+}
+
+}  // namespace vamana

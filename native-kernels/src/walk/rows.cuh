@@ -1,0 +1,98 @@
+// Adjacency rows: what a step adds to the nodes that get a distance.
+#pragma once
+
+#include <cstdint>
+
+#include "../cta.cuh"
+#include "../visited.cuh"
+#include "state.cuh"
+
+namespace vamana {
+
+// Appends the medoid and the item's entry points to w.ids. Ends with a barrier.
+template <class W>
+__device__ __forceinline__ void add_entry_points(W& w) {
+  const Segment& segment = w.control.segment;
+  const Item& item = w.control.item;
+  if (warp_id() == 0) {
+    for (uint32_t from = 0; from < item.entry_count + 1; from += 32) {
+      uint32_t i = from + lane_id();
+      uint32_t ordinal = segment.medoid;
+      if (i > 0 && i <= item.entry_count) {
+        ordinal = reinterpret_cast<const uint32_t*>(item.entry_points)[i - 1];
+      }
+      bool valid = i <= item.entry_count;
+      if (valid && ordinal >= segment.size) {
+        w.control.flags = kCorrupt;
+        valid = false;
+      }
+      const uint32_t ordinals[1] = {ordinal};
+      bool fresh = visited_add<1>(w.visited, w.walk.visited_slots, ordinals, valid ? 1u : 0u) != 0;
+      uint32_t slot = append_slot(fresh, &w.control.fresh_count);
+      if (fresh) {
+        w.ids[slot] = ordinal;
+      }
+    }
+  }
+  cta_sync<W::kWarps>();
+}
+
+template <class W>
+__device__ __forceinline__ uint4 load_row(const W& w, uint32_t ordinal) {
+  const Segment& segment = w.control.segment;
+  const uint4* row = reinterpret_cast<const uint4*>(segment.graph) +
+                     static_cast<uint64_t>(ordinal) * (segment.graph_stride / 4);
+  if (lane_id() < segment.graph_stride / 4) {
+    return __ldg(row + lane_id());
+  }
+  return {kUnusedSlot, kUnusedSlot, kUnusedSlot, kUnusedSlot};
+}
+
+// Appends the neighbours that were not seen before to w.ids.
+template <class W>
+__device__ __forceinline__ void read_rows(W& w, uint4 requested, uint32_t requested_of) {
+  for (uint32_t p = warp_id(); p < w.control.parent_count; p += W::kWarps) {
+    uint32_t parent = w.control.parents[p];
+    uint4 row = p == 0 && parent == requested_of ? requested : load_row(w, parent);
+    const uint32_t slots[4] = {row.x, row.y, row.z, row.w};
+    uint32_t valid = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      if (slots[i] < w.control.segment.size) {
+        valid |= 1u << i;
+      } else if (slots[i] != kUnusedSlot) {
+        w.control.flags = kCorrupt;
+      }
+    }
+    uint32_t add = (w.walk.flags & kNoVisitedFilter) != 0
+                       ? valid
+                       : visited_add<4>(w.visited, w.walk.visited_slots, slots, valid);
+    uint32_t fresh[4];
+    uint32_t total = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      fresh[i] = __ballot_sync(kAllLanes, (add >> i & 1u) != 0);
+      total += __popc(fresh[i]);
+    }
+    uint32_t base = 0;
+    if (w.control.parent_count == 1) {
+      if (lane_id() == 0) {
+        w.control.fresh_count = total;
+      }
+    } else {
+      if (lane_id() == 0) {
+        base = atomicAdd(&w.control.fresh_count, total);
+      }
+      base = __shfl_sync(kAllLanes, base, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      if ((fresh[i] >> lane_id() & 1u) != 0) {
+        w.ids[base + __popc(fresh[i] & lanes_below())] = slots[i];
+      }
+      base += __popc(fresh[i]);
+    }
+  }
+}
+
+}  // namespace vamana

@@ -1,0 +1,91 @@
+// What a block that walks knows, and where its shared memory is.
+#pragma once
+
+#include <cstdint>
+
+#include "../worklist.cuh"
+#include "vamana/shared_layout.h"
+#include "vamana/types.h"
+
+namespace vamana {
+
+// Words of shared memory that the threads of a block agree through.
+struct Control {
+  Segment segment;
+  Item item;
+  uint32_t next;
+  uint32_t fresh_count;
+  uint32_t key_count;
+  uint32_t merge_count;
+  uint32_t list_size;
+  uint32_t parent_count;
+  uint32_t flags;
+  float query_norm2;
+  float table_scale;
+  uint32_t parents[kMaxParents];
+};
+static_assert(sizeof(Control) <= kControlBytes, "Control");
+
+// Stages whose cycles the profiling kernels add up.
+enum Stage { kPrepare, kPick, kRows, kDistances, kMerge, kRerank, kWrite, kStages };
+
+// Everything a block knows of its item; the same in all threads. PROFILE adds the cycles of each
+// stage to kStages 64-bit words at the start of the scratch, which then has no other use.
+template <uint32_t POLICY, int WARPS, bool PROFILE>
+struct WalkState {
+  static constexpr uint32_t kPolicy = POLICY;
+  static constexpr int kWarps = WARPS;
+  static constexpr uint32_t kThreads = WARPS * 32;
+  static constexpr bool kExact = POLICY <= kExactByte;
+  static constexpr uint32_t kFormat =
+      POLICY == kExactFloat16 ? kFloat16 : POLICY == kExactByte ? kByte : kFloat32;
+
+  const Walk& walk;
+  Control& control;
+  Worklist list;
+  uint64_t* keys;
+  uint32_t* ids;
+  uint32_t* visited;
+  float* query;
+  uint8_t* table;
+  uint32_t* expanded;
+  uint32_t padded;
+  uint32_t visited_count;
+  uint32_t expanded_count;
+  uint32_t iterations;
+  float query_norm2;
+  bool complete;
+  long long lap_start;
+
+  __device__ WalkState(const Walk& parameters, uint8_t* shared)
+      : walk(parameters), control(*reinterpret_cast<Control*>(shared)) {
+    SharedLayout layout = shared_layout(POLICY, walk);
+    list.keys = reinterpret_cast<uint64_t*>(shared + layout.list);
+    keys = reinterpret_cast<uint64_t*>(shared + layout.keys);
+    ids = reinterpret_cast<uint32_t*>(shared + layout.ids);
+    visited = reinterpret_cast<uint32_t*>(shared + layout.visited);
+    query = reinterpret_cast<float*>(shared + layout.query);
+    table = shared + layout.table;
+    uint8_t* scratch = reinterpret_cast<uint8_t*>(walk.scratch) + blockIdx.x * walk.scratch_stride;
+    if constexpr (POLICY == kTableFloatGlobal) {
+      table = scratch;
+      scratch += static_cast<uint64_t>(walk.subspaces) * kCentroids * 4;
+    }
+    expanded = reinterpret_cast<uint32_t*>(scratch);
+  }
+
+  __device__ __forceinline__ void start_laps() { lap_start = PROFILE ? clock64() : 0; }
+
+  __device__ __forceinline__ void lap(Stage stage) {
+    if constexpr (PROFILE) {
+      long long now = clock64();
+      if (threadIdx.x == 0) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(walk.scratch) + stage,
+                  static_cast<unsigned long long>(now - lap_start));
+      }
+      lap_start = clock64();
+    }
+  }
+};
+
+}  // namespace vamana
