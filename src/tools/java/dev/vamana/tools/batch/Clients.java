@@ -43,32 +43,46 @@ final class Clients implements AutoCloseable {
   }
 
   /**
+   * Requests that were answered.
+   *
+   * @param micros time of each
+   * @param seconds from the first request to the last answer
+   */
+  record Answered(double[] micros, double seconds) {
+    double perSecond() {
+      return micros.length / seconds;
+    }
+  }
+
+  /**
    * Sends the same requests for some time.
    *
    * @param bodies sent one after the other, from the start again when they are through
-   * @return answered requests per second
    */
-  double requestsPerSecond(Kind kind, List<byte[]> bodies, double seconds) throws IOException {
+  Answered send(Kind kind, List<byte[]> bodies, double seconds) throws IOException {
     long start = System.nanoTime();
     long deadline = start + (long) (seconds * 1e9);
-    List<Future<Integer>> running = new ArrayList<>();
+    List<Future<List<Double>>> running = new ArrayList<>();
     for (int client = 0; client < clients; client++) {
       int first = client;
       running.add(
           threads.submit(
               () -> {
-                int sent = 0;
+                List<Double> own = new ArrayList<>();
+                long last = System.nanoTime();
                 do {
-                  send(kind, bodies.get((first + sent) % bodies.size()));
-                  sent++;
-                } while (System.nanoTime() < deadline);
-                return sent;
+                  send(kind, bodies.get((first + own.size()) % bodies.size()));
+                  long now = System.nanoTime();
+                  own.add((now - last) * 1e-3);
+                  last = now;
+                } while (last < deadline);
+                return own;
               }));
     }
-    int answered = 0;
+    List<Double> micros = new ArrayList<>();
     try {
-      for (Future<Integer> client : running) {
-        answered += client.get();
+      for (Future<List<Double>> client : running) {
+        micros.addAll(client.get());
       }
     } catch (ExecutionException e) {
       throw new IOException("a client failed: " + e.getCause(), e.getCause());
@@ -76,7 +90,9 @@ final class Clients implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while clients were running", e);
     }
-    return answered / ((System.nanoTime() - start) / 1e9);
+    return new Answered(
+        micros.stream().mapToDouble(Double::doubleValue).toArray(),
+        (System.nanoTime() - start) * 1e-9);
   }
 
   private byte[] send(Kind kind, byte[] body) throws IOException {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** One way of asking for the neighbours of many vectors with one request. */
-enum Kind {
+public enum Kind {
   MSEARCH("_msearch", "_msearch", "application/x-ndjson"),
   JSON_HITS("batch, numbers, hits", "_vamana/search", "application/json"),
   BASE64_HITS("batch, base64, hits", "_vamana/search", "application/json"),
@@ -28,7 +28,8 @@ enum Kind {
     this.contentType = contentType;
   }
 
-  String label() {
+  /** What tables call it. */
+  public String label() {
     return label;
   }
 

@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.tools.gpu.node.Findings;
+import dev.vamana.tools.gpu.node.NodeParts;
 import dev.vamana.tools.gpu.node.NodeTrial;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,24 +27,30 @@ final class NodeStage implements Stage {
   public void run(Context context) throws IOException {
     SuiteOptions options = context.options();
     SuiteSet set = SuiteSet.load(options, setName);
-    Path code = options.home().resolve("code");
-    int n = set.vectors().base().size();
     List<String> placements =
         options.placements().isEmpty() ? List.of("auto") : options.placements();
     new NodeTrial(
             new NodeTrial.Plan(
-                Path.of(System.getProperty("java.io.tmpdir")),
-                "data-" + set.vectors().name() + "-" + n,
-                code.resolve("classes"),
-                options.home().resolve("jars"),
-                code.resolve("plugin"),
+                parts(options, set),
                 set.vectors(),
                 options.device() < 0 ? List.of() : placements,
-                n < 200_000 ? "4g" : "16g",
                 CLIENTS,
                 options.seconds() * LONGER),
             new IntoFragment(context, set))
         .run();
+  }
+
+  /** A node made of the suite's parts, which keeps its indices of a set. */
+  static NodeParts parts(SuiteOptions options, SuiteSet set) {
+    Path code = options.home().resolve("code");
+    int n = set.vectors().base().size();
+    return new NodeParts(
+        Path.of(System.getProperty("java.io.tmpdir")),
+        "data-" + set.vectors().name() + "-" + n,
+        code.resolve("classes"),
+        options.home().resolve("jars"),
+        code.resolve("plugin"),
+        n < 200_000 ? "4g" : "16g");
   }
 
   private record IntoFragment(Context context, SuiteSet set) implements Findings {

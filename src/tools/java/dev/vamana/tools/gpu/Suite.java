@@ -66,6 +66,7 @@ public final class Suite {
     Map<String, Stage> stages = new TreeMap<>();
     for (String set : SuiteSet.NAMES.keySet()) {
       stages.put("node-" + set, new NodeStage(set));
+      stages.put("node-batch-" + set, new NodeBatchStage(set));
       stages.put(
           "index-" + set,
           context -> BenchStage.index(context, SuiteSet.load(context.options(), set)).close());

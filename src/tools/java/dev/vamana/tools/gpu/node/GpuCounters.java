@@ -3,6 +3,7 @@ package dev.vamana.tools.gpu.node;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -45,5 +46,29 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
           });
     }
     return grown;
+  }
+
+  /** All counters of a group together. */
+  static long sum(Map<String, Long> counters) {
+    return counters.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /**
+   * Asks until the GPU answers, so that a segment's upload is not measured.
+   *
+   * @param requests to one index
+   * @return whether it did so within a minute
+   */
+  static boolean awaitGpu(RunningNode node, List<byte[]> requests, RestClients clients)
+      throws IOException {
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (System.nanoTime() < deadline) {
+      GpuCounters before = of(node);
+      clients.askAll(requests);
+      if (sum(of(node).since(before, "items_by_placement")) >= requests.size()) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /** One index of the node that is measured. */
-final class NodeIndex {
+public final class NodeIndex {
 
   /** Hits wanted of every query. */
   static final int K = 10;
@@ -33,7 +33,7 @@ final class NodeIndex {
    * @param name its name in the node
    * @param method its name in the report
    */
-  NodeIndex(RunningNode node, VectorSet set, String name, String method) {
+  public NodeIndex(RunningNode node, VectorSet set, String name, String method) {
     this.node = node;
     this.set = set;
     this.name = name;
@@ -55,7 +55,7 @@ final class NodeIndex {
    *
    * @return seconds that it took; 0 if it was there
    */
-  double fill(int count, Map<String, String> settings) throws IOException {
+  public double fill(int count, Map<String, String> settings) throws IOException {
     NodeClient client = node.client();
     if (client.send("GET", "/" + name, null, "application/json").status() == 200) {
       Object there = client.get("/" + name + "/_count").get("count");

@@ -2,10 +2,8 @@ package dev.vamana.tools.gpu.node;
 
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.node.NodeHome;
-import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +30,6 @@ public final class NodeTrial {
   private static final String STOCK = "es-hnsw";
   private static final String PLAIN = "es-lucene-hnsw";
   private static final String FLOOR = "es-floor";
-  private static final String OFF = "off";
 
   private final Plan plan;
   private final Findings findings;
@@ -40,29 +37,15 @@ public final class NodeTrial {
   /**
    * What is measured.
    *
-   * @param folder for the node, which every user can enter
-   * @param data name of the folder in it that keeps the indices for another run
-   * @param classes the plugin's classes and kernels
-   * @param jars folder of jars, with those of JCuda and JNA
-   * @param metadata folder of the plugin's descriptor and entitlement policy
+   * @param parts what the node is made of
    * @param set vectors and queries
    * @param placements values of {@code vamana.gpu.placement}, each measured with a node of its own;
    *     empty to leave the GPU off
-   * @param heap of the node
    * @param clients asking at once
    * @param seconds of each measurement
    */
   public record Plan(
-      Path folder,
-      String data,
-      Path classes,
-      Path jars,
-      Path metadata,
-      VectorSet set,
-      List<String> placements,
-      String heap,
-      int clients,
-      double seconds) {}
+      NodeParts parts, VectorSet set, List<String> placements, int clients, double seconds) {}
 
   public NodeTrial(Plan plan, Findings findings) {
     this.plan = plan;
@@ -71,50 +54,25 @@ public final class NodeTrial {
 
   /** Runs it; what it finds is handed over at once. */
   public void run() throws IOException {
-    Files.createDirectories(plan.folder());
-    Path ours = plan.folder().resolve("vamana.zip");
-    Path plain = plan.folder().resolve("plain-hnsw.zip");
-    PluginZips.ours(ours, plan.classes(), plan.jars(), plan.metadata());
+    NodeHome home = plan.parts().assemble();
+    Path plain = plan.parts().folder().resolve("plain-hnsw.zip");
     PluginZips.plainHnsw(plain, ELASTICSEARCH);
-    NodeHome home = NodeHome.assemble(plan.folder().resolve("home"), ours);
     home.installPlugin(plain);
     Map<Double, Measured> stock = new TreeMap<>();
     Map<Double, Measured> floor = new TreeMap<>();
     List<String> modes = new ArrayList<>(plan.placements());
-    modes.add(OFF);
+    modes.add(NodeParts.OFF);
     for (String mode : modes) {
-      try (RunningNode node = start(home, mode)) {
+      try (RunningNode node = plan.parts().start(home, mode)) {
         run(node, mode, stock, floor);
       }
     }
   }
 
-  private RunningNode start(NodeHome home, String mode) throws IOException {
-    NodeOptions options =
-        new NodeOptions(
-                Map.of("node.name", "measured"),
-                plan.heap(),
-                false,
-                List.of(),
-                Map.of(),
-                "yellow",
-                Duration.ofMinutes(3))
-            .withSetting("path.data", plan.folder().resolve(plan.data()).toString())
-            .withSetting("http.max_content_length", "500mb");
-    options =
-        mode.equals(OFF)
-            ? options.withSetting("vamana.gpu.enabled", OFF)
-            : options
-                .withSetting("vamana.gpu.enabled", "required")
-                .withSetting("vamana.gpu.placement", mode)
-                .withSetting("vamana.gpu.memory.limit", "90%");
-    return RunningNode.start(home, options);
-  }
-
   private void run(
       RunningNode node, String mode, Map<Double, Measured> stock, Map<Double, Measured> floor)
       throws IOException {
-    boolean gpu = mode.equals(OFF) == false;
+    boolean gpu = mode.equals(NodeParts.OFF) == false;
     NodeIndex ours = index(node, "vamana", gpu ? "es-vamana-gpu" : "es-vamana-cpu");
     List<NodeIndex> indices = new ArrayList<>(List.of(ours));
     fill(ours, plan.set().base().size(), Map.of("index.vamana.enabled", "true"));
@@ -182,23 +140,9 @@ public final class NodeTrial {
 
   /** Asks until the GPU has the segment, so that its upload is not measured. */
   private void awaitGpu(RunningNode node, NodeIndex ours, RestClients clients) throws IOException {
-    GpuCounters counters = GpuCounters.of(node);
-    findings.say("gpu: %s", counters.gpu());
-    long deadline = System.nanoTime() + 60_000_000_000L;
-    List<byte[]> few = ours.requests(WIDTHS[0]).subList(0, 20);
-    while (System.nanoTime() < deadline) {
-      GpuCounters before = GpuCounters.of(node);
-      clients.askAll(few);
-      long answered = sum(GpuCounters.of(node).since(before, "items_by_placement"));
-      if (answered >= few.size()) {
-        return;
-      }
+    if (GpuCounters.awaitGpu(node, ours.requests(WIDTHS[0]).subList(0, 20), clients) == false) {
+      findings.say("the GPU did not take over within a minute: %s", GpuCounters.of(node).gpu());
     }
-    findings.say("the GPU did not take over within a minute: %s", GpuCounters.of(node).gpu());
-  }
-
-  private static long sum(Map<String, Long> counters) {
-    return counters.values().stream().mapToLong(Long::longValue).sum();
   }
 
   private record Measured(
@@ -297,7 +241,7 @@ public final class NodeTrial {
   /** The GPU has to have answered what was measured as its answers. */
   private void check(String mode, double target, Measured we) throws IOException {
     long requests = we.answers().micros().length;
-    long byGpu = sum(we.answered().getOrDefault("items_by_placement", Map.of()));
+    long byGpu = GpuCounters.sum(we.answered().getOrDefault("items_by_placement", Map.of()));
     findings.check(
         "node." + plan.set().name() + "." + mode + ".gpuAnswersRest@" + target,
         byGpu >= 0.99 * requests && we.width().recall() >= target ? "passed" : "failed",

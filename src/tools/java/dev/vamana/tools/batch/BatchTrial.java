@@ -1,0 +1,147 @@
+package dev.vamana.tools.batch;
+
+import dev.vamana.tools.datasets.Recall;
+import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.gpu.node.ThreadTimes;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Asks one index of a running node for the neighbours of the same query vectors in several ways,
+ * which take turns.
+ */
+public final class BatchTrial {
+  private final RunningNode node;
+  private final URI index;
+  private final VectorSet set;
+
+  /**
+   * What is measured.
+   *
+   * @param vectors query vectors of a request
+   * @param k hits of each
+   * @param candidates {@code num_candidates} of each
+   * @param clients that send requests at the same time
+   * @param rounds in which each kind of request has its turn
+   * @param seconds of a turn
+   * @param kinds of requests
+   */
+  public record Plan(
+      int vectors,
+      int k,
+      int candidates,
+      int clients,
+      int rounds,
+      double seconds,
+      List<Kind> kinds) {}
+
+  /**
+   * What came of one kind of request.
+   *
+   * @param speeds vectors a second in each round
+   * @param micros time of each request, of all rounds
+   * @param cpuMicros the node's processor time for a vector, by group of threads
+   */
+  public record Turn(
+      Kind kind, double recall, double[] speeds, double[] micros, Map<String, Double> cpuMicros) {
+
+    /** The median of the rounds' speeds. */
+    public double median() {
+      double[] sorted = speeds.clone();
+      Arrays.sort(sorted);
+      int middle = sorted.length / 2;
+      return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+  }
+
+  /**
+   * Measures an index whose documents' ids are the rows of the set.
+   *
+   * @param name the index
+   */
+  public BatchTrial(RunningNode node, String name, VectorSet set) {
+    this.node = node;
+    this.set = set;
+    index = node.httpUri().resolve("/" + name + "/");
+  }
+
+  /** Runs a plan; a turn for each kind of request, in the order of the plan. */
+  public List<Turn> run(Plan plan) throws IOException {
+    Map<Kind, List<byte[]>> bodies = new EnumMap<>(Kind.class);
+    Map<Kind, Double> recalls = new EnumMap<>(Kind.class);
+    Map<Kind, double[]> speeds = new EnumMap<>(Kind.class);
+    Map<Kind, List<double[]>> micros = new EnumMap<>(Kind.class);
+    List<Turn> turns = new ArrayList<>();
+    try (Clients clients = new Clients(index, plan.clients())) {
+      for (Kind kind : plan.kinds()) {
+        bodies.put(kind, bodies(plan, kind));
+        recalls.put(kind, recall(clients, plan, kind, bodies.get(kind)));
+        speeds.put(kind, new double[plan.rounds()]);
+        micros.put(kind, new ArrayList<>());
+      }
+      int kinds = plan.kinds().size();
+      for (int round = -1; round < plan.rounds(); round++) {
+        for (int turn = 0; turn < kinds; turn++) {
+          Kind kind = plan.kinds().get((turn + Math.max(0, round)) % kinds);
+          Clients.Answered answered = clients.send(kind, bodies.get(kind), plan.seconds());
+          // the first round warms the node up
+          if (round >= 0) {
+            speeds.get(kind)[round] = answered.perSecond() * plan.vectors();
+            micros.get(kind).add(answered.micros());
+          }
+        }
+      }
+      for (Kind kind : plan.kinds()) {
+        ThreadTimes before = ThreadTimes.of(node);
+        long vectors =
+            (long) clients.send(kind, bodies.get(kind), plan.seconds()).micros().length
+                * plan.vectors();
+        turns.add(
+            new Turn(
+                kind,
+                recalls.get(kind),
+                speeds.get(kind),
+                micros.get(kind).stream().flatMapToDouble(Arrays::stream).toArray(),
+                ThreadTimes.of(node).microsPerRequest(before, vectors)));
+      }
+    }
+    return turns;
+  }
+
+  /** Requests that together ask for every query at least once. */
+  private List<byte[]> bodies(Plan plan, Kind kind) {
+    float[][] queries = set.queries().rows();
+    List<byte[]> bodies = new ArrayList<>();
+    for (int first = 0; first < queries.length; first += plan.vectors()) {
+      float[][] vectors = new float[plan.vectors()][];
+      for (int i = 0; i < vectors.length; i++) {
+        vectors[i] = queries[(first + i) % queries.length];
+      }
+      bodies.add(kind.body(vectors, plan.k(), plan.candidates()));
+    }
+    return bodies;
+  }
+
+  private double recall(Clients clients, Plan plan, Kind kind, List<byte[]> bodies)
+      throws IOException {
+    int queries = set.queries().size();
+    Recall recall = new Recall(set, plan.k());
+    long hits = 0;
+    long wanted = 0;
+    int query = 0;
+    for (byte[] body : bodies) {
+      for (int[] ids : kind.ids(clients.ask(kind, body))) {
+        hits += recall.hits(query % queries, ids);
+        wanted += plan.k();
+        query++;
+      }
+    }
+    return (double) hits / wanted;
+  }
+}

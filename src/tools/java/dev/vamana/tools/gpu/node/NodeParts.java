@@ -1,0 +1,63 @@
+package dev.vamana.tools.gpu.node;
+
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.NodeOptions;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a measured node is made of.
+ *
+ * @param folder for the node, which every user can enter
+ * @param data name of the folder in it that keeps the indices for another run
+ * @param classes the plugin's classes and kernels
+ * @param jars folder of jars, with those of JCuda and JNA
+ * @param metadata folder of the plugin's descriptor and entitlement policy
+ * @param heap of the node
+ */
+public record NodeParts(
+    Path folder, String data, Path classes, Path jars, Path metadata, String heap) {
+
+  /** The mode without a GPU; other modes are placements. */
+  public static final String OFF = "off";
+
+  /** Packs the plugin and makes a home of it. */
+  public NodeHome assemble() throws IOException {
+    Files.createDirectories(folder);
+    Path plugin = folder.resolve("vamana.zip");
+    PluginZips.ours(plugin, classes, jars, metadata);
+    return NodeHome.assemble(folder.resolve("home"), plugin);
+  }
+
+  /**
+   * Starts the node.
+   *
+   * @param mode {@link #OFF}, or the value of {@code vamana.gpu.placement}
+   */
+  public RunningNode start(NodeHome home, String mode) throws IOException {
+    NodeOptions options =
+        new NodeOptions(
+                Map.of("node.name", "measured"),
+                heap,
+                false,
+                List.of(),
+                Map.of(),
+                "yellow",
+                Duration.ofMinutes(3))
+            .withSetting("path.data", folder.resolve(data).toString())
+            .withSetting("http.max_content_length", "500mb");
+    options =
+        mode.equals(OFF)
+            ? options.withSetting("vamana.gpu.enabled", OFF)
+            : options
+                .withSetting("vamana.gpu.enabled", "required")
+                .withSetting("vamana.gpu.placement", mode)
+                .withSetting("vamana.gpu.memory.limit", "90%");
+    return RunningNode.start(home, options);
+  }
+}
