@@ -3,6 +3,7 @@
 #include <string>
 
 #include "convert_host.h"
+#include "exact_scan_host.h"
 #include "export.h"
 #include "host_fetch_host.h"
 #include "walk_host.h"
@@ -82,6 +83,12 @@ constexpr Kernel kKernels[] = {
     CHECKED(host_fetch_near, HostFetch),
     CHECKED(host_fetch_update, HostFetch),
     CHECKED(host_fetch_rerank, FetchRerank),
+    {"exact_few_float_q1", run_checked<ExactScan, exact_few_host<false>>},
+    {"exact_few_float_q4", run_checked<ExactScan, exact_few_host<false>>},
+    {"exact_few_byte_q1", run_checked<ExactScan, exact_few_host<true>>},
+    {"exact_few_byte_q4", run_checked<ExactScan, exact_few_host<true>>},
+    CHECKED(exact_select, ExactScan),
+    CHECKED(exact_join, ExactScan),
 };
 
 const Kernel* find(const char* name) {

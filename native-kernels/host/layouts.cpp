@@ -4,6 +4,7 @@
 
 #include "export.h"
 #include "vamana/convert.h"
+#include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
 #include "vamana/probe.h"
 #include "vamana/shared_layout.h"
@@ -158,6 +159,46 @@ constexpr Field kFields[] = {
     FIELD(FetchRerank, vector_stride),
     FIELD(FetchRerank, list_capacity),
     FIELD(FetchRerank, dimension),
+    STRUCT(ExactScan),
+    FIELD(ExactScan, rows),
+    FIELD(ExactScan, queries),
+    FIELD(ExactScan, accepted),
+    FIELD(ExactScan, ordinals),
+    FIELD(ExactScan, scores),
+    FIELD(ExactScan, found),
+    FIELD(ExactScan, joined),
+    FIELD(ExactScan, earlier),
+    FIELD(ExactScan, parts),
+    FIELD(ExactScan, ticket),
+    FIELD(ExactScan, copies),
+    FIELD(ExactScan, targets),
+    FIELD(ExactScan, biases),
+    FIELD(ExactScan, thresholds),
+    FIELD(ExactScan, counts),
+    FIELD(ExactScan, slacks),
+    FIELD(ExactScan, buffers),
+    FIELD(ExactScan, facts),
+    FIELD(ExactScan, score_stride),
+    FIELD(ExactScan, candidates),
+    FIELD(ExactScan, query_count),
+    FIELD(ExactScan, dimension),
+    FIELD(ExactScan, row_stride),
+    FIELD(ExactScan, query_stride),
+    FIELD(ExactScan, copy_stride),
+    FIELD(ExactScan, similarity),
+    FIELD(ExactScan, byte_scoring),
+    FIELD(ExactScan, first_ordinal),
+    FIELD(ExactScan, size),
+    FIELD(ExactScan, k),
+    FIELD(ExactScan, capacity),
+    FIELD(ExactScan, first_tile),
+    FIELD(ExactScan, tile_count),
+    FIELD(ExactScan, tiles),
+    FIELD(ExactScan, tile_step),
+    FIELD(ExactScan, packed),
+    FIELD(ExactScan, format),
+    FIELD(ExactScan, scale),
+    FIELD(ExactScan, reserved),
 };
 
 struct Constant {
@@ -201,6 +242,10 @@ constexpr Constant kConstants[] = {
     CONSTANT(kNotFinite),
     CONSTANT(kControlBytes),
     CONSTANT(kMaxDynamicShared),
+    CONSTANT(kExactNan),
+    CONSTANT(kExactFewHits),
+    CONSTANT(kExactParts),
+    CONSTANT(kExactNearestBytes),
 };
 
 }  // namespace

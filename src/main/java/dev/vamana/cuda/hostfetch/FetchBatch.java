@@ -4,6 +4,8 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchStateLayout;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
 import java.lang.foreign.MemorySegment;

@@ -4,6 +4,8 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.kernel.HostFetchLayout;
 import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.Arena;

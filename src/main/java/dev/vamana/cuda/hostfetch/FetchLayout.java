@@ -4,6 +4,7 @@ import dev.vamana.cuda.kernel.FetchStateLayout;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.memory.PinnedBuffer;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 

@@ -1,6 +1,8 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.MemorySegment;

@@ -58,6 +58,13 @@ public class LayoutTests extends KernelTestCase {
     assertEquals(library.vamana_fetch_shared_bytes(1, 96, 0), HostFetchLayout.stepSharedBytes(96));
   }
 
+  public void testExactScan() throws IllegalAccessException {
+    assertLayout("ExactScan", ExactScanLayout.class);
+    assertConstant(ExactLimits.FEW_HITS, "kExactFewHits");
+    assertConstant(ExactLimits.MOST_PARTS, "kExactParts");
+    assertConstant(ExactLimits.NEAREST_BYTES, "kExactNearestBytes");
+  }
+
   public void testEveryFetchStepHasItsKernels() {
     assertEquals(1, library.vamana_host_has_kernel(FetchStep.BEGIN));
     assertEquals(1, library.vamana_host_has_kernel(FetchStep.RERANK));

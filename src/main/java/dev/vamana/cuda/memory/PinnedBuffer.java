@@ -1,14 +1,13 @@
-package dev.vamana.cuda.hostfetch;
+package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.MemorySegment;
 
 /** Pinned memory that grows as needed and loses its contents when it does. */
-final class PinnedBuffer {
+public final class PinnedBuffer {
 
   /** Most bytes of one. */
-  static final long MAX_BYTES = 1L << 30;
+  public static final long MAX_BYTES = 1L << 30;
 
   private static final long GRANULARITY = 1L << 16;
 
@@ -16,7 +15,12 @@ final class PinnedBuffer {
   private final SessionHostMemory account;
   private CudaDriver.PinnedMemory memory;
 
-  PinnedBuffer(CudaDriver driver, SessionHostMemory account) {
+  /**
+   * Makes an empty one.
+   *
+   * @param account counts its bytes
+   */
+  public PinnedBuffer(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
     this.account = account;
   }
@@ -26,7 +30,7 @@ final class PinnedBuffer {
    *
    * @throws dev.vamana.cuda.driver.GpuException if they cannot be had, or the account refuses them
    */
-  void ensure(long wanted) {
+  public void ensure(long wanted) {
     if (memory == null || wanted > memory.segment().byteSize()) {
       free();
       long bytes = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
@@ -41,16 +45,18 @@ final class PinnedBuffer {
     }
   }
 
-  MemorySegment segment() {
+  /** The bytes. */
+  public MemorySegment segment() {
     return memory.segment();
   }
 
   /** Where the device sees the first byte. */
-  long address() {
+  public long address() {
     return memory.deviceAddress();
   }
 
-  void free() {
+  /** Gives the memory back; nothing may be using it. */
+  public void free() {
     if (memory != null) {
       CudaDriver.PinnedMemory old = memory;
       memory = null;

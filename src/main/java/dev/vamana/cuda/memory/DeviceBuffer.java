@@ -1,9 +1,9 @@
-package dev.vamana.cuda.hostfetch;
+package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
 
 /** Device memory that grows as needed and loses its contents when it does. */
-final class DeviceBuffer {
+public final class DeviceBuffer {
 
   private static final long GRANULARITY = 1L << 20;
 
@@ -11,12 +11,13 @@ final class DeviceBuffer {
   private long address;
   private long bytes;
 
-  DeviceBuffer(CudaDriver driver) {
+  /** Makes an empty one. */
+  public DeviceBuffer(CudaDriver driver) {
     this.driver = driver;
   }
 
   /** The address of at least so many bytes. Nothing may be using the old ones. */
-  long ensure(long wanted) {
+  public long ensure(long wanted) {
     if (wanted > bytes) {
       free();
       long rounded = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
@@ -26,7 +27,8 @@ final class DeviceBuffer {
     return address;
   }
 
-  void free() {
+  /** Gives the memory back; nothing may be using it. */
+  public void free() {
     if (bytes > 0) {
       long old = address;
       bytes = 0;

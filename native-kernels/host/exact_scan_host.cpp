@@ -1,0 +1,93 @@
+#include "exact_scan_host.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "vamana/score.h"
+
+namespace vamana {
+
+namespace {
+
+template <bool BYTES>
+uint32_t order_of(const ExactScan& p, uint32_t query, uint32_t row) {
+  const float* target =
+      reinterpret_cast<const float*>(p.queries + static_cast<uint64_t>(query) * p.query_stride);
+  const uint8_t* source = reinterpret_cast<const uint8_t*>(p.rows) +
+                          static_cast<uint64_t>(row) * p.row_stride;
+  Sums sums{0, 0};
+  float norm = 0;
+  for (uint32_t d = 0; d < p.dimension; d++) {
+    float x = BYTES ? static_cast<float>(reinterpret_cast<const int8_t*>(source)[d])
+                    : reinterpret_cast<const float*>(source)[d];
+    accumulate(sums, p.similarity == kEuclidean, target[d], x);
+    norm = fmaf(target[d], target[d], norm);
+  }
+  return exact_order(score_of(p.similarity, p.byte_scoring != 0, p.dimension, sums, norm));
+}
+
+// Sorts keys and writes the best k.
+void write_best(const ExactScan& p, uint32_t query, std::vector<uint64_t>& keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.resize(p.k, kNoKey);
+  std::copy(keys.begin(), keys.end(),
+            reinterpret_cast<uint64_t*>(p.found) + static_cast<uint64_t>(query) * p.k);
+}
+
+}  // namespace
+
+template <bool BYTES>
+std::string exact_few_host(const ExactScan& p) {
+  if (p.scores == 0 && p.k > kExactFewHits) {
+    return "exact_few keeps at most " + std::to_string(kExactFewHits) + " hits";
+  }
+  for (uint32_t query = 0; query < p.query_count; query++) {
+    std::vector<uint64_t> keys;
+    for (uint32_t i = 0; i < p.candidates; i++) {
+      uint32_t row = exact_row(p, i);
+      uint32_t order = row == kUnusedSlot ? kExactExcluded : order_of<BYTES>(p, query, row);
+      if (p.scores != 0) {
+        reinterpret_cast<uint32_t*>(p.scores)[query * p.score_stride + i] = order;
+      } else if (order != kExactExcluded) {
+        keys.push_back(exact_key(order, exact_ordinal(p, i)));
+      }
+    }
+    if (p.scores == 0) {
+      write_best(p, query, keys);
+    }
+  }
+  return "";
+}
+
+template std::string exact_few_host<false>(const ExactScan&);
+template std::string exact_few_host<true>(const ExactScan&);
+
+std::string exact_select_host(const ExactScan& p) {
+  for (uint32_t query = 0; query < p.query_count; query++) {
+    const uint32_t* values =
+        reinterpret_cast<const uint32_t*>(p.scores) + query * p.score_stride;
+    std::vector<uint64_t> keys;
+    for (uint32_t i = 0; i < p.candidates; i++) {
+      if (values[i] != kExactExcluded) {
+        keys.push_back(exact_key(values[i], exact_ordinal(p, i)));
+      }
+    }
+    write_best(p, query, keys);
+  }
+  return "";
+}
+
+std::string exact_join_host(const ExactScan& p) {
+  for (uint32_t query = 0; query < p.query_count; query++) {
+    const uint64_t offset = static_cast<uint64_t>(query) * p.k;
+    const uint64_t* found = reinterpret_cast<const uint64_t*>(p.found) + offset;
+    const uint64_t* earlier = reinterpret_cast<const uint64_t*>(p.earlier) + offset;
+    std::vector<uint64_t> keys(found, found + p.k);
+    keys.insert(keys.end(), earlier, earlier + p.k);
+    std::sort(keys.begin(), keys.end());
+    std::copy(keys.begin(), keys.begin() + p.k, reinterpret_cast<uint64_t*>(p.joined) + offset);
+  }
+  return "";
+}
+
+}  // namespace vamana

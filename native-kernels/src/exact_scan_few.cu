@@ -1,0 +1,221 @@
+// Exact search for a few queries: every row is read once, at the speed of memory. With
+// ExactScan.scores all scores are written; without, each block keeps the best k of its rows, and
+// the block that ends last joins what all have kept.
+//
+// Launch: blocks, 256 threads, shared memory for one Nearest a query and the queries, which are
+// padded to whole chunks. If scores are written, the blocks are a multiple of the groups of queries.
+#include "exact_scan/nearest.cuh"
+#include "exact_scan/rows.cuh"
+
+namespace {
+
+using namespace vamana;
+
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kGroups = kThreads / kRowLanes;
+
+struct Shared {
+  Nearest* nearest;
+  float* queries;
+  uint32_t query_floats;
+};
+
+template <int QUERIES>
+__device__ __forceinline__ Shared shared_memory(const ExactScan& p, uint8_t* memory) {
+  Shared shared;
+  shared.nearest = reinterpret_cast<Nearest*>(memory);
+  shared.queries =
+      reinterpret_cast<float*>(memory + (p.scores == 0 ? QUERIES * sizeof(Nearest) : 0));
+  shared.query_floats = (p.dimension + 15) / 16 * 16;
+  return shared;
+}
+
+template <int QUERIES>
+__device__ __forceinline__ void load_queries(const ExactScan& p, const Shared& shared,
+                                             uint32_t first, float (&norms)[QUERIES]) {
+#pragma unroll
+  for (int q = 0; q < QUERIES; q++) {
+    const float* source =
+        reinterpret_cast<const float*>(p.queries + static_cast<uint64_t>(first + q) * p.query_stride);
+    for (uint32_t d = threadIdx.x; d < shared.query_floats; d += kThreads) {
+      shared.queries[q * shared.query_floats + d] =
+          first + q < p.query_count && d < p.dimension ? source[d] : 0;
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int q = 0; q < QUERIES; q++) {
+    norms[q] = 0;
+  }
+  if (p.similarity == kCosine) {
+#pragma unroll
+    for (int q = 0; q < QUERIES; q++) {
+      float norm = 0;
+      for (uint32_t d = threadIdx.x % kRowLanes; d < p.dimension; d += kRowLanes) {
+        const float value = shared.queries[q * shared.query_floats + d];
+        norm = fmaf(value, value, norm);
+      }
+      norms[q] = sum_of_row(norm);
+    }
+  }
+}
+
+// Joins the parts of one query by the whole block.
+__device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint32_t query) {
+  const uint64_t* parts = reinterpret_cast<const uint64_t*>(p.parts) +
+                          static_cast<uint64_t>(query) * gridDim.x * p.k;
+  uint64_t* found = reinterpret_cast<uint64_t*>(p.found) + static_cast<uint64_t>(query) * p.k;
+  __syncthreads();
+  clear(nearest);
+  __syncthreads();
+  // the k-th best of the parts' best is no better than the k-th best of all
+  for (uint32_t i = threadIdx.x; i < gridDim.x; i += kThreads) {
+    offer(nearest, __ldcg(parts + static_cast<uint64_t>(i) * p.k));
+  }
+  __syncthreads();
+  settle(nearest, p.k);
+  if (threadIdx.x == 0) {
+    nearest.count = 0;
+    nearest.limit = nearest.limit == kNoKey ? kNoKey : nearest.limit + 1;
+  }
+  __syncthreads();
+  const uint32_t total = gridDim.x * p.k;
+  for (uint32_t base = 0; base < total; base += kThreads) {
+    const uint32_t i = base + threadIdx.x;
+    offer(nearest, i < total ? __ldcg(parts + i) : kNoKey);
+    if (__syncthreads_or(nearest.count > kNearestSlots - kThreads)) {
+      settle(nearest, p.k);
+    }
+  }
+  settle(nearest, p.k);
+  for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
+    found[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
+  }
+}
+
+// Keeps what this block has found; the last block joins.
+template <int QUERIES>
+__device__ __forceinline__ void finish(const ExactScan& p, const Shared& shared) {
+  __shared__ bool last;
+  for (uint32_t q = 0; q < p.query_count; q++) {
+    Nearest& nearest = shared.nearest[q];
+    settle(nearest, p.k);
+    uint64_t* part = reinterpret_cast<uint64_t*>(p.parts) +
+                     (static_cast<uint64_t>(q) * gridDim.x + blockIdx.x) * p.k;
+    for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
+      part[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
+    }
+  }
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    uint32_t* ticket = reinterpret_cast<uint32_t*>(p.ticket);
+    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+    if (last) {
+      *ticket = 0;
+    }
+  }
+  __syncthreads();
+  if (last) {
+    __threadfence();
+    for (uint32_t q = 0; q < p.query_count; q++) {
+      join(p, shared.nearest[q], q);
+    }
+  }
+}
+
+template <bool BYTES, int QUERIES>
+__device__ __forceinline__ void scan(const ExactScan& p) {
+  // sixteen bytes become as many floats, which would not all fit the registers
+  constexpr int kRows = BYTES && QUERIES > 1 ? 1 : 2;
+  extern __shared__ __align__(16) uint8_t memory[];
+  const Shared shared = shared_memory<QUERIES>(p, memory);
+  const bool select = p.scores == 0;
+  const uint32_t groups = select ? 1 : (p.query_count + QUERIES - 1) / QUERIES;
+  const uint32_t first = blockIdx.x % groups * QUERIES;
+  float norms[QUERIES];
+  load_queries<QUERIES>(p, shared, first, norms);
+  if (select) {
+    for (int q = 0; q < QUERIES; q++) {
+      clear(shared.nearest[q]);
+    }
+    __syncthreads();
+  }
+  const uint32_t lane = threadIdx.x % kRowLanes;
+  const uint32_t group = threadIdx.x / kRowLanes;
+  const uint32_t step = kGroups * kRows;
+  for (uint64_t base = static_cast<uint64_t>(blockIdx.x / groups) * step; base < p.candidates;
+       base += static_cast<uint64_t>(gridDim.x / groups) * step) {
+    const uint8_t* rows[kRows];
+    uint32_t numbers[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; r++) {
+      const uint64_t candidate = base + r * kGroups + group;
+      numbers[r] = candidate < p.candidates
+                       ? exact_row(p, static_cast<uint32_t>(candidate))
+                       : kUnusedSlot;
+      const uint32_t row = numbers[r] == kUnusedSlot ? 0 : numbers[r];
+      rows[r] = reinterpret_cast<const uint8_t*>(p.rows) + static_cast<uint64_t>(row) * p.row_stride;
+    }
+    float sums[kRows][QUERIES];
+    float squares[kRows];
+    sum_rows<BYTES>(p.similarity == kEuclidean, rows, shared.queries, shared.query_floats,
+                    p.dimension, sums, squares);
+#pragma unroll
+    for (int r = 0; r < kRows; r++) {
+      const uint64_t candidate = base + r * kGroups + group;
+      // lane q of a row scores query q
+      float sum = sums[r][0];
+      float norm = norms[0];
+#pragma unroll
+      for (int q = 1; q < QUERIES; q++) {
+        sum = lane == q ? sums[r][q] : sum;
+        norm = lane == q ? norms[q] : norm;
+      }
+      if (lane < QUERIES && first + lane < p.query_count && candidate < p.candidates) {
+        const float score = score_of(p.similarity, p.byte_scoring != 0, p.dimension,
+                                     Sums{sum, squares[r]}, norm);
+        const uint32_t order =
+            numbers[r] == kUnusedSlot ? kExactExcluded : exact_order(score);
+        if (!select) {
+          reinterpret_cast<uint32_t*>(p.scores)[(first + lane) * p.score_stride + candidate] = order;
+        } else if (order != kExactExcluded) {
+          offer(shared.nearest[lane], exact_key(order, exact_ordinal(p, static_cast<uint32_t>(candidate))));
+        }
+      }
+    }
+    if (select) {
+      // appended by all, then looked at, and appended again behind the second barrier only
+      __syncthreads();
+      bool full = false;
+      if (threadIdx.x < QUERIES) {
+        full = shared.nearest[threadIdx.x].count > kNearestSlots - step;
+      }
+      if (__syncthreads_or(full)) {
+        for (int q = 0; q < QUERIES; q++) {
+          if (shared.nearest[q].count > kNearestSlots - step) {
+            settle(shared.nearest[q], p.k);
+          }
+        }
+        __syncthreads();
+      }
+    }
+  }
+  if (select) {
+    __syncthreads();
+    finish<QUERIES>(p, shared);
+  }
+}
+
+}  // namespace
+
+#define EXACT_FEW(name, bytes, queries)                                                    \
+  extern "C" __global__ void __launch_bounds__(kThreads, 3)                                \
+      exact_few_##name##_q##queries(const __grid_constant__ ExactScan p) {                 \
+    scan<bytes, queries>(p);                                                               \
+  }
+
+EXACT_FEW(float, false, 1)
+EXACT_FEW(float, false, 4)
+EXACT_FEW(byte, true, 1)
+EXACT_FEW(byte, true, 4)

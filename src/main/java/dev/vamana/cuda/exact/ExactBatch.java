@@ -1,0 +1,126 @@
+package dev.vamana.cuda.exact;
+
+import org.apache.lucene.index.VectorEncoding;
+
+/** Queries that are answered together: as many hits for each, among the same candidates. */
+public final class ExactBatch {
+
+  /** Most hits of a query. */
+  public static final int MAX_K = 10_000;
+
+  private final float[][] floats;
+  private final byte[][] bytes;
+  private final int k;
+  private final long acceptedBits;
+  private final int[] ordinals;
+
+  private ExactBatch(float[][] floats, byte[][] bytes, int k, long acceptedBits, int[] ordinals) {
+    if (k < 1 || k > MAX_K) {
+      throw new IllegalArgumentException("k must be 1 to " + MAX_K + ", got " + k);
+    }
+    this.floats = floats;
+    this.bytes = bytes;
+    this.k = k;
+    this.acceptedBits = acceptedBits;
+    this.ordinals = ordinals;
+  }
+
+  /**
+   * Queries over rows of floats, all of which may be found.
+   *
+   * @param queries as many components each as the rows
+   * @param k hits of each, 1 to 10,000
+   */
+  public static ExactBatch of(float[][] queries, int k) {
+    return new ExactBatch(queries, null, k, 0, null);
+  }
+
+  /**
+   * Queries over rows of bytes, all of which may be found.
+   *
+   * @param queries as many components each as the rows
+   * @param k hits of each, 1 to 10,000
+   */
+  public static ExactBatch of(byte[][] queries, int k) {
+    return new ExactBatch(null, queries, k, 0, null);
+  }
+
+  /**
+   * The same queries, among the ordinals of a bitset.
+   *
+   * @param bits where the device has 64-bit words, bit o of word o/64 for ordinal o, for all rows
+   */
+  public ExactBatch accepting(long bits) {
+    return new ExactBatch(floats, bytes, k, bits, null);
+  }
+
+  /**
+   * The same queries, among a few ordinals: only their rows are read.
+   *
+   * @param accepted ascending ordinals of rows, each once; not changed and not kept after the
+   *     search
+   */
+  public ExactBatch among(int[] accepted) {
+    for (int i = 0; i < accepted.length; i++) {
+      if (accepted[i] < 0 || (i > 0 && accepted[i] <= accepted[i - 1])) {
+        throw new IllegalArgumentException(
+            "accepted ordinals must ascend from 0, got " + accepted[i] + " at " + i);
+      }
+    }
+    return new ExactBatch(floats, bytes, k, 0, accepted);
+  }
+
+  /** Number of queries. */
+  public int size() {
+    return floats != null ? floats.length : bytes.length;
+  }
+
+  /** Hits of a query. */
+  public int k() {
+    return k;
+  }
+
+  VectorEncoding encoding() {
+    return floats != null ? VectorEncoding.FLOAT32 : VectorEncoding.BYTE;
+  }
+
+  float[] floats(int query) {
+    return floats[query];
+  }
+
+  byte[] bytes(int query) {
+    return bytes[query];
+  }
+
+  /** Address of a bitset; 0 without. */
+  long acceptedBits() {
+    return acceptedBits;
+  }
+
+  /** Accepted ordinals; null for all, or those of the bitset. */
+  int[] ordinals() {
+    return ordinals;
+  }
+
+  /** Whether the queries fit the rows; throws if not. */
+  void check(ExactRows rows) {
+    if (encoding() != rows.encoding()) {
+      throw new IllegalArgumentException(
+          "queries of " + encoding() + " over rows of " + rows.encoding());
+    }
+    for (int q = 0; q < size(); q++) {
+      int length = floats != null ? floats[q].length : bytes[q].length;
+      if (length != rows.dimension()) {
+        throw new IllegalArgumentException(
+            "query " + q + " has " + length + " components, rows have " + rows.dimension());
+      }
+    }
+    if (ordinals != null && ordinals.length > 0 && ordinals[ordinals.length - 1] >= rows.size()) {
+      throw new IllegalArgumentException(
+          "accepted ordinal "
+              + ordinals[ordinals.length - 1]
+              + " is not below the number of rows, "
+              + rows.size());
+    }
+  }
+}

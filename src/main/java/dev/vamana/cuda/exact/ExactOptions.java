@@ -1,0 +1,31 @@
+package dev.vamana.cuda.exact;
+
+/**
+ * Bounds of what a search takes.
+ *
+ * @param scratchBytes device memory for scores, copies and buffers, 16 MiB or more; searches that
+ *     need more are done in parts
+ * @param tileBytes pinned and device memory of each of the two tiles that rows come through if they
+ *     are not on the device, 64 KiB to 1 GiB
+ */
+public record ExactOptions(long scratchBytes, long tileBytes) {
+
+  /** Enough for a million vectors of 128 dimensions at once. */
+  public static final ExactOptions DEFAULT = new ExactOptions(512L << 20, 32L << 20);
+
+  private static final long LEAST_SCRATCH = 16L << 20;
+  private static final long LEAST_TILE = 64L << 10;
+  private static final long MOST_TILE = 1L << 30;
+
+  /** Checks the ranges. */
+  public ExactOptions {
+    if (scratchBytes < LEAST_SCRATCH) {
+      throw new IllegalArgumentException(
+          "scratchBytes must be at least " + LEAST_SCRATCH + ", got " + scratchBytes);
+    }
+    if (tileBytes < LEAST_TILE || tileBytes > MOST_TILE) {
+      throw new IllegalArgumentException(
+          "tileBytes must be " + LEAST_TILE + " to " + MOST_TILE + ", got " + tileBytes);
+    }
+  }
+}

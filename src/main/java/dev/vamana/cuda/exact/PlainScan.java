@@ -1,0 +1,155 @@
+package dev.vamana.cuda.exact;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.ExactLimits;
+import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.memory.DeviceBuffer;
+import org.apache.lucene.index.VectorEncoding;
+
+/**
+ * Scans in single precision. A few queries with few hits take one launch, which reads every row
+ * once; for others the scores of some queries are written and the best are selected from them.
+ */
+final class PlainScan {
+
+  /** Most queries that go through launches that read all rows. */
+  static final int FEW_QUERIES = 16;
+
+  private static final int GROUP = 4;
+  private static final int THREADS = 256;
+  private static final int ROWS_A_STEP = 64;
+  private static final int BLOCKS_PER_MULTIPROCESSOR = 3;
+  private static final int SELECT_THREADS = 1024;
+
+  private final CudaDriver driver;
+  private final long scratchBytes;
+  private final DeviceBuffer parts;
+  private final DeviceBuffer scores;
+  private final DeviceBuffer ticket;
+  private boolean ticketReady;
+
+  PlainScan(Scratch scratch, long scratchBytes) {
+    this.driver = scratch.driver();
+    this.scratchBytes = scratchBytes;
+    parts = scratch.device();
+    scores = scratch.device();
+    ticket = scratch.device();
+  }
+
+  /** Candidates of a tile at most. */
+  int mostCandidates() {
+    return (int) Math.min(Integer.MAX_VALUE - 1023L, scratchBytes / Integer.BYTES);
+  }
+
+  /**
+   * Launches the search of a tile.
+   *
+   * @param parameters with what concerns rows, batch and tile
+   * @param queries where some queries of the batch are
+   * @param queryStride bytes from one to the next
+   * @param count number of these queries
+   * @param found receives k keys for each
+   */
+  void run(
+      ScanParameters parameters,
+      ExactRows rows,
+      ExactBatch batch,
+      Tile tile,
+      long queries,
+      int queryStride,
+      int count,
+      long found,
+      long stream) {
+    parameters.number(ExactScanLayout.QUERY_STRIDE, queryStride);
+    if (count <= FEW_QUERIES && batch.k() <= ExactLimits.FEW_HITS) {
+      few(parameters, rows, batch, tile, queries, queryStride, count, found, stream);
+      return;
+    }
+    long scoreStride = (tile.candidates() + 3L) / 4 * 4;
+    int most = (int) Math.max(1, Math.min(count, scratchBytes / (scoreStride * Integer.BYTES)));
+    long address = scores.ensure(most * scoreStride * Integer.BYTES);
+    for (int first = 0; first < count; first += most) {
+      int now = Math.min(most, count - first);
+      parameters
+          .address(ExactScanLayout.SCORES, address)
+          .address(ExactScanLayout.SCORE_STRIDE, scoreStride)
+          .address(ExactScanLayout.QUERIES, queries + (long) first * queryStride)
+          .address(ExactScanLayout.FOUND, found + (long) first * batch.k() * Long.BYTES)
+          .number(ExactScanLayout.QUERY_COUNT, now);
+      int width = now == 1 ? 1 : GROUP;
+      int groups = (now + width - 1) / width;
+      int blocks = blocks(tile.candidates()) * groups;
+      launch(kernel(rows, width), blocks, THREADS, queryBytes(rows, width), parameters, stream);
+      launch("exact_select", now, SELECT_THREADS, selectBytes(batch.k()), parameters, stream);
+    }
+    parameters.address(ExactScanLayout.SCORES, 0);
+  }
+
+  private void few(
+      ScanParameters parameters,
+      ExactRows rows,
+      ExactBatch batch,
+      Tile tile,
+      long queries,
+      int queryStride,
+      int count,
+      long found,
+      long stream) {
+    int blocks = blocks(tile.candidates());
+    parameters
+        .address(ExactScanLayout.SCORES, 0)
+        .address(
+            ExactScanLayout.PARTS, parts.ensure((long) GROUP * blocks * batch.k() * Long.BYTES))
+        .address(ExactScanLayout.TICKET, ticket(stream));
+    for (int first = 0; first < count; first += GROUP) {
+      int now = Math.min(GROUP, count - first);
+      int width = now == 1 ? 1 : GROUP;
+      parameters
+          .address(ExactScanLayout.QUERIES, queries + (long) first * queryStride)
+          .address(ExactScanLayout.FOUND, found + (long) first * batch.k() * Long.BYTES)
+          .number(ExactScanLayout.QUERY_COUNT, now);
+      launch(
+          kernel(rows, width),
+          blocks,
+          THREADS,
+          width * ExactLimits.NEAREST_BYTES + queryBytes(rows, width),
+          parameters,
+          stream);
+    }
+  }
+
+  private long ticket(long stream) {
+    long address = ticket.ensure(Integer.BYTES);
+    if (ticketReady == false) {
+      driver.fill(address, (byte) 0, Integer.BYTES, stream);
+      ticketReady = true;
+    }
+    return address;
+  }
+
+  private int blocks(int candidates) {
+    int useful = (int) ((candidates + ROWS_A_STEP - 1L) / ROWS_A_STEP);
+    int most =
+        Math.min(
+            ExactLimits.MOST_PARTS, driver.device().multiprocessors() * BLOCKS_PER_MULTIPROCESSOR);
+    return Math.max(1, Math.min(most, useful));
+  }
+
+  private static String kernel(ExactRows rows, int width) {
+    String encoding = rows.encoding() == VectorEncoding.BYTE ? "byte" : "float";
+    return "exact_few_" + encoding + "_q" + width;
+  }
+
+  private static int queryBytes(ExactRows rows, int width) {
+    return width * ((rows.dimension() + 15) / 16 * 16) * Float.BYTES;
+  }
+
+  private static int selectBytes(int k) {
+    return Math.max(1, Integer.highestOneBit(2 * k - 1)) * Long.BYTES;
+  }
+
+  private void launch(
+      String kernel, int blocks, int threads, int shared, ScanParameters parameters, long stream) {
+    driver.launch(driver.kernel(kernel), blocks, threads, shared, parameters.block(), stream);
+  }
+}

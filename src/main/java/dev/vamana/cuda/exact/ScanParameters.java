@@ -1,0 +1,50 @@
+package dev.vamana.cuda.exact;
+
+import dev.vamana.cuda.kernel.ExactScanLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.apache.lucene.index.VectorEncoding;
+
+/** The parameter block of the kernels, field by field. */
+final class ScanParameters {
+
+  private final MemorySegment block = Arena.ofAuto().allocate(ExactScanLayout.BYTES, Long.BYTES);
+
+  MemorySegment block() {
+    return block;
+  }
+
+  /** Sets an address, or another field of 64 bits. */
+  ScanParameters address(long field, long value) {
+    block.set(ValueLayout.JAVA_LONG, field, value);
+    return this;
+  }
+
+  /** Sets a field of 32 bits. */
+  ScanParameters number(long field, int value) {
+    block.set(ValueLayout.JAVA_INT, field, value);
+    return this;
+  }
+
+  /** Clears everything, and sets what depends on the rows and the batch alone. */
+  ScanParameters begin(ExactRows rows, ExactBatch batch) {
+    block.fill((byte) 0);
+    return number(ExactScanLayout.DIMENSION, rows.dimension())
+        .number(ExactScanLayout.SIMILARITY, rows.similarity().ordinal())
+        .number(ExactScanLayout.BYTE_SCORING, rows.encoding() == VectorEncoding.BYTE ? 1 : 0)
+        .number(ExactScanLayout.K, batch.k())
+        .address(ExactScanLayout.ACCEPTED, batch.acceptedBits());
+  }
+
+  /** Sets what is searched. */
+  ScanParameters tile(Tile tile) {
+    return address(ExactScanLayout.ROWS, tile.rows())
+        .address(ExactScanLayout.ORDINALS, tile.ordinals())
+        .number(ExactScanLayout.ROW_STRIDE, tile.stride())
+        .number(ExactScanLayout.SIZE, tile.size())
+        .number(ExactScanLayout.FIRST_ORDINAL, tile.firstOrdinal())
+        .number(ExactScanLayout.CANDIDATES, tile.candidates())
+        .number(ExactScanLayout.PACKED, tile.packed() ? 1 : 0);
+  }
+}

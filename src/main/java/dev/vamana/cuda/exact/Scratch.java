@@ -1,0 +1,74 @@
+package dev.vamana.cuda.exact;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.PinnedBuffer;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Memory, streams and events of one engine, which are freed together. */
+final class Scratch {
+
+  private final CudaDriver driver;
+  private final SessionHostMemory account;
+  private final List<DeviceBuffer> device = new ArrayList<>();
+  private final List<PinnedBuffer> pinned = new ArrayList<>();
+  private final List<Long> streams = new ArrayList<>();
+  private final List<Long> events = new ArrayList<>();
+
+  Scratch(CudaDriver driver, SessionHostMemory account) {
+    this.driver = driver;
+    this.account = account;
+  }
+
+  CudaDriver driver() {
+    return driver;
+  }
+
+  DeviceBuffer device() {
+    DeviceBuffer buffer = new DeviceBuffer(driver);
+    device.add(buffer);
+    return buffer;
+  }
+
+  PinnedBuffer pinned() {
+    PinnedBuffer buffer = new PinnedBuffer(driver, account);
+    pinned.add(buffer);
+    return buffer;
+  }
+
+  long stream() {
+    long stream = driver.createStream();
+    streams.add(stream);
+    return stream;
+  }
+
+  long event() {
+    long event = driver.createEvent();
+    events.add(event);
+    return event;
+  }
+
+  /** Waits until the event is done. */
+  void await(long event) {
+    while (driver.done(event) == false) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Waits until nothing runs. */
+  void synchronize() {
+    streams.forEach(driver::synchronize);
+  }
+
+  /** Gives everything back; nothing runs. */
+  void free() {
+    device.forEach(DeviceBuffer::free);
+    pinned.forEach(PinnedBuffer::free);
+    events.forEach(driver::destroyEvent);
+    streams.forEach(driver::destroyStream);
+    events.clear();
+    streams.clear();
+  }
+}

@@ -1,0 +1,145 @@
+package dev.vamana.cuda.exact;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.PinnedBuffer;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Cuts the candidates of a search into tiles. Rows that are not on the device come there through
+ * two lanes, so that one tile is copied while another is searched.
+ */
+final class TileSource {
+
+  private final Scratch scratch;
+  private final long tileBytes;
+  private final PinnedBuffer pinnedOrdinals;
+  private final DeviceBuffer deviceOrdinals;
+  private Lane[] lanes;
+  private int next;
+
+  /** Searches one tile; launches only. */
+  @FunctionalInterface
+  interface Body {
+    /** Launches the search of a tile. */
+    void run(Tile tile);
+  }
+
+  private final class Lane {
+    private final PinnedBuffer pinned = scratch.pinned();
+    private final DeviceBuffer device = scratch.device();
+    private final long stream = scratch.stream();
+    private final long copied = scratch.event();
+    private final long used = scratch.event();
+  }
+
+  TileSource(Scratch scratch, long tileBytes) {
+    this.scratch = scratch;
+    this.tileBytes = tileBytes;
+    pinnedOrdinals = scratch.pinned();
+    deviceOrdinals = scratch.device();
+  }
+
+  /** Number of tiles of at most so many candidates that {@link #forEach} makes. */
+  int count(ExactRows rows, ExactBatch batch, int most) {
+    int size = tileSize(rows, most);
+    return (candidates(rows, batch) + size - 1) / size;
+  }
+
+  static int candidates(ExactRows rows, ExactBatch batch) {
+    return batch.ordinals() == null ? rows.size() : batch.ordinals().length;
+  }
+
+  private int tileSize(ExactRows rows, int most) {
+    if (rows.resident()) {
+      return most;
+    }
+    return (int) Math.max(1, Math.min(most, tileBytes / rows.packedStride()));
+  }
+
+  /**
+   * Runs the body for every tile, in stream order.
+   *
+   * @param stream on which the body launches
+   */
+  void forEach(ExactRows rows, ExactBatch batch, int most, long stream, Body body) {
+    int size = tileSize(rows, most);
+    int candidates = candidates(rows, batch);
+    long ordinals = batch.ordinals() == null ? 0 : stageOrdinals(batch.ordinals(), stream);
+    for (int first = 0; first < candidates; first += size) {
+      int count = Math.min(size, candidates - first);
+      if (rows.resident()) {
+        body.run(resident(rows, ordinals, first, count));
+      } else {
+        Lane lane = lane();
+        Tile tile = bring(lane, rows, batch.ordinals(), ordinals, first, count);
+        scratch.driver().await(lane.copied, stream);
+        body.run(tile);
+        scratch.driver().record(lane.used, stream);
+      }
+    }
+  }
+
+  private static Tile resident(ExactRows rows, long ordinals, int first, int count) {
+    if (ordinals != 0) {
+      long own = ordinals + (long) first * Integer.BYTES;
+      return new Tile(rows.address(), rows.stride(), rows.size(), 0, own, count, false);
+    }
+    long address = rows.address() + (long) first * rows.stride();
+    return new Tile(address, rows.stride(), count, first, 0, count, false);
+  }
+
+  private long stageOrdinals(int[] ordinals, long stream) {
+    long bytes = (long) ordinals.length * Integer.BYTES;
+    if (bytes == 0) {
+      return 0;
+    }
+    pinnedOrdinals.ensure(bytes);
+    MemorySegment.copy(
+        ordinals, 0, pinnedOrdinals.segment(), ValueLayout.JAVA_INT, 0, ordinals.length);
+    long address = deviceOrdinals.ensure(bytes);
+    scratch.driver().copyToDevice(address, pinnedOrdinals.segment().asSlice(0, bytes), stream);
+    return address;
+  }
+
+  private Lane lane() {
+    if (lanes == null) {
+      lanes = new Lane[] {new Lane(), new Lane()};
+      for (Lane lane : lanes) {
+        scratch.driver().record(lane.used, lane.stream);
+      }
+    }
+    Lane lane = lanes[next];
+    next = (next + 1) % lanes.length;
+    scratch.await(lane.used);
+    return lane;
+  }
+
+  private Tile bring(
+      Lane lane, ExactRows rows, int[] ordinals, long deviceOrdinals, int first, int count) {
+    int stride = rows.packedStride();
+    long bytes = (long) count * stride;
+    lane.pinned.ensure(bytes);
+    long address = lane.device.ensure(bytes);
+    MemorySegment target = lane.pinned.segment();
+    if (ordinals == null && rows.stride() == stride) {
+      long from = (long) first * stride;
+      long all = Math.min(bytes, rows.host().byteSize() - from);
+      MemorySegment.copy(rows.host(), from, target, 0, all);
+    } else {
+      long width = (long) rows.dimension() * rows.encoding().byteSize;
+      for (int i = 0; i < count; i++) {
+        long row = ordinals == null ? first + i : ordinals[first + i];
+        MemorySegment.copy(rows.host(), row * rows.stride(), target, (long) i * stride, width);
+      }
+    }
+    CudaDriver driver = scratch.driver();
+    driver.copyToDevice(address, target.asSlice(0, bytes), lane.stream);
+    driver.record(lane.copied, lane.stream);
+    return ordinals == null
+        ? new Tile(address, stride, count, first, 0, count, false)
+        : new Tile(
+            address, stride, count, 0, deviceOrdinals + (long) first * Integer.BYTES, count, true);
+  }
+}

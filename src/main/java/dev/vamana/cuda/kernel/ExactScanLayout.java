@@ -1,0 +1,128 @@
+package dev.vamana.cuda.kernel;
+
+/**
+ * {@code vamana::ExactScan} of native-kernels/include/vamana/exact_scan.h, the parameter of the
+ * kernels of exact search: byte offsets of its fields, each named as there. Addresses and {@code
+ * SCORE_STRIDE} are 64 bits wide, other fields 32, in native byte order.
+ */
+public final class ExactScanLayout {
+
+  /** Size of the block. */
+  public static final int BYTES = 232;
+
+  /** Address of rows of {@code ROW_STRIDE} bytes: floats, or signed bytes. */
+  public static final long ROWS = 0;
+
+  /** Address of queries of {@code QUERY_STRIDE} bytes: floats. */
+  public static final long QUERIES = 8;
+
+  /** Address of a bitset of ordinals in 64-bit words, or 0. */
+  public static final long ACCEPTED = 16;
+
+  /** Address of ascending ordinals, one a candidate, or 0. */
+  public static final long ORDINALS = 24;
+
+  /** Address of scores of every query and candidate, or 0. */
+  public static final long SCORES = 32;
+
+  /** Address of {@code K} keys a query. */
+  public static final long FOUND = 40;
+
+  /** Address of {@code K} keys a query: the best of {@code FOUND} and {@code EARLIER}. */
+  public static final long JOINED = 48;
+
+  /** Address of {@code K} keys a query. */
+  public static final long EARLIER = 56;
+
+  /** Address of {@code K} keys for every query and block. */
+  public static final long PARTS = 64;
+
+  /** Address of a counter that is zero between launches. */
+  public static final long TICKET = 72;
+
+  /** Address of candidates in the format of the products. */
+  public static final long COPIES = 80;
+
+  /** Address of queries in the format of the products. */
+  public static final long TARGETS = 88;
+
+  /** Address of a number for every candidate that is added to its products. */
+  public static final long BIASES = 96;
+
+  /** Address of the smallest product of interest of every query. */
+  public static final long THRESHOLDS = 104;
+
+  /** Address of the number of entries of every buffer. */
+  public static final long COUNTS = 112;
+
+  /** Address of twice the error of the products of every query. */
+  public static final long SLACKS = 120;
+
+  /** Address of {@code CAPACITY} entries for every query. */
+  public static final long BUFFERS = 128;
+
+  /** Address of what is known about all rows. */
+  public static final long FACTS = 136;
+
+  /** Candidates from one query of {@code SCORES} to the next. */
+  public static final long SCORE_STRIDE = 144;
+
+  /** Number of candidates. */
+  public static final long CANDIDATES = 152;
+
+  /** Number of queries. */
+  public static final long QUERY_COUNT = 156;
+
+  /** Components of a row. */
+  public static final long DIMENSION = 160;
+
+  /** Bytes from one row to the next, a multiple of 16. */
+  public static final long ROW_STRIDE = 164;
+
+  /** Bytes from one query to the next, a multiple of 16. */
+  public static final long QUERY_STRIDE = 168;
+
+  /** Bytes from one copy to the next, a multiple of 64. */
+  public static final long COPY_STRIDE = 172;
+
+  /** Ordinal of the similarity. */
+  public static final long SIMILARITY = 176;
+
+  /** 1 if the vectors were indexed as bytes. */
+  public static final long BYTE_SCORING = 180;
+
+  /** Ordinal of the first row. */
+  public static final long FIRST_ORDINAL = 184;
+
+  /** Number of rows. */
+  public static final long SIZE = 188;
+
+  /** Hits of a query. */
+  public static final long K = 192;
+
+  /** Entries of a buffer. */
+  public static final long CAPACITY = 196;
+
+  /** First tile of a range. */
+  public static final long FIRST_TILE = 200;
+
+  /** Tiles of a range. */
+  public static final long TILE_COUNT = 204;
+
+  /** All tiles. */
+  public static final long TILES = 208;
+
+  /** Step of the order of tiles, coprime to their number. */
+  public static final long TILE_STEP = 212;
+
+  /** 1 if candidate i is the i-th row, though ordinals name it. */
+  public static final long PACKED = 216;
+
+  /** Format of copies and targets: 0 half precision, 1 unsigned bytes, 2 signed bytes. */
+  public static final long FORMAT = 220;
+
+  /** A float: what components are multiplied by in half precision. */
+  public static final long SCALE = 224;
+
+  private ExactScanLayout() {}
+}

@@ -1,0 +1,217 @@
+package dev.vamana.cuda.exact;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** Exact search against scans by the CPU. */
+public class ExactScansTests extends ExactTestCase {
+
+  private static final int[] DIMENSIONS = {1, 3, 16, 31, 64, 100, 128, 257};
+
+  private static VectorSimilarityFunction similarity() {
+    VectorSimilarityFunction[] values = VectorSimilarityFunction.values();
+    return values[random().nextInt(values.length)];
+  }
+
+  /** Unit vectors around a few centres, so that queries have near ones. */
+  static Vectors floats(int size, int dimension, VectorSimilarityFunction similarity) {
+    float[][] vectors = new float[size][dimension];
+    for (int i = 0; i < size; i++) {
+      double norm = 0;
+      for (int d = 0; d < dimension; d++) {
+        vectors[i][d] = (float) (random().nextGaussian() + 2 * Math.sin(i % 7 + d));
+        norm += vectors[i][d] * vectors[i][d];
+      }
+      for (int d = 0; d < dimension; d++) {
+        vectors[i][d] /= (float) Math.sqrt(norm);
+      }
+    }
+    return Vectors.of(vectors, dimension, similarity);
+  }
+
+  static Vectors integers(int size, int dimension, VectorSimilarityFunction similarity) {
+    float[][] vectors = new float[size][dimension];
+    for (float[] vector : vectors) {
+      for (int d = 0; d < dimension; d++) {
+        vector[d] = random().nextInt(256);
+      }
+    }
+    return Vectors.of(vectors, dimension, similarity);
+  }
+
+  static Vectors bytes(int size, int dimension, VectorSimilarityFunction similarity) {
+    byte[][] vectors = new byte[size][dimension];
+    for (byte[] vector : vectors) {
+      random().nextBytes(vector);
+      vector[0] = vector[0] == 0 ? 1 : vector[0];
+    }
+    return Vectors.of(vectors, dimension, similarity);
+  }
+
+  private static Vectors some(int kind, int size, int dimension, VectorSimilarityFunction of) {
+    return switch (kind) {
+      case 0 -> floats(size, dimension, of);
+      case 1 -> integers(size, dimension, of);
+      default -> bytes(size, dimension, of);
+    };
+  }
+
+  private void check(Vectors vectors, Vectors queries, int k) {
+    ExactHits hits = new ExactHits();
+    scans.search(resident(vectors), queries.batch(k), hits);
+    assertHits(vectors, queries, k, i -> true, hits);
+  }
+
+  public void testAllSimilaritiesAndEncodings() {
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      for (int kind = 0; kind < 3; kind++) {
+        int dimension = DIMENSIONS[random().nextInt(DIMENSIONS.length)];
+        Vectors vectors = some(kind, 1 + random().nextInt(2000), dimension, similarity);
+        for (int queries : new int[] {1, 2 + random().nextInt(15), 17 + random().nextInt(50)}) {
+          int k = random().nextBoolean() ? 10 : 1 + random().nextInt(300);
+          check(vectors, some(kind, queries, dimension, similarity), k);
+        }
+      }
+    }
+  }
+
+  public void testManyHits() {
+    Vectors vectors = floats(11_000, 5, similarity());
+    for (int k : new int[] {128, 129, 1000, 1024, 1025, 10_000}) {
+      check(vectors, floats(2, 5, vectors.similarity()), k);
+    }
+  }
+
+  public void testFewerRowsThanHits() {
+    Vectors vectors = floats(7, 9, similarity());
+    check(vectors, floats(1, 9, vectors.similarity()), 100);
+    check(vectors, floats(40, 9, vectors.similarity()), 100);
+    check(vectors, floats(40, 9, vectors.similarity()), 1000);
+  }
+
+  public void testNoRows() {
+    ExactHits hits = new ExactHits();
+    Vectors none = floats(0, 4, similarity());
+    scans.search(resident(none), floats(3, 4, none.similarity()).batch(10), hits);
+    assertEquals(3, hits.queries());
+    assertEquals(0, hits.ordinals(2).length);
+    Vectors some = floats(5, 4, none.similarity());
+    ExactRows rows = resident(some);
+    scans.search(rows, some.batch(10).among(new int[0]), hits);
+    assertEquals(0, hits.ordinals(4).length);
+    scans.search(rows, some.batch(10).accepting(bits(5, i -> false)), hits);
+    assertEquals(0, hits.scores(0).length);
+    scans.search(rows, ExactBatch.of(new float[0][], 3), hits);
+    assertEquals(0, hits.queries());
+  }
+
+  public void testTiesAreOrderedByOrdinal() {
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      float[][] vectors = new float[3000][];
+      Vectors distinct = integers(3, 20, similarity);
+      for (int i = 0; i < vectors.length; i++) {
+        vectors[i] = distinct.floats()[random().nextInt(3)];
+      }
+      Vectors all = Vectors.of(vectors, 20, similarity);
+      ExactRows rows = resident(all);
+      for (int queries : new int[] {1, 5, 60}) {
+        for (int k : new int[] {1, 100, 2500}) {
+          Vectors asked = integers(queries, 20, similarity);
+          ExactHits hits = new ExactHits();
+          scans.search(rows, asked.batch(k), hits);
+          assertHits(all, asked, k, i -> true, hits);
+          for (int q = 0; q < queries; q++) {
+            for (int i = 1; i < k; i++) {
+              assertTrue(
+                  hits.scores(q)[i] < hits.scores(q)[i - 1]
+                      || hits.ordinals(q)[i] > hits.ordinals(q)[i - 1]);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  public void testNotANumber() {
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      Vectors vectors = floats(500, 12, similarity);
+      for (int i = 0; i < 40; i++) {
+        float[] odd = vectors.floats()[random().nextInt(500)];
+        switch (random().nextInt(3)) {
+          case 0 -> java.util.Arrays.fill(odd, 0);
+          case 1 -> odd[random().nextInt(12)] = Float.NaN;
+          default -> odd[random().nextInt(12)] = Float.POSITIVE_INFINITY;
+        }
+      }
+      for (int queries : new int[] {1, 20}) {
+        Vectors asked = floats(queries, 12, similarity);
+        java.util.Arrays.fill(asked.floats()[queries - 1], 0);
+        check(vectors, asked, 10);
+        check(vectors, asked, 490);
+      }
+    }
+  }
+
+  public void testFilters() {
+    for (int round = 0; round < 6; round++) {
+      Vectors vectors = some(round % 3, 1 + random().nextInt(3000), 24, similarity());
+      ExactRows rows = resident(vectors);
+      int every = 1 + random().nextInt(200);
+      IntPredicate accepted = i -> i * 31 % every == 0;
+      int queries = random().nextBoolean() ? 1 : 2 + random().nextInt(60);
+      int k = random().nextBoolean() ? 10 : 200;
+      Vectors asked = some(round % 3, queries, 24, vectors.similarity());
+      ExactHits hits = new ExactHits();
+      scans.search(rows, asked.batch(k).accepting(bits(vectors.size(), accepted)), hits);
+      assertHits(vectors, asked, k, accepted, hits);
+      int[] ordinals = IntStream.range(0, vectors.size()).filter(accepted).toArray();
+      scans.search(rows, asked.batch(k).among(ordinals), hits);
+      assertHits(vectors, asked, k, accepted, hits);
+    }
+  }
+
+  public void testStreamedRows() {
+    ExactOptions small = new ExactOptions(16L << 20, 64L << 10);
+    try (ExactScans streaming = open(small);
+        Arena arena = Arena.ofConfined()) {
+      for (int round = 0; round < 6; round++) {
+        Vectors vectors = some(round % 3, 3000, 30, similarity());
+        int stride = 30 * vectors.encoding().byteSize + (random().nextBoolean() ? 0 : 8);
+        MemorySegment host = host(vectors, stride, 3000L * stride, arena);
+        ExactRows rows =
+            ExactRows.streamed(host, stride, 3000, 30, vectors.similarity(), vectors.encoding());
+        Vectors asked = some(round % 3, round < 3 ? 3 : 50, 30, vectors.similarity());
+        ExactHits hits = new ExactHits();
+        streaming.search(rows, asked.batch(20), hits);
+        assertHits(vectors, asked, 20, i -> true, hits);
+        IntPredicate accepted = i -> i % 3 == 1;
+        streaming.search(rows, asked.batch(20).accepting(bits(3000, accepted)), hits);
+        assertHits(vectors, asked, 20, accepted, hits);
+        int[] ordinals = IntStream.range(0, 3000).filter(accepted).toArray();
+        streaming.search(rows, asked.batch(20).among(ordinals), hits);
+        assertHits(vectors, asked, 20, accepted, hits);
+      }
+    }
+  }
+
+  public void testRefusals() {
+    Vectors vectors = floats(10, 4, similarity());
+    ExactRows rows = resident(vectors);
+    ExactHits hits = new ExactHits();
+    for (int k : new int[] {0, 10_001}) {
+      expectThrows(IllegalArgumentException.class, () -> vectors.batch(k));
+    }
+    for (ExactBatch wrong :
+        new ExactBatch[] {
+          ExactBatch.of(new float[][] {{1, 2, 3}}, 1),
+          ExactBatch.of(new byte[][] {{1, 2, 3, 4}}, 1),
+          vectors.batch(1).among(new int[] {10})
+        }) {
+      expectThrows(IllegalArgumentException.class, () -> scans.search(rows, wrong, hits));
+    }
+    expectThrows(IllegalArgumentException.class, () -> vectors.batch(1).among(new int[] {3, 3}));
+  }
+}
