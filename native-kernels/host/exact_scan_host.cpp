@@ -7,10 +7,7 @@
 
 namespace vamana {
 
-namespace {
-
-template <bool BYTES>
-uint32_t order_of(const ExactScan& p, uint32_t query, uint32_t row) {
+uint32_t exact_order_host(const ExactScan& p, bool bytes, uint32_t query, uint32_t row) {
   const float* target =
       reinterpret_cast<const float*>(p.queries + static_cast<uint64_t>(query) * p.query_stride);
   const uint8_t* source = reinterpret_cast<const uint8_t*>(p.rows) +
@@ -18,13 +15,15 @@ uint32_t order_of(const ExactScan& p, uint32_t query, uint32_t row) {
   Sums sums{0, 0};
   float norm = 0;
   for (uint32_t d = 0; d < p.dimension; d++) {
-    float x = BYTES ? static_cast<float>(reinterpret_cast<const int8_t*>(source)[d])
+    float x = bytes ? static_cast<float>(reinterpret_cast<const int8_t*>(source)[d])
                     : reinterpret_cast<const float*>(source)[d];
     accumulate(sums, p.similarity == kEuclidean, target[d], x);
     norm = fmaf(target[d], target[d], norm);
   }
   return exact_order(score_of(p.similarity, p.byte_scoring != 0, p.dimension, sums, norm));
 }
+
+namespace {
 
 // Sorts keys and writes the best k.
 void write_best(const ExactScan& p, uint32_t query, std::vector<uint64_t>& keys) {
@@ -45,7 +44,7 @@ std::string exact_few_host(const ExactScan& p) {
     std::vector<uint64_t> keys;
     for (uint32_t i = 0; i < p.candidates; i++) {
       uint32_t row = exact_row(p, i);
-      uint32_t order = row == kUnusedSlot ? kExactExcluded : order_of<BYTES>(p, query, row);
+      uint32_t order = row == kUnusedSlot ? kExactExcluded : exact_order_host(p, BYTES, query, row);
       if (p.scores != 0) {
         reinterpret_cast<uint32_t*>(p.scores)[query * p.score_stride + i] = order;
       } else if (order != kExactExcluded) {

@@ -11,5 +11,16 @@ template <bool BYTES>
 std::string exact_few_host(const ExactScan& scan);
 std::string exact_select_host(const ExactScan& scan);
 std::string exact_join_host(const ExactScan& scan);
+std::string exact_facts_host(const ExactScan& scan);
+std::string exact_rows_host(const ExactScan& scan);
+std::string exact_targets_host(const ExactScan& scan);
+template <uint32_t FORMAT>
+std::string exact_products_host(const ExactScan& scan);
+std::string exact_narrow_host(const ExactScan& scan);
+template <bool BYTES>
+std::string exact_finish_host(const ExactScan& scan);
+
+// The order of a row's score.
+uint32_t exact_order_host(const ExactScan& scan, bool bytes, uint32_t query, uint32_t row);
 
 }  // namespace vamana

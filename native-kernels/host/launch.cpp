@@ -89,6 +89,15 @@ constexpr Kernel kKernels[] = {
     {"exact_few_byte_q4", run_checked<ExactScan, exact_few_host<true>>},
     CHECKED(exact_select, ExactScan),
     CHECKED(exact_join, ExactScan),
+    CHECKED(exact_facts, ExactScan),
+    CHECKED(exact_rows, ExactScan),
+    CHECKED(exact_targets, ExactScan),
+    {"exact_products_half", run_checked<ExactScan, exact_products_host<kExactHalf>>},
+    {"exact_products_unsigned", run_checked<ExactScan, exact_products_host<kExactUnsigned>>},
+    {"exact_products_signed", run_checked<ExactScan, exact_products_host<kExactSigned>>},
+    CHECKED(exact_narrow, ExactScan),
+    {"exact_finish_float", run_checked<ExactScan, exact_finish_host<false>>},
+    {"exact_finish_byte", run_checked<ExactScan, exact_finish_host<true>>},
 };
 
 const Kernel* find(const char* name) {

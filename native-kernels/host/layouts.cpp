@@ -159,6 +159,11 @@ constexpr Field kFields[] = {
     FIELD(FetchRerank, vector_stride),
     FIELD(FetchRerank, list_capacity),
     FIELD(FetchRerank, dimension),
+    STRUCT(ExactFacts),
+    FIELD(ExactFacts, largest_norm),
+    FIELD(ExactFacts, flags),
+    FIELD(ExactFacts, skipped),
+    FIELD(ExactFacts, reserved),
     STRUCT(ExactScan),
     FIELD(ExactScan, rows),
     FIELD(ExactScan, queries),
@@ -178,6 +183,7 @@ constexpr Field kFields[] = {
     FIELD(ExactScan, slacks),
     FIELD(ExactScan, buffers),
     FIELD(ExactScan, facts),
+    FIELD(ExactScan, redo),
     FIELD(ExactScan, score_stride),
     FIELD(ExactScan, candidates),
     FIELD(ExactScan, query_count),
@@ -246,6 +252,13 @@ constexpr Constant kConstants[] = {
     CONSTANT(kExactFewHits),
     CONSTANT(kExactParts),
     CONSTANT(kExactNearestBytes),
+    CONSTANT(kExactTile),
+    CONSTANT(kExactDepth),
+    CONSTANT(kExactStages),
+    CONSTANT(kExactStageBytes),
+    CONSTANT(kExactHalf),
+    CONSTANT(kExactUnsigned),
+    CONSTANT(kExactSigned),
 };
 
 }  // namespace

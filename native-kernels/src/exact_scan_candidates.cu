@@ -3,7 +3,8 @@
 // exact_narrow: a block a query, shared memory for `capacity` keys. Sorts the buffer, drops what
 // cannot be among the best k any more, and sets the threshold. exact_finish: a block of 256
 // threads a query, shared memory for `capacity` keys and a query padded to whole chunks. Scores
-// the buffer in single precision and writes found, or kExactRedo.
+// the buffer in single precision and writes found; sets redo where the buffer ran over, or holds
+// fewer than k although there are rows without products.
 #include "exact_scan/rows.cuh"
 #include "exact_scan/sort.cuh"
 #include "vamana/exact_bound.h"
@@ -34,7 +35,10 @@ __device__ __forceinline__ void finish(const ExactScan& p) {
   const bool few = count < p.k && reinterpret_cast<const ExactFacts*>(p.facts)->skipped > 0;
   if (count > p.capacity || few) {
     for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
-      found[i] = i == 0 ? kExactRedo : kNoKey;
+      found[i] = kNoKey;
+    }
+    if (threadIdx.x == 0) {
+      *of_query(p.redo) = 1;
     }
     return;
   }

@@ -62,6 +62,17 @@ __device__ __forceinline__ void write_copy(const ExactScan& p, uint32_t* target,
   }
 }
 
+// The squared norm of a row of integers, which single precision may not hold.
+__device__ __forceinline__ int32_t integer_norm2_of(const uint8_t* row, bool bytes,
+                                                    uint32_t dimension) {
+  int32_t sum = 0;
+  for (uint32_t d = threadIdx.x % 32; d < dimension; d += 32) {
+    const int32_t value = static_cast<int32_t>(component(row, bytes, d, dimension));
+    sum += value * value;
+  }
+  return __reduce_add_sync(0xFFFFFFFFu, sum);
+}
+
 // What the components of a row are multiplied by.
 __device__ __forceinline__ float factor_of(const ExactScan& p, float norm2) {
   return p.similarity == kCosine ? 1 / sqrtf(norm2) : p.scale;
@@ -109,7 +120,9 @@ extern "C" __global__ void exact_rows(const __grid_constant__ ExactScan p) {
       const float norm2 = norm2_of(source, bytes, p.dimension);
       factor = factor_of(p, norm2);
       if (is_finite(factor)) {
-        bias = exact_bias(p, exact_floats(p.format) ? norm2 * p.scale * p.scale : norm2);
+        bias = exact_floats(p.format)
+                   ? exact_half_bias(p, norm2)
+                   : exact_integer_bias(p, integer_norm2_of(source, bytes, p.dimension));
       } else {
         source = nullptr;
         skipped++;
@@ -137,12 +150,14 @@ extern "C" __global__ void exact_targets(const __grid_constant__ ExactScan p) {
         asked ? reinterpret_cast<const uint8_t*>(p.queries + static_cast<uint64_t>(i) * p.query_stride)
               : nullptr;
     const float norm = asked ? sqrtf(norm2_of(source, false, p.dimension)) * p.scale : 0;
+    // such a query is not fit for products: it counts as one whose buffer ran over
+    const bool odd = !is_finite(norm);
     write_copy(p, reinterpret_cast<uint32_t*>(p.targets + static_cast<uint64_t>(i) * p.copy_stride),
                source, false, p.scale);
     if (threadIdx.x % 32 == 0) {
       reinterpret_cast<uint32_t*>(p.thresholds)[i] =
-          asked ? exact_lowest(p.format) : exact_never(p.format);
-      reinterpret_cast<uint32_t*>(p.counts)[i] = 0;
+          asked && !odd ? exact_lowest(p.format) : exact_never(p.format);
+      reinterpret_cast<uint32_t*>(p.counts)[i] = odd ? p.capacity + 1 : 0;
       reinterpret_cast<uint32_t*>(p.slacks)[i] = exact_slack(p, norm, row_norm);
     }
   }

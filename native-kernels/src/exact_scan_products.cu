@@ -9,10 +9,7 @@ namespace {
 
 using namespace vamana;
 
-#ifndef STAGES
-#define STAGES 3
-#endif
-constexpr uint32_t kStages = STAGES;
+constexpr uint32_t kStages = kExactStages;
 
 // Parts of all tiles that this block works on, one after the other.
 struct Cursor {

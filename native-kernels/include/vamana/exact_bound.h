@@ -33,16 +33,14 @@ VAMANA_HD uint32_t exact_barred(uint32_t format) {
   return exact_floats(format) ? 0xFF800000u : static_cast<uint32_t>(kExactBarred);
 }
 
-// The bias of a row of this squared norm, scaled if it is in half precision.
-VAMANA_HD uint32_t exact_bias(const ExactScan& p, float norm2) {
-  if (p.similarity != kEuclidean) {
-    return 0;
-  }
-  if (exact_floats(p.format)) {
-    return float_bits(-0.5f * norm2);
-  }
+// The bias of a row of this squared norm.
+VAMANA_HD uint32_t exact_half_bias(const ExactScan& p, float norm2) {
+  return p.similarity == kEuclidean ? float_bits(-0.5f * (p.scale * p.scale * norm2)) : 0u;
+}
+
+VAMANA_HD uint32_t exact_integer_bias(const ExactScan& p, int32_t norm2) {
   // rounded down where the norm is odd, which is what the slack of integers is for
-  return static_cast<uint32_t>(-((static_cast<int32_t>(norm2) + 1) / 2));
+  return p.similarity == kEuclidean ? static_cast<uint32_t>(-((norm2 + 1) / 2)) : 0u;
 }
 
 // Twice the error of the products of a query of this scaled norm with rows of at most this one.
@@ -53,8 +51,9 @@ VAMANA_HD uint32_t exact_slack(const ExactScan& p, float query_norm, float row_n
   const float dimension = static_cast<float>(p.dimension);
   const float magnitude = query_norm * row_norm;
   const float half = row_norm * row_norm / 2;
-  // 2^-10: two roundings to 11 bits; 2^-25 for each component below the smallest normal half
-  const float rounding = 9.80e-4f * magnitude + 6.1e-8f * sqrtf(dimension);
+  // 2^-10 for two roundings to 11 bits, and what dividing by norms adds; 2^-25 for each component
+  // below the smallest normal half
+  const float rounding = 1.0e-3f * magnitude + 6.1e-8f * sqrtf(dimension);
   // 2^-18 for each of the sums of 16 products
   const float adding = (dimension / 16 + 2) * 3.82e-6f * (magnitude + half);
   return float_bits(2 * (rounding + adding));

@@ -31,6 +31,7 @@ struct ExactScan {
   uint64_t slacks;      // by how much products of a query may be off, twice
   uint64_t buffers;     // capacity ExactEntry for every query
   uint64_t facts;       // ExactFacts
+  uint64_t redo;        // uint32 for every query, set if it has to be asked in another way
   uint64_t score_stride;  // candidates, a multiple of 4
   uint32_t candidates;  // at most 2^31 - 1
   uint32_t query_count;
@@ -74,13 +75,17 @@ struct ExactFacts {
   uint32_t reserved;
 };
 
-static_assert(sizeof(ExactScan) == 232, "ExactScan");
+static_assert(sizeof(ExactScan) == 240, "ExactScan");
 static_assert(sizeof(ExactEntry) == 8, "ExactEntry");
 static_assert(sizeof(ExactFacts) == 16, "ExactFacts");
 
 // Rows and queries of a tile of products, and bytes of both that are multiplied at a time.
 constexpr uint32_t kExactTile = 128;
 constexpr uint32_t kExactDepth = 128;
+
+// Stages of the pipeline of exact_products_*, and shared memory of each.
+constexpr uint32_t kExactStages = 3;
+constexpr uint32_t kExactStageBytes = 2 * kExactTile * kExactDepth + 2 * kExactTile * 4;
 
 constexpr uint32_t kExactNan = 0xFFFFFFFEu;
 constexpr uint32_t kExactExcluded = 0xFFFFFFFFu;
@@ -100,9 +105,6 @@ VAMANA_HD float exact_score(uint32_t order) {
 }
 
 // Keys of hits: order, then ordinal. kNoKey is none.
-// In place of a query's first hit: its buffer ran over, or has too few of what was accepted.
-constexpr uint64_t kExactRedo = kNoKey - 1;
-
 VAMANA_HD uint64_t exact_key(uint32_t order, uint32_t ordinal) {
   return (static_cast<uint64_t>(order) << 32) | ordinal;
 }

@@ -74,7 +74,6 @@ __device__ __forceinline__ uint32_t piece_at(uint32_t row, uint32_t piece) {
 }
 
 constexpr uint32_t kTileBytes = kExactTile * kExactDepth;
-constexpr uint32_t kSideBytes = kExactTile * 4;
 
 // One stage of the pipeline: part of the queries, part of the candidates, and for the first part
 // of a tile thresholds and biases.
@@ -84,6 +83,8 @@ struct Stage {
   uint32_t thresholds[kExactTile];
   uint32_t biases[kExactTile];
 };
+
+static_assert(sizeof(Stage) == kExactStageBytes, "Stage");
 
 constexpr uint32_t kProductThreads = 256;
 constexpr uint32_t kWarpsOfQueries = 2;

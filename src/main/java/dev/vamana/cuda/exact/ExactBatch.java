@@ -1,5 +1,6 @@
 package dev.vamana.cuda.exact;
 
+import java.util.Arrays;
 import org.apache.lucene.index.VectorEncoding;
 
 /** Queries that are answered together: as many hits for each, among the same candidates. */
@@ -68,6 +69,18 @@ public final class ExactBatch {
       }
     }
     return new ExactBatch(floats, bytes, k, 0, accepted);
+  }
+
+  /** Some of the queries. */
+  ExactBatch select(int[] queries) {
+    if (floats != null) {
+      float[][] some = new float[queries.length][];
+      Arrays.setAll(some, i -> floats[queries[i]]);
+      return new ExactBatch(some, null, k, acceptedBits, ordinals);
+    }
+    byte[][] some = new byte[queries.length][];
+    Arrays.setAll(some, i -> bytes[queries[i]]);
+    return new ExactBatch(null, some, k, acceptedBits, ordinals);
   }
 
   /** Number of queries. */

@@ -42,6 +42,14 @@ public final class ExactHits {
     }
   }
 
+  /** Takes over what was found for some queries when they were asked again. */
+  void replace(int[] queries, ExactHits again) {
+    for (int i = 0; i < queries.length; i++) {
+      ordinals[queries[i]] = again.ordinals[i];
+      scores[queries[i]] = again.scores[i];
+    }
+  }
+
   /** Notes that nothing was accepted. */
   void readNone(int firstQuery, int queries) {
     for (int q = firstQuery; q < firstQuery + queries; q++) {

@@ -7,11 +7,12 @@ package dev.vamana.cuda.exact;
  *     need more are done in parts
  * @param tileBytes pinned and device memory of each of the two tiles that rows come through if they
  *     are not on the device, 64 KiB to 1 GiB
+ * @param leastProducts candidates from which on large batches go through tensor cores, at least 1
  */
-public record ExactOptions(long scratchBytes, long tileBytes) {
+public record ExactOptions(long scratchBytes, long tileBytes, int leastProducts) {
 
   /** Enough for a million vectors of 128 dimensions at once. */
-  public static final ExactOptions DEFAULT = new ExactOptions(512L << 20, 32L << 20);
+  public static final ExactOptions DEFAULT = new ExactOptions(512L << 20, 32L << 20, 4096);
 
   private static final long LEAST_SCRATCH = 16L << 20;
   private static final long LEAST_TILE = 64L << 10;
@@ -26,6 +27,10 @@ public record ExactOptions(long scratchBytes, long tileBytes) {
     if (tileBytes < LEAST_TILE || tileBytes > MOST_TILE) {
       throw new IllegalArgumentException(
           "tileBytes must be " + LEAST_TILE + " to " + MOST_TILE + ", got " + tileBytes);
+    }
+    if (leastProducts < 1) {
+      throw new IllegalArgumentException(
+          "leastProducts must be at least 1, got " + leastProducts);
     }
   }
 }

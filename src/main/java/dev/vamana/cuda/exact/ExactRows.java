@@ -20,6 +20,7 @@ public final class ExactRows {
   private final int dimension;
   private final VectorSimilarityFunction similarity;
   private final VectorEncoding encoding;
+  private volatile RowFacts facts;
 
   private ExactRows(
       long address,
@@ -112,6 +113,15 @@ public final class ExactRows {
   /** Whether the device reads the rows where they are. */
   public boolean resident() {
     return host == null;
+  }
+
+  /** What was found out about all rows; null if nothing was yet. */
+  RowFacts facts() {
+    return facts;
+  }
+
+  void facts(RowFacts found) {
+    facts = found;
   }
 
   int stride() {

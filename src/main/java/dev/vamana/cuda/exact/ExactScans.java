@@ -3,7 +3,8 @@ package dev.vamana.cuda.exact;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.io.Closeable;
-import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.apache.lucene.index.VectorEncoding;
 
 /**
  * Exact search on one device. Used by one thread at a time, which is bound to the driver; works on
@@ -11,13 +12,19 @@ import java.lang.foreign.MemorySegment;
  */
 public final class ExactScans implements Closeable {
 
+  /** Queries of a slice of a large batch. */
+  private static final int SLICE = 2560;
+
   private final Scratch scratch;
-  private final QueryStage stage;
+  private final ExactOptions options;
   private final TileSource tiles;
   private final PlainScan plain;
-  private final FoundLists found;
+  private final ProductScan products;
+  private final FactFinder facts;
+  private final Slice[] slices;
   private final ScanParameters parameters = new ScanParameters();
   private final long stream;
+  private final long copyStream;
 
   /**
    * Makes an engine; the calling thread is bound to the driver.
@@ -25,12 +32,15 @@ public final class ExactScans implements Closeable {
    * @param account counts pinned memory; what it refuses fails searches for want of memory
    */
   public ExactScans(CudaDriver driver, SessionHostMemory account, ExactOptions options) {
+    this.options = options;
     scratch = new Scratch(driver, account);
-    stage = new QueryStage(scratch);
     tiles = new TileSource(scratch, options.tileBytes());
     plain = new PlainScan(scratch, options.scratchBytes());
-    found = new FoundLists(scratch);
+    products = new ProductScan(scratch, options.scratchBytes());
+    facts = new FactFinder(scratch);
+    slices = new Slice[] {new Slice(scratch), new Slice(scratch)};
     stream = scratch.stream();
+    copyStream = scratch.stream();
   }
 
   /**
@@ -43,12 +53,17 @@ public final class ExactScans implements Closeable {
    */
   public void search(ExactRows rows, ExactBatch batch, ExactHits hits) {
     batch.check(rows);
-    hits.reset(batch.size());
-    int most = Math.max(1, Math.min(QueryStage.most(rows), FoundLists.most(batch.k())));
     boolean done = false;
     try {
-      for (int first = 0; first < batch.size(); first += most) {
-        search(rows, batch, first, Math.min(most, batch.size() - first), hits);
+      boolean many = TileSource.candidates(rows, batch) >= options.leastProducts();
+      boolean multiply =
+          many && batch.size() > PlainScan.FEW_QUERIES && batch.k() <= ProductScan.MOST_HITS;
+      List<Integer> again = search(rows, batch, multiply, hits);
+      if (again.isEmpty() == false) {
+        int[] queries = again.stream().mapToInt(q -> q).toArray();
+        ExactHits second = new ExactHits();
+        search(rows, batch.select(queries), false, second);
+        hits.replace(queries, second);
       }
       done = true;
     } finally {
@@ -58,29 +73,107 @@ public final class ExactScans implements Closeable {
     }
   }
 
-  private void search(ExactRows rows, ExactBatch batch, int first, int count, ExactHits hits) {
-    int tileCount = tiles.count(rows, batch, plain.mostCandidates());
-    if (tileCount == 0) {
-      hits.readNone(first, count);
-      return;
+  /** Returns the queries that have to be asked again. */
+  private List<Integer> search(
+      ExactRows rows, ExactBatch batch, boolean multiply, ExactHits hits) {
+    hits.reset(batch.size());
+    products.begin();
+    List<Integer> again = Slice.none();
+    int most = Math.max(1, Math.min(QueryStage.most(rows), FoundLists.most(batch.k())));
+    if (multiply) {
+      most = Math.min(most, Math.min(SLICE, products.mostQueries(batch.k())));
     }
-    long queries = stage.stage(rows, batch, first, count, stream);
+    Slice before = null;
+    int number = 0;
+    for (int first = 0; first < batch.size(); first += most) {
+      Slice slice = slices[number++ % slices.length];
+      int count = Math.min(most, batch.size() - first);
+      if (launch(rows, batch, multiply, slice, first, count)) {
+        if (before != null) {
+          before.read(hits, batch.k(), again);
+        }
+        before = slice;
+      } else {
+        hits.readNone(first, count);
+      }
+    }
+    if (before != null) {
+      before.read(hits, batch.k(), again);
+    }
+    return again;
+  }
+
+  /** Launches the search for a slice; returns false if there are no candidates. */
+  private boolean launch(
+      ExactRows rows, ExactBatch batch, boolean multiply, Slice slice, int first, int count) {
+    int most = multiply ? products.mostCandidates(rows) : plain.mostCandidates();
+    int tileCount = tiles.count(rows, batch, most);
+    if (tileCount == 0) {
+      return false;
+    }
+    slice.begin(first, count, batch.k(), tileCount);
     int queryStride = QueryStage.stride(rows);
+    long queries = slice.stage(rows, batch, multiply ? copyStream : stream);
+    RowFacts ofQueries =
+        multiply ? facts.find(queries, queryStride, count, rows.dimension(), copyStream) : null;
     parameters.begin(rows, batch);
-    found.begin(count, batch.k(), tileCount);
     tiles.forEach(
         rows,
         batch,
-        plain.mostCandidates(),
+        most,
         stream,
         tile -> {
           parameters.tile(tile);
-          plain.run(
-              parameters, rows, batch, tile, queries, queryStride, count, found.target(), stream);
-          found.add(parameters, stream);
+          ProductFormat format = null;
+          RowFacts ofRows = null;
+          if (multiply) {
+            ofRows = factsOf(rows, tile);
+            format = ProductFormat.of(rows, ofRows, ofQueries);
+          }
+          if (format != null) {
+            products.run(
+                parameters,
+                rows,
+                batch.k(),
+                tile,
+                format,
+                ofRows,
+                queries,
+                count,
+                slice.redo(),
+                slice.found().target(),
+                stream);
+          } else {
+            plain.run(
+                parameters,
+                rows,
+                batch,
+                tile,
+                queries,
+                queryStride,
+                count,
+                slice.found().target(),
+                stream);
+          }
+          slice.found().add(parameters, stream);
         });
-    MemorySegment keys = found.await(stream);
-    hits.read(keys, first, count, batch.k());
+    slice.end(stream);
+    return true;
+  }
+
+  /** What is known about the rows of a tile: that of all rows, where they stay. */
+  private RowFacts factsOf(ExactRows rows, Tile tile) {
+    if (rows.encoding() == VectorEncoding.BYTE) {
+      return null;
+    }
+    if (rows.resident() == false) {
+      return facts.find(tile.rows(), tile.stride(), tile.size(), rows.dimension(), stream);
+    }
+    if (rows.facts() == null) {
+      rows.facts(
+          facts.find(rows.address(), rows.stride(), rows.size(), rows.dimension(), stream));
+    }
+    return rows.facts();
   }
 
   /** After a failure nothing may be in use when the next search begins. */

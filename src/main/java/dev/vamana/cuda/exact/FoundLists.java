@@ -76,13 +76,15 @@ final class FoundLists {
     tiles++;
   }
 
-  /** Waits for all hits; their keys. */
-  MemorySegment await(long stream) {
-    MemorySegment target = results.segment().asSlice(0, bytes);
+  /** Brings the hits to the host, after all tiles. */
+  void end(long stream) {
     if (only == false) {
-      driver.copyFromDevice(target, best.ensure(bytes), stream);
+      driver.copyFromDevice(keys(), best.ensure(bytes), stream);
     }
-    driver.synchronize(stream);
-    return target;
+  }
+
+  /** Keys of all hits, once the stream has come so far. */
+  MemorySegment keys() {
+    return results.segment().asSlice(0, bytes);
   }
 }

@@ -27,10 +27,21 @@ final class ScanParameters {
     return this;
   }
 
+  /** Sets a field that is a float. */
+  ScanParameters real(long field, float value) {
+    block.set(ValueLayout.JAVA_FLOAT, field, value);
+    return this;
+  }
+
+  ScanParameters clear() {
+    block.fill((byte) 0);
+    return this;
+  }
+
   /** Clears everything, and sets what depends on the rows and the batch alone. */
   ScanParameters begin(ExactRows rows, ExactBatch batch) {
-    block.fill((byte) 0);
-    return number(ExactScanLayout.DIMENSION, rows.dimension())
+    return clear()
+        .number(ExactScanLayout.DIMENSION, rows.dimension())
         .number(ExactScanLayout.SIMILARITY, rows.similarity().ordinal())
         .number(ExactScanLayout.BYTE_SCORING, rows.encoding() == VectorEncoding.BYTE ? 1 : 0)
         .number(ExactScanLayout.K, batch.k())

@@ -12,5 +12,26 @@ public final class ExactLimits {
   /** Shared memory of a scan of a few queries for each, beside the query itself. */
   public static final int NEAREST_BYTES = 4112;
 
+  /** Queries and candidates of a tile of products. */
+  public static final int TILE = 128;
+
+  /** Bytes of a query or candidate that are multiplied at a time. */
+  public static final int DEPTH = 128;
+
+  /** Stages of the pipeline of products. */
+  public static final int STAGES = 3;
+
+  /** Shared memory of a stage. */
+  public static final int STAGE_BYTES = 33_792;
+
+  /** Products of half precision. */
+  public static final int HALF = 0;
+
+  /** Products of bytes from 0 to 255. */
+  public static final int UNSIGNED = 1;
+
+  /** Products of bytes from -128 to 127. */
+  public static final int SIGNED = 2;
+
   private ExactLimits() {}
 }

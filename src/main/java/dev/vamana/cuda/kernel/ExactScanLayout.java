@@ -8,7 +8,7 @@ package dev.vamana.cuda.kernel;
 public final class ExactScanLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 232;
+  public static final int BYTES = 240;
 
   /** Address of rows of {@code ROW_STRIDE} bytes: floats, or signed bytes. */
   public static final long ROWS = 0;
@@ -64,65 +64,68 @@ public final class ExactScanLayout {
   /** Address of what is known about all rows. */
   public static final long FACTS = 136;
 
+  /** Address of a mark for every query that has to be asked in another way. */
+  public static final long REDO = 144;
+
   /** Candidates from one query of {@code SCORES} to the next. */
-  public static final long SCORE_STRIDE = 144;
+  public static final long SCORE_STRIDE = 152;
 
   /** Number of candidates. */
-  public static final long CANDIDATES = 152;
+  public static final long CANDIDATES = 160;
 
   /** Number of queries. */
-  public static final long QUERY_COUNT = 156;
+  public static final long QUERY_COUNT = 164;
 
   /** Components of a row. */
-  public static final long DIMENSION = 160;
+  public static final long DIMENSION = 168;
 
   /** Bytes from one row to the next, a multiple of 16. */
-  public static final long ROW_STRIDE = 164;
+  public static final long ROW_STRIDE = 172;
 
   /** Bytes from one query to the next, a multiple of 16. */
-  public static final long QUERY_STRIDE = 168;
+  public static final long QUERY_STRIDE = 176;
 
   /** Bytes from one copy to the next, a multiple of 64. */
-  public static final long COPY_STRIDE = 172;
+  public static final long COPY_STRIDE = 180;
 
   /** Ordinal of the similarity. */
-  public static final long SIMILARITY = 176;
+  public static final long SIMILARITY = 184;
 
   /** 1 if the vectors were indexed as bytes. */
-  public static final long BYTE_SCORING = 180;
+  public static final long BYTE_SCORING = 188;
 
   /** Ordinal of the first row. */
-  public static final long FIRST_ORDINAL = 184;
+  public static final long FIRST_ORDINAL = 192;
 
   /** Number of rows. */
-  public static final long SIZE = 188;
+  public static final long SIZE = 196;
 
   /** Hits of a query. */
-  public static final long K = 192;
+  public static final long K = 200;
 
   /** Entries of a buffer. */
-  public static final long CAPACITY = 196;
+  public static final long CAPACITY = 204;
 
   /** First tile of a range. */
-  public static final long FIRST_TILE = 200;
+  public static final long FIRST_TILE = 208;
 
   /** Tiles of a range. */
-  public static final long TILE_COUNT = 204;
+  public static final long TILE_COUNT = 212;
 
   /** All tiles. */
-  public static final long TILES = 208;
+  public static final long TILES = 216;
 
   /** Step of the order of tiles, coprime to their number. */
-  public static final long TILE_STEP = 212;
+  public static final long TILE_STEP = 220;
 
   /** 1 if candidate i is the i-th row, though ordinals name it. */
-  public static final long PACKED = 216;
+  public static final long PACKED = 224;
 
   /** Format of copies and targets: 0 half precision, 1 unsigned bytes, 2 signed bytes. */
-  public static final long FORMAT = 220;
+  public static final long FORMAT = 228;
 
   /** A float: what components are multiplied by in half precision. */
-  public static final long SCALE = 224;
+  public static final long SCALE = 232;
 
   private ExactScanLayout() {}
 }

@@ -174,7 +174,7 @@ public class ExactScansTests extends ExactTestCase {
   }
 
   public void testStreamedRows() {
-    ExactOptions small = new ExactOptions(16L << 20, 64L << 10);
+    ExactOptions small = new ExactOptions(16L << 20, 64L << 10, 1 + random().nextInt(2000));
     try (ExactScans streaming = open(small);
         Arena arena = Arena.ofConfined()) {
       for (int round = 0; round < 6; round++) {

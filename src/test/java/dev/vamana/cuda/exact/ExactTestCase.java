@@ -41,7 +41,8 @@ public abstract class ExactTestCase extends LuceneTestCase {
             ? Gpu.openDriver()
             : new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
     driver.bind();
-    scans = open(ExactOptions.DEFAULT);
+    // most sets of these tests are smaller than what products are good for
+    scans = open(new ExactOptions(64L << 20, 1L << 20, 1));
   }
 
   ExactScans open(ExactOptions options) {

@@ -63,6 +63,14 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(ExactLimits.FEW_HITS, "kExactFewHits");
     assertConstant(ExactLimits.MOST_PARTS, "kExactParts");
     assertConstant(ExactLimits.NEAREST_BYTES, "kExactNearestBytes");
+    assertConstant(ExactLimits.TILE, "kExactTile");
+    assertConstant(ExactLimits.DEPTH, "kExactDepth");
+    assertConstant(ExactLimits.STAGES, "kExactStages");
+    assertConstant(ExactLimits.STAGE_BYTES, "kExactStageBytes");
+    assertConstant(ExactLimits.HALF, "kExactHalf");
+    assertConstant(ExactLimits.UNSIGNED, "kExactUnsigned");
+    assertConstant(ExactLimits.SIGNED, "kExactSigned");
+    assertLayout("ExactFacts", ExactFactsLayout.class);
   }
 
   public void testEveryFetchStepHasItsKernels() {

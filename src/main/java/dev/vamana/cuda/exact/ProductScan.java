@@ -1,0 +1,203 @@
+package dev.vamana.cuda.exact;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.ExactFactsLayout;
+import dev.vamana.cuda.kernel.ExactLimits;
+import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.memory.DeviceBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.apache.lucene.index.VectorEncoding;
+
+/**
+ * Scans for many queries: tensor cores multiply copies in few bits, whatever may be among the best
+ * by the bound of their error is kept, and scored in single precision at the end
+ * (docs/exact-search.md).
+ */
+final class ProductScan {
+
+  /** Most hits of a query. */
+  static final int MOST_HITS = 512;
+
+  private static final int GROWTH = 4;
+  private static final int ENTRY_BYTES = 8;
+  private static final int LEAST_CAPACITY = 1024;
+  private static final int CAPACITY_OF_A_HIT = 8;
+  private static final int PRODUCT_THREADS = 256;
+  private static final int CONVERT_THREADS = 256;
+  private static final int NARROW_THREADS = 128;
+  private static final int FINISH_THREADS = 256;
+  private static final int CONVERT_BLOCKS_PER_MULTIPROCESSOR = 8;
+  private static final int PRODUCT_SHARED = ExactLimits.STAGES * ExactLimits.STAGE_BYTES;
+
+  private final CudaDriver driver;
+  private final long scratchBytes;
+  private final DeviceBuffer copies;
+  private final DeviceBuffer biases;
+  private final DeviceBuffer targets;
+  private final DeviceBuffer states;
+  private final DeviceBuffer buffers;
+  private final DeviceBuffer facts;
+  private final MemorySegment factsOfRows =
+      Arena.ofAuto().allocate(ExactFactsLayout.BYTES, Long.BYTES);
+  private Copies current;
+
+  /** What the copies are of. */
+  private record Copies(Tile tile, ProductFormat format) {}
+
+  ProductScan(Scratch scratch, long scratchBytes) {
+    this.driver = scratch.driver();
+    this.scratchBytes = scratchBytes;
+    copies = scratch.device();
+    biases = scratch.device();
+    targets = scratch.device();
+    states = scratch.device();
+    buffers = scratch.device();
+    facts = scratch.device();
+  }
+
+  /** Candidates of a tile at most. */
+  int mostCandidates(ExactRows rows) {
+    long most = scratchBytes / 2 / ProductFormat.mostStride(rows.dimension());
+    return (int) Math.min(1 << 30, Math.max(1, most / ExactLimits.TILE) * ExactLimits.TILE);
+  }
+
+  /** Queries that are answered at once at most. */
+  int mostQueries(int k) {
+    return (int) Math.min(1 << 20, scratchBytes / 4 / ENTRY_BYTES / capacity(k));
+  }
+
+  private static int capacity(int k) {
+    return Math.max(LEAST_CAPACITY, Integer.highestOneBit(2 * CAPACITY_OF_A_HIT * k - 1));
+  }
+
+  /** Copies of an earlier search are of no use to the next. */
+  void begin() {
+    current = null;
+  }
+
+  /**
+   * Launches the search of a tile.
+   *
+   * @param parameters with what concerns rows, batch and tile
+   * @param ofRows what is known about the rows; null for rows of bytes
+   * @param queries where the queries are
+   * @param count number of queries
+   * @param redo receives marks for queries that have to be asked again
+   * @param found receives k keys for each
+   */
+  void run(
+      ScanParameters parameters,
+      ExactRows rows,
+      int k,
+      Tile tile,
+      ProductFormat format,
+      RowFacts ofRows,
+      long queries,
+      int count,
+      long redo,
+      long found,
+      long stream) {
+    int capacity = capacity(k);
+    int tiles = (int) ((tile.candidates() + ExactLimits.TILE - 1L) / ExactLimits.TILE);
+    int queryTiles = (count + ExactLimits.TILE - 1) / ExactLimits.TILE;
+    long most = ProductFormat.mostStride(rows.dimension());
+    long padded = (long) queryTiles * ExactLimits.TILE;
+    long state = states.ensure(3 * padded * Integer.BYTES);
+    parameters
+        .address(ExactScanLayout.QUERIES, queries)
+        .address(ExactScanLayout.FOUND, found)
+        .address(ExactScanLayout.REDO, redo)
+        .address(ExactScanLayout.COPIES, copies.ensure((long) tiles * ExactLimits.TILE * most))
+        .address(
+            ExactScanLayout.BIASES,
+            biases.ensure((long) tiles * ExactLimits.TILE * Integer.BYTES))
+        .address(ExactScanLayout.TARGETS, targets.ensure(padded * most))
+        .address(ExactScanLayout.THRESHOLDS, state)
+        .address(ExactScanLayout.COUNTS, state + padded * Integer.BYTES)
+        .address(ExactScanLayout.SLACKS, state + 2 * padded * Integer.BYTES)
+        .address(ExactScanLayout.BUFFERS, buffers.ensure((long) count * capacity * ENTRY_BYTES))
+        .address(ExactScanLayout.FACTS, facts.ensure(ExactFactsLayout.BYTES))
+        .number(ExactScanLayout.QUERY_COUNT, count)
+        .number(ExactScanLayout.QUERY_STRIDE, QueryStage.stride(rows))
+        .number(ExactScanLayout.COPY_STRIDE, format.stride(rows.dimension()))
+        .number(ExactScanLayout.CAPACITY, capacity)
+        .number(ExactScanLayout.TILES, tiles)
+        .number(ExactScanLayout.TILE_STEP, step(tiles))
+        .number(ExactScanLayout.FORMAT, format.number())
+        .real(ExactScanLayout.SCALE, format.scale());
+    convert(parameters, new Copies(tile, format), ofRows, stream);
+    multiply(parameters, format, tiles, queryTiles, count, capacity, stream);
+    String encoding = rows.encoding() == VectorEncoding.BYTE ? "byte" : "float";
+    int query = (rows.dimension() + 15) / 16 * 16 * Float.BYTES;
+    launch(
+        "exact_finish_" + encoding,
+        count,
+        FINISH_THREADS,
+        capacity * Long.BYTES + query,
+        parameters,
+        stream);
+  }
+
+  private void convert(
+      ScanParameters parameters, Copies wanted, RowFacts ofRows, long stream) {
+    int blocks = driver.device().multiprocessors() * CONVERT_BLOCKS_PER_MULTIPROCESSOR;
+    if (wanted.equals(current) == false) {
+      current = null;
+      factsOfRows.set(
+          ValueLayout.JAVA_FLOAT,
+          ExactFactsLayout.LARGEST_NORM,
+          ofRows == null ? 0 : ofRows.largestNorm());
+      driver.copyToDevice(facts.ensure(ExactFactsLayout.BYTES), factsOfRows, stream);
+      launch("exact_rows", blocks, CONVERT_THREADS, 0, parameters, stream);
+      current = wanted;
+    }
+    launch("exact_targets", blocks, CONVERT_THREADS, 0, parameters, stream);
+  }
+
+  /** Ranges of tiles that grow, as thresholds get sharper. */
+  private void multiply(
+      ScanParameters parameters,
+      ProductFormat format,
+      int tiles,
+      int queryTiles,
+      int count,
+      int capacity,
+      long stream) {
+    CudaDriver.Kernel kernel = driver.kernel(format.kernel());
+    long atOnce =
+        (long) driver.device().multiprocessors()
+            * Math.max(1, kernel.blocksPerMultiprocessor(PRODUCT_THREADS, PRODUCT_SHARED));
+    long size = capacity / ExactLimits.TILE;
+    for (long at = 0; at < tiles; at += size, size = at * (GROWTH - 1)) {
+      int range = (int) Math.min(size, tiles - at);
+      parameters
+          .number(ExactScanLayout.FIRST_TILE, (int) at)
+          .number(ExactScanLayout.TILE_COUNT, range);
+      int blocks = (int) Math.min(atOnce, (long) range * queryTiles);
+      launch(format.kernel(), blocks, PRODUCT_THREADS, PRODUCT_SHARED, parameters, stream);
+      launch(
+          "exact_narrow", count, NARROW_THREADS, capacity * Long.BYTES, parameters, stream);
+    }
+  }
+
+  /** A step that is coprime to the number of tiles, and spreads any first few of them evenly. */
+  private static int step(int tiles) {
+    int step = Math.max(1, (int) (tiles * 0.618034));
+    while (gcd(step, tiles) != 1) {
+      step++;
+    }
+    return step;
+  }
+
+  private static int gcd(int a, int b) {
+    return b == 0 ? a : gcd(b, a % b);
+  }
+
+  private void launch(
+      String kernel, int blocks, int threads, int shared, ScanParameters parameters, long stream) {
+    driver.launch(
+        driver.kernel(kernel), blocks, threads, shared, parameters.block(), stream);
+  }
+}
