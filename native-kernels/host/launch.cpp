@@ -85,6 +85,8 @@ constexpr Kernel kKernels[] = {
     CHECKED(host_fetch_rerank, FetchRerank),
     {"exact_few_float_q1", run_checked<ExactScan, exact_few_host<false>>},
     {"exact_few_float_q4", run_checked<ExactScan, exact_few_host<false>>},
+    {"exact_few_float_q8", run_checked<ExactScan, exact_few_host<false>>},
+    {"exact_few_byte_q8", run_checked<ExactScan, exact_few_host<true>>},
     {"exact_few_byte_q1", run_checked<ExactScan, exact_few_host<true>>},
     {"exact_few_byte_q4", run_checked<ExactScan, exact_few_host<true>>},
     CHECKED(exact_select, ExactScan),

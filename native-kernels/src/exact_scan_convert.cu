@@ -4,6 +4,7 @@
 // whole warps.
 #include <cuda_fp16.h>
 
+#include "exact_scan/rows.cuh"
 #include "vamana/convert.h"
 #include "vamana/exact_bound.h"
 
@@ -11,66 +12,96 @@ namespace {
 
 using namespace vamana;
 
-__device__ __forceinline__ uint32_t warp_number() {
-  return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+// Eight lanes work on a row, four components each at a time.
+__device__ __forceinline__ uint64_t first_row() {
+  return (static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kRowLanes;
 }
 
-__device__ __forceinline__ uint32_t warp_count() { return gridDim.x * blockDim.x / 32; }
-
-__device__ __forceinline__ float warp_total(float value) {
-  for (uint32_t step = 16; step > 0; step /= 2) {
-    value += __shfl_xor_sync(0xFFFFFFFFu, value, step);
-  }
-  return value;
+__device__ __forceinline__ uint64_t row_step() {
+  return static_cast<uint64_t>(gridDim.x) * blockDim.x / kRowLanes;
 }
 
-__device__ __forceinline__ float component(const uint8_t* row, bool bytes, uint32_t d,
-                                           uint32_t dimension) {
-  if (d >= dimension) {
-    return 0;
-  }
-  return bytes ? static_cast<float>(reinterpret_cast<const int8_t*>(row)[d])
-               : reinterpret_cast<const float*>(row)[d];
-}
+__device__ __forceinline__ uint32_t row_lane() { return threadIdx.x % kRowLanes; }
 
-__device__ __forceinline__ float norm2_of(const uint8_t* row, bool bytes, uint32_t dimension) {
-  float sum = 0;
-  for (uint32_t d = threadIdx.x % 32; d < dimension; d += 32) {
-    const float value = component(row, bytes, d, dimension);
-    sum = fmaf(value, value, sum);
-  }
-  return warp_total(sum);
-}
+struct Four {
+  float value[4];
+};
 
-// Writes a copy, four bytes a lane; a row of null is one of zeros.
-__device__ __forceinline__ void write_copy(const ExactScan& p, uint32_t* target, const uint8_t* row,
-                                           bool bytes, float factor) {
-  for (uint32_t word = threadIdx.x % 32; word < p.copy_stride / 4; word += 32) {
-    uint32_t bits = 0;
-    if (row != nullptr && p.format == kExactHalf) {
-      const float low = component(row, bytes, word * 2, p.dimension) * factor;
-      const float high = component(row, bytes, word * 2 + 1, p.dimension) * factor;
-      bits = __half_as_ushort(__float2half_rn(low)) |
-             static_cast<uint32_t>(__half_as_ushort(__float2half_rn(high))) << 16;
-    } else if (row != nullptr) {
+// Components 4 * c to 4 * c + 3; zeros beyond the last.
+__device__ __forceinline__ Four four_of(const uint8_t* row, bool bytes, uint32_t c,
+                                        uint32_t dimension) {
+  Four four = {{0, 0, 0, 0}};
+  if (c * 4 < dimension) {
+    if (bytes) {
+      const uint32_t word = __ldg(reinterpret_cast<const uint32_t*>(row) + c);
+#pragma unroll
       for (uint32_t i = 0; i < 4; i++) {
-        const int value = static_cast<int>(component(row, bytes, word * 4 + i, p.dimension));
-        bits |= (static_cast<uint32_t>(value) & 255u) << (8 * i);
+        four.value[i] = static_cast<float>(static_cast<int8_t>(word >> (8 * i)));
       }
+    } else {
+      const float4 word = __ldg(reinterpret_cast<const float4*>(row) + c);
+      four = {{word.x, word.y, word.z, word.w}};
     }
-    target[word] = bits;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+      four.value[i] = c * 4 + i < dimension ? four.value[i] : 0;
+    }
   }
+  return four;
 }
 
-// The squared norm of a row of integers, which single precision may not hold.
-__device__ __forceinline__ int32_t integer_norm2_of(const uint8_t* row, bool bytes,
-                                                    uint32_t dimension) {
-  int32_t sum = 0;
-  for (uint32_t d = threadIdx.x % 32; d < dimension; d += 32) {
-    const int32_t value = static_cast<int32_t>(component(row, bytes, d, dimension));
-    sum += value * value;
+__device__ __forceinline__ uint32_t fours_of(uint32_t dimension) { return (dimension + 3) / 4; }
+
+struct Norms {
+  float single;
+  int32_t integer;  // of integers, which single precision may not hold
+};
+
+__device__ __forceinline__ Norms norms_of(const uint8_t* row, bool bytes, uint32_t dimension) {
+  Norms norms{0, 0};
+#pragma unroll 4
+  for (uint32_t c = row_lane(); c < fours_of(dimension); c += kRowLanes) {
+    const Four four = four_of(row, bytes, c, dimension);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+      norms.single = fmaf(four.value[i], four.value[i], norms.single);
+      const int32_t value = static_cast<int32_t>(four.value[i]);
+      norms.integer += value * value;
+    }
   }
-  return __reduce_add_sync(0xFFFFFFFFu, sum);
+#pragma unroll
+  for (uint32_t step = kRowLanes / 2; step > 0; step /= 2) {
+    norms.single += __shfl_xor_sync(0xFFFFFFFFu, norms.single, step);
+    norms.integer += __shfl_xor_sync(0xFFFFFFFFu, norms.integer, step);
+  }
+  return norms;
+}
+
+// Writes a copy, four components a lane; a row of null is one of zeros.
+__device__ __forceinline__ void write_copy(const ExactScan& p, uint64_t target, const uint8_t* row,
+                                           bool bytes, float factor) {
+  const bool halves = p.format == kExactHalf;
+  const uint32_t fours = p.copy_stride / (halves ? 8 : 4);
+#pragma unroll 4
+  for (uint32_t c = row_lane(); c < fours; c += kRowLanes) {
+    const Four four = row == nullptr ? Four{{0, 0, 0, 0}} : four_of(row, bytes, c, p.dimension);
+    if (halves) {
+      uint32_t bits[4];
+#pragma unroll
+      for (uint32_t i = 0; i < 4; i++) {
+        bits[i] = __half_as_ushort(__float2half_rn(four.value[i] * factor));
+      }
+      reinterpret_cast<uint2*>(target)[c] =
+          make_uint2(bits[0] | bits[1] << 16, bits[2] | bits[3] << 16);
+    } else {
+      uint32_t word = 0;
+#pragma unroll
+      for (uint32_t i = 0; i < 4; i++) {
+        word |= (static_cast<uint32_t>(static_cast<int32_t>(four.value[i])) & 255u) << (8 * i);
+      }
+      reinterpret_cast<uint32_t*>(target)[c] = word;
+    }
+  }
 }
 
 // What the components of a row are multiplied by.
@@ -83,14 +114,21 @@ __device__ __forceinline__ float factor_of(const ExactScan& p, float norm2) {
 extern "C" __global__ void exact_facts(const __grid_constant__ ExactScan p) {
   uint32_t flags = 0;
   float largest = 0;
-  for (uint64_t i = warp_number(); i < p.size; i += warp_count()) {
-    const float* row = reinterpret_cast<const float*>(p.rows + i * p.row_stride);
+  // whole warps go on together, so that rows beyond the last are looked at again
+  for (uint64_t base = first_row() / 4 * 4; base < p.size; base += row_step()) {
+    const uint64_t i = min(base + threadIdx.x % 32 / kRowLanes, static_cast<uint64_t>(p.size) - 1);
+    const uint8_t* row = reinterpret_cast<const uint8_t*>(p.rows + i * p.row_stride);
     float sum = 0;
-    for (uint32_t d = threadIdx.x % 32; d < p.dimension; d += 32) {
-      flags |= range_flags(row[d]);
-      sum = fmaf(row[d], row[d], sum);
+#pragma unroll 4
+    for (uint32_t c = row_lane(); c < fours_of(p.dimension); c += kRowLanes) {
+      const Four four = four_of(row, false, c, p.dimension);
+#pragma unroll
+      for (uint32_t j = 0; j < 4; j++) {
+        flags |= range_flags(four.value[j]);
+        sum = fmaf(four.value[j], four.value[j], sum);
+      }
     }
-    sum = warp_total(sum);
+    sum = sum_of_row(sum);
     if (!is_finite(sum)) {
       flags |= kNotFinite;
     } else {
@@ -98,10 +136,11 @@ extern "C" __global__ void exact_facts(const __grid_constant__ ExactScan p) {
     }
   }
   flags = __reduce_or_sync(0xFFFFFFFFu, flags);
+  // floats that are not negative are in the order of their bits
+  const uint32_t norm = __reduce_max_sync(0xFFFFFFFFu, __float_as_uint(sqrtf(largest)));
   if (threadIdx.x % 32 == 0) {
     ExactFacts* facts = reinterpret_cast<ExactFacts*>(p.facts);
-    // floats that are not negative are in the order of their bits
-    atomicMax(&facts->largest_norm, __float_as_uint(sqrtf(largest)));
+    atomicMax(&facts->largest_norm, norm);
     atomicOr(&facts->flags, flags);
   }
 }
@@ -109,52 +148,49 @@ extern "C" __global__ void exact_facts(const __grid_constant__ ExactScan p) {
 extern "C" __global__ void exact_rows(const __grid_constant__ ExactScan p) {
   const bool bytes = p.byte_scoring != 0;
   uint32_t skipped = 0;
-  for (uint64_t i = warp_number(); i < static_cast<uint64_t>(p.tiles) * kExactTile;
-       i += warp_count()) {
+  for (uint64_t i = first_row(); i < static_cast<uint64_t>(p.tiles) * kExactTile;
+       i += row_step()) {
     const uint32_t row = i < p.candidates ? exact_row(p, static_cast<uint32_t>(i)) : kUnusedSlot;
-    const uint8_t* source = nullptr;
-    float factor = 0;
+    const uint8_t* source =
+        reinterpret_cast<const uint8_t*>(p.rows) +
+        static_cast<uint64_t>(row == kUnusedSlot ? 0 : row) * p.row_stride;
+    const Norms norms = norms_of(source, bytes, p.dimension);
+    const float factor = factor_of(p, norms.single);
     uint32_t bias = exact_barred(p.format);
-    if (row != kUnusedSlot) {
-      source = reinterpret_cast<const uint8_t*>(p.rows) + static_cast<uint64_t>(row) * p.row_stride;
-      const float norm2 = norm2_of(source, bytes, p.dimension);
-      factor = factor_of(p, norm2);
-      if (is_finite(factor)) {
-        bias = exact_floats(p.format)
-                   ? exact_half_bias(p, norm2)
-                   : exact_integer_bias(p, integer_norm2_of(source, bytes, p.dimension));
-      } else {
-        source = nullptr;
-        skipped++;
-      }
+    if (row == kUnusedSlot) {
+      source = nullptr;
+    } else if (is_finite(factor)) {
+      bias = exact_floats(p.format) ? exact_half_bias(p, norms.single)
+                                    : exact_integer_bias(p, norms.integer);
+    } else {
+      source = nullptr;
+      skipped++;
     }
-    write_copy(p, reinterpret_cast<uint32_t*>(p.copies + i * p.copy_stride), source, bytes, factor);
-    if (threadIdx.x % 32 == 0) {
+    write_copy(p, p.copies + i * p.copy_stride, source, bytes, factor);
+    if (row_lane() == 0) {
       reinterpret_cast<uint32_t*>(p.biases)[i] = bias;
     }
   }
-  if (threadIdx.x % 32 == 0 && skipped > 0) {
+  if (row_lane() == 0 && skipped > 0) {
     atomicAdd(&reinterpret_cast<ExactFacts*>(p.facts)->skipped, skipped);
   }
 }
 
 extern "C" __global__ void exact_targets(const __grid_constant__ ExactScan p) {
-  const uint32_t total = (p.query_count + kExactTile - 1) / kExactTile * kExactTile;
+  const uint32_t total = (p.query_count + kExactQueries - 1) / kExactQueries * kExactQueries;
   const float row_norm =
       p.similarity == kCosine
           ? 1
           : __uint_as_float(reinterpret_cast<const ExactFacts*>(p.facts)->largest_norm) * p.scale;
-  for (uint32_t i = warp_number(); i < total; i += warp_count()) {
+  for (uint64_t i = first_row(); i < total; i += row_step()) {
     const bool asked = i < p.query_count;
     const uint8_t* source =
-        asked ? reinterpret_cast<const uint8_t*>(p.queries + static_cast<uint64_t>(i) * p.query_stride)
-              : nullptr;
-    const float norm = asked ? sqrtf(norm2_of(source, false, p.dimension)) * p.scale : 0;
+        reinterpret_cast<const uint8_t*>(p.queries + (asked ? i : 0) * p.query_stride);
+    const float norm = sqrtf(norms_of(source, false, p.dimension).single) * p.scale;
     // such a query is not fit for products: it counts as one whose buffer ran over
     const bool odd = !is_finite(norm);
-    write_copy(p, reinterpret_cast<uint32_t*>(p.targets + static_cast<uint64_t>(i) * p.copy_stride),
-               source, false, p.scale);
-    if (threadIdx.x % 32 == 0) {
+    write_copy(p, p.targets + i * p.copy_stride, asked && !odd ? source : nullptr, false, p.scale);
+    if (row_lane() == 0) {
       reinterpret_cast<uint32_t*>(p.thresholds)[i] =
           asked && !odd ? exact_lowest(p.format) : exact_never(p.format);
       reinterpret_cast<uint32_t*>(p.counts)[i] = odd ? p.capacity + 1 : 0;

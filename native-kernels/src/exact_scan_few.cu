@@ -13,6 +13,10 @@ using namespace vamana;
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kGroups = kThreads / kRowLanes;
+// Rows of a block between two looks at whether a buffer may run over.
+constexpr uint32_t kUnseen = 256;
+// Keys that a thread reads at once when parts are joined.
+constexpr uint32_t kJoined = 8;
 
 struct Shared {
   Nearest* nearest;
@@ -80,13 +84,24 @@ __device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint3
   }
   __syncthreads();
   const uint32_t total = gridDim.x * p.k;
-  for (uint32_t base = 0; base < total; base += kThreads) {
-    const uint32_t i = base + threadIdx.x;
-    offer(nearest, i < total ? __ldcg(parts + i) : kNoKey);
-    if (__syncthreads_or(nearest.count > kNearestSlots - kThreads)) {
-      settle(nearest, p.k);
+  // only the k parts with the best first keys have any below the limit
+  const bool fits = p.k * p.k <= kNearestSlots;
+  for (uint32_t base = 0; base < total; base += kJoined * kThreads) {
+    uint64_t keys[kJoined];
+#pragma unroll
+    for (uint32_t j = 0; j < kJoined; j++) {
+      const uint32_t i = base + j * kThreads + threadIdx.x;
+      keys[j] = i < total ? __ldcg(parts + i) : kNoKey;
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < kJoined; j++) {
+      offer(nearest, keys[j]);
+      if (!fits && __syncthreads_or(nearest.count > kNearestSlots - kThreads)) {
+        settle(nearest, p.k);
+      }
     }
   }
+  __syncthreads();
   settle(nearest, p.k);
   for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
     found[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
@@ -126,8 +141,8 @@ __device__ __forceinline__ void finish(const ExactScan& p, const Shared& shared)
 
 template <bool BYTES, int QUERIES>
 __device__ __forceinline__ void scan(const ExactScan& p) {
-  // sixteen bytes become as many floats, which would not all fit the registers
-  constexpr int kRows = BYTES && QUERIES > 1 ? 1 : 2;
+  // sixteen bytes become as many floats, of which few rows fit the registers
+  constexpr int kRows = QUERIES == 1 ? 2 : BYTES ? 1 : 4;
   extern __shared__ __align__(16) uint8_t memory[];
   const Shared shared = shared_memory<QUERIES>(p, memory);
   const bool select = p.scores == 0;
@@ -143,7 +158,9 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
   }
   const uint32_t lane = threadIdx.x % kRowLanes;
   const uint32_t group = threadIdx.x / kRowLanes;
-  const uint32_t step = kGroups * kRows;
+  constexpr uint32_t step = kGroups * kRows;
+  static_assert(kUnseen % step == 0, "whole steps");
+  uint32_t unseen = 0;
   for (uint64_t base = static_cast<uint64_t>(blockIdx.x / groups) * step; base < p.candidates;
        base += static_cast<uint64_t>(gridDim.x / groups) * step) {
     const uint8_t* rows[kRows];
@@ -180,20 +197,23 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
         if (!select) {
           reinterpret_cast<uint32_t*>(p.scores)[(first + lane) * p.score_stride + candidate] = order;
         } else if (order != kExactExcluded) {
-          offer(shared.nearest[lane], exact_key(order, exact_ordinal(p, static_cast<uint32_t>(candidate))));
+          offer(shared.nearest[lane],
+                exact_key(order, exact_ordinal(p, static_cast<uint32_t>(candidate))));
         }
       }
     }
-    if (select) {
+    unseen += step;
+    if (select && unseen >= kUnseen) {
+      unseen = 0;
       // appended by all, then looked at, and appended again behind the second barrier only
       __syncthreads();
       bool full = false;
       if (threadIdx.x < QUERIES) {
-        full = shared.nearest[threadIdx.x].count > kNearestSlots - step;
+        full = shared.nearest[threadIdx.x].count > kNearestSlots - kUnseen;
       }
       if (__syncthreads_or(full)) {
         for (int q = 0; q < QUERIES; q++) {
-          if (shared.nearest[q].count > kNearestSlots - step) {
+          if (shared.nearest[q].count > kNearestSlots - kUnseen) {
             settle(shared.nearest[q], p.k);
           }
         }
@@ -209,13 +229,15 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
 
 }  // namespace
 
-#define EXACT_FEW(name, bytes, queries)                                                    \
-  extern "C" __global__ void __launch_bounds__(kThreads, 3)                                \
+#define EXACT_FEW(name, bytes, queries, blocks)                                            \
+  extern "C" __global__ void __launch_bounds__(kThreads, blocks)                           \
       exact_few_##name##_q##queries(const __grid_constant__ ExactScan p) {                 \
     scan<bytes, queries>(p);                                                               \
   }
 
-EXACT_FEW(float, false, 1)
-EXACT_FEW(float, false, 4)
-EXACT_FEW(byte, true, 1)
-EXACT_FEW(byte, true, 4)
+EXACT_FEW(float, false, 1, 3)
+EXACT_FEW(float, false, 4, 2)
+EXACT_FEW(float, false, 8, 2)
+EXACT_FEW(byte, true, 1, 3)
+EXACT_FEW(byte, true, 4, 2)
+EXACT_FEW(byte, true, 8, 2)

@@ -22,7 +22,7 @@ struct Product<Format::kHalf> {
 
 __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                          uint32_t b1) {
-  asm volatile(
+  asm(
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
       "{%0,%1,%2,%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -33,13 +33,13 @@ template <Format FORMAT>
 __device__ __forceinline__ void multiply(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                          uint32_t b1) {
   if constexpr (FORMAT == Format::kUnsigned) {
-    asm volatile(
+    asm(
         "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
         "{%0,%1,%2,%3};"
         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   } else {
-    asm volatile(
+    asm(
         "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
         "{%0,%1,%2,%3};"
         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
@@ -73,28 +73,31 @@ __device__ __forceinline__ uint32_t piece_at(uint32_t row, uint32_t piece) {
   return row * kExactDepth + ((piece ^ (row & 7u)) * 16u);
 }
 
-constexpr uint32_t kTileBytes = kExactTile * kExactDepth;
 
 // One stage of the pipeline: part of the queries, part of the candidates, and for the first part
 // of a tile thresholds and biases.
 struct Stage {
-  uint8_t targets[kTileBytes];
-  uint8_t copies[kTileBytes];
-  uint32_t thresholds[kExactTile];
+  uint8_t targets[kExactQueries * kExactDepth];
+  uint8_t copies[kExactTile * kExactDepth];
+  uint32_t thresholds[kExactQueries];
   uint32_t biases[kExactTile];
 };
 
 static_assert(sizeof(Stage) == kExactStageBytes, "Stage");
 
-constexpr uint32_t kProductThreads = 256;
-constexpr uint32_t kWarpsOfQueries = 2;
-constexpr uint32_t kWarpsOfRows = 4;
-constexpr uint32_t kQueryTiles = kExactTile / kWarpsOfQueries / 16;  // 4
+#ifndef WROWS
+#define WROWS 4
+#endif
+constexpr uint32_t kWarpsOfQueries = kExactQueries / 64;
+constexpr uint32_t kWarpsOfRows = WROWS;
+constexpr uint32_t kProductThreads = 32 * kWarpsOfQueries * kWarpsOfRows;
+constexpr uint32_t kQueryTiles = kExactQueries / kWarpsOfQueries / 16;  // 4
 constexpr uint32_t kRowTiles = kExactTile / kWarpsOfRows / 8;        // 4
 
+template <uint32_t ROWS>
 __device__ __forceinline__ void copy_tile(uint32_t target, const uint8_t* source, uint32_t stride) {
 #pragma unroll
-  for (uint32_t i = 0; i < kExactTile * 8 / kProductThreads; i++) {
+  for (uint32_t i = 0; i < ROWS * 8 / kProductThreads; i++) {
     const uint32_t at = threadIdx.x + i * kProductThreads;
     copy_async(target + piece_at(at / 8, at % 8),
                source + static_cast<uint64_t>(at / 8) * stride + at % 8 * 16);
@@ -126,7 +129,7 @@ struct Block {
   Sum thresholds[kQueryTiles][2];
 
   __device__ __forceinline__ uint32_t query_base() const {
-    return (threadIdx.x / 32 % kWarpsOfQueries) * (kExactTile / kWarpsOfQueries);
+    return (threadIdx.x / 32 % kWarpsOfQueries) * (kExactQueries / kWarpsOfQueries);
   }
 
   __device__ __forceinline__ uint32_t row_base() const {

@@ -2,6 +2,7 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
@@ -32,13 +33,23 @@ public final class ExactScans implements Closeable {
    * @param account counts pinned memory; what it refuses fails searches for want of memory
    */
   public ExactScans(CudaDriver driver, SessionHostMemory account, ExactOptions options) {
+    this(driver, account, options, Workers.callingThread());
+  }
+
+  /**
+   * As {@link #ExactScans(CudaDriver, SessionHostMemory, ExactOptions)}.
+   *
+   * @param workers write the queries of large batches
+   */
+  public ExactScans(
+      CudaDriver driver, SessionHostMemory account, ExactOptions options, Workers workers) {
     this.options = options;
     scratch = new Scratch(driver, account);
     tiles = new TileSource(scratch, options.tileBytes());
     plain = new PlainScan(scratch, options.scratchBytes());
     products = new ProductScan(scratch, options.scratchBytes());
     facts = new FactFinder(scratch);
-    slices = new Slice[] {new Slice(scratch), new Slice(scratch)};
+    slices = new Slice[] {new Slice(scratch, workers), new Slice(scratch, workers)};
     stream = scratch.stream();
     copyStream = scratch.stream();
   }
@@ -178,6 +189,7 @@ public final class ExactScans implements Closeable {
 
   /** After a failure nothing may be in use when the next search begins. */
   private void quiesce() {
+    plain.recover();
     try {
       scratch.synchronize();
     } catch (RuntimeException e) {

@@ -15,10 +15,15 @@ final class PlainScan {
   /** Most queries that go through launches that read all rows. */
   static final int FEW_QUERIES = 16;
 
-  private static final int GROUP = 4;
+  /** Most queries of a launch, and most if their components leave no room for more. */
+  private static final int GROUP = 8;
+
+  private static final int GROUP_OF_LONG = 4;
+  private static final int LONG = 2048;
   private static final int THREADS = 256;
   private static final int ROWS_A_STEP = 64;
-  private static final int BLOCKS_PER_MULTIPROCESSOR = 3;
+  private static final int BLOCKS_PER_MULTIPROCESSOR = 2;
+  private static final int BLOCKS_PER_MULTIPROCESSOR_OF_ONE = 3;
   private static final int SELECT_THREADS = 1024;
 
   private final CudaDriver driver;
@@ -76,9 +81,9 @@ final class PlainScan {
           .address(ExactScanLayout.QUERIES, queries + (long) first * queryStride)
           .address(ExactScanLayout.FOUND, found + (long) first * batch.k() * Long.BYTES)
           .number(ExactScanLayout.QUERY_COUNT, now);
-      int width = now == 1 ? 1 : GROUP;
+      int width = width(rows, now);
       int groups = (now + width - 1) / width;
-      int blocks = blocks(tile.candidates()) * groups;
+      int blocks = blocks(tile.candidates(), width) * groups;
       launch(kernel(rows, width), blocks, THREADS, queryBytes(rows, width), parameters, stream);
       launch("exact_select", now, SELECT_THREADS, selectBytes(batch.k()), parameters, stream);
     }
@@ -95,16 +100,16 @@ final class PlainScan {
       int count,
       long found,
       long stream) {
-    int blocks = blocks(tile.candidates());
-    parameters
-        .address(ExactScanLayout.SCORES, 0)
-        .address(
-            ExactScanLayout.PARTS, parts.ensure((long) GROUP * blocks * batch.k() * Long.BYTES))
-        .address(ExactScanLayout.TICKET, ticket(stream));
-    for (int first = 0; first < count; first += GROUP) {
-      int now = Math.min(GROUP, count - first);
-      int width = now == 1 ? 1 : GROUP;
+    parameters.address(ExactScanLayout.SCORES, 0).address(ExactScanLayout.TICKET, ticket(stream));
+    int now;
+    for (int first = 0; first < count; first += now) {
+      int width = width(rows, count - first);
+      int blocks = blocks(tile.candidates(), width);
+      now = Math.min(width, count - first);
       parameters
+          .address(
+              ExactScanLayout.PARTS,
+              parts.ensure((long) GROUP * ExactLimits.MOST_PARTS * batch.k() * Long.BYTES))
           .address(ExactScanLayout.QUERIES, queries + (long) first * queryStride)
           .address(ExactScanLayout.FOUND, found + (long) first * batch.k() * Long.BYTES)
           .number(ExactScanLayout.QUERY_COUNT, now);
@@ -118,6 +123,11 @@ final class PlainScan {
     }
   }
 
+  /** After a failure: launches that never ran may have left the counter as it was. */
+  void recover() {
+    ticketReady = false;
+  }
+
   private long ticket(long stream) {
     long address = ticket.ensure(Integer.BYTES);
     if (ticketReady == false) {
@@ -127,11 +137,18 @@ final class PlainScan {
     return address;
   }
 
-  private int blocks(int candidates) {
+  /** Queries of a launch for the next of so many. */
+  private static int width(ExactRows rows, int left) {
+    if (left == 1) {
+      return 1;
+    }
+    return left <= GROUP_OF_LONG || rows.dimension() > LONG ? GROUP_OF_LONG : GROUP;
+  }
+
+  private int blocks(int candidates, int width) {
     int useful = (int) ((candidates + ROWS_A_STEP - 1L) / ROWS_A_STEP);
-    int most =
-        Math.min(
-            ExactLimits.MOST_PARTS, driver.device().multiprocessors() * BLOCKS_PER_MULTIPROCESSOR);
+    int each = width == 1 ? BLOCKS_PER_MULTIPROCESSOR_OF_ONE : BLOCKS_PER_MULTIPROCESSOR;
+    int most = Math.min(ExactLimits.MOST_PARTS, driver.device().multiprocessors() * each);
     return Math.max(1, Math.min(most, useful));
   }
 

@@ -20,6 +20,7 @@ final class ProductScan {
   /** Most hits of a query. */
   static final int MOST_HITS = 512;
 
+  private static final int LEAST_RANGE = 2;
   private static final int GROWTH = 4;
   private static final int ENTRY_BYTES = 8;
   private static final int LEAST_CAPACITY = 1024;
@@ -128,7 +129,7 @@ final class ProductScan {
         .number(ExactScanLayout.FORMAT, format.number())
         .real(ExactScanLayout.SCALE, format.scale());
     convert(parameters, new Copies(tile, format), ofRows, stream);
-    multiply(parameters, format, tiles, queryTiles, count, capacity, stream);
+    multiply(parameters, format, k, tiles, queryTiles, count, capacity, stream);
     String encoding = rows.encoding() == VectorEncoding.BYTE ? "byte" : "float";
     int query = (rows.dimension() + 15) / 16 * 16 * Float.BYTES;
     launch(
@@ -160,6 +161,7 @@ final class ProductScan {
   private void multiply(
       ScanParameters parameters,
       ProductFormat format,
+      int k,
       int tiles,
       int queryTiles,
       int count,
@@ -169,7 +171,7 @@ final class ProductScan {
     long atOnce =
         (long) driver.device().multiprocessors()
             * Math.max(1, kernel.blocksPerMultiprocessor(PRODUCT_THREADS, PRODUCT_SHARED));
-    long size = capacity / ExactLimits.TILE;
+    long size = Math.max(LEAST_RANGE, (2 * k + ExactLimits.TILE - 1) / ExactLimits.TILE);
     for (long at = 0; at < tiles; at += size, size = at * (GROWTH - 1)) {
       int range = (int) Math.min(size, tiles - at);
       parameters

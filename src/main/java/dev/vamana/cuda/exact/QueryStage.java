@@ -2,6 +2,10 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.PinnedBuffer;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.VectorEncoding;
@@ -11,12 +15,17 @@ final class QueryStage {
 
   private static final long MOST_BYTES = 64L << 20;
 
+  /** From which on it takes several threads longer to meet than to copy. */
+  private static final long LEAST_SHARED_BYTES = 1L << 20;
+
   private final Scratch scratch;
+  private final Workers workers;
   private final PinnedBuffer pinned;
   private final DeviceBuffer device;
 
-  QueryStage(Scratch scratch) {
+  QueryStage(Scratch scratch, Workers workers) {
     this.scratch = scratch;
+    this.workers = workers;
     pinned = scratch.pinned();
     device = scratch.device();
   }
@@ -41,8 +50,32 @@ final class QueryStage {
     long bytes = (long) count * stride;
     pinned.ensure(bytes);
     MemorySegment target = pinned.segment();
-    for (int q = 0; q < count; q++) {
-      long at = (long) q * stride;
+    if (bytes < LEAST_SHARED_BYTES) {
+      write(rows, batch, first, 0, count, target);
+    } else {
+      try {
+        workers.forEachRange(
+            0,
+            count,
+            () -> (from, to) -> write(rows, batch, first, from, to, target),
+            AbortCheck.NEVER);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    if (count == 1) {
+      // read in place: less than what a copy costs
+      return pinned.address();
+    }
+    long address = device.ensure(bytes);
+    scratch.driver().copyToDevice(address, target.asSlice(0, bytes), stream);
+    return address;
+  }
+
+  private static void write(
+      ExactRows rows, ExactBatch batch, int first, int from, int to, MemorySegment target) {
+    for (int q = from; q < to; q++) {
+      long at = (long) q * stride(rows);
       if (batch.encoding() == VectorEncoding.FLOAT32) {
         float[] query = batch.floats(first + q);
         MemorySegment.copy(query, 0, target, ValueLayout.JAVA_FLOAT, at, query.length);
@@ -53,12 +86,5 @@ final class QueryStage {
         }
       }
     }
-    if (count == 1) {
-      // read in place: less than what a copy costs
-      return pinned.address();
-    }
-    long address = device.ensure(bytes);
-    scratch.driver().copyToDevice(address, target.asSlice(0, bytes), stream);
-    return address;
   }
 }

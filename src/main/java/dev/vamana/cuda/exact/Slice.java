@@ -1,6 +1,7 @@
 package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.memory.PinnedBuffer;
+import dev.vamana.work.Workers;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -20,9 +21,9 @@ final class Slice {
   private int first;
   private int count;
 
-  Slice(Scratch scratch) {
+  Slice(Scratch scratch, Workers workers) {
     this.scratch = scratch;
-    stage = new QueryStage(scratch);
+    stage = new QueryStage(scratch, workers);
     found = new FoundLists(scratch);
     redo = scratch.pinned();
     done = scratch.event();

@@ -2,6 +2,8 @@ package dev.vamana.cuda.exact;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -141,14 +143,14 @@ public class ExactScansTests extends ExactTestCase {
       for (int i = 0; i < 40; i++) {
         float[] odd = vectors.floats()[random().nextInt(500)];
         switch (random().nextInt(3)) {
-          case 0 -> java.util.Arrays.fill(odd, 0);
+          case 0 -> Arrays.fill(odd, 0);
           case 1 -> odd[random().nextInt(12)] = Float.NaN;
           default -> odd[random().nextInt(12)] = Float.POSITIVE_INFINITY;
         }
       }
       for (int queries : new int[] {1, 20}) {
         Vectors asked = floats(queries, 12, similarity);
-        java.util.Arrays.fill(asked.floats()[queries - 1], 0);
+        Arrays.fill(asked.floats()[queries - 1], 0);
         check(vectors, asked, 10);
         check(vectors, asked, 490);
       }
@@ -170,6 +172,36 @@ public class ExactScansTests extends ExactTestCase {
       int[] ordinals = IntStream.range(0, vectors.size()).filter(accepted).toArray();
       scans.search(rows, asked.batch(k).among(ordinals), hits);
       assertHits(vectors, asked, k, accepted, hits);
+    }
+  }
+
+  public void testRowsInTheOrderOfTheirScores() {
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      Vectors asked = floats(20, 17, similarity);
+      float[] query = asked.floats()[0];
+      for (boolean ascending : new boolean[] {true, false}) {
+        float[][] rows = floats(6000, 17, similarity).floats();
+        Comparator<float[]> order =
+            Comparator.comparingDouble(row -> similarity.compare(query, row));
+        Arrays.sort(rows, ascending ? order : order.reversed());
+        check(Vectors.of(rows, 17, similarity), asked, 10);
+      }
+    }
+  }
+
+  public void testNormsOfAllSizes() {
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      for (float factor : new float[] {1e-20f, 1e-8f, 1e-3f, 1e3f, 1e8f}) {
+        Vectors rows = floats(3000, 40, similarity);
+        Vectors asked = floats(20, 40, similarity);
+        for (float[] row : rows.floats()) {
+          float own = random().nextInt(4) == 0 ? factor : 1;
+          for (int d = 0; d < row.length; d++) {
+            row[d] *= own;
+          }
+        }
+        check(rows, asked, 10);
+      }
     }
   }
 

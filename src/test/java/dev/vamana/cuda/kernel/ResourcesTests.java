@@ -112,4 +112,35 @@ public class ResourcesTests {
     }
     assertEquals(expected, actual);
   }
+
+  @Test
+  public void exactSearchKeepsToRegisters() throws IOException {
+    Set<String> actual = new TreeSet<>();
+    for (Line line : report()) {
+      if (line.module().startsWith("exact_scan")) {
+        actual.add(line.kernel());
+        assertEquals(line.toString(), 0, line.stackBytes());
+        assertEquals(line.toString(), 0, line.spillStores() + line.spillLoads());
+      }
+    }
+    Set<String> expected =
+        new TreeSet<>(
+            List.of(
+                "exact_select",
+                "exact_join",
+                "exact_facts",
+                "exact_rows",
+                "exact_targets",
+                "exact_narrow",
+                "exact_finish_float",
+                "exact_finish_byte",
+                "exact_products_half",
+                "exact_products_unsigned",
+                "exact_products_signed"));
+    for (int queries : new int[] {1, 4, 8}) {
+      expected.add("exact_few_float_q" + queries);
+      expected.add("exact_few_byte_q" + queries);
+    }
+    assertEquals(expected, actual);
+  }
 }

@@ -75,6 +75,7 @@ public final class Suite {
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
+      stages.put("exact-" + set, new ExactStage(set));
     }
     stages.put(
         "correctness",
@@ -82,6 +83,7 @@ public final class Suite {
             List.of(
                 "dev.vamana.cuda.WalkParityTests",
                 "dev.vamana.cuda.RealSetParityTests",
+                "dev.vamana.cuda.exact.ExactScansTests",
                 "dev.vamana.codec.DeviceConformanceTests")));
     stages.put("lifecycle", new TestStage(List.of("dev.vamana.cuda.DeviceLifecycleTests")));
     stages.put(
