@@ -29,8 +29,7 @@ public record ExactOptions(long scratchBytes, long tileBytes, int leastProducts)
           "tileBytes must be " + LEAST_TILE + " to " + MOST_TILE + ", got " + tileBytes);
     }
     if (leastProducts < 1) {
-      throw new IllegalArgumentException(
-          "leastProducts must be at least 1, got " + leastProducts);
+      throw new IllegalArgumentException("leastProducts must be at least 1, got " + leastProducts);
     }
   }
 }

@@ -85,8 +85,7 @@ public final class ExactScans implements Closeable {
   }
 
   /** Returns the queries that have to be asked again. */
-  private List<Integer> search(
-      ExactRows rows, ExactBatch batch, boolean multiply, ExactHits hits) {
+  private List<Integer> search(ExactRows rows, ExactBatch batch, boolean multiply, ExactHits hits) {
     hits.reset(batch.size());
     products.begin();
     List<Integer> again = Slice.none();
@@ -181,8 +180,7 @@ public final class ExactScans implements Closeable {
       return facts.find(tile.rows(), tile.stride(), tile.size(), rows.dimension(), stream);
     }
     if (rows.facts() == null) {
-      rows.facts(
-          facts.find(rows.address(), rows.stride(), rows.size(), rows.dimension(), stream));
+      rows.facts(facts.find(rows.address(), rows.stride(), rows.size(), rows.dimension(), stream));
     }
     return rows.facts();
   }

@@ -38,8 +38,7 @@ final class FactFinder {
         .number(ExactScanLayout.SIZE, count)
         .number(ExactScanLayout.DIMENSION, dimension);
     int blocks = driver.device().multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
-    driver.launch(
-        driver.kernel("exact_facts"), blocks, THREADS, 0, parameters.block(), stream);
+    driver.launch(driver.kernel("exact_facts"), blocks, THREADS, 0, parameters.block(), stream);
     MemorySegment target = pinned.segment().asSlice(0, ExactFactsLayout.BYTES);
     driver.copyFromDevice(target, facts, stream);
     driver.synchronize(stream);

@@ -112,8 +112,7 @@ final class ProductScan {
         .address(ExactScanLayout.REDO, redo)
         .address(ExactScanLayout.COPIES, copies.ensure((long) tiles * ExactLimits.TILE * most))
         .address(
-            ExactScanLayout.BIASES,
-            biases.ensure((long) tiles * ExactLimits.TILE * Integer.BYTES))
+            ExactScanLayout.BIASES, biases.ensure((long) tiles * ExactLimits.TILE * Integer.BYTES))
         .address(ExactScanLayout.TARGETS, targets.ensure(padded * most))
         .address(ExactScanLayout.THRESHOLDS, state)
         .address(ExactScanLayout.COUNTS, state + padded * Integer.BYTES)
@@ -141,8 +140,7 @@ final class ProductScan {
         stream);
   }
 
-  private void convert(
-      ScanParameters parameters, Copies wanted, RowFacts ofRows, long stream) {
+  private void convert(ScanParameters parameters, Copies wanted, RowFacts ofRows, long stream) {
     int blocks = driver.device().multiprocessors() * CONVERT_BLOCKS_PER_MULTIPROCESSOR;
     if (wanted.equals(current) == false) {
       current = null;
@@ -179,8 +177,7 @@ final class ProductScan {
           .number(ExactScanLayout.TILE_COUNT, range);
       int blocks = (int) Math.min(atOnce, (long) range * queryTiles);
       launch(format.kernel(), blocks, PRODUCT_THREADS, PRODUCT_SHARED, parameters, stream);
-      launch(
-          "exact_narrow", count, NARROW_THREADS, capacity * Long.BYTES, parameters, stream);
+      launch("exact_narrow", count, NARROW_THREADS, capacity * Long.BYTES, parameters, stream);
     }
   }
 
@@ -199,7 +196,6 @@ final class ProductScan {
 
   private void launch(
       String kernel, int blocks, int threads, int shared, ScanParameters parameters, long stream) {
-    driver.launch(
-        driver.kernel(kernel), blocks, threads, shared, parameters.block(), stream);
+    driver.launch(driver.kernel(kernel), blocks, threads, shared, parameters.block(), stream);
   }
 }

@@ -70,8 +70,7 @@ final class ExactStage implements Stage {
     VectorSimilarityFunction similarity = vectors.similarity();
     MemorySegment host = arena.allocate((long) base.length * stride, 64);
     for (int i = 0; i < base.length; i++) {
-      MemorySegment.copy(
-          base[i], 0, host, ValueLayout.JAVA_FLOAT, (long) i * stride, dimension);
+      MemorySegment.copy(base[i], 0, host, ValueLayout.JAVA_FLOAT, (long) i * stride, dimension);
     }
     long address = driver.allocate(host.byteSize());
     try {
@@ -124,8 +123,7 @@ final class ExactStage implements Stage {
             samples.stream().mapToDouble(Double::doubleValue).toArray(),
             batch == 1 ? SINGLE_SAMPLES : SAMPLES);
     context.add(
-        new Measurement(
-            set.subject(), METHOD, placement, batch, 1, 0, recall, kept, Map.of()));
+        new Measurement(set.subject(), METHOD, placement, batch, 1, 0, recall, kept, Map.of()));
   }
 
   /** Queries from one on, repeated to fill the batch: a scan reads all rows whatever is asked. */
