@@ -137,7 +137,7 @@ std::string exact_targets_host(const ExactScan& p) {
   const ExactFacts& facts = *reinterpret_cast<const ExactFacts*>(p.facts);
   const float row_norm =
       p.similarity == kCosine ? 1 : bits_float(facts.largest_norm) * p.scale;
-  for (uint32_t i = 0; i < (p.query_count + kExactQueries - 1) / kExactQueries * kExactQueries; i++) {
+  for (uint32_t i = 0; i < (p.query_count + kExactTile - 1) / kExactTile * kExactTile; i++) {
     const bool asked = i < p.query_count;
     const uint8_t* source =
         asked ? reinterpret_cast<const uint8_t*>(p.queries + uint64_t{i} * p.query_stride) : nullptr;

@@ -177,7 +177,7 @@ extern "C" __global__ void exact_rows(const __grid_constant__ ExactScan p) {
 }
 
 extern "C" __global__ void exact_targets(const __grid_constant__ ExactScan p) {
-  const uint32_t total = (p.query_count + kExactQueries - 1) / kExactQueries * kExactQueries;
+  const uint32_t total = (p.query_count + kExactTile - 1) / kExactTile * kExactTile;
   const float row_norm =
       p.similarity == kCosine
           ? 1

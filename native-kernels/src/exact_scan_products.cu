@@ -11,6 +11,13 @@ using namespace vamana;
 
 constexpr uint32_t kStages = kExactStages;
 
+// Blocks of a multiprocessor: as many as need no local memory.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int kBlocks = 1;
+#else
+constexpr int kBlocks = 2;
+#endif
+
 // Parts of all tiles that this block works on, one after the other.
 struct Cursor {
   uint32_t item;
@@ -27,25 +34,25 @@ __device__ __forceinline__ void advance(Cursor& cursor, uint32_t parts) {
 __device__ __forceinline__ void request(const ExactScan& p, Stage& stage, const Cursor& cursor,
                                         uint32_t query_tiles, uint32_t items) {
   if (cursor.item < items) {
-    const uint32_t query = cursor.item % query_tiles * kExactQueries;
+    const uint32_t query = cursor.item % query_tiles * kExactTile;
     const uint32_t row = exact_tile(p, p.first_tile + cursor.item / query_tiles) * kExactTile;
     const uint64_t part = cursor.part * kExactDepth;
-    copy_tile<kExactQueries>(shared_address(stage.targets),
+    copy_tile(shared_address(stage.targets),
               reinterpret_cast<const uint8_t*>(p.targets) +
                   static_cast<uint64_t>(query) * p.copy_stride + part,
               p.copy_stride);
-    copy_tile<kExactTile>(shared_address(stage.copies),
+    copy_tile(shared_address(stage.copies),
               reinterpret_cast<const uint8_t*>(p.copies) +
                   static_cast<uint64_t>(row) * p.copy_stride + part,
               p.copy_stride);
-    if (cursor.part == 0 && threadIdx.x < (kExactQueries + kExactTile) / 4) {
+    if (cursor.part == 0 && threadIdx.x < 2 * kExactTile / 4) {
       const uint32_t i = threadIdx.x * 4;
-      if (i < kExactQueries) {
+      if (i < kExactTile) {
         copy_async(shared_address(&stage.thresholds[i]),
                    reinterpret_cast<const uint32_t*>(p.thresholds) + query + i);
       } else {
-        copy_async(shared_address(&stage.biases[i - kExactQueries]),
-                   reinterpret_cast<const uint32_t*>(p.biases) + row + i - kExactQueries);
+        copy_async(shared_address(&stage.biases[i - kExactTile]),
+                   reinterpret_cast<const uint32_t*>(p.biases) + row + i - kExactTile);
       }
     }
   }
@@ -56,7 +63,7 @@ template <Format FORMAT>
 __device__ __forceinline__ void products(const ExactScan& p) {
   extern __shared__ __align__(128) uint8_t memory[];
   Stage* stages = reinterpret_cast<Stage*>(memory);
-  const uint32_t query_tiles = (p.query_count + kExactQueries - 1) / kExactQueries;
+  const uint32_t query_tiles = (p.query_count + kExactTile - 1) / kExactTile;
   const uint32_t items = query_tiles * p.tile_count;
   const uint32_t parts = p.copy_stride / kExactDepth;
   Cursor ahead{blockIdx.x, 0};
@@ -80,7 +87,7 @@ __device__ __forceinline__ void products(const ExactScan& p) {
     }
     block.add(stages[slot]);
     if (now.part == parts - 1) {
-      block.append(p, now.item % query_tiles * kExactQueries,
+      block.append(p, now.item % query_tiles * kExactTile,
                    exact_tile(p, p.first_tile + now.item / query_tiles) * kExactTile);
     }
     advance(now, parts);
@@ -92,7 +99,7 @@ __device__ __forceinline__ void products(const ExactScan& p) {
 }  // namespace
 
 #define EXACT_PRODUCTS(name, format)                                                 \
-  extern "C" __global__ void __launch_bounds__(kProductThreads, kExactQueries == 128 ? 2 : 1)                   \
+  extern "C" __global__ void __launch_bounds__(kProductThreads, kBlocks)             \
       exact_products_##name(const __grid_constant__ ExactScan p) {                   \
     products<Format::format>(p);                                                     \
   }

@@ -80,16 +80,12 @@ static_assert(sizeof(ExactEntry) == 8, "ExactEntry");
 static_assert(sizeof(ExactFacts) == 16, "ExactFacts");
 
 // Rows and queries of a tile of products, and bytes of both that are multiplied at a time.
-#ifndef QTILE
-#define QTILE 128
-#endif
-constexpr uint32_t kExactQueries = QTILE;
 constexpr uint32_t kExactTile = 128;
 constexpr uint32_t kExactDepth = 128;
 
 // Stages of the pipeline of exact_products_*, and shared memory of each.
 constexpr uint32_t kExactStages = 3;
-constexpr uint32_t kExactStageBytes = (kExactQueries + kExactTile) * (kExactDepth + 4);
+constexpr uint32_t kExactStageBytes = 2 * kExactTile * (kExactDepth + 4);
 
 constexpr uint32_t kExactNan = 0xFFFFFFFEu;
 constexpr uint32_t kExactExcluded = 0xFFFFFFFFu;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "exact_scan/sort.cuh"
+#include "sort.cuh"
 #include "vamana/exact_scan.h"
 
 namespace vamana {

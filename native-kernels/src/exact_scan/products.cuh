@@ -77,27 +77,23 @@ __device__ __forceinline__ uint32_t piece_at(uint32_t row, uint32_t piece) {
 // One stage of the pipeline: part of the queries, part of the candidates, and for the first part
 // of a tile thresholds and biases.
 struct Stage {
-  uint8_t targets[kExactQueries * kExactDepth];
+  uint8_t targets[kExactTile * kExactDepth];
   uint8_t copies[kExactTile * kExactDepth];
-  uint32_t thresholds[kExactQueries];
+  uint32_t thresholds[kExactTile];
   uint32_t biases[kExactTile];
 };
 
 static_assert(sizeof(Stage) == kExactStageBytes, "Stage");
 
-#ifndef WROWS
-#define WROWS 4
-#endif
-constexpr uint32_t kWarpsOfQueries = kExactQueries / 64;
-constexpr uint32_t kWarpsOfRows = WROWS;
+constexpr uint32_t kWarpsOfQueries = 2;
+constexpr uint32_t kWarpsOfRows = 4;
 constexpr uint32_t kProductThreads = 32 * kWarpsOfQueries * kWarpsOfRows;
-constexpr uint32_t kQueryTiles = kExactQueries / kWarpsOfQueries / 16;  // 4
+constexpr uint32_t kQueryTiles = kExactTile / kWarpsOfQueries / 16;  // 4
 constexpr uint32_t kRowTiles = kExactTile / kWarpsOfRows / 8;        // 4
 
-template <uint32_t ROWS>
 __device__ __forceinline__ void copy_tile(uint32_t target, const uint8_t* source, uint32_t stride) {
 #pragma unroll
-  for (uint32_t i = 0; i < ROWS * 8 / kProductThreads; i++) {
+  for (uint32_t i = 0; i < kExactTile * 8 / kProductThreads; i++) {
     const uint32_t at = threadIdx.x + i * kProductThreads;
     copy_async(target + piece_at(at / 8, at % 8),
                source + static_cast<uint64_t>(at / 8) * stride + at % 8 * 16);
@@ -129,7 +125,7 @@ struct Block {
   Sum thresholds[kQueryTiles][2];
 
   __device__ __forceinline__ uint32_t query_base() const {
-    return (threadIdx.x / 32 % kWarpsOfQueries) * (kExactQueries / kWarpsOfQueries);
+    return (threadIdx.x / 32 % kWarpsOfQueries) * (kExactTile / kWarpsOfQueries);
   }
 
   __device__ __forceinline__ uint32_t row_base() const {

@@ -46,8 +46,8 @@ public final class ExactScans implements Closeable {
     this.options = options;
     scratch = new Scratch(driver, account);
     tiles = new TileSource(scratch, options.tileBytes());
-    plain = new PlainScan(scratch, options.scratchBytes());
-    products = new ProductScan(scratch, options.scratchBytes());
+    plain = new PlainScan(scratch, options.scratchBytes() / 4);
+    products = new ProductScan(scratch, options.scratchBytes() / 4 * 3);
     facts = new FactFinder(scratch);
     slices = new Slice[] {new Slice(scratch, workers), new Slice(scratch, workers)};
     stream = scratch.stream();
@@ -68,7 +68,7 @@ public final class ExactScans implements Closeable {
     try {
       boolean many = TileSource.candidates(rows, batch) >= options.leastProducts();
       boolean multiply =
-          many && batch.size() > PlainScan.FEW_QUERIES && batch.k() <= ProductScan.MOST_HITS;
+          many && batch.size() >= ProductScan.LEAST_QUERIES && batch.k() <= ProductScan.MOST_HITS;
       List<Integer> again = search(rows, batch, multiply, hits);
       if (again.isEmpty() == false) {
         int[] queries = again.stream().mapToInt(q -> q).toArray();

@@ -17,6 +17,9 @@ import org.apache.lucene.index.VectorEncoding;
  */
 final class ProductScan {
 
+  /** Queries from which on copying all rows costs less than reading them more than once. */
+  static final int LEAST_QUERIES = 9;
+
   /** Most hits of a query. */
   static final int MOST_HITS = 512;
 
@@ -60,13 +63,13 @@ final class ProductScan {
 
   /** Candidates of a tile at most. */
   int mostCandidates(ExactRows rows) {
-    long most = scratchBytes / 2 / ProductFormat.mostStride(rows.dimension());
+    long most = scratchBytes / 3 * 2 / ProductFormat.mostStride(rows.dimension());
     return (int) Math.min(1 << 30, Math.max(1, most / ExactLimits.TILE) * ExactLimits.TILE);
   }
 
   /** Queries that are answered at once at most. */
   int mostQueries(int k) {
-    return (int) Math.min(1 << 20, scratchBytes / 4 / ENTRY_BYTES / capacity(k));
+    return (int) Math.min(1 << 20, scratchBytes / 3 / ENTRY_BYTES / capacity(k));
   }
 
   private static int capacity(int k) {
