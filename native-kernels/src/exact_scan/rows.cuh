@@ -39,7 +39,7 @@ __device__ __forceinline__ void add_chunks(const uint8_t* const (&rows)[ROWS], c
   using Chunk = RowChunk<BYTES>;
   constexpr uint32_t kComponents = Chunk::kComponents;
   const uint32_t chunks = (dimension + kComponents - 1) / kComponents;
-#pragma unroll(QUERIES == 1 ? 4 : 1)
+#pragma unroll(QUERIES > 1 ? 1 : BYTES ? 2 : 4)
   for (uint32_t c = threadIdx.x % kRowLanes; c < chunks; c += kRowLanes) {
     Chunk chunk[ROWS];
 #pragma unroll
