@@ -12,16 +12,17 @@ namespace select {
 
 // Halves runs of P sorted pairs, odd ones descending, until one is left, at the front of the list:
 // of two runs, the smaller elements of each pair of places are the P smallest of both, and bitonic.
+template <int B = 0>
 __device__ __forceinline__ void join_runs(Pair* list, uint32_t size, uint32_t p) {
   for (uint32_t apart = p; apart < size; apart *= 2) {
     const uint32_t kept = size / 2 / apart * p;
-    for (uint32_t i = threadIdx.x; i < kept; i += blockDim.x) {
+    for (uint32_t i = threadIdx.x; i < kept; i += threads<B>()) {
       const uint32_t at = i / p * 2 * apart + i % p;
       list[at] = list[at + apart] < list[at] ? list[at + apart] : list[at];
     }
     __syncthreads();
     for (uint32_t stride = p / 2; stride > 0; stride /= 2) {
-      for (uint32_t i = threadIdx.x; i < kept / 2; i += blockDim.x) {
+      for (uint32_t i = threadIdx.x; i < kept / 2; i += threads<B>()) {
         const uint32_t run = i / (p / 2);
         const uint32_t pair = i % (p / 2);
         const uint32_t low = run * 2 * apart + ((pair & ~(stride - 1)) << 1 | (pair & (stride - 1)));
@@ -35,18 +36,18 @@ __device__ __forceinline__ void join_runs(Pair* list, uint32_t size, uint32_t p)
 
 // The k smallest of the first count pairs, if k is at most half of the list: runs no longer than
 // needed are sorted, then joined.
-template <int T>
+template <int T, int B = 0>
 __device__ __forceinline__ void cut_list(Pair* list, uint32_t count, uint32_t k) {
   Pair own[T];
 #pragma unroll
   for (int r = 0; r < T; r++) {
-    const uint32_t e = r * blockDim.x + threadIdx.x;
+    const uint32_t e = r * threads<B>() + threadIdx.x;
     own[r] = e < count ? list[e] : kNoPair;
   }
   uint32_t p = T < 2 ? 2 : T;
   sort_in_thread<T>(own, (threadIdx.x & 1) == 0);
   for (uint32_t run = 2 * T; run <= p || p < k; run <<= 1) {
-    merge_run<T>(own, run, list);
+    merge_run<T, B>(own, run, list);
     p = run;
   }
   __syncthreads();
@@ -55,7 +56,7 @@ __device__ __forceinline__ void cut_list(Pair* list, uint32_t count, uint32_t k)
     list[threadIdx.x * T + r] = own[r];
   }
   __syncthreads();
-  join_runs(list, blockDim.x * T, p);
+  join_runs<B>(list, threads<B>() * T, p);
 }
 
 // Leaves the k smallest of count pairs sorted at the front of the list; what lies behind them is
@@ -64,16 +65,16 @@ __device__ __forceinline__ void cut_list(Pair* list, uint32_t count, uint32_t k)
 // has room for blockDim.x * MAX_T pairs, at least count; MAX_T is a power of two up to 16. k is at
 // most blockDim.x * MAX_T and may exceed count: places from count up to k then hold kNoPair.
 //
-// Pairs that are not kNoPair are distinct. Cost follows count and k, not MAX_T.
-template <int MAX_T>
+// A kernel that knows its threads says so by B, which saves registers. Pairs that are not kNoPair are distinct. Cost follows count and k, not MAX_T.
+template <int MAX_T, int B = 0>
 __device__ void best_of(Pair* list, uint32_t count, uint32_t k) {
   if constexpr (MAX_T > 1) {
-    if (max(count, k) <= blockDim.x * (MAX_T / 2)) {
-      best_of<MAX_T / 2>(list, count, k);
+    if (max(count, k) <= threads<B>() * (MAX_T / 2)) {
+      best_of<MAX_T / 2, B>(list, count, k);
       return;
     }
   }
-  cut_list<MAX_T>(list, count, k);
+  cut_list<MAX_T, B>(list, count, k);
 }
 
 }  // namespace select

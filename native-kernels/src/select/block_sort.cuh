@@ -10,6 +10,12 @@
 namespace vamana {
 namespace select {
 
+// The threads of a block, known to the compiler if B is not 0.
+template <int B>
+__device__ __forceinline__ uint32_t threads() {
+  return B == 0 ? blockDim.x : static_cast<uint32_t>(B);
+}
+
 __device__ __forceinline__ void exchange_if(bool swap, Pair* a, Pair* b) {
   const Pair low = swap ? *b : *a;
   const Pair high = swap ? *a : *b;
@@ -51,7 +57,7 @@ __device__ __forceinline__ void sort_in_thread(Pair (&own)[T], bool ascending) {
 
 // The strides of one run, from half of it down; element e = threadIdx.x * T + r. exchange is shared
 // memory of as many elements as the block holds, read and written by nobody else between barriers.
-template <int T>
+template <int T, int B = 0>
 __device__ __forceinline__ void merge_run(Pair (&own)[T], uint32_t run, Pair* exchange) {
   const bool ascending = (threadIdx.x * T & run) == 0;
   uint32_t apart = run / 2 / T;  // in threads
@@ -59,13 +65,13 @@ __device__ __forceinline__ void merge_run(Pair (&own)[T], uint32_t run, Pair* ex
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < T; r++) {
-      exchange[r * blockDim.x + threadIdx.x] = own[r];
+      exchange[r * threads<B>() + threadIdx.x] = own[r];
     }
     __syncthreads();
     const bool smaller = ((threadIdx.x & apart) == 0) == ascending;
 #pragma unroll
     for (int r = 0; r < T; r++) {
-      const Pair other = exchange[r * blockDim.x + (threadIdx.x ^ apart)];
+      const Pair other = exchange[r * threads<B>() + (threadIdx.x ^ apart)];
       own[r] = (other < own[r]) == smaller ? other : own[r];
     }
   }
@@ -82,11 +88,11 @@ __device__ __forceinline__ void merge_run(Pair (&own)[T], uint32_t run, Pair* ex
 
 // Sorts blockDim.x * T pairs, a power of two; all threads of the block call it. Pairs may be equal
 // only if they are kNoPair.
-template <int T>
+template <int T, int B = 0>
 __device__ __forceinline__ void sort_registers(Pair (&own)[T], Pair* exchange) {
   sort_in_thread<T>(own, (threadIdx.x & 1) == 0);
-  for (uint32_t run = 2 * T; run <= blockDim.x * T; run <<= 1) {
-    merge_run<T>(own, run, exchange);
+  for (uint32_t run = 2 * T; run <= threads<B>() * T; run <<= 1) {
+    merge_run<T, B>(own, run, exchange);
   }
 }
 

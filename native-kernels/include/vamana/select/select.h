@@ -1,0 +1,69 @@
+// The k smallest keys of each of many rows. Every kernel of select_*.cu takes a Select by value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vamana/platform.h"
+#include "vamana/select/pair.h"
+
+namespace vamana {
+namespace select {
+
+// A row's k smallest keys by pair.h's order go to out_keys and out_ids. Where n < k, the places from
+// n on hold NaN and kNoId. All arrays are the device's.
+struct Select {
+  uint64_t keys;      // rows of stride floats, the first n of which count; 16-byte aligned
+  uint64_t ids;       // rows of stride uint32, distinct within a row; 16-byte aligned; or 0, and a
+                      // key's id is its column
+  uint64_t out_keys;  // rows of k floats
+  uint64_t out_ids;   // rows of k uint32
+  uint64_t scratch;   // what the kernel needs, see below; 256-byte aligned
+  uint32_t rows;
+  uint32_t n;           // 1 to kMaxColumns
+  uint32_t stride;      // a multiple of 4
+  uint32_t k;           // at least 1
+  uint32_t partitions;  // blocks that share a row
+  uint32_t margin;      // select_sample_*: places of the sample that the wanted rank may be off
+  uint32_t capacity;    // select_sample_*: pairs a row has room for in scratch
+  uint32_t run;         // select_sort_merge: pairs of a sorted run so far
+  uint32_t array;       // select_sort_merge: which array of scratch is read, 0 or 1
+  uint32_t reserved;
+};
+
+static_assert(sizeof(Select) == 80, "Select");
+
+constexpr uint32_t kMaxColumns = 0x7FFFFFFFu;
+constexpr uint32_t kMaxShortK = 2048;   // of select_bits_*
+constexpr uint32_t kMaxQueueK = 1024;   // of select_warp_*
+constexpr uint32_t kMaxSegment = 16384; // of select_sort_*
+
+// How many columns each of the partitions of a row has: a multiple of 4, the last may have less.
+VAMANA_HD uint32_t partition_columns(uint32_t n, uint32_t partitions) {
+  const uint32_t each = (n + partitions - 1) / partitions;
+  return (each + 3) & ~3u;
+}
+
+// Scratch of select_bits_* with several partitions: a counter a row, zero before the first launch and
+// after each; then k pairs for each partition of each row.
+VAMANA_HD uint64_t counter_bytes(uint32_t rows) {
+  return (static_cast<uint64_t>(rows) * 4 + 255) & ~255ull;
+}
+
+VAMANA_HD uint64_t partition_scratch_bytes(uint32_t rows, uint32_t partitions, uint32_t k) {
+  return partitions == 1 ? 0
+                         : counter_bytes(rows) + static_cast<uint64_t>(rows) * partitions * k * 8;
+}
+
+// A power of two from 32, at least k: pairs of a row in scratch of select_bits_global, and in shared
+// memory of the kernels that are there for comparison.
+VAMANA_HD uint32_t global_size(uint32_t k) {
+  uint32_t size = 32;
+  while (size < k) {
+    size *= 2;
+  }
+  return size;
+}
+
+}  // namespace select
+}  // namespace vamana

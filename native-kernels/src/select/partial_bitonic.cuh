@@ -1,0 +1,62 @@
+// Partial bitonic sort (Krulis, 2015; thesis of Hanak, section 3.5.1): the best so far and the next
+// as many keys lie sorted in shared memory, and the smaller half of both is kept. Nothing is filtered.
+// Only for comparison.
+#pragma once
+
+#include <cstdint>
+
+#include "select/block_sort.cuh"
+#include "select/rows.cuh"
+
+namespace vamana {
+namespace select {
+
+// The strides of runs that end up ascending, over size elements of shared memory.
+__device__ __forceinline__ void merge_shared(Pair* list, uint32_t size, uint32_t run) {
+  for (uint32_t stride = run / 2; stride > 0; stride /= 2) {
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < size / 2; i += blockDim.x) {
+      const uint32_t low = (i & ~(stride - 1)) << 1 | (i & (stride - 1));
+      exchange_if((list[low] > list[low + stride]) == ((low & run) == 0 || run == size), &list[low],
+                  &list[low + stride]);
+    }
+  }
+  __syncthreads();
+}
+
+__device__ __forceinline__ void sort_shared(Pair* list, uint32_t size) {
+  for (uint32_t run = 2; run <= size; run *= 2) {
+    merge_shared(list, size, run);
+  }
+}
+
+__device__ __forceinline__ void load_segment(const Row& row, uint32_t base, uint32_t size,
+                                             Pair* list) {
+  for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) {
+    list[i] = base + i < row.end ? row.pair(base + i) : kNoPair;
+  }
+}
+
+// A block for each row; list has 2 * segment pairs, segment a power of two from 2, at least k.
+__device__ __forceinline__ void select_partial_bitonic(const Select& p, uint32_t segment,
+                                                       Pair* list) {
+  const Row row = whole_row(p, blockIdx.x);
+  Pair* next = list + segment;
+  load_segment(row, 0, segment, list);
+  sort_shared(list, segment);
+  for (uint32_t base = segment; base < row.end; base += segment) {
+    load_segment(row, base, segment, next);
+    sort_shared(next, segment);
+    for (uint32_t i = threadIdx.x; i < segment; i += blockDim.x) {
+      const Pair other = next[segment - 1 - i];
+      list[i] = other < list[i] ? other : list[i];
+    }
+    merge_shared(list, segment, segment);
+  }
+  for (uint32_t i = threadIdx.x; i < p.k; i += blockDim.x) {
+    put_result(p, blockIdx.x, i, list[i]);
+  }
+}
+
+}  // namespace select
+}  // namespace vamana

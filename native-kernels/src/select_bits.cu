@@ -1,0 +1,21 @@
+// select_bits_<size>: the k smallest of rows, k below the size of the list; sorted.
+#include "select/bits.cuh"
+
+namespace {
+
+using namespace vamana::select;
+
+}  // namespace
+
+#define SELECT_BITS(size, threads, per_thread, reads, blocks)                      \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                    \
+      select_bits_##size(const __grid_constant__ Select p) {                       \
+    extern __shared__ __align__(16) unsigned char shared[];                        \
+    select_bits<per_thread, threads, reads>(p, reinterpret_cast<Pair*>(shared));            \
+  }
+
+SELECT_BITS(512, 256, 2, 4, 6)
+SELECT_BITS(1024, 256, 4, 4, 5)
+SELECT_BITS(2048, 256, 8, 4, 4)
+SELECT_BITS(4096, 512, 8, 4, 2)
+SELECT_BITS(8192, 512, 16, 4, 2)

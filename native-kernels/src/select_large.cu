@@ -1,0 +1,51 @@
+// k of any size, in any order: select_radix, a block for each row; and Sample Select, several launches
+// over rows * partitions blocks: select_sample_splitters, then in one stage select_sample_split and
+// select_sample_finish, in two stages select_sample_count, select_sample_find and select_sample_split.
+#include "select/sample.cuh"
+
+namespace {
+
+using namespace vamana::select;
+
+constexpr int kThreads = 512;
+constexpr int kPairs = 8;  // a thread, of the list in shared memory
+constexpr int kReads = 4;
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    select_radix(const __grid_constant__ Select p) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ RadixShared<kThreads> radix;
+  select_radix<kThreads, kPairs, kReads>(p, radix, reinterpret_cast<Pair*>(shared));
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    select_sample_splitters(const __grid_constant__ Select p) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  choose_splitters<kThreads>(p, reinterpret_cast<Pair*>(shared));
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+    select_sample_count(const __grid_constant__ Select p) {
+  split_row<256, kReads, false>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+    select_sample_split(const __grid_constant__ Select p) {
+  split_row<256, kReads, true>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    select_sample_find(const __grid_constant__ Select p) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ RadixShared<kThreads> radix;
+  finish_row<kThreads, kPairs, kReads, false>(p, radix, reinterpret_cast<Pair*>(shared));
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    select_sample_finish(const __grid_constant__ Select p) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ RadixShared<kThreads> radix;
+  finish_row<kThreads, kPairs, kReads, true>(p, radix, reinterpret_cast<Pair*>(shared));
+}
