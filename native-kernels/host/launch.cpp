@@ -6,6 +6,7 @@
 #include "exact_scan_host.h"
 #include "export.h"
 #include "host_fetch_host.h"
+#include "select_host.h"
 #include "walk_host.h"
 
 namespace {
@@ -40,6 +41,12 @@ Outcome run_distance(const void* parameters) {
   return last_error.empty() ? kDone : kBadParameters;
 }
 
+template <uint32_t LIMIT, std::string (*KERNEL)(const select::Select&, uint32_t)>
+Outcome run_select(const void* parameters) {
+  last_error = KERNEL(*static_cast<const select::Select*>(parameters), LIMIT);
+  return last_error.empty() ? kDone : kBadParameters;
+}
+
 Outcome trap(const void* parameters) {
   return static_cast<const Probe*>(parameters)->hops != 0 ? kTrapped : kDone;
 }
@@ -56,6 +63,12 @@ struct Kernel {
   }
 #define SIMPLE(name) {#name, [](const void* p) { return run(name##_host, p); }}
 #define CHECKED(name, parameters) {#name, run_checked<parameters, name##_host>}
+
+#define SELECT_SORTED(name, max_k) {#name, run_select<max_k, select_sorted_host>}
+#define SELECT_WARP(best)                                       \
+  SELECT_SORTED(select_warp_##best##_2, best),                  \
+      SELECT_SORTED(select_warp_##best##_4, best), SELECT_SORTED(select_warp_##best##_8, best)
+#define SELECT(name, kernel) {#name, run_checked<select::Select, kernel>}
 
 constexpr Kernel kKernels[] = {
     WALK(exact_f32, kExactFloat32),
@@ -83,6 +96,28 @@ constexpr Kernel kKernels[] = {
     CHECKED(host_fetch_near, HostFetch),
     CHECKED(host_fetch_update, HostFetch),
     CHECKED(host_fetch_rerank, FetchRerank),
+    SELECT_SORTED(select_bits_512, 511),
+    SELECT_SORTED(select_bits_1024, 1023),
+    SELECT_SORTED(select_bits_2048, 2047),
+    SELECT_SORTED(select_bits_4096, select::kMaxShortK),
+    SELECT_SORTED(select_bits_8192, select::kMaxShortK),
+    SELECT_SORTED(select_bits_global, select::kMaxGlobalK),
+    SELECT_WARP(32),
+    SELECT_WARP(128),
+    SELECT_WARP(256),
+    SELECT_WARP(512),
+    SELECT_WARP(1024),
+    SELECT_SORTED(select_partial_bitonic, select::kMaxShortK),
+    SELECT_SORTED(select_merge_queue, select::kMaxShortK),
+    SELECT(select_radix, select_large_host),
+    SELECT(select_sample_splitters, select_nothing_host),
+    SELECT(select_sample_count, select_nothing_host),
+    SELECT(select_sample_find, select_nothing_host),
+    SELECT(select_sample_split, select_large_host),
+    SELECT(select_sample_finish, select_nothing_host),
+    {"select_sort_4096", run_select<4096, select_sort_host>},
+    {"select_sort_16384", run_select<16384, select_sort_host>},
+    SELECT(select_sort_merge, select_merge_host),
     {"exact_few_float_q1", run_checked<ExactScan, exact_few_host<false>>},
     {"exact_few_float_q4", run_checked<ExactScan, exact_few_host<false>>},
     {"exact_few_float_q8", run_checked<ExactScan, exact_few_host<false>>},

@@ -7,6 +7,8 @@
 #include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
 #include "vamana/probe.h"
+#include "vamana/select/sample.h"
+#include "vamana/select/select.h"
 #include "vamana/shared_layout.h"
 #include "vamana/types.h"
 
@@ -21,6 +23,8 @@ struct Field {
 };
 
 #define STRUCT(type) {#type, 0, sizeof(type)}
+#define SELECT_FIELD(field) \
+  {"Select." #field, offsetof(select::Select, field), sizeof(select::Select::field)}
 #define FIELD(type, field) {#type "." #field, offsetof(type, field), sizeof(type::field)}
 
 constexpr Field kFields[] = {
@@ -205,6 +209,22 @@ constexpr Field kFields[] = {
     FIELD(ExactScan, format),
     FIELD(ExactScan, scale),
     FIELD(ExactScan, reserved),
+    {"Select", 0, sizeof(select::Select)},
+    SELECT_FIELD(keys),
+    SELECT_FIELD(ids),
+    SELECT_FIELD(out_keys),
+    SELECT_FIELD(out_ids),
+    SELECT_FIELD(scratch),
+    SELECT_FIELD(rows),
+    SELECT_FIELD(n),
+    SELECT_FIELD(stride),
+    SELECT_FIELD(k),
+    SELECT_FIELD(partitions),
+    SELECT_FIELD(margin),
+    SELECT_FIELD(capacity),
+    SELECT_FIELD(run),
+    SELECT_FIELD(array),
+    SELECT_FIELD(reserved),
 };
 
 struct Constant {
@@ -288,4 +308,12 @@ VAMANA_EXPORT int vamana_fetch_shared_bytes(int kernel, int capacity, int dimens
                    : kernel == 1 ? step_shared_bytes(capacity)
                                  : rerank_shared_bytes(capacity, dimension);
   return static_cast<int>(bytes);
+}
+
+// Bytes of scratch: counters and parts of select_bits_* (0), a row of Sample Select with room for
+// partitions pairs (1), a row of select_bits_global (2).
+VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int kind, int rows, int partitions, int k) {
+  return static_cast<int64_t>(kind == 0   ? select::partition_scratch_bytes(rows, partitions, k)
+                              : kind == 1 ? select::sample_row_bytes(partitions)
+                                          : select::global_size(k) * 8ull);
 }

@@ -1,4 +1,4 @@
-// Sorts the results of each row. Rows of up to kMaxSegment results are sorted by one block; longer ones
+// Sorts the results of each row. Rows of up to 16,384 results are sorted by one block; longer ones
 // in tiles that are then merged, two runs into one a pass, along diagonals of the merge (thesis of
 // Hanak, section 3.4.2).
 #pragma once

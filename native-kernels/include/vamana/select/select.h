@@ -34,9 +34,8 @@ struct Select {
 static_assert(sizeof(Select) == 80, "Select");
 
 constexpr uint32_t kMaxColumns = 0x7FFFFFFFu;
-constexpr uint32_t kMaxShortK = 2048;   // of select_bits_*
-constexpr uint32_t kMaxQueueK = 1024;   // of select_warp_*
-constexpr uint32_t kMaxSegment = 16384; // of select_sort_*
+constexpr uint32_t kMaxShortK = 2048;    // of select_bits_*
+constexpr uint32_t kMaxGlobalK = 16384;  // of select_bits_global
 
 // How many columns each of the partitions of a row has: a multiple of 4, the last may have less.
 VAMANA_HD uint32_t partition_columns(uint32_t n, uint32_t partitions) {
