@@ -13,11 +13,11 @@ using namespace vamana::select;
 extern "C" __global__ void __launch_bounds__(256)
     select_partial_bitonic(const __grid_constant__ Select p) {
   extern __shared__ __align__(16) unsigned char shared[];
-  select_partial_bitonic(p, global_size(p.k), reinterpret_cast<Pair*>(shared));
+  partial_bitonic_row(p, global_size(p.k), reinterpret_cast<Pair*>(shared));
 }
 
 extern "C" __global__ void __launch_bounds__(32)
     select_merge_queue(const __grid_constant__ Select p) {
   extern __shared__ __align__(16) unsigned char shared[];
-  select_merge_queue<4>(p, global_size(p.k), reinterpret_cast<Pair*>(shared));
+  merge_queue_row<4>(p, global_size(p.k), reinterpret_cast<Pair*>(shared));
 }

@@ -14,8 +14,8 @@ using namespace vamana::select;
     select_bits<per_thread, threads, reads>(p, reinterpret_cast<Pair*>(shared));            \
   }
 
-SELECT_BITS(512, 256, 2, 4, 6)
-SELECT_BITS(1024, 256, 4, 4, 5)
+SELECT_BITS(512, 256, 2, 4, 4)
+SELECT_BITS(1024, 256, 4, 4, 4)
 SELECT_BITS(2048, 256, 8, 4, 4)
 SELECT_BITS(4096, 512, 8, 4, 2)
-SELECT_BITS(8192, 512, 16, 4, 2)
+SELECT_BITS(8192, 1024, 8, 4, 1)

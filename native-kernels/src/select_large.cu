@@ -1,6 +1,8 @@
-// k of any size, in any order: select_radix, a block for each row; and Sample Select, several launches
-// over rows * partitions blocks: select_sample_splitters, then in one stage select_sample_split and
+// Large k. select_bits_global, k at most kMaxGlobalK, leaves sorted results. The others take any k and
+// leave any order: select_radix, a block for each row; and Sample Select, several launches over rows or
+// rows * partitions blocks: select_sample_splitters, then in one stage select_sample_split and
 // select_sample_finish, in two stages select_sample_count, select_sample_find and select_sample_split.
+#include "select/bits_global.cuh"
 #include "select/sample.cuh"
 
 namespace {
@@ -14,10 +16,16 @@ constexpr int kReads = 4;
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    select_bits_global(const __grid_constant__ Select p) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  bits_global_row<kPairs, kThreads, kReads>(p, reinterpret_cast<Pair*>(shared));
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     select_radix(const __grid_constant__ Select p) {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ RadixShared<kThreads> radix;
-  select_radix<kThreads, kPairs, kReads>(p, radix, reinterpret_cast<Pair*>(shared));
+  radix_row<kThreads, kPairs, kReads>(p, radix, reinterpret_cast<Pair*>(shared));
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)

@@ -20,6 +20,7 @@ struct GlobalCandidates {
   uint32_t k;
   Pair worst;
   float limit;
+  bool guessed = false;
 
   __device__ __forceinline__ GlobalCandidates(Pair* memory, uint32_t* count, Pair* best,
                                               uint32_t best_size, uint32_t wanted)
@@ -71,7 +72,7 @@ struct GlobalCandidates {
 
 // A block for each row; scratch has global_size(k) pairs for each.
 template <int T, int B, int V>
-__device__ __forceinline__ void select_bits_global(const Select& p, Pair* list) {
+__device__ __forceinline__ void bits_global_row(const Select& p, Pair* list) {
   __shared__ uint32_t filled;
   const uint32_t size = global_size(p.k);
   Pair* top = reinterpret_cast<Pair*>(p.scratch) + static_cast<uint64_t>(blockIdx.x) * size;

@@ -105,7 +105,7 @@ struct MergeQueue {
 
 // Blocks of one warp; memory has size + 64 pairs, size a power of two from 32, at least k.
 template <int V>
-__device__ __forceinline__ void select_merge_queue(const Select& p, uint32_t size, Pair* memory) {
+__device__ __forceinline__ void merge_queue_row(const Select& p, uint32_t size, Pair* memory) {
   const Row row = whole_row(p, blockIdx.x);
   MergeQueue queue(memory, size);
   for (uint32_t base = 0; base < row.end; base += 128 * V) {

@@ -38,8 +38,8 @@ __device__ __forceinline__ void load_segment(const Row& row, uint32_t base, uint
 }
 
 // A block for each row; list has 2 * segment pairs, segment a power of two from 2, at least k.
-__device__ __forceinline__ void select_partial_bitonic(const Select& p, uint32_t segment,
-                                                       Pair* list) {
+__device__ __forceinline__ void partial_bitonic_row(const Select& p, uint32_t segment,
+                                                    Pair* list) {
   const Row row = whole_row(p, blockIdx.x);
   Pair* next = list + segment;
   load_segment(row, 0, segment, list);

@@ -164,7 +164,7 @@ __device__ __forceinline__ void pad_result(const Select& p, uint32_t row) {
 
 // A block for each row; in any order.
 template <int B, int T, int V>
-__device__ __forceinline__ void select_radix(const Select& p, RadixShared<B>& shared, Pair* list) {
+__device__ __forceinline__ void radix_row(const Select& p, RadixShared<B>& shared, Pair* list) {
   const Row row = whole_row(p, blockIdx.x);
   Pair last = kNoPair;
   if (p.k < p.n) {

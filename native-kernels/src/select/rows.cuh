@@ -15,8 +15,10 @@ struct Row {
   uint32_t begin;       // columns of this block
   uint32_t end;
 
+  __device__ __forceinline__ bool has_ids() const { return ids != nullptr; }
+
   __device__ __forceinline__ uint32_t id(uint32_t column) const {
-    return ids == nullptr ? column : __ldg(ids + column);
+    return has_ids() ? __ldg(ids + column) : column;
   }
 
   __device__ __forceinline__ Pair pair(uint32_t column) const {
@@ -55,26 +57,17 @@ struct Tile {
   uint32_t first;
   uint32_t step;
 
-  // Reads the columns from base on that are below end; others are NaN. base is a multiple of 4.
+  // Reads the columns from base on, a multiple of 4. Those from row.end on may hold anything; strides
+  // are multiples of 4, so that the last 16 bytes of a row are its own.
   __device__ __forceinline__ void load(const Row& row, uint32_t base, uint32_t thread,
                                        uint32_t threads) {
     first = base + 4 * thread;
     step = 4 * threads;
-    if (base + V * step <= row.end) {
+    const float4* source = reinterpret_cast<const float4*>(row.keys + first);
 #pragma unroll
-      for (int v = 0; v < V; v++) {
-        part[v] = __ldcs(reinterpret_cast<const float4*>(row.keys + first + v * step));
-      }
-    } else {
-#pragma unroll
-      for (int v = 0; v < V; v++) {
-        const uint32_t at = first + v * step;
-        const float none = bits_float(0x7FC00000u);
-        part[v].x = at < row.end ? row.keys[at] : none;
-        part[v].y = at + 1 < row.end ? row.keys[at + 1] : none;
-        part[v].z = at + 2 < row.end ? row.keys[at + 2] : none;
-        part[v].w = at + 3 < row.end ? row.keys[at + 3] : none;
-      }
+    for (int v = 0; v < V; v++) {
+      const bool inside = first + v * step < row.end;
+      part[v] = inside ? __ldcs(source + v * threads) : make_float4(0, 0, 0, 0);
     }
   }
 
@@ -84,6 +77,26 @@ struct Tile {
   }
 
   __device__ __forceinline__ uint32_t column(int i) const { return first + i / 4 * step + i % 4; }
+
+  // A bit for each key that is below end, for tiles that reach beyond it.
+  __device__ __forceinline__ uint32_t valid(uint32_t end) const {
+    uint32_t mask = 0;
+#pragma unroll
+    for (int i = 0; i < 4 * V; i++) {
+      mask |= column(i) < end ? 1u << i : 0;
+    }
+    return mask;
+  }
+
+  // A bit for each key that is at most the limit, or all if that is NaN.
+  __device__ __forceinline__ uint32_t not_above(float limit) const {
+    uint32_t mask = 0;
+#pragma unroll
+    for (int i = 0; i < 4 * V; i++) {
+      mask |= !(key(i) > limit) ? 1u << i : 0;
+    }
+    return mask;
+  }
 
   // Whether a key may be below the limit; equal ones count if loose. A limit of NaN refuses none.
   __device__ __forceinline__ bool any_below(float limit, bool loose) const {

@@ -25,12 +25,12 @@ template <int B>
 __device__ __forceinline__ void choose_splitters(const Select& p, Pair* list) {
   const Row row = whole_row(p, blockIdx.x);
   for (uint32_t i = threadIdx.x; i < kSample; i += B) {
-    list[i] = row.pair(sample_column(i, p.n, blockIdx.x));
+    list[i] = row.pair(sample_column(i, kSample, p.n, blockIdx.x));
   }
   __syncthreads();
-  best_of<kSample / B, B>(list, kSample, kSample);
+  const uint32_t rank = sample_rank(p.k, p.n);
+  best_of<kSample / B, B>(list, kSample, min(rank + p.margin + 1, kSample));
   if (threadIdx.x == 0) {
-    const uint32_t rank = sample_rank(p.k, p.n);
     SampleState* state = sample_state(p, blockIdx.x);
     state->low = rank > p.margin ? list[rank - p.margin - 1] : 0;
     state->high = rank + p.margin < kSample ? list[rank + p.margin] : kNoPair;
@@ -40,37 +40,30 @@ __device__ __forceinline__ void choose_splitters(const Select& p, Pair* list) {
   }
 }
 
-// Sum of the block's counts before this thread, and in *total of all.
-template <int B>
-__device__ __forceinline__ uint32_t places_before(uint32_t count, uint32_t* sums,
-                                                  uint32_t* total) {
-  uint32_t sum = count;
-#pragma unroll
-  for (int apart = 1; apart < 32; apart <<= 1) {
-    const uint32_t other = __shfl_up_sync(0xFFFFFFFFu, sum, apart);
-    sum += (threadIdx.x & 31) >= apart ? other : 0;
+// Gives the warp places behind a counter, and each of its threads those of its lanes before.
+struct WarpPlaces {
+  uint32_t next;
+
+  __device__ __forceinline__ WarpPlaces(uint32_t count, uint32_t* counter) : next(0) {
+    const uint32_t total = __reduce_add_sync(0xFFFFFFFFu, count);
+    if (total != 0 && (threadIdx.x & 31) == 0) {
+      next = atomicAdd(counter, total);
+    }
+    next = __shfl_sync(0xFFFFFFFFu, next, 0);
   }
-  __syncthreads();
-  if ((threadIdx.x & 31) == 31) {
-    sums[threadIdx.x / 32] = sum;
+
+  // The place of this lane's element, if it has one; lanes side by side get places side by side.
+  __device__ __forceinline__ uint32_t take(bool has) {
+    const uint32_t lanes = __ballot_sync(0xFFFFFFFFu, has);
+    const uint32_t place = next + __popc(lanes & ((1u << (threadIdx.x & 31)) - 1));
+    next += __popc(lanes);
+    return place;
   }
-  __syncthreads();
-  uint32_t before = 0;
-  *total = 0;
-#pragma unroll
-  for (uint32_t w = 0; w < B / 32; w++) {
-    before += w < threadIdx.x / 32 ? sums[w] : 0;
-    *total += sums[w];
-  }
-  return before + sum - count;
-}
+};
 
 // Blocks are rows * partitions.
 template <int B, int V, bool ONE_STAGE>
 __device__ __forceinline__ void split_row(const Select& p) {
-  __shared__ uint32_t sums[B / 32];
-  __shared__ uint32_t first_kept;
-  __shared__ uint32_t first_below;
   const uint32_t index = blockIdx.x / p.partitions;
   const Row row = part_of_row(p, index, blockIdx.x % p.partitions);
   SampleState* state = sample_state(p, index);
@@ -94,33 +87,27 @@ __device__ __forceinline__ void split_row(const Select& p) {
         }
       }
     }
-    // both counts in one sum: a tile has fewer than 2^16 keys
-    uint32_t total;
-    const uint32_t counts =
-        static_cast<uint32_t>(__popc(between)) |
-        (ONE_STAGE ? static_cast<uint32_t>(__popc(below)) << 16 : 0);
-    const uint32_t before = places_before<B>(counts, sums, &total);
     below_count += __popc(below);
-    if (threadIdx.x == 0) {
-      first_kept = (total & 0xFFFF) == 0 ? 0 : atomicAdd(&state->candidates, total & 0xFFFF);
-      first_below = total >> 16 == 0 ? 0 : atomicAdd(&state->emitted, total >> 16);
-    }
-    __syncthreads();
-    uint32_t at = first_kept + (before & 0xFFFF);
-    uint32_t place = first_below + (before >> 16);
+    if (__any_sync(0xFFFFFFFFu, between != 0) != 0) {
+      WarpPlaces places(__popc(between), &state->candidates);
 #pragma unroll
-    for (int i = 0; i < 4 * V; i++) {
-      if ((between >> i & 1) != 0) {
-        if (at < p.capacity) {
+      for (int i = 0; i < 4 * V; i++) {
+        const bool has = (between >> i & 1) != 0;
+        const uint32_t at = places.take(has);
+        if (has && at < p.capacity) {
           kept[at] = make_pair(tile.key(i), row.id(tile.column(i)));
         }
-        at++;
       }
-      if (ONE_STAGE && (below >> i & 1) != 0) {
-        if (place < p.k) {
-          put_result(p, index, place, make_pair(tile.key(i), row.id(tile.column(i))));
+    }
+    if (ONE_STAGE && __any_sync(0xFFFFFFFFu, below != 0) != 0) {
+      WarpPlaces places(__popc(below), &state->emitted);
+#pragma unroll
+      for (int i = 0; i < 4 * V; i++) {
+        const bool has = (below >> i & 1) != 0;
+        const uint32_t at = places.take(has);
+        if (has && at < p.k) {
+          put_result(p, index, at, make_pair(tile.key(i), row.id(tile.column(i))));
         }
-        place++;
       }
     }
   }

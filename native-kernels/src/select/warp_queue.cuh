@@ -134,7 +134,7 @@ __device__ __forceinline__ void select_warps(const Select& p, Pair* shared) {
     Tile<V> tile;
     tile.load(row, base, lane, 32);
     uint32_t pending = 0;
-    if (tile.any_below(own.limit, row.ids != nullptr)) {
+    if (tile.any_below(own.limit, row.has_ids())) {
 #pragma unroll
       for (int i = 0; i < 4 * V; i++) {
         if (!(tile.key(i) > own.limit) && tile.column(i) < row.end) {

@@ -43,15 +43,15 @@ VAMANA_HD uint32_t partition_columns(uint32_t n, uint32_t partitions) {
   return (each + 3) & ~3u;
 }
 
-// Scratch of select_bits_* with several partitions: a counter a row, zero before the first launch and
-// after each; then k pairs for each partition of each row.
-VAMANA_HD uint64_t counter_bytes(uint32_t rows) {
-  return (static_cast<uint64_t>(rows) * 4 + 255) & ~255ull;
-}
+// Scratch of select_bits_* with several partitions: two counters for each of up to kMaxSharedRows
+// rows, zero before the first launch and again after each; then room for k pairs of each partition of
+// each row.
+constexpr uint32_t kMaxSharedRows = 16384;
+constexpr uint32_t kCounterBytes = 8 * kMaxSharedRows;
 
 VAMANA_HD uint64_t partition_scratch_bytes(uint32_t rows, uint32_t partitions, uint32_t k) {
   return partitions == 1 ? 0
-                         : counter_bytes(rows) + static_cast<uint64_t>(rows) * partitions * k * 8;
+                         : kCounterBytes + static_cast<uint64_t>(rows) * partitions * k * 8;
 }
 
 // A power of two from 32, at least k: pairs of a row in scratch of select_bits_global, and in shared

@@ -73,6 +73,10 @@ public class LayoutTests extends KernelTestCase {
     assertLayout("ExactFacts", ExactFactsLayout.class);
   }
 
+  public void testSelect() throws IllegalAccessException {
+    assertLayout("Select", SelectLayout.class);
+  }
+
   public void testEveryFetchStepHasItsKernels() {
     assertEquals(1, library.vamana_host_has_kernel(FetchStep.BEGIN));
     assertEquals(1, library.vamana_host_has_kernel(FetchStep.RERANK));

@@ -1,0 +1,36 @@
+package dev.vamana.cuda.select;
+
+/**
+ * Rows of keys on the device.
+ *
+ * @param keys address of the first row, a multiple of 16
+ * @param ids address of rows of 32-bit ids, laid out as the keys and distinct within a row, a
+ *     multiple of 16; or 0 if the id of a key is its column
+ * @param rows number of rows, at least 1
+ * @param n keys of a row, at least 1
+ * @param stride floats from one row to the next, a multiple of 4 and at least {@code n}
+ */
+public record SelectRows(long keys, long ids, int rows, int n, int stride) {
+
+  /** Checks. */
+  public SelectRows {
+    if (rows < 1 || n < 1) {
+      throw new IllegalArgumentException(
+          "rows and n must be at least 1, got " + rows + " and " + n);
+    }
+    if (stride < n || stride % 4 != 0) {
+      throw new IllegalArgumentException(
+          "stride must be a multiple of 4 and at least " + n + ", got " + stride);
+    }
+    if (keys % 16 != 0 || ids % 16 != 0) {
+      throw new IllegalArgumentException(
+          "keys and ids must be aligned to 16 bytes, got " + keys + " and " + ids);
+    }
+  }
+
+  /** Rows from {@code first} on. */
+  SelectRows slice(int first, int count) {
+    long skipped = 4L * first * stride;
+    return new SelectRows(keys + skipped, ids == 0 ? 0 : ids + skipped, count, n, stride);
+  }
+}

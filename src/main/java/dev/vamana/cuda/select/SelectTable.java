@@ -1,0 +1,129 @@
+package dev.vamana.cuda.select;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which method was fastest for a number of rows, of keys in a row, and of results, as measured on a
+ * device. {@link #measured()} is the one of the repository; docs/selection.md has the command that
+ * makes it.
+ */
+public final class SelectTable {
+
+  private static final String RESOURCE = "select-table.txt";
+
+  /**
+   * A line: {@code rows n k sorted|any method}.
+   *
+   * @param rows number of rows
+   * @param n keys of a row
+   * @param k results of a row
+   * @param sorted whether results were to be in order
+   * @param method the fastest
+   */
+  public record Point(int rows, int n, int k, boolean sorted, SelectMethod method) {
+
+    /** Checks. */
+    public Point {
+      if (method.accepts(n, k) == false) {
+        throw new IllegalArgumentException(method + " does not select " + k + " of " + n);
+      }
+    }
+
+    static Point parse(String line) {
+      String[] word = line.trim().split("\\s+");
+      if (word.length != 5 || (word[3].equals("sorted") || word[3].equals("any")) == false) {
+        throw new IllegalArgumentException(
+            "a line must be 'rows n k sorted|any method', got '" + line + "'");
+      }
+      return new Point(
+          Integer.parseInt(word[0]),
+          Integer.parseInt(word[1]),
+          Integer.parseInt(word[2]),
+          word[3].equals("sorted"),
+          SelectMethod.parse(word[4]));
+    }
+
+    @Override
+    public String toString() {
+      return rows + " " + n + " " + k + " " + (sorted ? "sorted" : "any") + " " + method;
+    }
+  }
+
+  private final List<Point> points;
+
+  private SelectTable(List<Point> points) {
+    this.points = List.copyOf(points);
+  }
+
+  /** The table of these points, possibly none. */
+  public static SelectTable of(List<Point> points) {
+    return new SelectTable(points);
+  }
+
+  /** The table of the repository. */
+  public static SelectTable measured() {
+    try (InputStream resource = SelectTable.class.getResourceAsStream(RESOURCE)) {
+      if (resource == null) {
+        throw new IllegalStateException("resource " + RESOURCE + " is missing");
+      }
+      List<Point> points = new ArrayList<>();
+      BufferedReader lines =
+          new BufferedReader(new InputStreamReader(resource, StandardCharsets.UTF_8));
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (line.isBlank() == false && line.startsWith("#") == false) {
+          points.add(Point.parse(line));
+        }
+      }
+      return new SelectTable(points);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The points. */
+  public List<Point> points() {
+    return points;
+  }
+
+  /**
+   * The method of the nearest point, by ratios of rows and of keys, whose k is the next one from the
+   * wanted on; where there is none that can do it, one that can.
+   */
+  public SelectMethod choose(int rows, int n, int k, boolean sorted) {
+    Point best = null;
+    double bestDistance = Double.POSITIVE_INFINITY;
+    for (Point point : points) {
+      if (point.sorted() == sorted && point.k() >= k && point.method().accepts(n, k)) {
+        double distance = apart(point.rows(), rows) + apart(point.n(), n);
+        if (distance < bestDistance || (distance == bestDistance && point.k() < best.k())) {
+          best = point;
+          bestDistance = distance;
+        }
+      }
+    }
+    return best != null ? best.method() : otherwise(rows, n, k);
+  }
+
+  private static double apart(int a, int b) {
+    return Math.abs(Math.log(a) - Math.log(b));
+  }
+
+  /** Rules of thumb; enough blocks to fill a device. */
+  private static SelectMethod otherwise(int rows, int n, int k) {
+    int partitions = Math.max(1, Math.min(256 / rows, n / (4 * SelectMethod.SAMPLE)));
+    if (k <= SelectMethod.MAX_SHORT_K) {
+      return SelectMethod.bits(k <= 128 ? 1_024 : k <= 512 ? 2_048 : 4_096, partitions);
+    }
+    if (n >= 4 * SelectMethod.SAMPLE && k < n) {
+      return SelectMethod.of(SelectMethod.Family.SAMPLE, partitions);
+    }
+    return SelectMethod.of(SelectMethod.Family.RADIX, 1);
+  }
+}

@@ -1,0 +1,260 @@
+package dev.vamana.cuda.select;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.SelectLayout;
+import java.io.Closeable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Launches of the selection kernels: of each row the k smallest keys with their ids. NaN goes last,
+ * of equal keys the lower id first; where a row has fewer than k keys, the places behind hold NaN
+ * and -1.
+ *
+ * <p>Used by one thread at a time, which has bound the driver. Scratch memory grows as needed, up to
+ * a limit; rows that need more together are done in slices. Launches go into the caller's stream,
+ * always the same one unless that is synchronized in between.
+ */
+public final class Selection implements Closeable {
+
+  /** Rows whose partitions may be joined in one launch; each has counters in front of scratch. */
+  private static final int MAX_SHARED_ROWS = 16_384;
+
+  private static final long COUNTER_BYTES = 8L * MAX_SHARED_ROWS;
+  private static final long PAIR_BYTES = 8;
+
+  private final CudaDriver driver;
+  private final SelectTable table;
+  private final long scratchLimit;
+  private final ScratchMemory parts;
+  private final ScratchMemory scratch;
+  private final MemorySegment parameters = Arena.ofAuto().allocate(SelectLayout.BYTES, 16);
+  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+
+  /**
+   * Allocates nothing yet.
+   *
+   * @param table tells which method is fastest
+   * @param scratchLimit bytes of device memory to use at most, unless a single row needs more
+   */
+  public Selection(CudaDriver driver, SelectTable table, long scratchLimit) {
+    this.driver = driver;
+    this.table = table;
+    this.scratchLimit = scratchLimit;
+    parts = new ScratchMemory(driver, COUNTER_BYTES);
+    scratch = new ScratchMemory(driver, 0);
+  }
+
+  /**
+   * Selects with the method that the table has for these numbers.
+   *
+   * @param k how many, at least 1
+   * @param sorted whether results have to be in order; otherwise they may come in any
+   * @param outKeys address of {@code rows * k} floats
+   * @param outIds address of as many ids
+   * @return the method that was taken
+   */
+  public SelectMethod select(
+      SelectRows rows, int k, boolean sorted, long outKeys, long outIds, long stream) {
+    SelectMethod method = table.choose(rows.rows(), rows.n(), k, sorted);
+    select(method, rows, k, sorted, outKeys, outIds, stream);
+    return method;
+  }
+
+  /**
+   * As {@link #select(SelectRows, int, boolean, long, long, long)}, with a given method.
+   *
+   * @throws IllegalArgumentException if the method does not go with these numbers
+   */
+  public void select(
+      SelectMethod method,
+      SelectRows rows,
+      int k,
+      boolean sorted,
+      long outKeys,
+      long outIds,
+      long stream) {
+    if (k < 1) {
+      throw new IllegalArgumentException("k must be at least 1, got " + k);
+    }
+    if (method.accepts(rows.n(), k) == false) {
+      throw new IllegalArgumentException(
+          method + " does not select " + k + " of " + rows.n() + " keys");
+    }
+    boolean sort = sorted && method.sorts() == false && k > 1;
+    long rowBytes = Math.max(rowBytes(method, rows.n(), k), sort ? sortBytes(k) : 0);
+    long most = Math.min(rows.rows(), rowBytes == 0 ? rows.rows() : scratchLimit / rowBytes);
+    most = Math.min(most, Integer.MAX_VALUE / Math.max(method.partitions(), tiles(k)));
+    if (method.partitions() > 1) {
+      most = Math.min(most, MAX_SHARED_ROWS);
+    }
+    int slice = (int) Math.max(1, most);
+    for (int first = 0; first < rows.rows(); first += slice) {
+      SelectRows part = rows.slice(first, Math.min(slice, rows.rows() - first));
+      long skipped = 4L * first * k;
+      describe(part, k, outKeys + skipped, outIds + skipped);
+      run(method, part, k, stream);
+      if (sort) {
+        sort(part.rows(), k, stream);
+      }
+    }
+  }
+
+  private static long rowBytes(SelectMethod method, int n, int k) {
+    return switch (method.family()) {
+      case BITS -> method.partitions() == 1 ? 0 : PAIR_BYTES * method.partitions() * k;
+      case BITS_GLOBAL -> PAIR_BYTES * SelectKernels.globalSize(k);
+      case SAMPLE, SAMPLE_TWO_STAGES -> sampleRowBytes(SampleBounds.of(n, k).capacity());
+      default -> 0;
+    };
+  }
+
+  /** State of a row and its candidates; see include/vamana/select/sample.h. */
+  static long sampleRowBytes(int capacity) {
+    return 256 + (PAIR_BYTES * capacity + 255) / 256 * 256;
+  }
+
+  private static int tiles(int k) {
+    return k <= SelectKernels.LARGE_TILE ? 1 : (k + SelectKernels.TILE - 1) / SelectKernels.TILE;
+  }
+
+  private static long sortBytes(int k) {
+    return tiles(k) == 1 ? 0 : 2 * PAIR_BYTES * k;
+  }
+
+  private void describe(SelectRows rows, int k, long outKeys, long outIds) {
+    parameters.fill((byte) 0);
+    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.KEYS, rows.keys());
+    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.IDS, rows.ids());
+    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.OUT_KEYS, outKeys);
+    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.OUT_IDS, outIds);
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.ROWS, rows.rows());
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.N, rows.n());
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.STRIDE, rows.stride());
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.K, k);
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.PARTITIONS, 1);
+  }
+
+  private void run(SelectMethod method, SelectRows rows, int k, long stream) {
+    int count = rows.rows();
+    int parts = method.partitions();
+    switch (method.family()) {
+      case BITS -> {
+        if (parts > 1) {
+          useScratch(this.parts, COUNTER_BYTES + PAIR_BYTES * count * parts * k, stream);
+        }
+        int bytes = (int) PAIR_BYTES * method.size();
+        int threads = SelectKernels.bitsThreads(method.size());
+        launch("select_bits_" + method.size(), count, parts, threads, bytes, stream);
+      }
+      case BITS_GLOBAL -> {
+        useScratch(scratch, PAIR_BYTES * SelectKernels.globalSize(k) * count, stream);
+        launch(
+            "select_bits_global",
+            count,
+            1,
+            SelectKernels.GLOBAL_THREADS,
+            SelectKernels.LARGE_SHARED_BYTES,
+            stream);
+      }
+      case WARP, BLOCK -> {
+        int warps = method.family() == SelectMethod.Family.WARP ? 1 : SelectKernels.BLOCK_WARPS;
+        int bytes = warps == 1 ? 0 : (int) PAIR_BYTES * warps * method.size();
+        String name = "select_warp_" + method.size() + "_" + method.queue();
+        launch(name, count, 1, 32 * warps, bytes, stream);
+      }
+      case SAMPLE -> sample(rows, k, parts, true, stream);
+      case SAMPLE_TWO_STAGES -> sample(rows, k, parts, false, stream);
+      case RADIX -> large("select_radix", count, stream);
+      case PARTIAL_BITONIC -> {
+        int bytes = 2 * (int) PAIR_BYTES * SelectKernels.globalSize(k);
+        launch("select_partial_bitonic", count, 1, k <= 512 ? 128 : 256, bytes, stream);
+      }
+      case MERGE_QUEUE -> {
+        int bytes = (int) PAIR_BYTES * (SelectKernels.globalSize(k) + 64);
+        launch("select_merge_queue", count, 1, 32, bytes, stream);
+      }
+    }
+  }
+
+  private void sample(SelectRows rows, int k, int partitions, boolean oneStage, long stream) {
+    SampleBounds bounds = SampleBounds.of(rows.n(), k);
+    int count = rows.rows();
+    useScratch(scratch, sampleRowBytes(bounds.capacity()) * count, stream);
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.MARGIN, bounds.margin());
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.CAPACITY, bounds.capacity());
+    large("select_sample_splitters", count, stream);
+    if (oneStage) {
+      split("select_sample_split", count, partitions, stream);
+      large("select_sample_finish", count, stream);
+    } else {
+      split("select_sample_count", count, partitions, stream);
+      large("select_sample_find", count, stream);
+      split("select_sample_split", count, partitions, stream);
+    }
+  }
+
+  private void split(String kernel, int rows, int partitions, long stream) {
+    launch(kernel, rows, partitions, SelectKernels.SPLIT_THREADS, 0, stream);
+  }
+
+  private void large(String kernel, int rows, long stream) {
+    launch(
+        kernel,
+        rows,
+        1,
+        SelectKernels.LARGE_THREADS,
+        SelectKernels.LARGE_SHARED_BYTES,
+        stream);
+  }
+
+  /** Segmented sort of results. */
+  private void sort(int rows, int k, long stream) {
+    int tiles = tiles(k);
+    if (tiles == 1 && k > SelectKernels.TILE) {
+      int bytes = (int) PAIR_BYTES * SelectKernels.LARGE_TILE;
+      launch("select_sort_16384", rows, 1, 1_024, bytes, stream);
+      return;
+    }
+    int bytes = (int) PAIR_BYTES * SelectKernels.TILE;
+    if (tiles > 1) {
+      useScratch(scratch, sortBytes(k) * rows, stream);
+    }
+    launch("select_sort_4096", rows, tiles, 512, bytes, stream);
+    if (tiles > 1) {
+      int array = 0;
+      for (long run = SelectKernels.TILE; run < k; run *= 2) {
+        parameters.set(ValueLayout.JAVA_INT, SelectLayout.RUN, (int) run);
+        parameters.set(ValueLayout.JAVA_INT, SelectLayout.ARRAY, array);
+        launch("select_sort_merge", rows, tiles, 256, bytes, stream);
+        array = 1 - array;
+      }
+    }
+  }
+
+  private void useScratch(ScratchMemory memory, long bytes, long stream) {
+    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.SCRATCH, memory.atLeast(bytes, stream));
+  }
+
+  private void launch(
+      String name, int rows, int partitions, int threads, int sharedBytes, long stream) {
+    parameters.set(ValueLayout.JAVA_INT, SelectLayout.PARTITIONS, partitions);
+    CudaDriver.Kernel kernel = kernels.computeIfAbsent(name, driver::kernel);
+    driver.launch(kernel, rows * partitions, threads, sharedBytes, parameters, stream);
+  }
+
+  /** Bytes of device memory in use. */
+  public long scratchBytes() {
+    return parts.bytes() + scratch.bytes();
+  }
+
+  /** Frees scratch memory; no launch may be running. */
+  @Override
+  public void close() {
+    parts.free();
+    scratch.free();
+  }
+}

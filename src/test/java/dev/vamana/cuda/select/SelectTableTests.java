@@ -1,0 +1,73 @@
+package dev.vamana.cuda.select;
+
+import dev.vamana.cuda.select.SelectMethod.Family;
+import java.util.List;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Methods as text, and the choice among measured ones. */
+public class SelectTableTests extends LuceneTestCase {
+
+  private static SelectTable.Point point(int rows, int n, int k, boolean sorted, String method) {
+    return new SelectTable.Point(rows, n, k, sorted, SelectMethod.parse(method));
+  }
+
+  public void testMethodsAreReadAsWritten() {
+    for (String text :
+        List.of("bits:2048/264", "bits:512", "warp:128:4", "block:32:2", "sample/8", "radix")) {
+      assertEquals(text, SelectMethod.parse(text).toString());
+    }
+    assertEquals(SelectMethod.of(Family.SAMPLE_TWO_STAGES, 1), SelectMethod.parse("sample-two-stages"));
+    for (String text : List.of("", "bits", "bits:777", "warp:128", "warp:128:3", "radix/2", "best")) {
+      expectThrows(IllegalArgumentException.class, () -> SelectMethod.parse(text));
+    }
+  }
+
+  public void testNearestPointThatCanDoItIsChosen() {
+    SelectTable table =
+        SelectTable.of(
+            List.of(
+                point(1, 1_000_000, 10, true, "bits:512/264"),
+                point(1, 1_000_000, 100, true, "bits:1024/132"),
+                point(1_000, 1_000_000, 10, true, "bits:1024"),
+                point(1_000, 1_000_000, 100, true, "bits:2048"),
+                point(1_000, 1_000_000, 100, false, "sample")));
+    assertEquals("bits:512/264", table.choose(2, 700_000, 5, true).toString());
+    assertEquals("bits:1024/132", table.choose(2, 700_000, 11, true).toString());
+    assertEquals("bits:1024", table.choose(300, 1_000_000, 10, true).toString());
+    assertEquals("sample", table.choose(300, 1_000_000, 10, false).toString());
+    // beyond what was measured, or what the nearest can do
+    assertEquals("sample", table.choose(300, 1_000_000, 50_000, true).toString());
+    assertEquals("radix", table.choose(300, 3_000, 2_500, true).toString());
+    assertEquals(Family.BITS, table.choose(300, 3_000, 50, false).family());
+  }
+
+  public void testEveryChoiceCanDoIt() {
+    SelectTable table = SelectTable.measured();
+    for (int round = 0; round < 2_000; round++) {
+      int rows = 1 << random().nextInt(14);
+      int n = 1 + random().nextInt(1 << random().nextInt(22));
+      int k = 1 + random().nextInt(1 << random().nextInt(18));
+      assertTrue(table.choose(rows, n, k, random().nextBoolean()).accepts(n, k));
+    }
+  }
+
+  public void testPointsAreReadAsWritten() {
+    for (SelectTable.Point point : SelectTable.measured().points()) {
+      assertEquals(point, SelectTable.Point.parse(point.toString()));
+    }
+    expectThrows(
+        IllegalArgumentException.class, () -> SelectTable.Point.parse("1 100 10 some bits:512"));
+    expectThrows(
+        IllegalArgumentException.class, () -> SelectTable.Point.parse("1 100 1000 any bits:512"));
+  }
+
+  public void testRoomForCandidates() {
+    for (int round = 0; round < 1_000; round++) {
+      int n = SelectMethod.SAMPLE + random().nextInt(2_000_000);
+      int k = 1 + random().nextInt(n - 1);
+      SampleBounds bounds = SampleBounds.of(n, k);
+      assertTrue(bounds.capacity() > 0 && bounds.capacity() <= n);
+      assertTrue(bounds.margin() > 0 && bounds.margin() < 200);
+    }
+  }
+}

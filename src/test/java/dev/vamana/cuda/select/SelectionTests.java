@@ -1,0 +1,317 @@
+package dev.vamana.cuda.select;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.select.SelectMethod.Family;
+import dev.vamana.tools.gpu.Gpu;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.TestUtil;
+import org.apache.lucene.util.NumericUtils;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+
+/**
+ * Every method against sorting, on a device if there is one, otherwise on a simulated one, which
+ * checks the Java side.
+ */
+@ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
+public class SelectionTests extends LuceneTestCase {
+
+  private static final long SCRATCH = 256L << 20;
+  private static final float GUARD = 12_345.5f;
+
+  private static CudaDriver driver;
+  private static boolean device;
+
+  @BeforeClass
+  public static void open() {
+    device = Gpu.missing() == null;
+    driver =
+        device ? Gpu.openDriver() : new SimulatedDriver(HostKernels.load(), 2L << 30, false);
+    driver.bind();
+  }
+
+  @AfterClass
+  public static void close() {
+    if (driver != null) {
+      driver.close();
+      driver = null;
+    }
+  }
+
+  private enum Kind {
+    RANDOM,
+    ASCENDING,
+    DESCENDING,
+    EQUAL,
+    FEW_VALUES,
+    SPECIAL,
+    ALL_NAN
+  }
+
+  private static float key(Kind kind, int column, Random random) {
+    return switch (kind) {
+      case RANDOM -> random.nextFloat() - 0.5f;
+      case ASCENDING -> column;
+      case DESCENDING -> -column;
+      case EQUAL -> 7;
+      case FEW_VALUES -> random.nextInt(5);
+      case SPECIAL -> {
+        float[] special = {
+          Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, 0f, -0f, Float.MIN_VALUE, 1
+        };
+        yield special[random.nextInt(special.length)];
+      }
+      case ALL_NAN -> Float.NaN;
+    };
+  }
+
+  private static long pair(float key, int id) {
+    long sortable = NumericUtils.floatToSortableInt(key) ^ 0x80000000;
+    return sortable << 32 | (id & 0xFFFFFFFFL);
+  }
+
+  /** Rows in host memory, and what selecting from them leaves there. */
+  private static final class Case implements AutoCloseable {
+    final int rows;
+    final int n;
+    final int stride;
+    final int k;
+    final boolean withIds;
+    final float[] keys;
+    final int[] ids;
+    private final List<Long> allocated = new ArrayList<>();
+    private final long stream = driver.createStream();
+    private final SelectRows described;
+    private final long outKeys;
+    private final long outIds;
+
+    Case(Kind kind, int rows, int n, int k, boolean withIds) {
+      this.rows = rows;
+      this.n = n;
+      this.k = k;
+      this.withIds = withIds;
+      stride = (n + 3) / 4 * 4 + 4 * random().nextInt(3);
+      keys = new float[rows * stride];
+      ids = new int[rows * stride];
+      Random random = new Random(random().nextLong());
+      for (int row = 0; row < rows; row++) {
+        int factor = random.nextInt() | 1;
+        int offset = random.nextInt();
+        for (int column = 0; column < stride; column++) {
+          int at = row * stride + column;
+          // what lies behind a row's keys would win if it counted
+          keys[at] = column < n ? key(kind, column, random) : Float.NEGATIVE_INFINITY;
+          int id = column * factor + offset;
+          ids[at] = id == -1 ? column * factor + offset - 1 : id;
+        }
+      }
+      described =
+          new SelectRows(
+              upload(MemorySegment.ofArray(keys)),
+              withIds ? upload(MemorySegment.ofArray(ids)) : 0,
+              rows,
+              n,
+              stride);
+      outKeys = allocate(4L * (rows * k + 1));
+      outIds = allocate(4L * (rows * k + 1));
+    }
+
+    private long allocate(long bytes) {
+      long address = driver.allocate(bytes);
+      allocated.add(address);
+      return address;
+    }
+
+    private long upload(MemorySegment values) {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment copy = arena.allocate(values.byteSize(), 16);
+        copy.copyFrom(values);
+        long address = allocate(values.byteSize());
+        driver.copyToDevice(address, copy, stream);
+        driver.synchronize(stream);
+        return address;
+      }
+    }
+
+    void check(Selection selection, SelectMethod method, boolean sorted) {
+      String what =
+          method + " rows " + rows + " n " + n + " k " + k + " ids " + withIds + " sorted " + sorted;
+      try (Arena arena = Arena.ofConfined()) {
+        int results = rows * k;
+        MemorySegment guard = arena.allocate(4L * (results + 1), 16);
+        guard.setAtIndex(ValueLayout.JAVA_FLOAT, results, GUARD);
+        driver.copyToDevice(outKeys, guard, stream);
+        driver.copyToDevice(outIds, guard, stream);
+        driver.synchronize(stream);
+        if (method == null) {
+          selection.select(described, k, sorted, outKeys, outIds, stream);
+        } else {
+          selection.select(method, described, k, sorted, outKeys, outIds, stream);
+        }
+        MemorySegment foundKeys = arena.allocate(4L * (results + 1), 16);
+        MemorySegment foundIds = arena.allocate(4L * (results + 1), 16);
+        driver.copyFromDevice(foundKeys, outKeys, stream);
+        driver.copyFromDevice(foundIds, outIds, stream);
+        driver.synchronize(stream);
+        assertEquals(what, GUARD, foundKeys.getAtIndex(ValueLayout.JAVA_FLOAT, results), 0);
+        assertEquals(what, GUARD, foundIds.getAtIndex(ValueLayout.JAVA_FLOAT, results), 0);
+        for (int row = 0; row < rows; row++) {
+          long[] found = new long[k];
+          for (int i = 0; i < k; i++) {
+            long at = (long) row * k + i;
+            float key = foundKeys.getAtIndex(ValueLayout.JAVA_FLOAT, at);
+            int id = foundIds.getAtIndex(ValueLayout.JAVA_INT, at);
+            assertTrue(what, id != -1 || Float.isNaN(key));
+            found[i] = id == -1 ? -1 : pair(key, id);
+          }
+          if (sorted == false && (method == null || method.sorts() == false)) {
+            sortUnsigned(found);
+          }
+          assertArrayEquals(what, expected(row), found);
+        }
+      }
+    }
+
+    private long[] expected(int row) {
+      long[] pairs = new long[Math.max(n, k)];
+      Arrays.fill(pairs, -1);
+      for (int column = 0; column < n; column++) {
+        int at = row * stride + column;
+        pairs[column] = pair(keys[at], withIds ? ids[at] : column);
+      }
+      sortUnsigned(pairs);
+      return Arrays.copyOf(pairs, k);
+    }
+
+    private static void sortUnsigned(long[] values) {
+      for (int i = 0; i < values.length; i++) {
+        values[i] ^= Long.MIN_VALUE;
+      }
+      Arrays.sort(values);
+      for (int i = 0; i < values.length; i++) {
+        values[i] ^= Long.MIN_VALUE;
+      }
+    }
+
+    @Override
+    public void close() {
+      allocated.forEach(driver::free);
+      driver.destroyStream(stream);
+    }
+  }
+
+  private static List<SelectMethod> methods() {
+    List<SelectMethod> methods = new ArrayList<>();
+    int some = TestUtil.nextInt(random(), 2, 40);
+    for (int size : SelectKernels.sizes(Family.BITS)) {
+      methods.add(SelectMethod.bits(size, 1));
+      methods.add(SelectMethod.bits(size, some));
+    }
+    for (Family family : new Family[] {Family.WARP, Family.BLOCK}) {
+      for (int size : SelectKernels.sizes(family)) {
+        for (int queue : SelectKernels.QUEUES) {
+          methods.add(new SelectMethod(family, size, queue, 1));
+        }
+      }
+    }
+    for (Family family : new Family[] {Family.SAMPLE, Family.SAMPLE_TWO_STAGES}) {
+      methods.add(SelectMethod.of(family, 1));
+      methods.add(SelectMethod.of(family, some));
+    }
+    for (Family family :
+        new Family[] {
+          Family.BITS_GLOBAL, Family.RADIX, Family.PARTIAL_BITONIC, Family.MERGE_QUEUE
+        }) {
+      methods.add(SelectMethod.of(family, 1));
+    }
+    return methods;
+  }
+
+  public void testEveryMethodOnEveryOrder() {
+    int largest = device ? 200_000 : 9_000;
+    for (Kind kind : Kind.values()) {
+      for (SelectMethod method : methods()) {
+        int n = 1 + random().nextInt(random().nextBoolean() ? largest : 200);
+        if (method.accepts(n, 1) == false) {
+          n += SelectMethod.SAMPLE;
+        }
+        int most = n + 20;
+        while (method.accepts(n, most) == false) {
+          most--;
+        }
+        int k = 1 + random().nextInt(random().nextBoolean() ? most : Math.min(most, 40));
+        int rows = 1 + random().nextInt(4);
+        try (Selection selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH);
+            Case input = new Case(kind, rows, n, k, random().nextBoolean())) {
+          input.check(selection, method, true);
+          input.check(selection, method, random().nextBoolean());
+        }
+      }
+    }
+  }
+
+  /** Many results are sorted in tiles that are merged. */
+  public void testManyResultsAreSorted() {
+    for (int k : new int[] {4_096, 4_097, 16_384, 16_385, 40_000, 40_961}) {
+      try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH);
+          Case input = new Case(Kind.FEW_VALUES, 2, 60_000, k, random().nextBoolean())) {
+        input.check(selection, SelectMethod.of(Family.RADIX, 1), true);
+        input.check(selection, SelectMethod.of(Family.SAMPLE, 5), true);
+        input.check(selection, null, true);
+      }
+    }
+  }
+
+  /** Scratch for one row at a time: rows go in slices, and counters are zero for each. */
+  public void testRowsAreDoneInSlices() {
+    for (SelectMethod method :
+        List.of(SelectMethod.bits(1_024, 9), SelectMethod.of(Family.SAMPLE, 3))) {
+      try (Selection selection = new Selection(driver, SelectTable.measured(), 1);
+          Case input = new Case(Kind.RANDOM, 7, 20_000, 100, false)) {
+        input.check(selection, method, true);
+        long bytes = selection.scratchBytes();
+        input.check(selection, method, true);
+        assertEquals(bytes, selection.scratchBytes());
+      }
+    }
+  }
+
+  public void testTableChooses() {
+    for (int round = 0; round < 20; round++) {
+      int n = 1 + random().nextInt(device ? 100_000 : 5_000);
+      int k = 1 + random().nextInt(random().nextInt(4) == 0 ? n : Math.min(n, 300));
+      try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH);
+          Case input = new Case(Kind.RANDOM, 1 + random().nextInt(5), n, k, false)) {
+        input.check(selection, null, random().nextBoolean());
+      }
+    }
+  }
+
+  public void testWrongArguments() {
+    try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH)) {
+      SelectRows rows = new SelectRows(0, 0, 1, 100, 100);
+      IllegalArgumentException e =
+          expectThrows(
+              IllegalArgumentException.class, () -> selection.select(rows, 0, true, 0, 0, 0));
+      assertEquals("k must be at least 1, got 0", e.getMessage());
+      e =
+          expectThrows(
+              IllegalArgumentException.class,
+              () -> selection.select(SelectMethod.bits(512, 1), rows, 257, true, 0, 0, 0));
+      assertEquals("bits:512 does not select 257 of 100 keys", e.getMessage());
+    }
+    expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 0, 1, 5, 6));
+    expectThrows(IllegalArgumentException.class, () -> new SelectRows(8, 0, 1, 4, 4));
+    expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 0, 0, 4, 4));
+  }
+}
