@@ -9,7 +9,7 @@ using namespace vamana::select;
 }  // namespace
 
 #define SELECT_WARP(best, queue)                                                          \
-  extern "C" __global__ void __launch_bounds__(128, 4)                                     \
+  extern "C" __global__ void __launch_bounds__(128, (best) < 1024 ? 4 : 3)              \
       select_warp_##best##_##queue(const __grid_constant__ Select p) {                    \
     extern __shared__ __align__(16) unsigned char shared[];                               \
     select_warps<best, queue, (best) < 512 ? 4 : 2>(p, reinterpret_cast<Pair*>(shared));  \

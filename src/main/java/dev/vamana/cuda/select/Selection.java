@@ -117,6 +117,11 @@ public final class Selection implements Closeable {
     return 256 + (PAIR_BYTES * capacity + 255) / 256 * 256;
   }
 
+  /** Counters, and what the partitions of rows hand over; see include/vamana/select/select.h. */
+  static long joinedBytes(int rows, int partitions, int k) {
+    return COUNTER_BYTES + PAIR_BYTES * rows * partitions * k;
+  }
+
   private static int tiles(int k) {
     return k <= SelectKernels.LARGE_TILE ? 1 : (k + SelectKernels.TILE - 1) / SelectKernels.TILE;
   }
@@ -144,7 +149,7 @@ public final class Selection implements Closeable {
     switch (method.family()) {
       case BITS -> {
         if (parts > 1) {
-          useScratch(this.parts, COUNTER_BYTES + PAIR_BYTES * count * parts * k, stream);
+          useScratch(this.parts, joinedBytes(count, parts, k), stream);
         }
         int bytes = (int) PAIR_BYTES * method.size();
         int threads = SelectKernels.bitsThreads(method.size());

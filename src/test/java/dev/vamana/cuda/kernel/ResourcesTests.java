@@ -143,4 +143,20 @@ public class ResourcesTests {
     }
     assertEquals(expected, actual);
   }
+
+  @Test
+  public void selectionKeepsToRegisters() throws IOException {
+    List<Line> bad = new ArrayList<>();
+    int found = 0;
+    for (Line line : report()) {
+      if (line.kernel().startsWith("select_")) {
+        found++;
+        if (line.stackBytes() + line.spillStores() + line.spillLoads() > 0) {
+          bad.add(line);
+        }
+      }
+    }
+    assertTrue(found > 0);
+    assertEquals(List.of(), bad);
+  }
 }

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.select;
 
+import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.select.SelectMethod.Family;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -62,12 +63,21 @@ public class SelectTableTests extends LuceneTestCase {
   }
 
   public void testRoomForCandidates() {
+    HostLibrary library = HostLibrary.load();
     for (int round = 0; round < 1_000; round++) {
       int n = SelectMethod.SAMPLE + random().nextInt(2_000_000);
       int k = 1 + random().nextInt(n - 1);
       SampleBounds bounds = SampleBounds.of(n, k);
       assertTrue(bounds.capacity() > 0 && bounds.capacity() <= n);
       assertTrue(bounds.margin() > 0 && bounds.margin() < 200);
+      assertEquals(
+          library.vamana_select_scratch_bytes(1, 0, bounds.capacity(), 0),
+          Selection.sampleRowBytes(bounds.capacity()));
+      int few = 1 + k % SelectMethod.MAX_SHORT_K;
+      assertEquals(
+          library.vamana_select_scratch_bytes(0, 3, 7, few), Selection.joinedBytes(3, 7, few));
+      assertEquals(
+          library.vamana_select_scratch_bytes(2, 0, 0, few), 8L * SelectKernels.globalSize(few));
     }
   }
 }

@@ -1,5 +1,8 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.work.Workers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -9,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** The suite itself, with the CPU in the GPU's place. */
@@ -75,6 +79,25 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertEquals(3, Fragment.rows(report, "builds").size());
     Map<String, String> tables = ReportTables.make(file);
     assertTrue(tables.toString(), tables.get("gpu.md").contains("| lucene-m16-b100, 1 thread |"));
+  }
+
+  public void testSelectionBecomesTables() throws Exception {
+    Path home = createTempDir();
+    Supplier<CudaDriver> drivers =
+        () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
+    run(home, new SelectStage(drivers, 1), options(home, "select", "--limit=300"));
+    run(
+        home,
+        new SelectTableStage(drivers, 1 << 16),
+        options(home, "select-table", "--limit=5000"));
+    List<String> lines =
+        Files.readAllLines(home.resolve("report").resolve(SelectTableStage.FILE));
+    assertTrue(lines.toString(), lines.size() > 10);
+    run(home, new ReportStage(), options(home, "report"));
+    String tables =
+        ReportTables.make(home.resolve("report").resolve(ReportStage.FILE)).get("gpu.md");
+    assertTrue(tables, tables.contains("Random, 1 rows of 300 keys, results sorted:"));
+    assertTrue(tables, tables.contains("| `bits:1024` |"));
   }
 
   public void testRowsOfOtherSourcesAreDropped() throws Exception {

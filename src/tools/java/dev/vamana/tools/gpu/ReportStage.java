@@ -34,6 +34,7 @@ final class ReportStage implements Stage {
           "ablations",
           "iterations",
           "faults",
+          "selection",
           "node");
 
   private static final Set<String> OF_THE_RUN = Set.of("device", "driver", "date");

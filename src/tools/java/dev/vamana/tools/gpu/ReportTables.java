@@ -60,7 +60,9 @@ public final class ReportTables {
       plot(set).ifPresent(plot -> files.put("gpu-" + set + ".svg", plot.toSvg()));
     }
     for (String section : ReportStage.SECTIONS) {
-      if (section.equals("benchmarks") == false) {
+      if (section.equals(SelectStage.SECTION)) {
+        text.append(SelectionTables.of(Fragment.rows(report, section)));
+      } else if (section.equals("benchmarks") == false) {
         appendSection(text, section);
       }
     }

@@ -83,6 +83,7 @@ public final class Suite {
             List.of(
                 "dev.vamana.cuda.WalkParityTests",
                 "dev.vamana.cuda.RealSetParityTests",
+                "dev.vamana.cuda.select.SelectionTests",
                 "dev.vamana.cuda.exact.ExactScansTests",
                 "dev.vamana.codec.DeviceConformanceTests")));
     stages.put("lifecycle", new TestStage(List.of("dev.vamana.cuda.DeviceLifecycleTests")));
@@ -94,6 +95,8 @@ public final class Suite {
     stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
     stages.put("smoke", new SmokeStage());
     stages.put("ceilings", new CeilingStage());
+    stages.put("select", new SelectStage());
+    stages.put("select-table", new SelectTableStage());
     stages.put("report", new ReportStage());
     return stages;
   }
