@@ -3,8 +3,8 @@ package dev.vamana.cuda.select;
 /**
  * How far from its expected place in a sorted sample the wanted pair is looked for, and room for
  * what lies between. Of a sample of s keys, the number below the wanted one is spread by at most
- * sqrt(r (1 - r / s)) around its mean r; with 4.5 times that, fewer than one row in 100,000 has to be
- * read again.
+ * sqrt(r (1 - r / s)) around its mean r; with 4.5 times that, fewer than one row in 100,000 has to
+ * be read again.
  *
  * @param margin places of the sample on each side
  * @param capacity pairs

@@ -52,20 +52,32 @@ public record SelectMethod(Family family, int size, int queue, int partitions) {
     boolean queued = family == Family.WARP || family == Family.BLOCK;
     boolean shared =
         family == Family.BITS || family == Family.SAMPLE || family == Family.SAMPLE_TWO_STAGES;
-    if (sized
-        ? SelectKernels.sizes(family).contains(size) == false
-        : size != 0) {
+    if (sized ? SelectKernels.sizes(family).contains(size) == false : size != 0) {
       throw new IllegalArgumentException(
-          "size of " + family.text() + " must be one of " + SelectKernels.sizes(family) + ", got " + size);
+          "size of "
+              + family.text()
+              + " must be one of "
+              + SelectKernels.sizes(family)
+              + ", got "
+              + size);
     }
     if (queued ? SelectKernels.QUEUES.contains(queue) == false : queue != 0) {
       throw new IllegalArgumentException(
-          "queue of " + family.text() + " must be one of " + SelectKernels.QUEUES + ", got " + queue);
+          "queue of "
+              + family.text()
+              + " must be one of "
+              + SelectKernels.QUEUES
+              + ", got "
+              + queue);
     }
     if (partitions < 1 || partitions > (shared ? MAX_PARTITIONS : 1)) {
       throw new IllegalArgumentException(
-          "partitions of " + family.text() + " must be 1 to " + (shared ? MAX_PARTITIONS : 1)
-              + ", got " + partitions);
+          "partitions of "
+              + family.text()
+              + " must be 1 to "
+              + (shared ? MAX_PARTITIONS : 1)
+              + ", got "
+              + partitions);
     }
   }
 

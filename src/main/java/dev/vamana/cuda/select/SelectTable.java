@@ -93,8 +93,8 @@ public final class SelectTable {
   }
 
   /**
-   * The method of the nearest point, by ratios of rows and of keys, whose k is the next one from the
-   * wanted on; where there is none that can do it, one that can.
+   * The method of the nearest point, by ratios of rows and of keys, whose k is the next one from
+   * the wanted on; where there is none that can do it, one that can.
    */
   public SelectMethod choose(int rows, int n, int k, boolean sorted) {
     Point best = null;

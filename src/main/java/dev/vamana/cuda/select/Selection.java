@@ -14,9 +14,9 @@ import java.util.Map;
  * of equal keys the lower id first; where a row has fewer than k keys, the places behind hold NaN
  * and -1.
  *
- * <p>Used by one thread at a time, which has bound the driver. Scratch memory grows as needed, up to
- * a limit; rows that need more together are done in slices. Launches go into the caller's stream,
- * always the same one unless that is synchronized in between.
+ * <p>Used by one thread at a time, which has bound the driver. Scratch memory grows as needed, up
+ * to a limit; rows that need more together are done in slices. Launches go into the caller's
+ * stream, always the same one unless that is synchronized in between.
  */
 public final class Selection implements Closeable {
 
@@ -207,13 +207,7 @@ public final class Selection implements Closeable {
   }
 
   private void large(String kernel, int rows, long stream) {
-    launch(
-        kernel,
-        rows,
-        1,
-        SelectKernels.LARGE_THREADS,
-        SelectKernels.LARGE_SHARED_BYTES,
-        stream);
+    launch(kernel, rows, 1, SelectKernels.LARGE_THREADS, SelectKernels.LARGE_SHARED_BYTES, stream);
   }
 
   /** Segmented sort of results. */

@@ -17,8 +17,10 @@ public class SelectTableTests extends LuceneTestCase {
         List.of("bits:2048/264", "bits:512", "warp:128:4", "block:32:2", "sample/8", "radix")) {
       assertEquals(text, SelectMethod.parse(text).toString());
     }
-    assertEquals(SelectMethod.of(Family.SAMPLE_TWO_STAGES, 1), SelectMethod.parse("sample-two-stages"));
-    for (String text : List.of("", "bits", "bits:777", "warp:128", "warp:128:3", "radix/2", "best")) {
+    assertEquals(
+        SelectMethod.of(Family.SAMPLE_TWO_STAGES, 1), SelectMethod.parse("sample-two-stages"));
+    for (String text :
+        List.of("", "bits", "bits:777", "warp:128", "warp:128:3", "radix/2", "best")) {
       expectThrows(IllegalArgumentException.class, () -> SelectMethod.parse(text));
     }
   }

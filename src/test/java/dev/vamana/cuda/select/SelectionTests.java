@@ -35,8 +35,7 @@ public class SelectionTests extends LuceneTestCase {
   @BeforeClass
   public static void open() {
     device = Gpu.missing() == null;
-    driver =
-        device ? Gpu.openDriver() : new SimulatedDriver(HostKernels.load(), 2L << 30, false);
+    driver = device ? Gpu.openDriver() : new SimulatedDriver(HostKernels.load(), 2L << 30, false);
     driver.bind();
   }
 
@@ -145,7 +144,17 @@ public class SelectionTests extends LuceneTestCase {
 
     void check(Selection selection, SelectMethod method, boolean sorted) {
       String what =
-          method + " rows " + rows + " n " + n + " k " + k + " ids " + withIds + " sorted " + sorted;
+          method
+              + " rows "
+              + rows
+              + " n "
+              + n
+              + " k "
+              + k
+              + " ids "
+              + withIds
+              + " sorted "
+              + sorted;
       try (Arena arena = Arena.ofConfined()) {
         int results = rows * k;
         MemorySegment guard = arena.allocate(4L * (results + 1), 16);

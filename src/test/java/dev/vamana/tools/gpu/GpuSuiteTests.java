@@ -83,15 +83,13 @@ public class GpuSuiteTests extends LuceneTestCase {
 
   public void testSelectionBecomesTables() throws Exception {
     Path home = createTempDir();
-    Supplier<CudaDriver> drivers =
-        () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
+    Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
     run(home, new SelectStage(drivers, 1), options(home, "select", "--limit=300"));
     run(
         home,
         new SelectTableStage(drivers, 1 << 16),
         options(home, "select-table", "--limit=5000"));
-    List<String> lines =
-        Files.readAllLines(home.resolve("report").resolve(SelectTableStage.FILE));
+    List<String> lines = Files.readAllLines(home.resolve("report").resolve(SelectTableStage.FILE));
     assertTrue(lines.toString(), lines.size() > 10);
     run(home, new ReportStage(), options(home, "report"));
     String tables =

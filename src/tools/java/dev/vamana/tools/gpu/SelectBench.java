@@ -73,7 +73,8 @@ final class SelectBench implements Closeable {
     // whole rows, so that each copy begins a row
     long step = order == Order.RANDOM || n > count ? count : count / n * n;
     for (long at = 0; at < elements; at += step) {
-      driver.copyToDevice(keys + 4 * at, block.asSlice(0, 4 * Math.min(step, elements - at)), stream);
+      driver.copyToDevice(
+          keys + 4 * at, block.asSlice(0, 4 * Math.min(step, elements - at)), stream);
     }
     driver.synchronize(stream);
   }

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * k-selection by every method: over k, keys of a row, partitions of a single row, and orders, beside
- * the bandwidth of copies. Bytes a second count the keys of the rows once.
+ * k-selection by every method: over k, keys of a row, partitions of a single row, and orders,
+ * beside the bandwidth of copies. Bytes a second count the keys of the rows once.
  *
  * @param drivers opens the device
  * @param rows of a million keys, unless {@code --limit} makes them shorter
@@ -92,7 +92,9 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
       row.put("gb_per_s", Samples.round(bytes * 1e-9, 1));
       row.put("share_of_copy", Samples.round(bytes / copy, 4));
       context.fragment().add(SECTION, row);
-      context.say("%-62s %12.1f us %6.1f %%", text + " " + row.get("what"), seconds * 1e6, 100 * bytes / copy);
+      context.say(
+          "%-62s %12.1f us %6.1f %%",
+          text + " " + row.get("what"), seconds * 1e6, 100 * bytes / copy);
     }
   }
 
@@ -115,9 +117,7 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
       overN(run, n);
       for (SelectBench.Order order :
           List.of(
-              SelectBench.Order.DESCENDING,
-              SelectBench.Order.ASCENDING,
-              SelectBench.Order.EQUAL)) {
+              SelectBench.Order.DESCENDING, SelectBench.Order.ASCENDING, SelectBench.Order.EQUAL)) {
         bench.fill(order, n);
         for (String method : concat(ROBUST, LARGE)) {
           for (int k : FEW_K) {

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Makes {@code report/select-table.txt}, which docs/selection.md says how to use: the fastest method
- * for numbers of rows, keys and results. WarpSelect and BlockSelect do not take part, since rows in
- * descending order slow them down without bound.
+ * Makes {@code report/select-table.txt}, which docs/selection.md says how to use: the fastest
+ * method for numbers of rows, keys and results. WarpSelect and BlockSelect do not take part, since
+ * rows in descending order slow them down without bound.
  *
  * @param drivers opens the device
  * @param most keys of all rows together
@@ -37,7 +37,8 @@ record SelectTableStage(Supplier<CudaDriver> drivers, long most) implements Stag
   @Override
   public void run(Context context) throws IOException {
     List<String> lines = new ArrayList<>();
-    lines.add("# rows n k sorted|any method: what was fastest; made by the stage select-table of the GPU suite");
+    lines.add(
+        "# rows n k sorted|any method: what was fastest; made by the stage select-table of the GPU suite");
     try (CudaDriver driver = drivers.get();
         SelectBench bench = new SelectBench(driver, most, most / 4)) {
       bench.fill(SelectBench.Order.RANDOM, 1 << 20);
