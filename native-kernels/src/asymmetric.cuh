@@ -138,11 +138,11 @@ __device__ __forceinline__ typename SumOf<Entry>::Type sum_whole(const Entry* ta
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// Sums of so many codes, by their place in `ordinals`; pairs of lanes share a code.
-template <typename Entry, int WARPS>
+// Sums of so many codes, which `take` gets; pairs of lanes share a code.
+template <typename Entry, int WARPS, class Take>
 __device__ __forceinline__ void asymmetric_sums(const Segment& segment, const Entry* table,
                                                 const uint32_t* ordinals, uint32_t count,
-                                                Sums* sums) {
+                                                Take take) {
   constexpr uint32_t kPass = WARPS * 16;
   const uint8_t* codes = reinterpret_cast<const uint8_t*>(segment.codes);
   const uint32_t half = threadIdx.x & 1u;
@@ -160,9 +160,7 @@ __device__ __forceinline__ void asymmetric_sums(const Segment& segment, const En
       sum += left >= 16 ? sum_whole(entries, bytes) : sum_entries(entries, bytes, left);
     }
     sum += __shfl_xor_sync(kAllLanes, sum, 1);
-    if (half == 0 && i < count) {
-      sums[i] = {static_cast<float>(sum), 0};
-    }
+    take(half == 0 && i < count, i, ordinal, Sums{static_cast<float>(sum), 0});
   }
 }
 

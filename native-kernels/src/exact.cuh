@@ -171,12 +171,24 @@ __device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, cons
   }
 }
 
-// Sums of so many rows, by their place in `ordinals`; a lane requests LOADS chunks of each of its
-// rows at a time.
-template <uint32_t FORMAT, int WARPS, int LOADS>
+// Takes sums in, by their place among the ordinals. All lanes of a warp call a taker, with what is
+// theirs.
+struct StoreSums {
+  Sums* sums;
+
+  __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums found) {
+    if (own) {
+      sums[place] = found;
+    }
+  }
+};
+
+// Sums of so many rows, which `take` gets; a lane requests LOADS chunks of each of its rows at a
+// time.
+template <uint32_t FORMAT, int WARPS, int LOADS, class Take>
 __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, const float* query,
                                            uint32_t padded, const uint32_t* ordinals,
-                                           uint32_t count, Sums* sums) {
+                                           uint32_t count, Take take) {
   constexpr int kVectors = Chunk<FORMAT>::kVectors;
   constexpr uint32_t kTeams = WARPS * kTeamsPerWarp;
   const uint32_t team = threadIdx.x / kTeam;
@@ -194,9 +206,7 @@ __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, con
 #pragma unroll
     for (int v = 0; v < kVectors; v++) {
       uint32_t i = from + v * kTeams + team;
-      if (head && i < count) {
-        sums[i] = own_sums[v];
-      }
+      take(head && i < count, i, own[v], own_sums[v]);
     }
   }
 }

@@ -288,9 +288,9 @@ extern "C" __global__ void __launch_bounds__(kWarps * 32)
     __syncthreads();
     Sums* sums = reinterpret_cast<Sums*>(keys);
     if (bytes) {
-      exact_sums<kByte, kWarps, 1>(vectors, euclidean, query, padded, rows, count, sums);
+      exact_sums<kByte, kWarps, 1>(vectors, euclidean, query, padded, rows, count, StoreSums{sums});
     } else {
-      exact_sums<kFloat32, kWarps, 2>(vectors, euclidean, query, padded, rows, count, sums);
+      exact_sums<kFloat32, kWarps, 2>(vectors, euclidean, query, padded, rows, count, StoreSums{sums});
     }
     __syncthreads();
     if (warp_id() == 0) {

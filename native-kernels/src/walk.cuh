@@ -9,6 +9,7 @@
 #include "walk/result.cuh"
 #include "walk/state.cuh"
 #include "walk/steps.cuh"
+#include "walk/team_steps.cuh"
 
 namespace vamana {
 
@@ -20,7 +21,11 @@ __device__ __forceinline__ void walk_items(const Walk& parameters) {
     state.start_laps();
     prepare(state);
     state.lap(kPrepare);
-    walk(state);
+    if constexpr (WARPS == 1) {
+      walk_alone(state);
+    } else {
+      walk_together(state);
+    }
     finish(state);
     state.lap(kWrite);
     cta_sync<WARPS>();

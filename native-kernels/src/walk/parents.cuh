@@ -1,4 +1,4 @@
-// Which nodes a step expands.
+// Which nodes a step of one warp expands.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace vamana {
 
-// Marks the nearest unexpanded entries, by the first warp; none if the walk is over.
+// Marks the nearest unexpanded entries; none if the walk is over.
 template <class W>
 __device__ __forceinline__ void pick_parents(W& w) {
   uint32_t count = 0;
@@ -42,7 +42,6 @@ __device__ __forceinline__ void pick_parents(W& w) {
   if (lane_id() == 0) {
     w.control.parent_count = count;
     w.control.fresh_count = 0;
-    w.control.list_size = w.list.size;
   }
 }
 
@@ -50,7 +49,7 @@ __device__ __forceinline__ void pick_parents(W& w) {
 // unexpanded entries (BANG, section 4.6).
 template <class W>
 __device__ __forceinline__ void pick_eagerly(W& w, uint32_t kept, uint4* row, uint32_t* row_of) {
-  if ((w.walk.flags & kEagerPick) == 0 || w.control.item.parents != 1 || warp_id() != 0) {
+  if ((w.walk.flags & kEagerPick) == 0 || w.control.item.parents != 1) {
     return;
   }
   uint64_t best = kNoKey;

@@ -37,6 +37,7 @@ __device__ __forceinline__ bool take_item(W& w) {
     if (lane_id() == 0) {
       w.control.flags = 0;
       w.control.fresh_count = 0;
+      w.control.key_count = 0;
     }
   }
   cta_sync<W::kWarps>();

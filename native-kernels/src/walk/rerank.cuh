@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "../counting.cuh"
 #include "../cta.cuh"
 #include "../exact.cuh"
 #include "../query.cuh"
@@ -62,6 +63,17 @@ __device__ __forceinline__ void relay_query(W& w) {
   cta_sync<W::kWarps>();
 }
 
+// Sums of the ids in w.ids from raw vectors, which `take` gets.
+template <class W, class Take>
+__device__ __forceinline__ void raw_sums(W& w, const Rows& rows, uint32_t count, Take take) {
+  const bool euclidean = w.control.segment.similarity == kEuclidean;
+  if (W::kExact == false && w.control.segment.raw_format == kByte) {
+    exact_sums<kByte, W::kWarps, 1>(rows, euclidean, w.query, w.padded, w.ids, count, take);
+  } else {
+    exact_sums<kFloat32, W::kWarps, 2>(rows, euclidean, w.query, w.padded, w.ids, count, take);
+  }
+}
+
 // Replaces the list by the k best candidates with their exact distances. The result grows over
 // entries that have been read.
 template <class W>
@@ -81,18 +93,23 @@ __device__ __forceinline__ void rerank(W& w) {
                ((segment.raw | segment.raw_stride) & 15u) == 0};
   Worklist best = {w.list.keys, 0, 0};
   for (uint32_t from = 0; from < candidates && room > 0; from += 32) {
+    if (W::kWarps > 1 && threadIdx.x == 0) {
+      w.control.key_count = 0;
+    }
     uint32_t count = take_accepted(w, from, candidates, expanded, room);
     room -= count;
-    Sums* sums = reinterpret_cast<Sums*>(w.keys);
-    const bool euclidean = segment.similarity == kEuclidean;
-    if (W::kExact == false && segment.raw_format == kByte) {
-      exact_sums<kByte, W::kWarps, 1>(rows, euclidean, w.query, w.padded, w.ids, count, sums);
+    if constexpr (W::kWarps == 1) {
+      raw_sums(w, rows, count, StoreSums{reinterpret_cast<Sums*>(w.keys)});
+      __syncwarp();
+      count = make_keys(w, count, item.k, best, true);
+      merge_new_keys<1>(best, item.k, w.keys, w.ids, count, &w.control.merge_count);
     } else {
-      exact_sums<kFloat32, W::kWarps, 2>(rows, euclidean, w.query, w.padded, w.ids, count, sums);
+      const uint64_t worst = best.size == item.k ? unmarked(best.keys[best.size - 1]) : kNoKey;
+      raw_sums(w, rows, count, KeepKeys<W>{w, worst, 0, true});
+      __syncthreads();
+      count = w.control.key_count;
+      merge_together<W::kWarps>(best, item.k, w.keys, w.ids, count, &w.control.merge_count);
     }
-    cta_sync<W::kWarps>();
-    count = make_keys<W::kWarps>(w, count, item.k, best, true);
-    merge_new_keys<W::kWarps>(best, item.k, w.keys, w.ids, count, &w.control.merge_count);
   }
   w.list.size = best.size;
   cta_sync<W::kWarps>();

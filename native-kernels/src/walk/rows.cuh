@@ -48,50 +48,67 @@ __device__ __forceinline__ uint4 load_row(const W& w, uint32_t ordinal) {
   return {kUnusedSlot, kUnusedSlot, kUnusedSlot, kUnusedSlot};
 }
 
-// Appends the neighbours that were not seen before to w.ids.
+// Has a row in the device's cache when it will be read.
+template <class W>
+__device__ __forceinline__ void prefetch_row(const W& w, uint32_t ordinal) {
+  const uint32_t bytes = w.control.segment.graph_stride * 4;
+  const uint64_t row = w.control.segment.graph + static_cast<uint64_t>(ordinal) * bytes;
+  for (uint32_t line = 0; line < bytes; line += 128) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + line));
+  }
+}
+
+// Appends the neighbours of a row that were not seen before to w.ids, by one warp; `alone` if no
+// other row of the step is appended.
+template <class W>
+__device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
+  const uint32_t slots[4] = {row.x, row.y, row.z, row.w};
+  uint32_t valid = 0;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    if (slots[i] < w.control.segment.size) {
+      valid |= 1u << i;
+    } else if (slots[i] != kUnusedSlot) {
+      w.control.flags = kCorrupt;
+    }
+  }
+  uint32_t add = (w.walk.flags & kNoVisitedFilter) != 0
+                     ? valid
+                     : visited_add<4>(w.visited, w.walk.visited_slots, slots, valid);
+  uint32_t fresh[4];
+  uint32_t total = 0;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    fresh[i] = __ballot_sync(kAllLanes, (add >> i & 1u) != 0);
+    total += __popc(fresh[i]);
+  }
+  uint32_t base = 0;
+  if (alone) {
+    if (lane_id() == 0) {
+      w.control.fresh_count = total;
+    }
+  } else {
+    if (lane_id() == 0) {
+      base = atomicAdd(&w.control.fresh_count, total);
+    }
+    base = __shfl_sync(kAllLanes, base, 0);
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    if ((fresh[i] >> lane_id() & 1u) != 0) {
+      w.ids[base + __popc(fresh[i] & lanes_below())] = slots[i];
+    }
+    base += __popc(fresh[i]);
+  }
+}
+
+// Appends the rows of the parents, by one warp.
 template <class W>
 __device__ __forceinline__ void read_rows(W& w, uint4 requested, uint32_t requested_of) {
-  for (uint32_t p = warp_id(); p < w.control.parent_count; p += W::kWarps) {
+  for (uint32_t p = 0; p < w.control.parent_count; p++) {
     uint32_t parent = w.control.parents[p];
     uint4 row = p == 0 && parent == requested_of ? requested : load_row(w, parent);
-    const uint32_t slots[4] = {row.x, row.y, row.z, row.w};
-    uint32_t valid = 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      if (slots[i] < w.control.segment.size) {
-        valid |= 1u << i;
-      } else if (slots[i] != kUnusedSlot) {
-        w.control.flags = kCorrupt;
-      }
-    }
-    uint32_t add = (w.walk.flags & kNoVisitedFilter) != 0
-                       ? valid
-                       : visited_add<4>(w.visited, w.walk.visited_slots, slots, valid);
-    uint32_t fresh[4];
-    uint32_t total = 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      fresh[i] = __ballot_sync(kAllLanes, (add >> i & 1u) != 0);
-      total += __popc(fresh[i]);
-    }
-    uint32_t base = 0;
-    if (w.control.parent_count == 1) {
-      if (lane_id() == 0) {
-        w.control.fresh_count = total;
-      }
-    } else {
-      if (lane_id() == 0) {
-        base = atomicAdd(&w.control.fresh_count, total);
-      }
-      base = __shfl_sync(kAllLanes, base, 0);
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      if ((fresh[i] >> lane_id() & 1u) != 0) {
-        w.ids[base + __popc(fresh[i] & lanes_below())] = slots[i];
-      }
-      base += __popc(fresh[i]);
-    }
+    append_row(w, row, w.control.parent_count == 1);
   }
 }
 

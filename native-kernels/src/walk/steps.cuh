@@ -1,4 +1,4 @@
-// Greedy search: steps until no entry of the worklist is left to expand.
+// Greedy search by one warp: steps until no entry of the worklist is left to expand.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +12,34 @@
 
 namespace vamana {
 
-// The first warp keeps short worklists alone, which saves barriers; long ones are all warps' work.
-constexpr uint32_t kLongList = 512;
+// How many of so many nodes get distances within the visit limit; the walk is not complete if that
+// leaves some out.
+template <class W>
+__device__ __forceinline__ uint32_t allow(W& w, uint32_t count) {
+  uint32_t allowed = w.control.item.visit_limit - w.visited_count;
+  w.complete = count <= allowed;
+  allowed = w.complete ? count : allowed;
+  w.visited_count += allowed;
+  return allowed;
+}
 
 template <class W>
-__device__ __forceinline__ void walk(W& w) {
+__device__ __forceinline__ void walk_alone(W& w) {
+  static_assert(W::kWarps == 1);
   add_entry_points(w);
-  const bool together = W::kWarps > 1 && w.control.item.beam > kLongList;
   uint4 row = {kUnusedSlot, kUnusedSlot, kUnusedSlot, kUnusedSlot};
   uint32_t row_of = kUnusedSlot;
   while (true) {
-    const uint32_t count = w.control.fresh_count;
-    uint32_t allowed = w.control.item.visit_limit - w.visited_count;
-    w.complete = count <= allowed;
-    allowed = w.complete ? count : allowed;
-    w.visited_count += allowed;
-    distances(w, allowed);
-    cta_sync<W::kWarps>();
+    const uint32_t allowed = allow(w, w.control.fresh_count);
+    distances(w, allowed, StoreSums{reinterpret_cast<Sums*>(w.keys)});
+    __syncwarp();
     w.lap(kDistances);
-    if (together) {
-      uint32_t kept = make_keys<W::kWarps>(w, allowed, w.control.item.beam, w.list, W::kExact);
-      pick_eagerly(w, kept, &row, &row_of);
-      merge_new_keys<W::kWarps>(w.list, w.control.item.beam, w.keys, w.ids, kept,
-                                &w.control.merge_count);
-    } else if (warp_id() == 0) {
-      uint32_t kept = make_keys<1>(w, allowed, w.control.item.beam, w.list, W::kExact);
-      pick_eagerly(w, kept, &row, &row_of);
-      merge_new_keys<1>(w.list, w.control.item.beam, w.keys, w.ids, kept, &w.control.merge_count);
-    }
+    const uint32_t kept = make_keys(w, allowed, w.control.item.beam, w.list, W::kExact);
+    pick_eagerly(w, kept, &row, &row_of);
+    merge_new_keys<1>(w.list, w.control.item.beam, w.keys, w.ids, kept, &w.control.merge_count);
     w.lap(kMerge);
-    if (warp_id() == 0) {
-      pick_parents(w);
-    }
-    cta_sync<W::kWarps>();
+    pick_parents(w);
+    __syncwarp();
     w.lap(kPick);
     if (w.control.parent_count == 0) {
       break;
@@ -52,10 +47,9 @@ __device__ __forceinline__ void walk(W& w) {
     w.expanded_count += w.control.parent_count;
     w.iterations++;
     read_rows(w, row, row_of);
-    cta_sync<W::kWarps>();
+    __syncwarp();
     w.lap(kRows);
   }
-  w.list.size = w.control.list_size;
 }
 
 }  // namespace vamana

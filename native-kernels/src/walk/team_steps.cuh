@@ -1,0 +1,106 @@
+// Greedy search by several warps. A step is four phases with a barrier after each: distances, by all
+// warps, of which near ones become new keys; the places of all keys; the new worklist; and rows, of a
+// parent a warp.
+#pragma once
+
+#include <cstdint>
+
+#include "../counting.cuh"
+#include "../cta.cuh"
+#include "../worklist.cuh"
+#include "distances.cuh"
+#include "rows.cuh"
+#include "state.cuh"
+#include "steps.cuh"
+
+namespace vamana {
+
+// Marks the `count` nearest unexpanded entries, by one warp.
+template <class W>
+__device__ __forceinline__ void mark_expanded(W& w, uint32_t count) {
+  for (uint32_t from = 0, found = 0; found < count; from += 32) {
+    const uint32_t i = from + lane_id();
+    const uint64_t key = i < w.list.size ? w.list.keys[i] : kNoKey;
+    const bool open = is_expanded(key) == false;
+    const uint32_t opened = __ballot_sync(kAllLanes, open);
+    const uint32_t rank = found + __popc(opened & lanes_below());
+    if (open && rank < count) {
+      w.list.keys[i] = key | kExpanded;
+      if (w.walk.expanded_capacity > 0 && w.control.item.rerank < 0) {
+        if (w.expanded_count + rank < w.walk.expanded_capacity) {
+          w.expanded[w.expanded_count + rank] = key_ordinal(key);
+        } else {
+          w.control.flags = kOverflow;
+        }
+      }
+    }
+    found += __popc(opened);
+  }
+}
+
+// Appends the rows of the `wanted` nearest unexpanded entries, which stay unmarked since other warps
+// are looking for theirs. Returns how many there are; *next is the key of the one behind them.
+template <class W>
+__device__ __forceinline__ uint32_t expand(W& w, uint32_t wanted, uint64_t* next) {
+  *next = kNoKey;
+  uint32_t found = 0;
+  for (uint32_t from = 0; from < w.list.size && found <= wanted; from += 32) {
+    const uint32_t i = from + lane_id();
+    const uint64_t key = i < w.list.size ? w.list.keys[i] : kNoKey;
+    const bool open = is_expanded(key) == false;
+    const uint32_t opened = __ballot_sync(kAllLanes, open);
+    const uint32_t rank = found + __popc(opened & lanes_below());
+    const bool own = open && rank < wanted && rank % W::kWarps == warp_id();
+    for (uint32_t mine = __ballot_sync(kAllLanes, own); mine != 0; mine &= mine - 1) {
+      const uint64_t parent = __shfl_sync(kAllLanes, key, __ffs(mine) - 1);
+      append_row(w, load_row(w, key_ordinal(parent)), w.control.item.parents == 1);
+    }
+    const uint32_t behind = __ballot_sync(kAllLanes, open && rank == wanted);
+    if (behind != 0) {
+      *next = __shfl_sync(kAllLanes, key, __ffs(behind) - 1);
+    }
+    found += __popc(opened);
+  }
+  return found < wanted ? found : wanted;
+}
+
+template <class W>
+__device__ __forceinline__ void walk_together(W& w) {
+  add_entry_points(w);
+  const uint32_t beam = w.control.item.beam;
+  const bool eager = (w.walk.flags & kEagerPick) != 0;
+  uint64_t worst = kNoKey;
+  uint64_t next = kNoKey;
+  uint32_t expanded = 0;
+  while (true) {
+    const uint32_t allowed = allow(w, w.control.fresh_count);
+    if (warp_id() == W::kWarps - 1) {
+      mark_expanded(w, expanded);
+    }
+    w.expanded_count += expanded;
+    distances(w, allowed, KeepKeys<W>{w, worst, eager ? next : 0, W::kExact});
+    __syncthreads();
+    w.lap(kDistances);
+    const uint32_t kept = w.control.key_count;
+    const uint32_t wanted = w.complete && w.control.flags == 0 ? w.control.item.parents : 0;
+    if (threadIdx.x == 0) {
+      w.control.fresh_count = 0;
+    }
+    merge_together<W::kWarps>(w.list, beam, w.keys, w.ids, kept, &w.control.merge_count);
+    w.lap(kMerge);
+    if (threadIdx.x == 0) {
+      w.control.key_count = 0;
+    }
+    worst = w.list.size == beam ? unmarked(w.list.keys[beam - 1]) : kNoKey;
+    expanded = expand(w, wanted, &next);
+    if (expanded == 0) {
+      break;
+    }
+    w.iterations++;
+    __syncthreads();
+    w.lap(kRows);
+  }
+  __syncthreads();
+}
+
+}  // namespace vamana
