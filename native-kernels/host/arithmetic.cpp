@@ -1,4 +1,5 @@
 // The arithmetic of the stages of a walk, one function a stage, for tests that compare it with Java.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "vamana/bitonic.h"
 #include "vamana/component.h"
 #include "vamana/convert.h"
+#include "vamana/counting.h"
 #include "vamana/merge.h"
 #include "vamana/order.h"
 #include "vamana/score.h"
@@ -132,6 +134,45 @@ VAMANA_EXPORT void vamana_sort_in_shared(uint64_t* keys, uint32_t count) {
 // Merges sorted new keys into a list with room for `capacity`, as a block does (src/worklist.cuh):
 // repeated keys and those of the list are dropped, then every key moves to its own rank plus that in
 // the other sequence. Returns the list's new size.
+// As vamana_merge, for keys in any order; changes them.
+VAMANA_EXPORT uint32_t vamana_merge_by_counting(uint64_t* list, uint32_t size, uint32_t capacity,
+                                                uint64_t* keys, uint32_t count, uint32_t parts) {
+  uint32_t left = count;
+  while (true) {
+    std::vector<uint64_t> merged(size + count, kNoKey);
+    std::vector<uint32_t> repeated;
+    for (uint32_t e = 0; e < size + count; e++) {
+      const uint64_t own = e < size ? list[e] : keys[e - size];
+      uint32_t place = e < size ? e : 0;
+      bool again = false;
+      for (uint32_t part = 0; part < parts; part++) {
+        if (e < size) {
+          place += count_before_entry(keys, count, own, part, parts);
+        } else {
+          const Counted counted =
+              count_before_new(list, size, keys, count, e - size, part, parts);
+          place += counted.before;
+          again |= counted.repeated;
+        }
+      }
+      if (again) {
+        repeated.push_back(e - size);
+      } else if (own != kNoKey) {
+        merged[place] = own;
+      }
+    }
+    if (repeated.empty()) {
+      const uint32_t kept = size + left < capacity ? size + left : capacity;
+      std::copy_n(merged.begin(), kept, list);
+      return kept;
+    }
+    left -= static_cast<uint32_t>(repeated.size());
+    for (uint32_t index : repeated) {
+      keys[index] = kNoKey;
+    }
+  }
+}
+
 VAMANA_EXPORT uint32_t vamana_merge(uint64_t* list, uint32_t size, uint32_t capacity,
                                     const uint64_t* keys, uint32_t count) {
   std::vector<uint64_t> left;

@@ -60,6 +60,8 @@ struct Kernel {
   {"walk_" #name "_w1", run_walk<policy, 1>},         \
       {"walk_" #name "_w4", run_walk<policy, 4>}, {   \
     "walk_" #name "_w8", run_walk<policy, 8>          \
+  }, {                                                \
+    "walk_" #name "_w16", run_walk<policy, 16>        \
   }
 #define SIMPLE(name) {#name, [](const void* p) { return run(name##_host, p); }}
 #define CHECKED(name, parameters) {#name, run_checked<parameters, name##_host>}

@@ -261,6 +261,7 @@ constexpr Constant kConstants[] = {
     CONSTANT(kTableFloatGlobal),
     CONSTANT(kEagerPick),
     CONSTANT(kNoVisitedFilter),
+    CONSTANT(kOneItem),
     CONSTANT(kPickMerged),
     CONSTANT(kStopped),
     CONSTANT(kRerankPass),

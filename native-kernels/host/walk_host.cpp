@@ -301,6 +301,12 @@ std::string check(uint32_t policy, const Walk& walk, const Item& item, const Seg
   return "";
 }
 
+const Item& item_of(const Walk& walk, uint32_t i) {
+  return *reinterpret_cast<const Item*>((walk.flags & kOneItem) != 0
+                                            ? walk.items
+                                            : reinterpret_cast<const uint64_t*>(walk.items)[i]);
+}
+
 std::string check(uint32_t policy, const Walk& walk) {
   REQUIRE(walk.items != 0 && walk.items % 8 == 0);
   REQUIRE(walk.counter != 0 && walk.counter % 4 == 0);
@@ -309,9 +315,9 @@ std::string check(uint32_t policy, const Walk& walk) {
   REQUIRE(walk.fresh_capacity >= 32 && walk.fresh_capacity % 32 == 0);
   REQUIRE(walk.visited_slots >= 4 && (walk.visited_slots & (walk.visited_slots - 1)) == 0);
   REQUIRE((policy != kTableFloatGlobal && walk.expanded_capacity == 0) || walk.scratch != 0);
-  const uint64_t* items = reinterpret_cast<const uint64_t*>(walk.items);
+  REQUIRE((walk.flags & kOneItem) == 0 || walk.count == 1);
   for (uint32_t i = 0; i < walk.count; i++) {
-    const Item& item = *reinterpret_cast<const Item*>(items[i]);
+    const Item& item = item_of(walk, i);
     std::string wrong =
         check(policy, walk, item, *reinterpret_cast<const Segment*>(item.segment));
     if (wrong.empty() == false) {
@@ -326,9 +332,8 @@ std::string check(uint32_t policy, const Walk& walk) {
 std::string walk_host(uint32_t policy, uint32_t warps, const Walk& walk) {
   const std::string wrong = check(policy, walk);
   if (wrong.empty()) {
-    const uint64_t* items = reinterpret_cast<const uint64_t*>(walk.items);
     for (uint32_t i = 0; i < walk.count; i++) {
-      Walker(policy, warps, walk, *reinterpret_cast<const Item*>(items[i])).run();
+      Walker(policy, warps, walk, item_of(walk, i)).run();
     }
     *reinterpret_cast<uint32_t*>(walk.counter) = walk.count + 1;
   }

@@ -38,37 +38,41 @@ __device__ __forceinline__ float table_scale(const Segment& segment, const float
   return *scratch;
 }
 
-// Four neighbouring entries: of centroids 4 * group and following of a subspace.
-__device__ __forceinline__ float4 make_entries(const Segment& segment, const float* query,
-                                               uint32_t subspace, uint32_t group) {
+// A lane's entries of a subspace: of the four centroids from 4 * lane on, and as many 128 further on.
+// Columns are requested some at a time, since nothing else hides their latency.
+__device__ __forceinline__ void make_entries(const Segment& segment, const float* query,
+                                             uint32_t subspace, float4 (&entries)[2]) {
   const bool euclidean = segment.similarity == kEuclidean;
-  const float4* columns = reinterpret_cast<const float4*>(segment.columns) + group;
+  const float4* columns = reinterpret_cast<const float4*>(segment.columns) + lane_id();
   uint32_t from = subspace_offset(segment.dimension, segment.subspaces, subspace);
   uint32_t to = subspace_offset(segment.dimension, segment.subspaces, subspace + 1);
-  float4 entries = {0, 0, 0, 0};
+  entries[0] = {0, 0, 0, 0};
+  entries[1] = {0, 0, 0, 0};
+#pragma unroll 4
   for (uint32_t d = from; d < to; d++) {
-    float4 centroids = __ldg(columns + d * (kCentroids / 4));
-    float q = query[d];
-    entries.x = entry_part(euclidean, entries.x, q, centroids.x);
-    entries.y = entry_part(euclidean, entries.y, q, centroids.y);
-    entries.z = entry_part(euclidean, entries.z, q, centroids.z);
-    entries.w = entry_part(euclidean, entries.w, q, centroids.w);
+    const float q = query[d];
+#pragma unroll
+    for (uint32_t half = 0; half < 2; half++) {
+      const float4 centroids = __ldg(columns + d * (kCentroids / 4) + half * 32);
+      entries[half].x = entry_part(euclidean, entries[half].x, q, centroids.x);
+      entries[half].y = entry_part(euclidean, entries[half].y, q, centroids.y);
+      entries[half].z = entry_part(euclidean, entries[half].z, q, centroids.z);
+      entries[half].w = entry_part(euclidean, entries[half].w, q, centroids.w);
+    }
   }
-  return entries;
 }
 
 // Fills the table: entry of centroid c of subspace s at s * 256 + c. A warp makes a subspace's
-// entries, a lane four neighbouring ones at a time, so that it reads whole lines of the codebook's
-// columns.
+// entries, so that it reads whole lines of the codebook's columns.
 template <int WARPS>
 __device__ __forceinline__ void fill_table(const Segment& segment, const float* query,
                                            float* table) {
   for (uint32_t s = warp_id(); s < segment.subspaces; s += WARPS) {
+    float4 entries[2];
+    make_entries(segment, query, s, entries);
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {
-      uint32_t group = half * 32 + lane_id();
-      reinterpret_cast<float4*>(table + s * kCentroids)[group] =
-          make_entries(segment, query, s, group);
+      reinterpret_cast<float4*>(table + s * kCentroids)[half * 32 + lane_id()] = entries[half];
     }
   }
 }
@@ -83,10 +87,7 @@ __device__ __forceinline__ void fill_table(const Segment& segment, const float* 
                                            uint16_t* table) {
   for (uint32_t s = warp_id(); s < segment.subspaces; s += WARPS) {
     float4 entries[2];
-#pragma unroll
-    for (uint32_t half = 0; half < 2; half++) {
-      entries[half] = make_entries(segment, query, s, half * 32 + lane_id());
-    }
+    make_entries(segment, query, s, entries);
     float base = -warp_max(-fminf(smallest(entries[0]), smallest(entries[1])));
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {

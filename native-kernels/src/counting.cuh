@@ -1,10 +1,11 @@
-// Merging by counting: a key's place is the number of keys before it. That is more comparisons than
-// sorting and searching make, but none waits for another, and all warps make them.
+// Merging by counting, see vamana/counting.h. That is more comparisons than sorting and searching
+// make, but none waits for another, and all warps make them.
 #pragma once
 
 #include <cstdint>
 
 #include "cta.cuh"
+#include "vamana/counting.h"
 #include "vamana/order.h"
 #include "worklist.cuh"
 
@@ -20,84 +21,62 @@ constexpr uint32_t kMaxCounted = WARPS * 32;
 template <int WARPS>
 __device__ __forceinline__ void merge_by_counting(Worklist& list, uint32_t capacity, uint64_t* keys,
                                                   uint32_t count) {
-  constexpr uint32_t kParts = 4;  // lanes that count for one key
-  constexpr uint32_t kPass = kMaxCounted<WARPS> / kParts;
-  const uint32_t part = threadIdx.x % kParts;
   const uint32_t size = list.size;
   const uint32_t total = size + count;
-  uint64_t own[kParts];
-  uint32_t place[kParts];
+  // lanes that count for one key, as many as there are threads for
+  const uint32_t shift =
+      total * 4 <= kMaxCounted<WARPS> ? 2 : total * 2 <= kMaxCounted<WARPS> ? 1 : 0;
+  const uint32_t parts = 1u << shift;
+  const uint32_t part = threadIdx.x & (parts - 1);
+  const uint32_t e = threadIdx.x >> shift;
   uint32_t left = count;
+  uint64_t own;
+  uint32_t place;
+#pragma unroll 1
   while (true) {
-    uint32_t repeated = 0;
-#pragma unroll
-    for (uint32_t r = 0; r < kParts; r++) {
-      const uint32_t e = r * kPass + threadIdx.x / kParts;
-      own[r] = kNoKey;
-      place[r] = 0;
-      if (r * kPass >= total) {
-        continue;
-      }
-      bool again = false;
-      uint32_t before = 0;
-      if (e < size) {
-        const uint64_t key = list.keys[e];
-        own[r] = key;
-        before = part == 0 ? e : 0;
-#pragma unroll 4
-        for (uint32_t j = part; j < count; j += kParts) {
-          before += keys[j] < key ? 1 : 0;
-        }
-      } else if (e < total) {
-        const uint64_t key = keys[e - size];
-        own[r] = key;
-#pragma unroll 4
-        for (uint32_t j = part; j < count; j += kParts) {
-          const uint64_t other = keys[j];
-          before += other < key ? 1 : 0;
-          again |= other == key && j < e - size;
-        }
-#pragma unroll 4
-        for (uint32_t j = part; j < size; j += kParts) {
-          const uint64_t other = unmarked(list.keys[j]);
-          before += other < key ? 1 : 0;
-          again |= other == key;
-        }
-        again &= key != kNoKey;
-      }
-#pragma unroll
-      for (uint32_t stride = 1; stride < kParts; stride <<= 1) {
-        before += __shfl_xor_sync(kAllLanes, before, stride);
-      }
-      place[r] = before;
-      repeated |= (again ? 1u : 0u) << r;
+    own = kNoKey;
+    place = 0;
+    bool repeated = false;
+    if (e < size) {
+      own = list.keys[e];
+      place = count_before_entry(keys, count, own, part, parts) + (part == 0 ? e : 0);
+    } else if (e < total) {
+      own = keys[e - size];
+      const Counted counted = count_before_new(list.keys, size, keys, count, e - size, part, parts);
+      place = counted.before;
+      repeated = counted.repeated;
     }
+    uint32_t other = __shfl_xor_sync(kAllLanes, place, 1);
+    place += shift > 0 ? other : 0;
+    other = __shfl_xor_sync(kAllLanes, place, 2);
+    place += shift > 1 ? other : 0;
     if (__syncthreads_or(repeated) == 0) {
       break;
     }
     // seldom: without them, everything is counted again
-#pragma unroll
-    for (uint32_t stride = 1; stride < kParts; stride <<= 1) {
-      repeated |= __shfl_xor_sync(kAllLanes, repeated, stride);
+    const uint32_t mine = __ballot_sync(kAllLanes, repeated) >> (lane_id() & ~(parts - 1));
+    const bool drop = part == 0 && (mine & ((1u << parts) - 1)) != 0;
+    if (drop) {
+      keys[e - size] = kNoKey;
     }
-#pragma unroll
-    for (uint32_t r = 0; r < kParts; r++) {
-      const bool drop = part == 0 && (repeated >> r & 1u) != 0;
-      if (drop) {
-        keys[r * kPass + threadIdx.x / kParts - size] = kNoKey;
-      }
-      left -= __syncthreads_count(drop);
-    }
+    left -= __syncthreads_count(drop);
   }
-#pragma unroll
-  for (uint32_t r = 0; r < kParts; r++) {
-    if (part == 0 && own[r] != kNoKey && place[r] < capacity) {
-      list.keys[place[r]] = own[r];
-    }
+  if (part == 0 && own != kNoKey && place < capacity) {
+    list.keys[place] = own;
   }
   list.size = size + left < capacity ? size + left : capacity;
   list.cursor = 0;
   __syncthreads();
+}
+
+// merge_new_keys out of line: long lists need it, and its code would be in the way of short ones'.
+template <int WARPS>
+__device__ __noinline__ uint32_t merge_long(uint64_t* list_keys, uint32_t size, uint32_t capacity,
+                                            uint64_t* keys, uint32_t* ranks, uint32_t count,
+                                            uint32_t* shared_count) {
+  Worklist list = {list_keys, size, 0};
+  merge_new_keys<WARPS>(list, capacity, keys, ranks, count, shared_count);
+  return list.size;
 }
 
 // Merges new keys in whichever way is fast; as merge_by_counting. ranks have room for count words,
@@ -109,7 +88,8 @@ __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity
   if (list.size + count <= kMaxCounted<WARPS>) {
     merge_by_counting<WARPS>(list, capacity, keys, count);
   } else {
-    merge_new_keys<WARPS>(list, capacity, keys, ranks, count, shared_count);
+    list.size = merge_long<WARPS>(list.keys, list.size, capacity, keys, ranks, count, shared_count);
+    list.cursor = 0;
     if (count == 0) {
       __syncthreads();
     }

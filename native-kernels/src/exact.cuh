@@ -192,7 +192,7 @@ __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, con
   constexpr int kVectors = Chunk<FORMAT>::kVectors;
   constexpr uint32_t kTeams = WARPS * kTeamsPerWarp;
   const uint32_t team = threadIdx.x / kTeam;
-  const bool head = (threadIdx.x & (kTeam - 1)) == 0;
+  const uint32_t lane = threadIdx.x & (kTeam - 1);
 #pragma unroll 1
   for (uint32_t from = 0; from < count; from += kTeams * kVectors) {
     uint32_t own[kVectors];
@@ -203,11 +203,17 @@ __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, con
       own[v] = ordinals[i < count ? i : from];
     }
     team_sums<FORMAT, LOADS>(rows, euclidean, query, padded, own, own_sums);
+    // a lane of the team hands on each vector, so that they take one turn
+    uint32_t ordinal = own[0];
+    Sums found = own_sums[0];
 #pragma unroll
-    for (int v = 0; v < kVectors; v++) {
-      uint32_t i = from + v * kTeams + team;
-      take(head && i < count, i, own[v], own_sums[v]);
+    for (int v = 1; v < kVectors; v++) {
+      ordinal = lane == v ? own[v] : ordinal;
+      found.first = lane == v ? own_sums[v].first : found.first;
+      found.second = lane == v ? own_sums[v].second : found.second;
     }
+    const uint32_t place = from + lane * kTeams + team;
+    take(lane < kVectors && place < count, place, ordinal, found);
   }
 }
 

@@ -1,4 +1,4 @@
-// Kernels of a policy: one, four and eight warps an item.
+// Kernels of a policy: one, four, eight and sixteen warps an item.
 #pragma once
 
 #include "../walk.cuh"
@@ -16,4 +16,8 @@
   extern "C" __global__ void __launch_bounds__(256, 2)                                \
       walk_##name##_w8(const __grid_constant__ vamana::Walk walk) {                   \
     vamana::walk_items<vamana::policy, 8>(walk);                                      \
+  }                                                                                   \
+  extern "C" __global__ void __launch_bounds__(512, 1)                                \
+      walk_##name##_w16(const __grid_constant__ vamana::Walk walk) {                  \
+    vamana::walk_items<vamana::policy, 16>(walk);                                     \
   }

@@ -11,20 +11,29 @@
 
 namespace vamana {
 
-// Takes the next item of the launch; false if there is none left. Ends with a barrier.
+// Takes the next item of the launch, with an empty visited set; false if there is none left. Ends
+// with a barrier.
 template <class W>
 __device__ __forceinline__ bool take_item(W& w) {
-  if (threadIdx.x == 0) {
-    w.control.next = atomicAdd(reinterpret_cast<uint32_t*>(w.walk.counter), 1u);
+  uint32_t next = blockIdx.x;
+  if (w.begun) {
+    if (threadIdx.x == 0) {
+      w.control.next =
+          gridDim.x + atomicAdd(reinterpret_cast<uint32_t*>(w.walk.counter), 1u);
+    }
+    cta_sync<W::kWarps>();
+    next = w.control.next;
   }
-  cta_sync<W::kWarps>();
-  uint32_t next = w.control.next;
+  w.begun = true;
   if (next >= w.walk.count) {
     return false;
   }
   if (warp_id() == 0) {
-    const uint32_t* item = reinterpret_cast<const uint32_t*>(
-        reinterpret_cast<const volatile uint64_t*>(w.walk.items)[next]);
+    uint64_t address = w.walk.items;
+    if ((w.walk.flags & kOneItem) == 0) {
+      address = reinterpret_cast<const volatile uint64_t*>(address)[next];
+    }
+    const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
     if (lane_id() < sizeof(Item) / 4) {
       reinterpret_cast<uint32_t*>(&w.control.item)[lane_id()] =
           *reinterpret_cast<const volatile uint32_t*>(item + lane_id());
@@ -40,11 +49,14 @@ __device__ __forceinline__ bool take_item(W& w) {
       w.control.key_count = 0;
     }
   }
+  for (uint32_t i = threadIdx.x; i < w.walk.visited_slots / 4; i += W::kThreads) {
+    reinterpret_cast<uint4*>(w.visited)[i] = {0, 0, 0, 0};
+  }
   cta_sync<W::kWarps>();
   return true;
 }
 
-// Query, table and an empty visited set.
+// Query and table.
 template <class W>
 __device__ __forceinline__ void prepare(W& w) {
   const Segment& segment = w.control.segment;
@@ -55,9 +67,6 @@ __device__ __forceinline__ void prepare(W& w) {
   w.visited_count = 0;
   w.expanded_count = 0;
   w.iterations = 0;
-  for (uint32_t i = threadIdx.x; i < w.walk.visited_slots / 4; i += W::kThreads) {
-    reinterpret_cast<uint4*>(w.visited)[i] = {0, 0, 0, 0};
-  }
   const bool unit = W::kExact == false && segment.similarity == kCosine;
   float norm2 = 0;
   for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {

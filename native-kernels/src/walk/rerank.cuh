@@ -47,14 +47,18 @@ __device__ __forceinline__ uint32_t take_accepted(W& w, uint32_t from, uint32_t 
   return w.control.fresh_count;
 }
 
-// Lays the query out for the format of the raw vectors; read again, since tables of cosines are
-// made of a query of unit length.
+// Lays the query out for the format of the raw vectors. It is read again if a thread has several
+// components, and if it was made of unit length, for tables of cosines.
 template <class W>
 __device__ __forceinline__ void relay_query(W& w) {
   const Segment& segment = w.control.segment;
   const Item& item = w.control.item;
+  const bool here = W::kExact == false && segment.dimension <= W::kThreads &&
+                    segment.similarity != kCosine;
+  float q = here && threadIdx.x < segment.dimension ? w.query[threadIdx.x] : 0;
+  cta_sync<W::kWarps>();
   for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {
-    float q = query_component(segment, item, d);
+    q = here ? q : query_component(segment, item, d);
     uint32_t place = W::kExact == false && segment.raw_format == kByte
                          ? query_place<kByte>(d, w.padded)
                          : query_place<kFloat32>(d, w.padded);

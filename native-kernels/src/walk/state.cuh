@@ -54,6 +54,7 @@ struct WalkState {
   uint32_t iterations;
   float query_norm2;
   bool complete;
+  bool begun = false;  // whether the block has had an item
   long long lap_start;
 
   __device__ WalkState(const Walk& parameters, uint8_t* shared)

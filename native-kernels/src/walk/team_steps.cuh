@@ -55,6 +55,10 @@ __device__ __forceinline__ uint32_t expand(W& w, uint32_t wanted, uint64_t* next
       const uint64_t parent = __shfl_sync(kAllLanes, key, __ffs(mine) - 1);
       append_row(w, load_row(w, key_ordinal(parent)), w.control.item.parents == 1);
     }
+    if (warp_id() == W::kWarps - 1 && open && rank >= wanted && rank < 2 * wanted &&
+        (w.walk.flags & kEagerPick) != 0) {
+      prefetch_row(w, key_ordinal(key));
+    }
     const uint32_t behind = __ballot_sync(kAllLanes, open && rank == wanted);
     if (behind != 0) {
       *next = __shfl_sync(kAllLanes, key, __ffs(behind) - 1);
@@ -79,6 +83,7 @@ __device__ __forceinline__ void walk_together(W& w) {
     }
     w.expanded_count += expanded;
     distances(w, allowed, KeepKeys<W>{w, worst, eager ? next : 0, W::kExact});
+    w.lap(kPick);
     __syncthreads();
     w.lap(kDistances);
     const uint32_t kept = w.control.key_count;

@@ -17,6 +17,10 @@ final class Kernels {
   private static final int FEW_WARPS = 1;
   private static final int SOME_WARPS = 4;
   private static final int MANY_WARPS = 8;
+  private static final int MOST_WARPS = 16;
+
+  // what eight warps compute the distances of in one pass
+  private static final int MANY_NEIGHBOURS = 64;
 
   // with fewer blocks of one warp a multiprocessor has too few warps to hide its waits
   private static final int ENOUGH_BLOCKS = 16;
@@ -49,8 +53,9 @@ final class Kernels {
 
   /**
    * Chooses for a launch: blocks of one warp for batches that fill the device, if enough of them
-   * fit a multiprocessor; of many warps if there is a multiprocessor for each item, or the shared
-   * memory of one block leaves no room for another; of several warps otherwise.
+   * fit a multiprocessor; of many warps if there is a multiprocessor for each item, the more if a
+   * step has many neighbours, or if the shared memory of one block leaves no room for another; of
+   * several warps otherwise.
    *
    * @param items items of the launch
    */
@@ -73,7 +78,9 @@ final class Kernels {
       if (fills && single >= ENOUGH_BLOCKS) {
         warps = FEW_WARPS;
       } else {
-        warps = items <= multiprocessors || single <= 1 ? MANY_WARPS : SOME_WARPS;
+        boolean alone = items <= multiprocessors;
+        boolean wide = alone && sizes.fresh() > MANY_NEIGHBOURS;
+        warps = wide ? MOST_WARPS : alone || single <= 1 ? MANY_WARPS : SOME_WARPS;
       }
     }
     int blocks = blocks(plan.policy(), warps, bytes);

@@ -118,7 +118,11 @@ final class LaunchSlot {
     if (counter == 0) {
       driver.fill(counters, (byte) 0, COUNTER_BYTES, stream);
     }
-    walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, addresses.deviceAddress());
+    boolean one = items == 1;
+    walk.set(
+        ValueLayout.JAVA_LONG,
+        WalkLayout.ITEMS,
+        one ? target.get(ValueLayout.JAVA_LONG, 0) : addresses.deviceAddress());
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, counters + (long) counter * Integer.BYTES);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH, stride > 0 ? scratch : 0);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE, stride);
@@ -129,7 +133,10 @@ final class LaunchSlot {
     walk.set(ValueLayout.JAVA_INT, WalkLayout.DIMENSION, sizes.dimension());
     walk.set(ValueLayout.JAVA_INT, WalkLayout.SUBSPACES, sizes.subspaces());
     walk.set(ValueLayout.JAVA_INT, WalkLayout.EXPANDED_CAPACITY, sizes.expanded());
-    walk.set(ValueLayout.JAVA_INT, WalkLayout.FLAGS, kernels.flags());
+    walk.set(
+        ValueLayout.JAVA_INT,
+        WalkLayout.FLAGS,
+        kernels.flags() | (one ? WalkLayout.FLAG_ONE_ITEM : 0));
     driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
     driver.record(ended, stream);
     statistics.launched(batch.size(), items);

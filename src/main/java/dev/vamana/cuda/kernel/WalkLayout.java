@@ -10,7 +10,7 @@ public final class WalkLayout {
   /** Size of the block. */
   public static final int BYTES = 64;
 
-  /** Address of {@code COUNT} addresses of {@link ItemLayout}s. */
+  /** Address of {@code COUNT} addresses of {@link ItemLayout}s; see {@link #FLAG_ONE_ITEM}. */
   public static final long ITEMS = 0;
 
   /** Address of a 32-bit counter in device memory, zero at launch. */
@@ -51,6 +51,12 @@ public final class WalkLayout {
 
   /** Every neighbour gets a distance each time it is met. */
   public static final int FLAG_NO_VISITED_FILTER = 2;
+
+  /**
+   * There is one item, and {@link #ITEMS} is its address: one read less over the bus before the walk
+   * can begin.
+   */
+  public static final int FLAG_ONE_ITEM = 4;
 
   private WalkLayout() {}
 }

@@ -29,9 +29,13 @@ public class KernelsTests extends LuceneTestCase {
   }
 
   private Kernels.Choice choose(Tuning tuning, int subspaces, int items) {
+    return choose(tuning, subspaces, 1, items);
+  }
+
+  private Kernels.Choice choose(Tuning tuning, int subspaces, int parents, int items) {
     Reads reads = subspaces > 0 ? Reads.CODES : Reads.FLOAT32;
-    WalkShape shape = WalkShape.of(reads, 128, subspaces, 20, 32, 1, 0, false);
-    ChunkSizes sizes = new ChunkSizes(20, 32, 128, subspaces, 0);
+    WalkShape shape = WalkShape.of(reads, 128, subspaces, 20, 32, parents, 0, false);
+    ChunkSizes sizes = new ChunkSizes(20, 32 * parents, 128, subspaces, 0);
     return new Kernels(driver, tuning).choose(shape, sizes, items);
   }
 
@@ -53,6 +57,14 @@ public class KernelsTests extends LuceneTestCase {
     assertEquals(128, choose(Tuning.DEFAULT, 0, multiprocessors + 1).threads());
   }
 
+  public void testMostWarpsForFewItemsWithManyNeighbours() {
+    int multiprocessors = driver.device().multiprocessors();
+    assertEquals(256, choose(Tuning.DEFAULT, 0, 2, 1).threads());
+    assertEquals(512, choose(Tuning.DEFAULT, 0, 3, 1).threads());
+    assertEquals(512, choose(Tuning.DEFAULT, 16, 4, multiprocessors).threads());
+    assertEquals(128, choose(Tuning.DEFAULT, 16, 4, multiprocessors + 1).threads());
+  }
+
   /** A launch takes the shared memory of its own items, which may be less than the shape's. */
   public void testSharedMemoryOfTheItems() {
     Kernels.Choice choice = choose(Tuning.DEFAULT.withTable(Policy.TABLE_HALF), 32, 5);
@@ -62,7 +74,7 @@ public class KernelsTests extends LuceneTestCase {
   }
 
   public void testForcedWarps() {
-    for (int warps : new int[] {1, 4, 8}) {
+    for (int warps : new int[] {1, 4, 8, 16}) {
       Kernels.Choice choice = choose(Tuning.DEFAULT.withWarps(warps), 16, 1000);
       assertTrue(choice.kernel().name().endsWith("_w" + warps));
       assertEquals(32 * warps, choice.threads());

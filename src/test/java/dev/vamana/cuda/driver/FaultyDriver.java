@@ -1,12 +1,13 @@
 package dev.vamana.cuda.driver;
 
+import dev.vamana.tools.gpu.ForwardingDriver;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
 /** A driver that fails when told to. */
-public final class FaultyDriver implements CudaDriver {
+public final class FaultyDriver extends ForwardingDriver {
 
   /** What can be made to fail. */
   public enum Operation {
@@ -27,7 +28,6 @@ public final class FaultyDriver implements CudaDriver {
 
   private record Fault(long from, long to, GpuException.Kind kind) {}
 
-  private final CudaDriver driver;
   private final Map<Operation, Long> counts = new EnumMap<>(Operation.class);
   private final Map<Operation, Fault> faults = new EnumMap<>(Operation.class);
   private SplittableRandom random;
@@ -37,7 +37,7 @@ public final class FaultyDriver implements CudaDriver {
 
   /** Passes everything on until told to fail. Closing it closes the driver. */
   public FaultyDriver(CudaDriver driver) {
-    this.driver = driver;
+    super(driver);
   }
 
   /**
@@ -128,38 +128,33 @@ public final class FaultyDriver implements CudaDriver {
   }
 
   @Override
-  public DeviceInfo device() {
-    return driver.device();
-  }
-
-  @Override
   public void bind() {
     checkContext();
-    driver.bind();
+    super.bind();
   }
 
   @Override
   public long allocate(long bytes) {
     enter(Operation.ALLOCATE);
-    return driver.allocate(bytes);
+    return super.allocate(bytes);
   }
 
   @Override
   public void free(long address) {
     checkContext();
-    driver.free(address);
+    super.free(address);
   }
 
   @Override
   public long freeBytes() {
     checkContext();
-    return driver.freeBytes();
+    return super.freeBytes();
   }
 
   @Override
   public PinnedMemory allocatePinned(long bytes) {
     enter(Operation.ALLOCATE_PINNED);
-    PinnedMemory memory = driver.allocatePinned(bytes);
+    PinnedMemory memory = super.allocatePinned(bytes);
     return new PinnedMemory() {
       @Override
       public MemorySegment segment() {
@@ -182,7 +177,7 @@ public final class FaultyDriver implements CudaDriver {
   @Override
   public Registration register(long address, long bytes) {
     enter(Operation.REGISTER);
-    Registration registration = driver.register(address, bytes);
+    Registration registration = super.register(address, bytes);
     return new Registration() {
       @Override
       public long deviceAddress() {
@@ -200,80 +195,80 @@ public final class FaultyDriver implements CudaDriver {
   @Override
   public long createStream() {
     enter(Operation.STREAM);
-    return driver.createStream();
+    return super.createStream();
   }
 
   @Override
   public void destroyStream(long stream) {
     checkContext();
-    driver.destroyStream(stream);
+    super.destroyStream(stream);
   }
 
   @Override
   public void synchronize(long stream) {
     enter(Operation.SYNCHRONIZE);
-    driver.synchronize(stream);
+    super.synchronize(stream);
   }
 
   @Override
   public long createEvent() {
     enter(Operation.EVENT);
-    return driver.createEvent();
+    return super.createEvent();
   }
 
   @Override
   public void destroyEvent(long event) {
     checkContext();
-    driver.destroyEvent(event);
+    super.destroyEvent(event);
   }
 
   @Override
   public void record(long event, long stream) {
     enter(Operation.EVENT);
-    driver.record(event, stream);
+    super.record(event, stream);
   }
 
   @Override
   public void await(long event, long stream) {
     enter(Operation.EVENT);
-    driver.await(event, stream);
+    super.await(event, stream);
   }
 
   @Override
   public boolean done(long event) {
     enter(Operation.EVENT);
-    return driver.done(event);
+    return super.done(event);
   }
 
   @Override
   public void copyToDevice(long target, MemorySegment source, long stream) {
     enter(Operation.COPY);
-    driver.copyToDevice(target, source, stream);
+    super.copyToDevice(target, source, stream);
   }
 
   @Override
   public void copyRowsToDevice(
       long target, long targetPitch, MemorySegment source, long width, long rows, long stream) {
     enter(Operation.COPY);
-    driver.copyRowsToDevice(target, targetPitch, source, width, rows, stream);
+    super.copyRowsToDevice(target, targetPitch, source, width, rows, stream);
   }
 
   @Override
   public void copyFromDevice(MemorySegment target, long source, long stream) {
     enter(Operation.COPY);
-    driver.copyFromDevice(target, source, stream);
+    super.copyFromDevice(target, source, stream);
   }
 
   @Override
   public void fill(long target, byte value, long bytes, long stream) {
     enter(Operation.COPY);
-    driver.fill(target, value, bytes, stream);
+    super.fill(target, value, bytes, stream);
   }
 
   @Override
   public Kernel kernel(String name) {
     enter(Operation.KERNEL);
-    return driver.kernel(name);
+    return super.kernel(name);
   }
 
   @Override
@@ -285,7 +280,7 @@ public final class FaultyDriver implements CudaDriver {
       MemorySegment parameters,
       long stream) {
     enter(Operation.LAUNCH);
-    driver.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
+    super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
   }
 
   @Override
@@ -297,6 +292,6 @@ public final class FaultyDriver implements CudaDriver {
         lose();
       }
     }
-    driver.close();
+    super.close();
   }
 }

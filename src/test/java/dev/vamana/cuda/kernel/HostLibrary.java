@@ -95,6 +95,9 @@ public interface HostLibrary extends Library {
 
   int vamana_merge(long[] list, int size, int capacity, long[] keys, int count);
 
+  int vamana_merge_by_counting(
+      long[] list, int size, int capacity, long[] keys, int count, int parts);
+
   void vamana_shared_layout(int policy, Pointer walk, int[] offsets);
 
   int vamana_fetch_shared_bytes(int kernel, int capacity, int dimension);

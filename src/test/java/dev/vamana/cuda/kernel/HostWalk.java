@@ -246,7 +246,11 @@ final class HostWalk implements AutoCloseable {
     for (int i = 0; i < blocks.size(); i++) {
       addresses.setAtIndex(ValueLayout.JAVA_LONG, i, blocks.get(i).memory().address());
     }
-    walk.set("items", addresses).set("count", items.size());
+    boolean one = items.size() == 1;
+    int flags = walk.get("flags") & ~WalkLayout.FLAG_ONE_ITEM;
+    walk.set("items", one ? blocks.get(0).memory() : addresses)
+        .set("count", items.size())
+        .set("flags", flags | (one ? WalkLayout.FLAG_ONE_ITEM : 0));
     HostKernels.load().launch(policy.kernelName(warps), walk.memory());
     List<Hits> hits = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {

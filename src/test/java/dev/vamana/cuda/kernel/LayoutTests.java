@@ -107,6 +107,7 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(RangeResultLayout.FLAG_NOT_FINITE, "kNotFinite");
     assertConstant(WalkLayout.FLAG_EAGER_PICK, "kEagerPick");
     assertConstant(WalkLayout.FLAG_NO_VISITED_FILTER, "kNoVisitedFilter");
+    assertConstant(WalkLayout.FLAG_ONE_ITEM, "kOneItem");
     assertConstant(SegmentLayout.FORMAT_FLOAT32, "kFloat32");
     assertConstant(SegmentLayout.FORMAT_FLOAT16, "kFloat16");
     assertConstant(SegmentLayout.FORMAT_BYTE, "kByte");

@@ -101,6 +101,23 @@ public class OrderTests extends KernelTestCase {
    * Lists of many lengths, many equal distances, nodes that come again, entries already expanded.
    */
   public void testMergeKeepsWhatTheWorklistKeeps() {
+    assertMergesAsTheWorklist(
+        (list, size, capacity, keys) ->
+            library.vamana_merge(list, size, capacity, sorted(keys), keys.length));
+  }
+
+  public void testMergeByCountingKeepsWhatTheWorklistKeeps() {
+    assertMergesAsTheWorklist(
+        (list, size, capacity, keys) ->
+            library.vamana_merge_by_counting(
+                list, size, capacity, keys, keys.length, 1 << random().nextInt(4)));
+  }
+
+  private interface Merge {
+    int into(long[] list, int size, int capacity, long[] keys);
+  }
+
+  private static void assertMergesAsTheWorklist(Merge merge) {
     for (int round = 0; round < 300; round++) {
       int capacity = 1 + random().nextInt(100);
       int nodes = 1 + random().nextInt(400);
@@ -125,7 +142,7 @@ public class OrderTests extends KernelTestCase {
           }
         }
         fresh.forEach(node -> expected.insert(node, distances[node]));
-        size = library.vamana_merge(list, size, capacity, sorted(keys), keys.length);
+        size = merge.into(list, size, capacity, keys);
         assertSame(expected, list, size);
         int parent = expected.expandNext();
         expandNext(list, size, parent);

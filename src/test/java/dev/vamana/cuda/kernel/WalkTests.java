@@ -96,7 +96,7 @@ public class WalkTests extends KernelTestCase {
   }
 
   private static int randomWarps() {
-    return random().nextBoolean() ? 1 : 4;
+    return List.of(1, 4, 8, 16).get(random().nextInt(4));
   }
 
   /** All policies, similarities, filters, entry points, visit limits and re-rank depths. */
@@ -107,7 +107,7 @@ public class WalkTests extends KernelTestCase {
       GeneratedSegment segment = segment(policy);
       try (HostWalk launch = new HostWalk(library, policy)) {
         List<WorkItem> items = new ArrayList<>();
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0, count = random().nextBoolean() ? 1 : 7; i < count; i++) {
           items.add(randomItem(segment, policy));
           launch.add(items.get(i));
         }

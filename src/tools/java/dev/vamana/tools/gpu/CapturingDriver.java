@@ -1,14 +1,13 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.DeviceInfo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Passes everything on, and remembers launches on request so that they can be done again. */
-final class CapturingDriver implements CudaDriver {
+final class CapturingDriver extends ForwardingDriver {
 
   /**
    * A launch.
@@ -18,11 +17,10 @@ final class CapturingDriver implements CudaDriver {
   record Launch(
       Kernel kernel, int blocks, int threads, int sharedBytes, MemorySegment parameters) {}
 
-  private final CudaDriver driver;
   private List<Launch> captured;
 
   CapturingDriver(CudaDriver driver) {
-    this.driver = driver;
+    super(driver);
   }
 
   /** From now on launches are remembered. */
@@ -51,112 +49,6 @@ final class CapturingDriver implements CudaDriver {
         captured.add(new Launch(kernel, blocks, threads, sharedBytes, copy.copyFrom(parameters)));
       }
     }
-    driver.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
-  }
-
-  @Override
-  public DeviceInfo device() {
-    return driver.device();
-  }
-
-  @Override
-  public void bind() {
-    driver.bind();
-  }
-
-  @Override
-  public long allocate(long bytes) {
-    return driver.allocate(bytes);
-  }
-
-  @Override
-  public void free(long address) {
-    driver.free(address);
-  }
-
-  @Override
-  public long freeBytes() {
-    return driver.freeBytes();
-  }
-
-  @Override
-  public PinnedMemory allocatePinned(long bytes) {
-    return driver.allocatePinned(bytes);
-  }
-
-  @Override
-  public Registration register(long address, long bytes) {
-    return driver.register(address, bytes);
-  }
-
-  @Override
-  public long createStream() {
-    return driver.createStream();
-  }
-
-  @Override
-  public void destroyStream(long stream) {
-    driver.destroyStream(stream);
-  }
-
-  @Override
-  public void synchronize(long stream) {
-    driver.synchronize(stream);
-  }
-
-  @Override
-  public long createEvent() {
-    return driver.createEvent();
-  }
-
-  @Override
-  public void destroyEvent(long event) {
-    driver.destroyEvent(event);
-  }
-
-  @Override
-  public void record(long event, long stream) {
-    driver.record(event, stream);
-  }
-
-  @Override
-  public void await(long event, long stream) {
-    driver.await(event, stream);
-  }
-
-  @Override
-  public boolean done(long event) {
-    return driver.done(event);
-  }
-
-  @Override
-  public void copyToDevice(long target, MemorySegment source, long stream) {
-    driver.copyToDevice(target, source, stream);
-  }
-
-  @Override
-  public void copyRowsToDevice(
-      long target, long targetPitch, MemorySegment source, long width, long rows, long stream) {
-    driver.copyRowsToDevice(target, targetPitch, source, width, rows, stream);
-  }
-
-  @Override
-  public void copyFromDevice(MemorySegment target, long source, long stream) {
-    driver.copyFromDevice(target, source, stream);
-  }
-
-  @Override
-  public void fill(long target, byte value, long bytes, long stream) {
-    driver.fill(target, value, bytes, stream);
-  }
-
-  @Override
-  public Kernel kernel(String name) {
-    return driver.kernel(name);
-  }
-
-  @Override
-  public void close() {
-    driver.close();
+    super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
   }
 }

@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.FallbackReason;
+import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.GpuListener;
 import dev.vamana.cuda.GpuOptions;
@@ -13,11 +14,8 @@ import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.Residency;
-import dev.vamana.cuda.memory.ResidencyListener;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.cuda.memory.ResidentSegment;
-import dev.vamana.cuda.memory.SegmentResidency;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import java.lang.management.ManagementFactory;
@@ -26,11 +24,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** The executor with everything around it, put together as a node does. */
@@ -45,33 +40,17 @@ final class OpenGpu implements Gpu {
           FallbackReason.VISIT_LIMIT.statisticsName(),
           FallbackReason.FEW_HITS.statisticsName());
 
-  private final ExecutorService uploads;
   private final AtomicReference<CudaDriver> driver;
-  private final AtomicReference<SegmentResidency> residency;
   private final GpuExecutor executor;
 
-  private OpenGpu(
-      ExecutorService uploads,
-      AtomicReference<CudaDriver> driver,
-      AtomicReference<SegmentResidency> residency,
-      GpuExecutor executor) {
-    this.uploads = uploads;
+  private OpenGpu(AtomicReference<CudaDriver> driver, GpuExecutor executor) {
     this.driver = driver;
-    this.residency = residency;
     this.executor = executor;
   }
 
   static OpenGpu open(
       Supplier<CudaDriver> drivers, Placement placement, Tuning tuning, FetchOptions fetch) {
-    ExecutorService uploads =
-        Executors.newSingleThreadExecutor(
-            task -> {
-              Thread thread = new Thread(task, "gpu-upload");
-              thread.setDaemon(true);
-              return thread;
-            });
     AtomicReference<CudaDriver> current = new AtomicReference<>();
-    AtomicReference<SegmentResidency> residency = new AtomicReference<>();
     // nothing else needs the machine's memory: what fits at all may stay
     ResidencyOptions options =
         ResidencyOptions.defaults(hostBytes())
@@ -79,36 +58,19 @@ final class OpenGpu implements Gpu {
             .withLimits(MemoryLimit.percent(90), MemoryLimit.percent(60))
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuExecutor executor =
-        GpuExecutor.open(
-            GpuOptions.DEFAULT
-                .withBatches(BatchOptions.DEFAULT.withTuning(tuning))
-                .withHostFetch(fetch)
-                .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
+        GpuDevice.open(
             () -> {
               CudaDriver opened = drivers.get();
               current.set(opened);
               return opened;
             },
-            (opened, onLost) -> {
-              SegmentResidency made =
-                  new SegmentResidency(() -> opened, options, uploads, listener(onLost));
-              residency.set(made);
-              return made;
-            },
+            options,
+            GpuOptions.DEFAULT
+                .withBatches(BatchOptions.DEFAULT.withTuning(tuning))
+                .withHostFetch(fetch)
+                .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
             new Told());
-    return new OpenGpu(uploads, current, residency, executor);
-  }
-
-  private static ResidencyListener listener(Consumer<GpuException> onLost) {
-    return new ResidencyListener() {
-      @Override
-      public void failed(SegmentView view, Throwable reason) {
-        System.err.println("gpu: upload of " + view.name() + " failed: " + reason);
-        if (reason instanceof GpuException e && e.contextLost()) {
-          onLost.accept(e);
-        }
-      }
-    };
+    return new OpenGpu(current, executor);
   }
 
   private static long hostBytes() {
@@ -141,19 +103,14 @@ final class OpenGpu implements Gpu {
   public void await(List<SegmentView> segments) throws InterruptedException {
     long end = System.nanoTime() + AWAIT_NANOS;
     for (SegmentView view : segments) {
-      while (true) {
-        Residency here = residency.get();
-        ResidentSegment segment = here.acquire(view);
-        if (segment != null) {
-          segment.release();
-          break;
-        }
-        String absence = here.absence(view);
-        if (Set.of("queued", "uploading", "no device").contains(absence) == false
-            || System.nanoTime() > end) {
-          throw new IllegalStateException(view.name() + " is not on the device: " + absence);
+      DevicePresence presence = executor.presence(view);
+      while (presence.state() != DevicePresence.State.RESIDENT) {
+        if (presence.state() == DevicePresence.State.REFUSED || System.nanoTime() > end) {
+          throw new IllegalStateException(
+              view.name() + " is not on the device: " + presence.reason());
         }
         Thread.sleep(2);
+        presence = executor.presence(view);
       }
     }
   }
@@ -183,14 +140,13 @@ final class OpenGpu implements Gpu {
         statistics.counter("batches", "launches"),
         statistics.counter("batches", "distances"),
         statistics.counter("batches", "steps"),
-        residency.get().stats().deviceBytes(),
-        residency.get().stats().pinnedBytes());
+        statistics.counter("residency", "device_bytes"),
+        statistics.counter("residency", "page_cache_bytes"));
   }
 
   @Override
   public void close() {
     executor.close();
-    uploads.shutdownNow();
   }
 
   /** Says what an operator would read in the log. */
@@ -208,6 +164,11 @@ final class OpenGpu implements Gpu {
     @Override
     public void stillLost(GpuException cause, long retryMillis) {
       System.err.println("gpu: no new context: " + cause.getMessage());
+    }
+
+    @Override
+    public void uploadFailed(String segment, Throwable cause) {
+      System.err.println("gpu: upload of " + segment + " failed: " + cause);
     }
 
     @Override
