@@ -21,11 +21,7 @@ __device__ __forceinline__ void walk_items(const Walk& parameters) {
     state.start_laps();
     prepare(state);
     state.lap(kPrepare);
-    if constexpr (WARPS == 1) {
-      walk_alone(state);
-    } else {
-      walk_together(state);
-    }
+    walk(state);
     finish(state);
     state.lap(kWrite);
     cta_sync<WARPS>();

@@ -1,4 +1,4 @@
-// Which nodes a step of one warp expands.
+// Which nodes a step led by one warp expands.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,7 @@ __device__ __forceinline__ void pick_parents(W& w) {
   if (lane_id() == 0) {
     w.control.parent_count = count;
     w.control.fresh_count = 0;
+    w.control.list_size = w.list.size;
   }
 }
 

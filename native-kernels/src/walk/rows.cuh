@@ -102,10 +102,10 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
   }
 }
 
-// Appends the rows of the parents, by one warp.
+// Appends the rows of the parents.
 template <class W>
 __device__ __forceinline__ void read_rows(W& w, uint4 requested, uint32_t requested_of) {
-  for (uint32_t p = 0; p < w.control.parent_count; p++) {
+  for (uint32_t p = warp_id(); p < w.control.parent_count; p += W::kWarps) {
     uint32_t parent = w.control.parents[p];
     uint4 row = p == 0 && parent == requested_of ? requested : load_row(w, parent);
     append_row(w, row, w.control.parent_count == 1);

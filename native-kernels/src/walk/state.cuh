@@ -17,6 +17,7 @@ struct Control {
   uint32_t fresh_count;
   uint32_t key_count;
   uint32_t merge_count;
+  uint32_t list_size;
   uint32_t parent_count;
   uint32_t flags;
   float query_norm2;

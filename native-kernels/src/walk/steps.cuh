@@ -1,4 +1,4 @@
-// Greedy search by one warp: steps until no entry of the worklist is left to expand.
+// Greedy search led by one warp: steps until no entry of the worklist is left to expand.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,25 @@ __device__ __forceinline__ uint32_t allow(W& w, uint32_t count) {
   return allowed;
 }
 
+// All warps compute distances and read rows; the first one keeps the worklist alone.
 template <class W>
-__device__ __forceinline__ void walk_alone(W& w) {
-  static_assert(W::kWarps == 1);
+__device__ __forceinline__ void walk_led(W& w) {
   add_entry_points(w);
   uint4 row = {kUnusedSlot, kUnusedSlot, kUnusedSlot, kUnusedSlot};
   uint32_t row_of = kUnusedSlot;
   while (true) {
     const uint32_t allowed = allow(w, w.control.fresh_count);
     distances(w, allowed, StoreSums{reinterpret_cast<Sums*>(w.keys)});
-    __syncwarp();
+    cta_sync<W::kWarps>();
     w.lap(kDistances);
-    const uint32_t kept = make_keys(w, allowed, w.control.item.beam, w.list, W::kExact);
-    pick_eagerly(w, kept, &row, &row_of);
-    merge_new_keys<1>(w.list, w.control.item.beam, w.keys, w.ids, kept, &w.control.merge_count);
-    w.lap(kMerge);
-    pick_parents(w);
-    __syncwarp();
+    if (warp_id() == 0) {
+      const uint32_t kept = make_keys(w, allowed, w.control.item.beam, w.list, W::kExact);
+      pick_eagerly(w, kept, &row, &row_of);
+      merge_new_keys<1>(w.list, w.control.item.beam, w.keys, w.ids, kept, &w.control.merge_count);
+      w.lap(kMerge);
+      pick_parents(w);
+    }
+    cta_sync<W::kWarps>();
     w.lap(kPick);
     if (w.control.parent_count == 0) {
       break;
@@ -47,9 +49,10 @@ __device__ __forceinline__ void walk_alone(W& w) {
     w.expanded_count += w.control.parent_count;
     w.iterations++;
     read_rows(w, row, row_of);
-    __syncwarp();
+    cta_sync<W::kWarps>();
     w.lap(kRows);
   }
+  w.list.size = w.control.list_size;
 }
 
 }  // namespace vamana

@@ -1,4 +1,4 @@
-// Greedy search by several warps. A step is four phases with a barrier after each: distances, by all
+// Greedy search by several warps together. A step is four phases with a barrier after each: distances, by all
 // warps, of which near ones become new keys; the places of all keys; the new worklist; and rows, of a
 // parent a warp.
 #pragma once
@@ -83,7 +83,6 @@ __device__ __forceinline__ void walk_together(W& w) {
     }
     w.expanded_count += expanded;
     distances(w, allowed, KeepKeys<W>{w, worst, eager ? next : 0, W::kExact});
-    w.lap(kPick);
     __syncthreads();
     w.lap(kDistances);
     const uint32_t kept = w.control.key_count;
@@ -106,6 +105,24 @@ __device__ __forceinline__ void walk_together(W& w) {
     w.lap(kRows);
   }
   __syncthreads();
+}
+
+// Worklists from this length on are all warps' work.
+constexpr uint32_t kLongList = 512;
+
+// Eight warps merge worklists up to this length faster than one of them would.
+constexpr uint32_t kShortList = 48;
+
+template <class W>
+__device__ __forceinline__ void walk(W& w) {
+  const uint32_t beam = w.control.item.beam;
+  if constexpr (W::kWarps > 8) {
+    walk_together(w);
+  } else if (W::kWarps > 1 && (beam > kLongList || (W::kWarps == 8 && beam <= kShortList))) {
+    walk_together(w);
+  } else {
+    walk_led(w);
+  }
 }
 
 }  // namespace vamana

@@ -53,8 +53,8 @@ public final class WalkLayout {
   public static final int FLAG_NO_VISITED_FILTER = 2;
 
   /**
-   * There is one item, and {@link #ITEMS} is its address: one read less over the bus before the walk
-   * can begin.
+   * There is one item, and {@link #ITEMS} is its address: one read less over the bus before the
+   * walk can begin.
    */
   public static final int FLAG_ONE_ITEM = 4;
 

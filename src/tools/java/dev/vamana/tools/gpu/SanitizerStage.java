@@ -1,0 +1,134 @@
+package dev.vamana.tools.gpu;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Runs small tests under NVIDIA's compute-sanitizer, which finds bad accesses, races in shared
+ * memory and barriers that not all threads meet. Each of its tools gets a process of its own, and
+ * becomes a test of the report; where it cannot work, the test is skipped with its reason.
+ *
+ * @param classes names of test classes, which come with the suite and take seconds
+ */
+record SanitizerStage(List<String> classes) implements Stage {
+
+  private static final List<String> TOOLS = List.of("memcheck", "racecheck", "synccheck");
+  private static final int SECONDS = 90;
+  private static final int FOUND_SOMETHING = 86;
+  private static final List<Path> PLACES =
+      List.of(
+          Path.of("/usr/local/cuda/bin/compute-sanitizer"),
+          Path.of("/usr/local/cuda/compute-sanitizer/compute-sanitizer"),
+          Path.of("/usr/bin/compute-sanitizer"));
+
+  private static final Pattern SUMMARY = Pattern.compile("(ERROR|RACECHECK) SUMMARY: .*");
+  private static final Pattern REFUSAL =
+      Pattern.compile(".*(Device not supported|no usable GPU).*");
+
+  /** How a tool's run ended. */
+  record Verdict(String status, String message) {}
+
+  @Override
+  public void run(Context context) throws IOException, InterruptedException {
+    int failed = 0;
+    for (String tool : TOOLS) {
+      long start = System.nanoTime();
+      Verdict verdict = verdict(context, tool);
+      Map<String, Object> row = new LinkedHashMap<>();
+      row.put("id", "compute-sanitizer#" + tool);
+      row.put("status", verdict.status());
+      row.put("seconds", Samples.round((System.nanoTime() - start) * 1e-9, 2));
+      row.put("message", verdict.message());
+      context.fragment().add("tests", row);
+      context.say("%s", row);
+      failed += verdict.status().equals("failed") ? 1 : 0;
+    }
+    if (failed > 0) {
+      throw new IllegalStateException(failed + " tools found something");
+    }
+  }
+
+  private Verdict verdict(Context context, String tool) throws IOException, InterruptedException {
+    Path program = PLACES.stream().filter(Files::isExecutable).findFirst().orElse(null);
+    if (program == null) {
+      return new Verdict("skipped", "compute-sanitizer is not installed");
+    }
+    Path log = context.options().home().resolve("log").resolve("sanitizer-" + tool + ".log");
+    Files.createDirectories(log.getParent());
+    Process process =
+        new ProcessBuilder(command(program, tool))
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+    if (process.waitFor(SECONDS, TimeUnit.SECONDS) == false) {
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly().waitFor();
+      return new Verdict("skipped", "not done after " + SECONDS + " s, see " + log.getFileName());
+    }
+    return judge(process.exitValue(), log);
+  }
+
+  private List<String> command(Path program, String tool) {
+    List<String> command = new ArrayList<>();
+    command.addAll(
+        List.of(
+            program.toString(),
+            "--tool",
+            tool,
+            "--error-exitcode",
+            String.valueOf(FOUND_SOMETHING),
+            "--print-limit",
+            "20"));
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    for (String option : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+      if (option.startsWith("-Xmx") == false) {
+        command.add(option);
+      }
+    }
+    // the tool keeps books in the host's memory, too
+    command.addAll(List.of("-ea", "-Xmx4g"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.add(SanitizedTests.class.getName());
+    command.addAll(classes);
+    return command;
+  }
+
+  /** Reads what the tool and the tests wrote. */
+  static Verdict judge(int status, Path log) throws IOException {
+    String summary = null;
+    String tests = null;
+    String refusal = null;
+    try (Stream<String> lines = Files.lines(log)) {
+      for (String line : (Iterable<String>) lines::iterator) {
+        Matcher matcher = SUMMARY.matcher(line);
+        if (matcher.find()) {
+          summary = matcher.group();
+        }
+        if (line.startsWith(SanitizedTests.SUMMARY)) {
+          tests = line;
+        }
+        if (REFUSAL.matcher(line).matches()) {
+          refusal = line.replaceFirst("^=+ *", "");
+        }
+      }
+    }
+    if (refusal != null) {
+      return new Verdict("skipped", refusal);
+    }
+    if (summary == null || tests == null) {
+      return new Verdict("failed", "no summary, status " + status);
+    }
+    boolean passed = status == 0 && tests.startsWith(SanitizedTests.SUMMARY + "0 ") == false;
+    return new Verdict(passed ? "passed" : "failed", summary + "; " + tests);
+  }
+}
