@@ -39,6 +39,7 @@ final class ScanParameters {
   }
 
   /** Clears everything, and sets what depends on the rows and the batch alone. */
+  @SuppressWarnings("EnumOrdinal") // kernels know similarities by Lucene's ordinals
   ScanParameters begin(ExactRows rows, ExactBatch batch) {
     return clear()
         .number(ExactScanLayout.DIMENSION, rows.dimension())
