@@ -7,6 +7,7 @@
 #include "export.h"
 #include "host_fetch_host.h"
 #include "select_host.h"
+#include "kmeans_host.h"
 #include "walk_host.h"
 
 namespace {
@@ -137,6 +138,28 @@ constexpr Kernel kKernels[] = {
     CHECKED(exact_narrow, ExactScan),
     {"exact_finish_float", run_checked<ExactScan, exact_finish_host<false>>},
     {"exact_finish_byte", run_checked<ExactScan, exact_finish_host<true>>},
+    {"kmeans_assign_4", [](const void* p) { return run(kmeans_assign_host, p); }},
+    {"kmeans_assign_8", [](const void* p) { return run(kmeans_assign_host, p); }},
+    {"kmeans_assign_16", [](const void* p) { return run(kmeans_assign_host, p); }},
+    {"kmeans_assign_tile", [](const void* p) { return run(kmeans_assign_host, p); }},
+    SIMPLE(kmeans_assign_bytes),
+    SIMPLE(kmeans_fix),
+    SIMPLE(kmeans_count),
+    SIMPLE(kmeans_place),
+    SIMPLE(kmeans_sort),
+    SIMPLE(kmeans_sum_float),
+    SIMPLE(kmeans_sum_byte),
+    SIMPLE(kmeans_move),
+    SIMPLE(kmeans_finish),
+    {"kmeans_seed_4", [](const void* p) { return run(kmeans_seed_host, p); }},
+    {"kmeans_seed_8", [](const void* p) { return run(kmeans_seed_host, p); }},
+    {"kmeans_seed_16", [](const void* p) { return run(kmeans_seed_host, p); }},
+    SIMPLE(kmeans_fill_float),
+    SIMPLE(kmeans_fill_byte),
+    SIMPLE(kmeans_gather_float),
+    SIMPLE(kmeans_gather_byte),
+    SIMPLE(kmeans_draw),
+    SIMPLE(kmeans_near),
 };
 
 const Kernel* find(const char* name) {

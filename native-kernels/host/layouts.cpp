@@ -6,6 +6,7 @@
 #include "vamana/convert.h"
 #include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
+#include "vamana/kmeans.h"
 #include "vamana/probe.h"
 #include "vamana/select/sample.h"
 #include "vamana/select/select.h"
@@ -225,6 +226,42 @@ constexpr Field kFields[] = {
     SELECT_FIELD(run),
     SELECT_FIELD(array),
     SELECT_FIELD(reserved),
+    STRUCT(KMeansState),
+    FIELD(KMeansState, random),
+    FIELD(KMeansState, before),
+    FIELD(KMeansState, error),
+    FIELD(KMeansState, done),
+    FIELD(KMeansState, reserved),
+    STRUCT(KMeans),
+    FIELD(KMeans, rows),
+    FIELD(KMeans, centroids),
+    FIELD(KMeans, codes),
+    FIELD(KMeans, assigned),
+    FIELD(KMeans, errors),
+    FIELD(KMeans, counts),
+    FIELD(KMeans, order),
+    FIELD(KMeans, starts),
+    FIELD(KMeans, parts),
+    FIELD(KMeans, sums),
+    FIELD(KMeans, states),
+    FIELD(KMeans, candidates),
+    FIELD(KMeans, columns),
+    FIELD(KMeans, chunk_errors),
+    FIELD(KMeans, fixed),
+    FIELD(KMeans, keys),
+    FIELD(KMeans, count),
+    FIELD(KMeans, capacity),
+    FIELD(KMeans, tolerance),
+    FIELD(KMeans, dims),
+    FIELD(KMeans, subspaces),
+    FIELD(KMeans, k),
+    FIELD(KMeans, row_stride),
+    FIELD(KMeans, pool),
+    FIELD(KMeans, part_capacity),
+    FIELD(KMeans, max_length),
+    FIELD(KMeans, fixed_stride),
+    FIELD(KMeans, first),
+    FIELD(KMeans, step),
 };
 
 struct Constant {
@@ -280,6 +317,13 @@ constexpr Constant kConstants[] = {
     CONSTANT(kExactHalf),
     CONSTANT(kExactUnsigned),
     CONSTANT(kExactSigned),
+    CONSTANT(kKMeansChunk),
+    CONSTANT(kKMeansPart),
+    CONSTANT(kKMeansShortRows),
+    CONSTANT(kKMeansTileRows),
+    CONSTANT(kKMeansMaxCentroids),
+    CONSTANT(kKMeansShortPool),
+    CONSTANT(kKMeansByteStep),
 };
 
 }  // namespace

@@ -2,6 +2,9 @@ package dev.vamana.codec;
 
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.PqEncoder;
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.RowSource;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.vectors.FloatVectors;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -17,6 +20,9 @@ import org.apache.lucene.store.IndexOutput;
 final class CodeWriter {
 
   private static final int BLOCK = 8192;
+
+  // an engine works on more at once: it has to be worth a trip over a bus
+  private static final int ENGINE_BLOCK = 1 << 16;
 
   // vectors encoded together: their floats should stay in a cache beside the centroids
   private static final int ENCODED_TOGETHER = 32;
@@ -42,14 +48,58 @@ final class CodeWriter {
   void write(IndexOutput out, KnnVectorValues vectors, SourceCodes source) throws IOException {
     int codeLength = codebook.layout().count();
     int size = vectors.size();
-    byte[] codes = new byte[Math.min(BLOCK, size) * codeLength];
-    for (long next = 0; next < size; next += BLOCK) {
-      int start = (int) next;
-      int to = (int) Math.min(size, next + BLOCK);
-      workers.forEachRange(
-          start, to, () -> new RangeEncoder(copy(vectors), source, codes, start)::write, abort);
-      out.writeBytes(codes, 0, (to - start) * codeLength);
+    int encoded = size - source.count();
+    try (PqEngine.Encoder engine =
+        ExecutorRegistry.quantizer().encoder(codebook, encoded, workers, abort)) {
+      int block = Math.min(size, engine == null ? BLOCK : ENGINE_BLOCK);
+      byte[] codes = new byte[block * codeLength];
+      for (long next = 0; next < size; next += block) {
+        int start = (int) next;
+        int to = (int) Math.min(size, next + block);
+        if (engine == null || encode(engine, vectors, source, codes, start, to) == false) {
+          workers.forEachRange(
+              start, to, () -> new RangeEncoder(copy(vectors), source, codes, start)::write, abort);
+        }
+        out.writeBytes(codes, 0, (to - start) * codeLength);
+      }
     }
+  }
+
+  /** Fills in the codes of some ordinals, or returns false if the engine has declined. */
+  private boolean encode(
+      PqEngine.Encoder engine,
+      KnnVectorValues vectors,
+      SourceCodes source,
+      byte[] codes,
+      int start,
+      int to)
+      throws IOException {
+    int codeLength = codebook.layout().count();
+    SourceCodes.Reader known = source.open();
+    int[] unknown = new int[to - start];
+    int count = 0;
+    for (int ordinal = start; ordinal < to; ordinal++) {
+      if (known.read(ordinal, codes, (ordinal - start) * codeLength) == false) {
+        unknown[count++] = ordinal;
+      }
+    }
+    if (count == 0) {
+      return true;
+    }
+    boolean all = count == to - start;
+    byte[] found = all ? codes : new byte[count * codeLength];
+    RowSource rows =
+        () -> {
+          FloatVectors floats = new FloatVectors(copy(vectors), similarity);
+          return (row, target) -> floats.read(unknown[row], target);
+        };
+    if (engine.encode(rows, count, found) == false) {
+      return false;
+    }
+    for (int i = 0; all == false && i < count; i++) {
+      System.arraycopy(found, i * codeLength, codes, (unknown[i] - start) * codeLength, codeLength);
+    }
+    return true;
   }
 
   private static KnnVectorValues copy(KnnVectorValues vectors) throws IOException {

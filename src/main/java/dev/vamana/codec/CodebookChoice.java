@@ -6,6 +6,7 @@ import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.SharedCodebook;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import org.apache.lucene.index.FieldInfo;
@@ -110,12 +111,12 @@ final class CodebookChoice {
 
   private Codebook train() throws IOException {
     return PqTrainer.train(
+        ExecutorRegistry.quantizer(),
         sample(),
         layout(),
         CodebookId.random(),
         PqTrainer.Options.defaults(TRAINING_SEED),
-        building.workers().executor(),
-        building.workers().threads(),
+        building.workers(),
         abort);
   }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class Counters {
 
   final BatchCounters batches = new BatchCounters();
+  final TrainingCounters training = new TrainingCounters();
   final LongAdder requested = new LongAdder();
   final LongAdder cancelled = new LongAdder();
   private final LongAdder uploadWaits = new LongAdder();
@@ -80,6 +81,8 @@ final class Counters {
     SortedMap<String, Long> byReason = new TreeMap<>();
     fallbacks.forEach((reason, count) -> byReason.put(reason.statisticsName(), count.sum()));
     groups.put("items_on_cpu", byReason);
+    groups.put("training", training.totals());
+    groups.put("training_on_cpu", training.onCpu());
     SortedMap<String, Long> waits = new TreeMap<>();
     waits.put("count", uploadWaits.sum());
     waits.put("nanos", uploadWaitNanos.sum());

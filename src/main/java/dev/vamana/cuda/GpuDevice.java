@@ -158,6 +158,16 @@ public final class GpuDevice {
     }
 
     @Override
+    public boolean reserve(long bytes) {
+      return segments.reserve(bytes);
+    }
+
+    @Override
+    public void release(long bytes) {
+      segments.release(bytes);
+    }
+
+    @Override
     public SortedMap<String, Long> counters() {
       return counted(segments.stats());
     }

@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.pq.PqEngine;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SearchExecutor;
@@ -26,12 +27,14 @@ public final class GpuExecutor implements SearchExecutor {
   private final Counters counters;
   private final CpuExecutor cpu;
   private final SessionKeeper keeper;
+  private final GpuQuantizer quantizer;
 
   private GpuExecutor(GpuOptions options, Counters counters, SessionKeeper keeper) {
     this.options = options;
     this.counters = counters;
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
+    this.quantizer = new GpuQuantizer(keeper, counters.training);
   }
 
   /**
@@ -129,6 +132,11 @@ public final class GpuExecutor implements SearchExecutor {
     } finally {
       session.exit();
     }
+  }
+
+  @Override
+  public PqEngine quantizer() {
+    return quantizer;
   }
 
   /** Works so from now on, after losses of the context too. Takes effect at once. */

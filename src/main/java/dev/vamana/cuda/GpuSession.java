@@ -8,6 +8,8 @@ import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.hostfetch.HostFetch;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.cuda.training.DeviceBudget;
+import dev.vamana.cuda.training.TrainingDevice;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -24,6 +26,7 @@ final class GpuSession {
   final Residency residency;
   final BatchDevice device;
   final HostFetch fetch;
+  final TrainingDevice training;
   final SessionHostMemory hostMemory;
   private final AtomicInteger users = new AtomicInteger();
   private final CountDownLatch unused = new CountDownLatch(1);
@@ -35,7 +38,9 @@ final class GpuSession {
       Residency residency,
       BatchDevice device,
       HostFetch fetch,
+      TrainingDevice training,
       SessionHostMemory hostMemory) {
+    this.training = training;
     this.hostMemory = hostMemory;
     this.driver = driver;
     this.residency = residency;
@@ -66,11 +71,13 @@ final class GpuSession {
             FetchOptions.defaults(
                 Runtime.getRuntime().availableProcessors(), driver.device().totalBytes());
       }
+      Residency residency = factory.open(driver, onLost);
       return new GpuSession(
           driver,
-          factory.open(driver, onLost),
+          residency,
           device,
           new HostFetch(driver, fetch, hostMemory, onLost),
+          new TrainingDevice(driver, hostMemory, budget(residency)),
           hostMemory);
     } catch (RuntimeException | Error e) {
       try {
@@ -88,6 +95,20 @@ final class GpuSession {
       }
       throw e;
     }
+  }
+
+  private static DeviceBudget budget(Residency residency) {
+    return new DeviceBudget() {
+      @Override
+      public boolean reserve(long bytes) {
+        return residency.reserve(bytes);
+      }
+
+      @Override
+      public void release(long bytes) {
+        residency.release(bytes);
+      }
+    };
   }
 
   /** Whether the context is not known to be lost. */
@@ -143,6 +164,7 @@ final class GpuSession {
         try {
           residency.close();
         } finally {
+          training.free();
           fetch.free();
           device.free();
         }

@@ -249,8 +249,8 @@ final class SessionKeeper implements Runnable {
     current.exit();
   }
 
-  /** The residency failed; if the context is lost, so is the session. */
-  private void failed(GpuSession which, GpuException e) {
+  /** Something beside a launch failed; if the context is lost, so is the session. */
+  void failed(GpuSession which, GpuException e) {
     if (e.contextLost()) {
       lose(which, e);
     } else {

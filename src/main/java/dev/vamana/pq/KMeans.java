@@ -22,9 +22,6 @@ final class KMeans {
 
   private static final int CENTROIDS = Codebook.CENTROIDS;
 
-  /** Rows that seeds are drawn from. */
-  static final int POOL = 2048;
-
   private static final int ABORT_INTERVAL = 1024;
 
   private final int maxLength;
@@ -49,7 +46,7 @@ final class KMeans {
     this.abort = abort;
     this.columns = new float[maxLength][CENTROIDS];
     this.sums = new double[CENTROIDS * maxLength];
-    this.pool = new SeedPool(POOL, maxLength);
+    this.pool = new SeedPool(TrainingSchedule.POOL, maxLength);
   }
 
   /**
@@ -59,7 +56,7 @@ final class KMeans {
    * @param n number of rows, 0 or more; with fewer distinct rows than centroids the spare centroids
    *     repeat the first
    * @param length floats a row, 1 to the {@code maxLength} given at construction
-   * @param seed of the random choices
+   * @param seed of the random choices but the order of the rows, which is that of the options' seed
    * @param dst receives 256 rows of {@code length} floats from {@code offset} on
    */
   void train(float[] rows, int n, int length, long seed, float[] dst, int offset)
@@ -77,16 +74,11 @@ final class KMeans {
     }
     if (n > 0) {
       SplittableRandom random = new SplittableRandom(seed);
-      shuffle(n, random);
-      int halvings = 0;
-      while (n >> (halvings + 1) >= POOL) {
-        halvings++;
+      TrainingSchedule.shuffle(n, options.seed(), this::swap);
+      seedAll(Math.min(n, TrainingSchedule.POOL), random);
+      for (TrainingSchedule.Level level : TrainingSchedule.levels(n, options)) {
+        refine(level.rows(), level.iterations(), random);
       }
-      seedAll(Math.min(n, POOL), random);
-      for (int h = halvings; h > 0; h--) {
-        refine(n >> h, options.levelIterations(), random);
-      }
-      refine(n, options.iterations(), random);
     }
     for (int c = 0; c < CENTROIDS; c++) {
       for (int d = 0; d < length; d++) {
@@ -151,7 +143,7 @@ final class KMeans {
     for (int i = 0; i < prefix; i++) {
       pool.add(rows, i * length, length, Float.POSITIVE_INFINITY);
     }
-    int first = random.nextInt(prefix);
+    int first = (int) (random.nextDouble() * prefix);
     pool.take(first, length, columns, 0);
     for (int c = 1; c < CENTROIDS; c++) {
       int row = pool.draw(random);
@@ -196,14 +188,11 @@ final class KMeans {
     }
   }
 
-  private void shuffle(int n, SplittableRandom random) {
-    for (int i = n - 1; i > 0; i--) {
-      int j = random.nextInt(i + 1);
-      for (int d = 0; d < length; d++) {
-        float swap = rows[i * length + d];
-        rows[i * length + d] = rows[j * length + d];
-        rows[j * length + d] = swap;
-      }
+  private void swap(int i, int j) {
+    for (int d = 0; d < length; d++) {
+      float swap = rows[i * length + d];
+      rows[i * length + d] = rows[j * length + d];
+      rows[j * length + d] = swap;
     }
   }
 }

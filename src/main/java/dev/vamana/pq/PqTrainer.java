@@ -1,6 +1,7 @@
 package dev.vamana.pq;
 
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -152,6 +153,29 @@ public final class PqTrainer {
     return new Codebook(id, layout, centroids);
   }
 
+  /**
+   * Trains with an engine, or with several threads if it declines.
+   *
+   * @see #train(TrainingSample, SubspaceLayout, CodebookId, Options, Executor, int, AbortCheck)
+   */
+  public static Codebook train(
+      PqEngine engine,
+      TrainingSample sample,
+      SubspaceLayout layout,
+      CodebookId id,
+      Options options,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    float[] centroids =
+        sample.dims() == layout.dims()
+            ? engine.train(sample, layout, options, workers, abort)
+            : null;
+    return centroids != null
+        ? new Codebook(id, layout, centroids)
+        : train(sample, layout, id, options, workers.executor(), workers.threads(), abort);
+  }
+
   private static void trainSubspaces(
       TrainingSample sample,
       SubspaceLayout layout,
@@ -169,7 +193,7 @@ public final class PqTrainer {
       int from = layout.offset(s);
       int length = layout.length(s);
       sample.subspace(from, length, rows);
-      long seed = options.seed() + 0x9E3779B97F4A7C15L * (s + 1);
+      long seed = TrainingSchedule.seed(options.seed(), s);
       kMeans.train(rows, n, length, seed, centroids, Codebook.CENTROIDS * from);
     }
   }

@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import dev.vamana.pq.PqEngine;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Objects;
@@ -29,6 +30,12 @@ public final class ExecutorRegistry {
   /** What readers of this process answered without an executor. */
   public static CpuSearches cpuSearches() {
     return CPU_SEARCHES;
+  }
+
+  /** Trains codebooks and encodes vectors, with the installed executor if there is one. */
+  public static PqEngine quantizer() {
+    SearchExecutor executor = current;
+    return executor == null ? PqEngine.NONE : executor.quantizer();
   }
 
   /** Tells the installed executor, if any, of a segment that has been opened. */

@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import dev.vamana.pq.PqEngine;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
@@ -60,5 +61,10 @@ public interface SearchExecutor extends Closeable {
    */
   default long evict(SegmentView segment) {
     return 0;
+  }
+
+  /** Trains codebooks and encodes vectors for whoever writes segments. */
+  default PqEngine quantizer() {
+    return PqEngine.NONE;
   }
 }

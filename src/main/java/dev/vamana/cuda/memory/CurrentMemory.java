@@ -44,6 +44,27 @@ final class CurrentMemory {
     return options.pageCacheLimit().of(options.hostBytes());
   }
 
+  /** Takes bytes of device memory, or none and returns false. */
+  boolean reserve(long bytes) {
+    DeviceMemory memory = open();
+    if (memory == null || memory.enter() == false) {
+      return false;
+    }
+    try {
+      return bytes <= memory.free() && memory.device().tryReserve(bytes);
+    } finally {
+      memory.exit();
+    }
+  }
+
+  /** Gives bytes of device memory back. */
+  void release(long bytes) {
+    DeviceMemory memory = current;
+    if (memory != null) {
+      memory.device().release(bytes);
+    }
+  }
+
   /** Sets other limits, for the memory of now too. */
   synchronized void limits(ResidencyOptions newOptions) {
     options = newOptions;

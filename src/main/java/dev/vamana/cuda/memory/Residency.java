@@ -76,6 +76,17 @@ public interface Residency extends Closeable {
    */
   default void adjust(MemoryLimit device, MemoryLimit pageCache, Placement placement) {}
 
+  /**
+   * Takes device memory for work that is no segment, or none and returns false: if the budget or
+   * the device has less. Nothing is evicted for it. The calling thread is bound to the driver.
+   */
+  default boolean reserve(long bytes) {
+    return true;
+  }
+
+  /** Gives back what {@link #reserve} took, once it has been freed. */
+  default void release(long bytes) {}
+
   /** What lies where and what has happened so far, by name. */
   default SortedMap<String, Long> counters() {
     return Collections.emptySortedMap();

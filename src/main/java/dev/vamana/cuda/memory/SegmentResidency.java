@@ -18,21 +18,20 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Uploads segments one after the other in the background, under a budget.
- *
- * <p>A segment that does not fit makes others give way only if it would otherwise not have its
- * graph on the device, and only those that nobody uses, least recently used first. To be evicted a
- * segment must have been unused for a minute (by default) when the other was opened or asked for;
- * so two segments that take turns in searches push each other out once a minute at most, and of
- * more than fit, those that came first stay and the others are searched on the CPU. When memory is
- * freed, segments without a place are tried again, and then those with one that is not the best.
+ * Uploads segments one after the other in the background, under a budget. A segment that does not
+ * fit makes others give way only if it would otherwise not have its graph on the device, and only
+ * those that nobody uses, least recently used first. To be evicted a segment must have been unused
+ * for a minute (by default) when the other was opened or asked for; so two segments that take turns
+ * in searches push each other out once a minute at most, and of more than fit, those that came
+ * first stay and the others are searched on the CPU. When memory is freed, segments without a place
+ * are tried again, and then those with one that is not the best.
  *
  * <p>Segments that are to be kept are uploaded before others, do not give way to others, and others
  * give way to them without having been unused for any time. Among themselves the rule is the same.
  *
- * <p>Uploads run in a given executor, one at a time. Closing a segment and a residency free memory
- * on the calling thread. A lost context takes everything with it: after {@link #abandon} the next
- * search of a segment queues it again, and the driver of that time is asked for.
+ * <p>Uploads run in a given executor, one at a time. Closing frees memory on the calling thread. A
+ * lost context takes everything with it: after {@link #abandon} the next search of a segment queues
+ * it again, and the driver of that time is asked for.
  */
 public final class SegmentResidency implements Residency {
 
@@ -465,6 +464,17 @@ public final class SegmentResidency implements Residency {
     if (lost != null) {
       live.removeAll(lost);
     }
+  }
+
+  @Override
+  public boolean reserve(long bytes) {
+    return memories.reserve(bytes);
+  }
+
+  @Override
+  public void release(long bytes) {
+    memories.release(bytes);
+    tasks.add(this::retryWaiting, false);
   }
 
   /** The counters now. */

@@ -9,7 +9,12 @@ final class BuildStats {
 
   private BuildStats() {}
 
-  static Counters of(BuildStatistics.Snapshot built) {
+  /**
+   * Puts them together.
+   *
+   * @param gpu what the GPU trained and encoded; empty on a node without one
+   */
+  static Counters of(BuildStatistics.Snapshot built, Counters gpu) {
     return Counters.builder()
         .put(
             "graphs",
@@ -41,6 +46,7 @@ final class BuildStats {
                         .put("does_not_fit", built.ownDoesNotFit())
                         .build())
                 .build())
+        .putIfAny("gpu", gpu)
         .put("aborted", built.aborted())
         .put("failed", built.failed())
         .build();

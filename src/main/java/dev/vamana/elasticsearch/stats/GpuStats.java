@@ -138,6 +138,17 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .build();
   }
 
+  /** What was trained and encoded on the device and what was left to the CPU; empty without one. */
+  Counters quantization() {
+    return Counters.builder()
+        .put("codebooks_trained", value("training", "codebooks"))
+        .put("training_time_in_millis", millis(value("training", "codebook_nanos")))
+        .put("vectors_encoded", value("training", "vectors_encoded"))
+        .put("encoding_time_in_millis", millis(value("training", "encode_nanos")))
+        .putIfAny("on_cpu", Counters.of(group("training_on_cpu")))
+        .build();
+  }
+
   /**
    * Memory of the device and of the host that serves it; without a device, the breaker alone.
    *

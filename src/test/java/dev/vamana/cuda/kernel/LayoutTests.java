@@ -77,6 +77,18 @@ public class LayoutTests extends KernelTestCase {
     assertLayout("Select", SelectLayout.class);
   }
 
+  public void testKMeans() throws IllegalAccessException {
+    assertLayout("KMeans", KMeansLayout.class);
+    assertLayout("KMeansState", KMeansStateLayout.class);
+    assertConstant(KMeansSizes.CHUNK, "kKMeansChunk");
+    assertConstant(KMeansSizes.PART, "kKMeansPart");
+    assertConstant(KMeansSizes.SHORT_ROWS, "kKMeansShortRows");
+    assertConstant(KMeansSizes.TILE_ROWS, "kKMeansTileRows");
+    assertConstant(KMeansSizes.SHORT_POOL, "kKMeansShortPool");
+    assertConstant(KMeansSizes.MAX_CENTROIDS, "kKMeansMaxCentroids");
+    assertConstant(KMeansSizes.BYTE_STEP, "kKMeansByteStep");
+  }
+
   public void testEveryFetchStepHasItsKernels() {
     assertEquals(1, library.vamana_host_has_kernel(FetchStep.BEGIN));
     assertEquals(1, library.vamana_host_has_kernel(FetchStep.RERANK));

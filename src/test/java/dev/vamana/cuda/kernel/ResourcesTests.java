@@ -159,4 +159,21 @@ public class ResourcesTests {
     assertTrue(found > 0);
     assertEquals(List.of(), bad);
   }
+
+  @Test
+  public void kernelsOfKMeansKeepToRegisters() throws IOException {
+    Set<String> actual = new TreeSet<>();
+    for (Line line : report()) {
+      if (line.module().startsWith("kmeans_")) {
+        actual.add(line.kernel());
+        assertEquals(line.toString(), 0, line.stackBytes());
+        assertEquals(line.toString(), 0, line.spillStores() + line.spillLoads());
+      }
+    }
+    HostLibrary host = HostLibrary.load();
+    assertEquals(22, actual.size());
+    for (String kernel : actual) {
+      assertEquals(kernel, 1, host.vamana_host_has_kernel(kernel));
+    }
+  }
 }

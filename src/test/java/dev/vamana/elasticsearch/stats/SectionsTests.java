@@ -115,10 +115,34 @@ public class SectionsTests extends LuceneTestCase {
   }
 
   public void testBuild() {
+    GpuStats gpu =
+        new GpuStats(
+            READY,
+            groups(
+                Map.of(
+                    "training",
+                    Map.of(
+                        "codebooks", 21L,
+                        "codebook_nanos", 22_500_000L,
+                        "vectors_encoded", 23L,
+                        "encode_nanos", 24_500_000L),
+                    "training_on_cpu",
+                    Map.of("failed", 25L))));
     Counters build =
         BuildStats.of(
             new BuildStatistics.Snapshot(
-                1, 2_500_000, 3, 4, 5, 6_500_000, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));
+                1, 2_500_000, 3, 4, 5, 6_500_000, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16),
+            gpu.quantization());
+    assertEquals(
+        Map.of(
+            "codebooks_trained", 21L,
+            "training_time_in_millis", 22L,
+            "vectors_encoded", 23L,
+            "encoding_time_in_millis", 24L),
+        at(build, "gpu").values());
+    assertEquals(Map.of("failed", 25L), at(at(build, "gpu"), "on_cpu").values());
+    GpuStats none = GpuStats.without("off", StateStats.State.OFF, "off");
+    assertTrue(none.quantization().values().isEmpty());
     assertEquals(
         Map.of("count", 1L, "time_in_millis", 2L, "nodes_inserted", 3L, "nodes_reused", 4L),
         at(build, "graphs").values());

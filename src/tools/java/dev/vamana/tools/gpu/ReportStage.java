@@ -33,6 +33,7 @@ final class ReportStage implements Stage {
           "energy",
           "ablations",
           "iterations",
+          "training",
           "faults",
           "selection",
           "node");

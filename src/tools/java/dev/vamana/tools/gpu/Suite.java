@@ -85,6 +85,7 @@ public final class Suite {
                 "dev.vamana.cuda.RealSetParityTests",
                 "dev.vamana.cuda.select.SelectionTests",
                 "dev.vamana.cuda.exact.ExactScansTests",
+                "dev.vamana.cuda.TrainingParityTests",
                 "dev.vamana.codec.DeviceConformanceTests")));
     stages.put("lifecycle", new TestStage(List.of("dev.vamana.cuda.DeviceLifecycleTests")));
     stages.put(
@@ -98,6 +99,7 @@ public final class Suite {
     stages.put("ceilings", new CeilingStage());
     stages.put("select", new SelectStage());
     stages.put("select-table", new SelectTableStage());
+    stages.put("training", new TrainingStage());
     stages.put("report", new ReportStage());
     return stages;
   }

@@ -14,6 +14,7 @@ import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.SharedCodebook;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.pq.TrainingSample;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -198,12 +199,12 @@ public final class Trainer {
     CodebookId id = new CodebookId(StringHelper.randomId(), plan.name(), version);
     Codebook codebook =
         PqTrainer.train(
+            ExecutorRegistry.quantizer(),
             sample,
             layout,
             id,
             PqTrainer.Options.defaults(Seeds.next()),
-            workers.executor(),
-            workers.threads(),
+            workers,
             abort);
     SharedCodebook shared =
         SharedCodebook.of(

@@ -1,0 +1,154 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.training.DeviceEncoder;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+
+/**
+ * Trains and encodes in the session that there is, and leaves to the CPU what is too small to be
+ * worth it and whatever fails.
+ */
+final class GpuQuantizer implements PqEngine {
+
+  /**
+   * Fewest components, vectors times dimension, that are worth a trip over the bus: what a core
+   * encodes in about 15 ms.
+   */
+  static final long LEAST_COMPONENTS = 1 << 19;
+
+  private final SessionKeeper keeper;
+  private final TrainingCounters counters;
+
+  GpuQuantizer(SessionKeeper keeper, TrainingCounters counters) {
+    this.keeper = keeper;
+    this.counters = counters;
+  }
+
+  /** The session to work in, entered, or null if the CPU has to do it. */
+  private GpuSession enter(long vectors, int dims) {
+    if (vectors * dims < LEAST_COMPONENTS) {
+      counters.tooSmall.increment();
+      return null;
+    }
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      counters.noDevice.increment();
+    }
+    return session;
+  }
+
+  private void failed(GpuSession session, GpuException e) {
+    if (e.kind() == GpuException.Kind.OUT_OF_MEMORY) {
+      counters.noMemory.increment();
+    } else {
+      counters.failed.increment();
+    }
+    keeper.failed(session, e);
+  }
+
+  @Override
+  public float[] train(
+      TrainingSample sample,
+      SubspaceLayout layout,
+      PqTrainer.Options options,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    GpuSession session = enter(sample.size(), sample.dims());
+    if (session == null) {
+      return null;
+    }
+    try {
+      long start = System.nanoTime();
+      float[] centroids = session.training.train(sample, layout, options, workers, abort);
+      counters.codebooks.increment();
+      counters.codebookNanos.add(System.nanoTime() - start);
+      return centroids;
+    } catch (GpuException e) {
+      failed(session, e);
+      return null;
+    } finally {
+      session.exit();
+    }
+  }
+
+  @Override
+  public Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort)
+      throws IOException {
+    GpuSession session = enter(vectors, codebook.layout().dims());
+    if (session == null) {
+      return null;
+    }
+    SessionEncoder encoder = null;
+    try {
+      DeviceEncoder device = session.training.encoder(codebook, abort);
+      encoder = new SessionEncoder(session, device, workers, abort);
+      return encoder;
+    } catch (GpuException e) {
+      failed(session, e);
+      return null;
+    } finally {
+      if (encoder == null) {
+        session.exit();
+      }
+    }
+  }
+
+  /** Stays in its session until it is closed or has failed. */
+  private final class SessionEncoder implements Encoder {
+
+    private final GpuSession session;
+    private final Workers workers;
+    private final AbortCheck abort;
+    private DeviceEncoder device;
+
+    SessionEncoder(GpuSession session, DeviceEncoder device, Workers workers, AbortCheck abort) {
+      this.session = session;
+      this.device = device;
+      this.workers = workers;
+      this.abort = abort;
+    }
+
+    @Override
+    public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
+      if (device == null) {
+        return false;
+      }
+      try {
+        long start = System.nanoTime();
+        device.encode(rows, count, codes, workers, abort);
+        counters.vectorsEncoded.add(count);
+        counters.encodeNanos.add(System.nanoTime() - start);
+        return true;
+      } catch (GpuException e) {
+        failed(session, e);
+        close();
+        return false;
+      }
+    }
+
+    @Override
+    public void close() {
+      DeviceEncoder last = device;
+      device = null;
+      if (last == null) {
+        return;
+      }
+      try {
+        last.close();
+      } catch (GpuException e) {
+        keeper.failed(session, e);
+      } finally {
+        session.exit();
+      }
+    }
+  }
+}

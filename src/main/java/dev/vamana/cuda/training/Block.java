@@ -1,0 +1,72 @@
+package dev.vamana.cuda.training;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+
+/** One allocation of device memory, counted, in which arrays lie one after the other. */
+final class Block implements AutoCloseable {
+
+  private static final long ALIGNMENT = 256;
+
+  private final CudaDriver driver;
+  private final DeviceBudget budget;
+  private final long bytes;
+  private final long address;
+  private long used;
+
+  /**
+   * Allocates.
+   *
+   * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if the budget or the device
+   *     has less
+   */
+  Block(CudaDriver driver, DeviceBudget budget, long bytes) {
+    this.driver = driver;
+    this.budget = budget;
+    this.bytes = bytes;
+    if (budget.reserve(bytes) == false) {
+      throw new GpuException(
+          GpuException.Kind.OUT_OF_MEMORY,
+          bytes + " bytes of device memory are not left for training");
+    }
+    long allocated = 0;
+    try {
+      allocated = driver.allocate(bytes);
+    } finally {
+      if (allocated == 0) {
+        budget.release(bytes);
+      }
+    }
+    this.address = allocated;
+  }
+
+  /** What an array takes. */
+  static long padded(long bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+
+  /** The address of the next array. */
+  long take(long size) {
+    long at = used;
+    used += padded(size);
+    if (used > bytes) {
+      throw new IllegalStateException(used + " bytes taken of " + bytes);
+    }
+    return address + at;
+  }
+
+  /** The address of the first array. */
+  long address() {
+    return address;
+  }
+
+  /** Frees everything; nothing uses it. */
+  @Override
+  public void close() {
+    try {
+      driver.free(address);
+    } finally {
+      budget.release(bytes);
+    }
+  }
+}

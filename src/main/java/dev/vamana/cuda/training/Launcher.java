@@ -1,0 +1,128 @@
+package dev.vamana.cuda.training;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.KMeansLayout;
+import dev.vamana.cuda.kernel.KMeansSizes;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Starts the kernels of k-means, each with as many blocks as its work needs. For one thread. */
+final class Launcher {
+
+  private static final int THREADS = 256;
+  private static final int DRAW_THREADS = 1024;
+  private static final int SCAN_THREADS = 512;
+  private static final int WARP = 32;
+  private static final int NEAR_THREADS = 64;
+  private static final int MOST_STRIDING_BLOCKS = 8192;
+  private static final int[] SHORT_LENGTHS = {4, 8, 16};
+  private static final int SHORT_SHARED_BYTES = 32 << 10;
+
+  private final CudaDriver driver;
+  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+
+  Launcher(CudaDriver driver) {
+    this.driver = driver;
+  }
+
+  /** The length that sub-vectors are padded to by the kernels for short ones, or 0 if none is. */
+  static int shortLength(int longest, int k, boolean bytes) {
+    for (int length : SHORT_LENGTHS) {
+      if (bytes == false && longest <= length && k * length * Float.BYTES <= SHORT_SHARED_BYTES) {
+        return length;
+      }
+    }
+    return 0;
+  }
+
+  /** How many rows the seeds of whole vectors are drawn from. */
+  static int pool(DeviceRows rows, KMeansOptions options) {
+    int pool = Math.min(rows.count(), options.pool());
+    return shortLength(rows.dims(), options.k(), rows.bytes()) > 0
+        ? Math.min(pool, KMeansSizes.SHORT_POOL)
+        : pool;
+  }
+
+  /** The same of what {@code p} describes. */
+  private static int shortLength(MemorySegment p, boolean bytes) {
+    return shortLength(get(p, KMeansLayout.MAX_LENGTH), get(p, KMeansLayout.K), bytes);
+  }
+
+  private static int get(MemorySegment p, long field) {
+    return p.get(ValueLayout.JAVA_INT, field);
+  }
+
+  /** Finds the nearest centroid of all rows that {@code p} counts. */
+  void assign(MemorySegment p, boolean bytes, long stream) {
+    int subspaces = get(p, KMeansLayout.SUBSPACES);
+    int k = get(p, KMeansLayout.K);
+    int length = shortLength(p, bytes);
+    if (bytes) {
+      launch("kmeans_fix", k, THREADS, 0, p, stream);
+      int shared = KMeansSizes.byteSharedBytes(get(p, KMeansLayout.FIXED_STRIDE));
+      launch("kmeans_assign_bytes", of(p, KMeansSizes.TILE_ROWS), THREADS, shared, p, stream);
+    } else if (length > 0) {
+      long blocks = of(p, KMeansSizes.SHORT_ROWS) * subspaces;
+      launch("kmeans_assign_" + length, blocks, THREADS, k * length * Float.BYTES, p, stream);
+    } else {
+      long blocks = of(p, KMeansSizes.TILE_ROWS) * subspaces;
+      launch("kmeans_assign_tile", blocks, THREADS, 0, p, stream);
+    }
+  }
+
+  /** Moves centroids to the means of their rows, and draws those that have none anew. */
+  void update(MemorySegment p, boolean bytes, long stream) {
+    int subspaces = get(p, KMeansLayout.SUBSPACES);
+    int k = get(p, KMeansLayout.K);
+    int length = shortLength(p, bytes);
+    long chunks = of(p, KMeansSizes.CHUNK) * subspaces;
+    long count = p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT);
+    long parts = (count / KMeansSizes.PART + k) * subspaces;
+    launch("kmeans_count", chunks, THREADS, 0, p, stream);
+    launch("kmeans_place", subspaces, SCAN_THREADS, 0, p, stream);
+    launch("kmeans_sort", chunks, WARP, 0, p, stream);
+    launch(bytes ? "kmeans_sum_byte" : "kmeans_sum_float", parts, THREADS, 0, p, stream);
+    launch("kmeans_move", striding((long) k * get(p, KMeansLayout.DIMS)), THREADS, 0, p, stream);
+    p.set(ValueLayout.JAVA_INT, KMeansLayout.FIRST, 0);
+    String fill = bytes ? "kmeans_fill_byte" : "kmeans_fill_float";
+    launch(length > 0 ? "kmeans_seed_" + length : fill, subspaces, DRAW_THREADS, 0, p, stream);
+    launch("kmeans_finish", subspaces, SCAN_THREADS, 0, p, stream);
+  }
+
+  /** Draws all centroids from the rows that {@code p} counts. */
+  void seed(MemorySegment p, boolean bytes, long stream) {
+    int subspaces = get(p, KMeansLayout.SUBSPACES);
+    int length = shortLength(p, bytes);
+    if (length > 0) {
+      p.set(ValueLayout.JAVA_INT, KMeansLayout.FIRST, 1);
+      launch("kmeans_seed_" + length, subspaces, DRAW_THREADS, 0, p, stream);
+      return;
+    }
+    long components = p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT) * get(p, KMeansLayout.DIMS);
+    String gather = bytes ? "kmeans_gather_byte" : "kmeans_gather_float";
+    launch(gather, striding(components), THREADS, 0, p, stream);
+    for (int step = 0; step < get(p, KMeansLayout.K); step++) {
+      p.set(ValueLayout.JAVA_INT, KMeansLayout.STEP, step);
+      launch("kmeans_draw", subspaces, DRAW_THREADS, 0, p, stream);
+      launch("kmeans_near", of(p, NEAR_THREADS) * subspaces, NEAR_THREADS, 0, p, stream);
+    }
+  }
+
+  /** Blocks of a kernel that takes any number of them. */
+  private static long striding(long elements) {
+    return Math.min(MOST_STRIDING_BLOCKS, (elements + THREADS - 1) / THREADS);
+  }
+
+  /** In how many groups of a size the rows are. */
+  private static long of(MemorySegment p, int size) {
+    return (p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT) + size - 1) / size;
+  }
+
+  private void launch(
+      String name, long blocks, int threads, int shared, MemorySegment p, long stream) {
+    CudaDriver.Kernel kernel = kernels.computeIfAbsent(name, driver::kernel);
+    driver.launch(kernel, Math.toIntExact(blocks), threads, shared, p, stream);
+  }
+}

@@ -1,0 +1,282 @@
+package dev.vamana.cuda.training;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.pq.TrainingSchedule;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Trains and encodes in one context. Any number of threads may call; one at a time has the streams,
+ * the others wait and look meanwhile whether they have to stop.
+ *
+ * <p>Methods throw {@link GpuException} if the device cannot do it or memory is refused; everything
+ * that was taken has been given back then.
+ */
+public final class TrainingDevice {
+
+  private static final long NANOS_BETWEEN_TRIES = 200_000;
+  private static final long STRIDE = 0x632BE59BD9B4E019L;
+
+  private final CudaDriver driver;
+  private final DeviceBudget budget;
+  private final Launcher launcher;
+  private final Lanes lanes;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /**
+   * Takes nothing yet.
+   *
+   * @param hostMemory counts pinned memory
+   * @param budget counts device memory
+   */
+  public TrainingDevice(CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget) {
+    this.driver = driver;
+    this.budget = budget;
+    this.launcher = new Launcher(driver);
+    this.lanes = new Lanes(driver, hostMemory);
+  }
+
+  /** Work that has the streams. */
+  private interface Work<T> {
+    T run() throws IOException;
+  }
+
+  private <T> T alone(AbortCheck abort, Work<T> work) throws IOException {
+    abort.check();
+    while (lock.tryLock() == false) {
+      LockSupport.parkNanos(this, NANOS_BETWEEN_TRIES);
+      abort.check();
+    }
+    try {
+      driver.bind();
+      return work.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Runs work that uses the lanes, and leaves nothing under way if it fails. */
+  private <T> T leavingNothing(Work<T> work) throws IOException {
+    try {
+      T result = work.run();
+      lanes.finish();
+      return result;
+    } catch (Throwable e) {
+      try {
+        lanes.drop();
+      } catch (GpuException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Trains a codebook as {@link PqTrainer} does.
+   *
+   * @param sample at least one vector
+   * @param workers threads that read the sample
+   * @return centroids in the order of {@link Codebook}
+   */
+  public float[] train(
+      TrainingSample sample,
+      SubspaceLayout layout,
+      PqTrainer.Options options,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    int n = sample.size();
+    int dims = layout.dims();
+    int[] order = TrainingSchedule.order(n, options.seed());
+    RowSource source =
+        () -> {
+          TrainingSample own;
+          synchronized (sample) {
+            own = sample.copy();
+          }
+          return (row, target) -> own.vector(order[row], target);
+        };
+    return alone(
+        abort,
+        () -> {
+          try (Block block = new Block(driver, budget, (long) n * dims * Float.BYTES)) {
+            DeviceRows rows = new DeviceRows(block.address(), dims * Float.BYTES, n, dims, false);
+            return leavingNothing(
+                () -> {
+                  upload(source, rows, workers, abort);
+                  return train(rows, layout, options, abort);
+                });
+          }
+        });
+  }
+
+  private float[] train(
+      DeviceRows rows, SubspaceLayout layout, PqTrainer.Options options, AbortCheck abort)
+      throws IOException {
+    int pool = Math.min(rows.count(), TrainingSchedule.POOL);
+    try (Clusters clusters =
+        new Clusters(
+            driver,
+            launcher,
+            budget,
+            stream(),
+            rows,
+            layout.count(),
+            Codebook.CENTROIDS,
+            pool,
+            options.tolerance())) {
+      clusters.begin(pool, s -> TrainingSchedule.seed(options.seed(), s));
+      for (TrainingSchedule.Level level : TrainingSchedule.levels(rows.count(), options)) {
+        clusters.iterate(level.rows(), level.iterations(), abort);
+      }
+      return clusters.centroids();
+    }
+  }
+
+  private void upload(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
+      throws IOException {
+    int rowBytes = rows.dims() * Float.BYTES;
+    int together = Lanes.BYTES / rowBytes;
+    for (int from = 0; from < rows.count(); from += together) {
+      int count = Math.min(together, rows.count() - from);
+      Lanes.Lane lane = lanes.next();
+      MemorySegment filled = fill(lane.buffer(), source, from, count, rows.dims(), workers, abort);
+      driver.copyToDevice(rows.address() + (long) from * rows.stride(), filled, lane.stream());
+    }
+    lanes.finish();
+  }
+
+  /** Puts rows into a buffer. */
+  static MemorySegment fill(
+      MemorySegment buffer,
+      RowSource source,
+      int from,
+      int count,
+      int dims,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    workers.forEach(
+        0,
+        count,
+        () -> {
+          RowSource.Reader reader = source.open();
+          float[] row = new float[dims];
+          return i -> {
+            reader.read(from + i, row);
+            MemorySegment.copy(
+                row, 0, buffer, ValueLayout.JAVA_FLOAT, (long) i * dims * Float.BYTES, dims);
+          };
+        },
+        abort);
+    return buffer.asSlice(0, (long) count * dims * Float.BYTES);
+  }
+
+  /**
+   * Clusters whole vectors that lie on the device.
+   *
+   * @return the best of all restarts
+   */
+  public KMeansResult cluster(DeviceRows rows, KMeansOptions options, AbortCheck abort)
+      throws IOException {
+    return alone(
+        abort,
+        () ->
+            leavingNothing(
+                () -> {
+                  int pool = Launcher.pool(rows, options);
+                  KMeansResult best = null;
+                  try (Clusters clusters =
+                      new Clusters(
+                          driver,
+                          launcher,
+                          budget,
+                          stream(),
+                          rows,
+                          1,
+                          options.k(),
+                          pool,
+                          options.tolerance())) {
+                    for (int restart = 0; restart <= options.restarts(); restart++) {
+                      long seed = options.seed() + STRIDE * restart;
+                      clusters.begin(pool, s -> seed);
+                      int made = clusters.iterate(rows.count(), options.iterations(), abort);
+                      if (best == null || clusters.error() < best.error()) {
+                        best = new KMeansResult(clusters.centroids(), clusters.error(), made);
+                      }
+                    }
+                  }
+                  return best;
+                }));
+  }
+
+  /** Brings a codebook to the device, to encode with. */
+  public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
+    return alone(abort, () -> leavingNothing(() -> new DeviceEncoder(this, codebook)));
+  }
+
+  /** Encodes rows; see {@link DeviceEncoder}. */
+  void encode(
+      DeviceEncoder encoder,
+      RowSource source,
+      int count,
+      byte[] codes,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    alone(
+        abort,
+        () ->
+            leavingNothing(
+                () -> {
+                  int together = encoder.rowsTogether();
+                  for (int from = 0; from < count; from += together) {
+                    int rows = Math.min(together, count - from);
+                    Lanes.Lane lane = lanes.next();
+                    fill(lane.buffer(), source, from, rows, encoder.dims(), workers, abort);
+                    encoder.encode(lane, rows, codes, from);
+                  }
+                  return null;
+                }));
+  }
+
+  CudaDriver driver() {
+    return driver;
+  }
+
+  DeviceBudget budget() {
+    return budget;
+  }
+
+  /** A stream for the thread that has them. */
+  long stream() {
+    return lanes.next().stream();
+  }
+
+  Launcher launcher() {
+    return launcher;
+  }
+
+  /** Does something with the context that does not need the streams. */
+  void bound(Runnable action) {
+    driver.bind();
+    action.run();
+  }
+
+  /** Frees everything; nobody works any more. */
+  public void free() {
+    lanes.free();
+  }
+}

@@ -1,0 +1,229 @@
+package dev.vamana.cuda;
+
+import dev.vamana.codec.BuildStatistics;
+import dev.vamana.codec.CodebookProvider;
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookId;
+import dev.vamana.pq.PqEncoder;
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.SegmentViews;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.tests.util.TestUtil;
+
+/** Segments whose codebooks and codes come from the executor, and executors that fail. */
+public class GpuQuantizerTests extends GpuTestCase {
+
+  private static final int DIMENSION = 400;
+  private static final int SIZE = 3_000;
+  private static final SubspaceLayout LAYOUT = new SubspaceLayout(DIMENSION, 50);
+
+  /** Rows of integers, whose sums are exact. */
+  private static float[][] rows() {
+    Random random = new Random(random().nextLong());
+    float[][] rows = new float[SIZE][DIMENSION];
+    for (float[] row : rows) {
+      int cluster = random.nextInt(40);
+      for (int d = 0; d < DIMENSION; d++) {
+        row[d] = (cluster * 31 + d * 7) % 61 + random.nextInt(20);
+      }
+    }
+    return rows;
+  }
+
+  private static GpuExecutor open(SimulatedDriver driver, GpuListener listener) {
+    return GpuExecutor.open(
+        GpuOptions.DEFAULT.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+        () -> driver,
+        everything(Placement.EXACT, true),
+        listener);
+  }
+
+  private static long counter(GpuExecutor executor, String group, String name) {
+    return executor.statistics().counters().get(group).get(name);
+  }
+
+  /** Writes one segment and reads its codebook's centroids. */
+  private static float[] write(float[][] rows, BuildStatistics statistics) throws IOException {
+    VamanaVectorsFormat format =
+        new VamanaVectorsFormat(
+            VamanaParameters.DEFAULT
+                .withGraph(8, 16, 1.2f)
+                .withThresholds(Integer.MAX_VALUE, 0)
+                .withSubspaces(LAYOUT.count()),
+            Workers.callingThread(),
+            CodebookProvider.NONE,
+            statistics);
+    try (Directory directory = newDirectory();
+        IndexWriter writer =
+            new IndexWriter(
+                directory,
+                new IndexWriterConfig()
+                    .setCodec(TestUtil.alwaysKnnVectorsFormat(format))
+                    .setMaxBufferedDocs(2 * SIZE)
+                    .setRAMBufferSizeMB(256)
+                    .setMergePolicy(NoMergePolicy.INSTANCE))) {
+      for (float[] row : rows) {
+        Document document = new Document();
+        document.add(new KnnFloatVectorField(FIELD, row, VectorSimilarityFunction.EUCLIDEAN));
+        writer.addDocument(document);
+      }
+      writer.commit();
+      try (DirectoryReader reader = DirectoryReader.open(writer)) {
+        assertEquals(1, reader.leaves().size());
+        CodecReader leaf = (CodecReader) reader.leaves().get(0).reader();
+        KnnVectorsReader vectors = leaf.getVectorReader();
+        if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
+          vectors = perField.getFieldReader(FIELD);
+        }
+        SegmentView view = ((SegmentViews) vectors).view(FIELD);
+        return view.codebook().centroids().clone();
+      }
+    }
+  }
+
+  public void testSegmentsAreTheSame() throws IOException {
+    float[][] rows = rows();
+    float[] expected = write(rows, new BuildStatistics());
+    SimulatedDriver driver = driver();
+    try (ExecutorRegistry.Installation installation =
+        ExecutorRegistry.install(() -> open(driver, new QuietListener()))) {
+      GpuExecutor executor = (GpuExecutor) installation.executor();
+      BuildStatistics statistics = new BuildStatistics();
+      assertArrayEquals(expected, write(rows, statistics), 0);
+      assertEquals(1, statistics.snapshot().codebooksTrained());
+      assertEquals(SIZE, statistics.snapshot().codesEncoded());
+      assertEquals(1, counter(executor, "training", "codebooks"));
+      assertEquals(SIZE, counter(executor, "training", "vectors_encoded"));
+      assertTrue(counter(executor, "training", "codebook_nanos") > 0);
+      assertEquals(0, counter(executor, "training_on_cpu", "failed"));
+    }
+  }
+
+  public void testWhatIsSmallIsTheCpus() throws IOException {
+    SimulatedDriver driver = driver();
+    try (GpuExecutor executor = open(driver, new QuietListener())) {
+      TrainingSample sample = TrainingSample.of(2, new float[][] {{1, 2}, {3, 4}});
+      SubspaceLayout layout = new SubspaceLayout(2, 1);
+      PqTrainer.Options options = PqTrainer.Options.defaults(1);
+      PqEngine engine = executor.quantizer();
+      Workers workers = Workers.callingThread();
+      assertNull(engine.train(sample, layout, options, workers, AbortCheck.NEVER));
+      Codebook codebook =
+          PqTrainer.train(
+              engine, sample, layout, CodebookId.random(), options, workers, AbortCheck.NEVER);
+      assertNull(engine.encoder(codebook, 1_000, workers, AbortCheck.NEVER));
+      assertEquals(3, counter(executor, "training_on_cpu", "too_small"));
+      assertEquals(0, counter(executor, "training", "codebooks"));
+    }
+  }
+
+  public void testTheCpuFinishesWhatFails() throws IOException {
+    float[][] rows = rows();
+    TrainingSample sample = TrainingSample.of(DIMENSION, rows);
+    PqTrainer.Options options = new PqTrainer.Options(random().nextLong(), 1, 1, 0);
+    CodebookId id = CodebookId.random();
+    Codebook expected = PqTrainer.train(sample, LAYOUT, id, options, AbortCheck.NEVER);
+    byte[] codes = new byte[SIZE * LAYOUT.count()];
+    PqEncoder encoder = new PqEncoder(expected);
+    for (int i = 0; i < SIZE; i++) {
+      encoder.encode(rows[i], codes, i * LAYOUT.count());
+    }
+    RowSource source = () -> (row, target) -> System.arraycopy(rows[row], 0, target, 0, DIMENSION);
+    List<FaultyDriver.Operation> operations =
+        new ArrayList<>(
+            List.of(
+                FaultyDriver.Operation.ALLOCATE,
+                FaultyDriver.Operation.ALLOCATE_PINNED,
+                FaultyDriver.Operation.COPY,
+                FaultyDriver.Operation.LAUNCH,
+                FaultyDriver.Operation.KERNEL,
+                FaultyDriver.Operation.STREAM,
+                FaultyDriver.Operation.SYNCHRONIZE));
+    Collections.shuffle(operations, random());
+    for (FaultyDriver.Operation operation : operations.subList(0, 3)) {
+      boolean lose = random().nextInt(4) == 0;
+      GpuException.Kind kind =
+          lose
+              ? GpuException.Kind.CONTEXT_LOST
+              : operation == FaultyDriver.Operation.ALLOCATE
+                  ? GpuException.Kind.OUT_OF_MEMORY
+                  : GpuException.Kind.FAILED;
+      List<FallbackReason> told = new ArrayList<>();
+      QuietListener listener =
+          new QuietListener() {
+            @Override
+            public void fallback(FallbackReason reason, String detail) {
+              told.add(reason);
+            }
+          };
+      List<FaultyDriver> drivers = new ArrayList<>();
+      GpuExecutor executor =
+          GpuExecutor.open(
+              GpuOptions.DEFAULT.withBatches(BATCHES),
+              () -> {
+                FaultyDriver driver = new FaultyDriver(driver());
+                drivers.add(driver);
+                return driver;
+              },
+              everything(Placement.EXACT, true),
+              listener);
+      try {
+        PqEngine engine = executor.quantizer();
+        Workers workers = Workers.callingThread();
+        FaultyDriver driver = drivers.get(0);
+        driver.fail(operation, 1, kind);
+        Codebook trained =
+            PqTrainer.train(engine, sample, LAYOUT, id, options, workers, AbortCheck.NEVER);
+        assertArrayEquals(expected.centroids(), trained.centroids(), 0);
+        String reason = kind == GpuException.Kind.OUT_OF_MEMORY ? "out_of_memory" : "failed";
+        assertEquals(operation.name(), 1, counter(executor, "training_on_cpu", reason));
+        if (lose) {
+          continue;
+        }
+        assertEquals(1, told.size());
+        // and again: it works now, and what fails is counted but not told of again
+        assertNotNull(engine.train(sample, LAYOUT, options, workers, AbortCheck.NEVER));
+        try (PqEngine.Encoder device = engine.encoder(trained, SIZE, workers, AbortCheck.NEVER)) {
+          byte[] actual = new byte[codes.length];
+          assertTrue(device.encode(source, SIZE, actual));
+          assertArrayEquals(codes, actual);
+          driver.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.FAILED);
+          assertFalse(device.encode(source, SIZE, actual));
+          assertFalse(device.encode(source, SIZE, actual));
+        }
+        assertTrue(told.size() <= 2);
+      } finally {
+        executor.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,287 @@
+package dev.vamana.cuda.training;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookId;
+import dev.vamana.pq.PqEncoder;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+
+/** Training and encoding on a simulated device, against the CPU's. */
+@ThreadLeakFilters(
+    defaultFilters = true,
+    filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
+public class TrainingDeviceTests extends LuceneTestCase {
+
+  private static HostKernels kernels;
+
+  @BeforeClass
+  public static void loadKernels() {
+    kernels = HostKernels.load();
+  }
+
+  @AfterClass
+  public static void forgetKernels() {
+    kernels = null;
+  }
+
+  private static SimulatedDriver driver() {
+    return new SimulatedDriver(kernels, 1L << 30, random().nextBoolean());
+  }
+
+  /** What is taken and given back. */
+  private static final class Budget implements DeviceBudget {
+    final AtomicLong used = new AtomicLong();
+    final long limit;
+
+    Budget(long limit) {
+      this.limit = limit;
+    }
+
+    @Override
+    public boolean reserve(long bytes) {
+      if (used.get() + bytes > limit) {
+        return false;
+      }
+      used.addAndGet(bytes);
+      return true;
+    }
+
+    @Override
+    public void release(long bytes) {
+      used.addAndGet(-bytes);
+    }
+  }
+
+  private static SessionHostMemory hostMemory() {
+    return new SessionHostMemory(HostMemoryAccount.UNLIMITED);
+  }
+
+  /** Clustered rows, of integers or of any floats. */
+  private static float[][] rows(int n, int dims, boolean integers) {
+    Random random = new Random(random().nextLong());
+    float[][] rows = new float[n][dims];
+    for (int i = 0; i < n; i++) {
+      int cluster = random.nextInt(60);
+      for (int d = 0; d < dims; d++) {
+        double value = (cluster * 37 + d * 11) % 97 + random.nextGaussian() * 20;
+        rows[i][d] = integers ? (float) Math.rint(value) : (float) value;
+      }
+      if (i > 0 && random.nextInt(6) == 0) {
+        rows[i] = rows[random.nextInt(i)];
+      }
+    }
+    return rows;
+  }
+
+  private static double error(float[] centroids, SubspaceLayout layout, TrainingSample sample)
+      throws IOException {
+    return new Codebook(CodebookId.random(), layout, centroids)
+        .quantizationError(sample, AbortCheck.NEVER);
+  }
+
+  public void testTrainsAsTheCpu() throws IOException {
+    for (int round = 0; round < 6; round++) {
+      boolean integers = round % 2 == 0;
+      int dims = 1 + random().nextInt(60);
+      int subspaces = 1 + random().nextInt(Math.min(dims, 12));
+      int n = round == 0 ? 1 + random().nextInt(300) : 1 + random().nextInt(9_000);
+      SubspaceLayout layout = new SubspaceLayout(dims, subspaces);
+      TrainingSample sample = TrainingSample.of(dims, rows(n, dims, integers));
+      PqTrainer.Options options =
+          new PqTrainer.Options(random().nextLong(), 1 + random().nextInt(5), 2, 0.001);
+      Codebook expected =
+          PqTrainer.train(sample, layout, CodebookId.random(), options, AbortCheck.NEVER);
+      SimulatedDriver driver = driver();
+      driver.bind();
+      Budget budget = new Budget(Long.MAX_VALUE);
+      TrainingDevice device = new TrainingDevice(driver, hostMemory(), budget);
+      float[] actual =
+          device.train(sample, layout, options, Workers.callingThread(), AbortCheck.NEVER);
+      assertArrayEquals(
+          actual,
+          device.train(sample, layout, options, Workers.callingThread(), AbortCheck.NEVER),
+          0);
+      if (integers) {
+        // sums of integers are exact, so the order of additions does not show
+        assertArrayEquals(expected.centroids(), actual, 0);
+      } else {
+        double error = expected.quantizationError(sample, AbortCheck.NEVER);
+        assertEquals(error, error(actual, layout, sample), 0.001 * error + 1e-9);
+      }
+      assertEquals(0, budget.used.get());
+      device.free();
+      driver.close();
+    }
+  }
+
+  public void testEncodesAsTheCpu() throws IOException {
+    int dims = 1 + random().nextInt(300);
+    SubspaceLayout layout = new SubspaceLayout(dims, 1 + random().nextInt(Math.min(dims, 256)));
+    int n = 1 + random().nextInt(20_000);
+    float[][] rows = rows(n, dims, random().nextBoolean());
+    TrainingSample sample = TrainingSample.of(dims, Arrays.copyOf(rows, Math.min(n, 500)));
+    Codebook codebook =
+        PqTrainer.train(
+            sample, layout, CodebookId.random(), PqTrainer.Options.defaults(1), AbortCheck.NEVER);
+    byte[] expected = new byte[n * layout.count()];
+    PqEncoder encoder = new PqEncoder(codebook);
+    for (int i = 0; i < n; i++) {
+      encoder.encode(rows[i], expected, i * layout.count());
+    }
+    SimulatedDriver driver = driver();
+    driver.bind();
+    TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
+    RowSource source = () -> (row, target) -> System.arraycopy(rows[row], 0, target, 0, dims);
+    byte[] actual = new byte[expected.length];
+    try (DeviceEncoder onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
+      onDevice.encode(source, n, actual, Workers.callingThread(), AbortCheck.NEVER);
+      assertArrayEquals(expected, actual);
+      Arrays.fill(actual, (byte) 0);
+      int fewer = 1 + random().nextInt(n);
+      onDevice.encode(source, fewer, actual, Workers.callingThread(), AbortCheck.NEVER);
+      assertArrayEquals(
+          Arrays.copyOf(expected, fewer * layout.count()),
+          Arrays.copyOf(actual, fewer * layout.count()));
+    }
+    device.free();
+    driver.close();
+  }
+
+  public void testClustersWholeVectors() throws IOException {
+    int dims = 1 + random().nextInt(100);
+    int n = 500 + random().nextInt(1_000);
+    int k = 1 + random().nextInt(60);
+    boolean bytes = random().nextBoolean();
+    int stride = bytes ? (dims + 15) / 16 * 16 : dims * Float.BYTES;
+    float[][] rows = rows(n, dims, true);
+    SimulatedDriver driver = driver();
+    driver.bind();
+    TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
+    long address = driver.allocate((long) n * stride + 64);
+    long stream = driver.createStream();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment host = arena.allocate((long) n * stride);
+      for (int i = 0; i < n; i++) {
+        for (int d = 0; d < dims; d++) {
+          rows[i][d] = Math.max(0, Math.min(255, rows[i][d]));
+          if (bytes) {
+            host.set(ValueLayout.JAVA_BYTE, (long) i * stride + d, (byte) (int) rows[i][d]);
+          } else {
+            host.set(ValueLayout.JAVA_FLOAT, (long) i * stride + 4L * d, rows[i][d]);
+          }
+        }
+      }
+      driver.copyToDevice(address, host, stream);
+      driver.synchronize(stream);
+    }
+    DeviceRows onDevice = new DeviceRows(address, stride, n, dims, bytes);
+    long seed = random().nextLong();
+    KMeansResult one =
+        device.cluster(onDevice, new KMeansOptions(k, 1, 0, n, 0, seed), AbortCheck.NEVER);
+    KMeansResult many =
+        device.cluster(onDevice, new KMeansOptions(k, 50, 0, n, 0, seed), AbortCheck.NEVER);
+    KMeansResult restarted =
+        device.cluster(onDevice, new KMeansOptions(k, 50, 3, n, 0, seed), AbortCheck.NEVER);
+    assertEquals(1, one.iterations());
+    assertTrue(many.error() <= one.error());
+    assertTrue(restarted.error() <= many.error());
+    // at its end an iteration changes nothing, so centroids are means and the error is theirs
+    double error = 0;
+    for (float[] row : rows) {
+      double nearest = Double.POSITIVE_INFINITY;
+      for (int c = 0; c < k; c++) {
+        double distance = 0;
+        for (int d = 0; d < dims; d++) {
+          double difference = row[d] - many.centroids()[c * dims + d];
+          distance += difference * difference;
+        }
+        nearest = Math.min(nearest, distance);
+      }
+      error += nearest;
+    }
+    assertTrue(many.error() + " and " + error, error <= many.error() * 1.0001 + n * dims * 1e-3);
+    if (many.iterations() < 50) {
+      assertEquals(many.error(), error, 1e-4 * error + n * dims * 1e-3);
+    }
+    driver.free(address);
+    driver.destroyStream(stream);
+    device.free();
+    driver.close();
+  }
+
+  public void testGivesEverythingBackWhenItFails() throws IOException {
+    int dims = 16;
+    SubspaceLayout layout = new SubspaceLayout(dims, 4);
+    TrainingSample sample = TrainingSample.of(dims, rows(3_000, dims, true));
+    PqTrainer.Options options = PqTrainer.Options.defaults(1);
+    SimulatedDriver driver = driver();
+    driver.bind();
+    Budget little = new Budget(1_000);
+    TrainingDevice poor = new TrainingDevice(driver, hostMemory(), little);
+    GpuException refused =
+        expectThrows(
+            GpuException.class,
+            () -> poor.train(sample, layout, options, Workers.callingThread(), AbortCheck.NEVER));
+    assertEquals(GpuException.Kind.OUT_OF_MEMORY, refused.kind());
+    assertEquals(0, little.used.get());
+    poor.free();
+    Budget budget = new Budget(Long.MAX_VALUE);
+    TrainingDevice device = new TrainingDevice(driver, hostMemory(), budget);
+    for (int checks : new int[] {0, 1, 30, 47, 49}) {
+      AtomicInteger left = new AtomicInteger(checks);
+      IOException stop = new IOException("stop");
+      IOException thrown =
+          expectThrows(
+              IOException.class,
+              () ->
+                  device.train(
+                      sample,
+                      layout,
+                      options,
+                      Workers.callingThread(),
+                      () -> {
+                        if (left.getAndDecrement() == 0) {
+                          throw stop;
+                        }
+                      }));
+      assertSame(stop, thrown);
+      assertEquals(0, budget.used.get());
+    }
+    device.free();
+    assertEquals(0, driver.deviceBytes());
+    assertEquals(0, driver.pinnedBytes());
+    driver.close();
+  }
+
+  public void testRefusesWhatKernelsDoNotTake() {
+    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 12, 1, 4, false));
+    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 8, 1, 4, true));
+    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 16, 0, 4, true));
+    expectThrows(IllegalArgumentException.class, () -> new KMeansOptions(8_193, 1, 0, 9_000, 0, 1));
+    expectThrows(IllegalArgumentException.class, () -> new KMeansOptions(10, 1, 0, 9, 0, 1));
+    expectThrows(IllegalArgumentException.class, () -> new KMeansOptions(10, 1, 0, 10, 1, 1));
+  }
+}
