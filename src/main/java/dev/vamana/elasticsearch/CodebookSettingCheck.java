@@ -33,9 +33,9 @@ import org.elasticsearch.xcontent.XContentType;
 import org.elasticsearch.xcontent.json.JsonXContent;
 
 /**
- * Refuses to create an index whose settings name a codebook for a field that cannot use it. It adds
- * no settings; being asked for some is where the settings and the mapping of a new index are both
- * at hand.
+ * Refuses to create an index whose settings name a codebook for a field that cannot use it, or to
+ * give a closed one such settings. It adds none; being asked for some is where the settings and the
+ * mapping of a new index are both at hand.
  *
  * <p>A field that is not mapped yet is let pass where documents may still bring it, and so is a
  * codebook that this node does not have: when a segment is written, both are checked again.
@@ -43,6 +43,15 @@ import org.elasticsearch.xcontent.json.JsonXContent;
 final class CodebookSettingCheck implements IndexSettingProvider {
   private static final List<String> PARSED_WITH =
       List.of("index.analysis.", "index.mapping.", "index.similarity.");
+
+  /** Says which setting has which value, and why a field cannot use that codebook. */
+  static final class Refusal extends IllegalArgumentException {
+    private static final long serialVersionUID = 1;
+
+    private Refusal(String message) {
+      super(message);
+    }
+  }
 
   private final CheckedFunction<IndexMetadata, MapperService, IOException> mappers;
   private final Function<String, SharedCodebook> codebooks;
@@ -75,10 +84,40 @@ final class CodebookSettingCheck implements IndexSettingProvider {
     if (names.isEmpty() || mappings == null || mappings.isEmpty()) {
       return;
     }
-    try (MapperService service = mappers.apply(metadata(index, settings, version))) {
-      service.merge(
-          MapperService.SINGLE_MAPPING_NAME, mappings, MapperService.MergeReason.INDEX_TEMPLATE);
-      names.forEach((field, name) -> check(field, name, service.mappingLookup(), version));
+    check(
+        metadata(index, settings, version),
+        mappings,
+        MapperService.MergeReason.INDEX_TEMPLATE,
+        names);
+  }
+
+  /**
+   * Compares codebooks that an index is to get with its mapping.
+   *
+   * @param index that there is
+   * @param names of codebooks by field
+   * @throws Refusal if a field cannot use its codebook; names setting, value and reason
+   */
+  void check(IndexMetadata index, Map<String, String> names) {
+    if (index.mapping() == null) {
+      return;
+    }
+    check(
+        metadata(index.getIndex().getName(), index.getSettings(), index.getCreationVersion()),
+        List.of(index.mapping().source()),
+        MapperService.MergeReason.MAPPING_RECOVERY,
+        names);
+  }
+
+  private void check(
+      IndexMetadata index,
+      List<CompressedXContent> mappings,
+      MapperService.MergeReason reason,
+      Map<String, String> names) {
+    try (MapperService service = mappers.apply(index)) {
+      service.merge(MapperService.SINGLE_MAPPING_NAME, mappings, reason);
+      names.forEach(
+          (field, name) -> check(field, name, service.mappingLookup(), index.getCreationVersion()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -199,8 +238,8 @@ final class CodebookSettingCheck implements IndexSettingProvider {
     }
   }
 
-  private static IllegalArgumentException refused(String field, String name, String reason) {
-    return new IllegalArgumentException(
+  private static Refusal refused(String field, String name, String reason) {
+    return new Refusal(
         "Invalid value [" + name + "] for setting [" + CodebookSetting.key(field) + "]: " + reason);
   }
 }

@@ -73,6 +73,8 @@ public final class VamanaPlugin extends Plugin
   private NodeExecutor executor;
   private NodeNotices notices;
   private BodyLimit bodyLimit;
+  private CodebookSettingCheck codebookCheck;
+  private MappedActionFilter codebookChange;
 
   /**
    * Called by the node.
@@ -115,8 +117,9 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
       IndexSettingProvider.Parameters parameters) {
-    return List.of(
-        new CodebookSettingCheck(parameters.mapperServiceFactory(), building.codebooks()));
+    codebookCheck =
+        new CodebookSettingCheck(parameters.mapperServiceFactory(), building.codebooks());
+    return List.of(codebookCheck);
   }
 
   @Override
@@ -150,6 +153,12 @@ public final class VamanaPlugin extends Plugin
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
     bodyLimit = new BodyLimit(settings);
+    codebookChange =
+        new CodebookSettingChange(
+            services.clusterService(),
+            services.projectResolver(),
+            services.indexNameExpressionResolver(),
+            codebookCheck);
     List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
@@ -194,7 +203,9 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Collection<MappedActionFilter> getMappedActionFilters() {
-    return codebooks.filters();
+    List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
+    filters.add(codebookChange);
+    return filters;
   }
 
   @Override

@@ -1,12 +1,9 @@
 package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
-import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -18,8 +15,8 @@ import java.util.Set;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /**
@@ -35,43 +32,15 @@ public class BatchedSearchIT {
   private static final String NO_EARLY_END =
       ", \"index.dense_vector.hnsw_enable_early_termination\": false";
 
-  private static NodeHome firstHome;
-  private static NodeHome secondHome;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.TWO_NODES;
+
   private static RunningNode first;
   private static RunningNode second;
 
   @BeforeClass
   public static void startNodes() throws IOException {
-    firstHome = PluginNode.home("batched-first");
-    secondHome = PluginNode.home("batched-second");
-    NodeOptions options = PluginNode.options().withSetting("node.name", "first");
-    first =
-        RunningNode.start(firstHome, options.withSetting("cluster.initial_master_nodes", "first"));
-    second =
-        RunningNode.start(
-            secondHome,
-            PluginNode.options()
-                .withSetting("node.name", "second")
-                .withSetting("discovery.seed_hosts", first.transportAddress()));
-  }
-
-  @AfterClass
-  public static void stopNodes() throws IOException {
-    for (RunningNode node : new RunningNode[] {second, first}) {
-      if (node != null) {
-        node.stop();
-        String log = node.log();
-        node.close();
-        for (String bad : List.of("AssertionError", "NotEntitled", "LEAK")) {
-          assertFalse(log, log.contains(bad));
-        }
-      }
-    }
-    for (NodeHome home : new NodeHome[] {firstHome, secondHome}) {
-      if (home != null) {
-        home.delete();
-      }
-    }
+    first = CLUSTER.first();
+    second = CLUSTER.second();
   }
 
   private static String source(TestVectors vectors, int doc) {
@@ -352,9 +321,72 @@ public class BatchedSearchIT {
     assertNothingOpen("closing");
   }
 
-  private static void assertNothingOpen(String index) throws IOException {
+  /** Each vector is a query of every shard in the statistics of its index. */
+  @Test
+  public void testVectorsAreCountedAsQueries() throws IOException {
+    TestVectors vectors = TestVectors.random(COUNT, DIMS, 13);
+    TestVectors queries = TestVectors.random(QUERIES, DIMS, 14);
+    index("counted", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
+    assertEquals(0, searchStatistic("counted", "query_total"));
+    batch("counted/_vamana/search", queries, 5, 50, "");
+    assertEquals(2 * QUERIES, searchStatistic("counted", "query_total"));
+    batch("counted/_vamana/search?format=columns", queries, 5, 50, "");
+    assertEquals(4 * QUERIES, searchStatistic("counted", "query_total"));
+    assertEquals(0, searchStatistic("counted", "query_failure"));
+    assertNothingOpen("counted");
+  }
+
+  private static int searchStatistic(String index, String name) throws IOException {
     Map<String, Object> stats = first.client().get("/" + index + "/_stats/search");
-    assertEquals(0, NodeClient.at(stats, "_all", "total", "search", "open_contexts"));
+    return (Integer) NodeClient.at(stats, "_all", "total", "search", name);
+  }
+
+  /** A short body may ask for more hits than the parent breaker has room for. */
+  @Test
+  public void testParentBreaker() throws IOException {
+    TestVectors vectors = TestVectors.random(COUNT, DIMS, 15);
+    index("heavy", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
+    TestVectors queries = TestVectors.random(200, DIMS, 16);
+    List<String> one = new ArrayList<>();
+    for (int i = 0; i < queries.count(); i++) {
+      one.add(TestVectors.json(queries.vector(i)));
+    }
+    String body =
+        "{\"field\": \"v\", \"k\": 10000, \"num_candidates\": 10000, \"query_vectors\": ["
+            + String.join(",", one)
+            + "]}";
+    String path = "/heavy/_vamana/search?format=columns";
+    setParentLimit("\"8mb\"");
+    try {
+      for (RunningNode asked : new RunningNode[] {first, second}) {
+        NodeClient.Response refused = asked.client().send("POST", path, body, "application/json");
+        assertEquals(refused.body(), 429, refused.status());
+        String text = refused.body();
+        assertTrue(text, text.contains("circuit_breaking_exception"));
+        assertTrue(text, text.contains("[parent] Data too large"));
+        assertTrue(text, text.contains("vamana_batch_search"));
+      }
+    } finally {
+      setParentLimit("null");
+    }
+    assertNothingOpen("heavy");
+    for (RunningNode asked : new RunningNode[] {first, second}) {
+      assertEquals(200, asked.client().send("POST", path, body, "application/json").status());
+    }
+    assertNothingOpen("heavy");
+  }
+
+  private static void setParentLimit(String value) throws IOException {
+    first
+        .client()
+        .put(
+            "/_cluster/settings",
+            "{\"persistent\": {\"indices.breaker.total.limit\": " + value + "}}");
+  }
+
+  private static void assertNothingOpen(String index) throws IOException {
+    assertEquals(0, searchStatistic(index, "open_contexts"));
+    assertEquals(0, searchStatistic(index, "query_current"));
     Map<String, Object> breakers = first.client().get("/_nodes/stats/breaker");
     for (Object node : ((Map<?, ?>) breakers.get("nodes")).values()) {
       assertEquals(0, NodeClient.at(node, "breakers", "request", "estimated_size_in_bytes"));

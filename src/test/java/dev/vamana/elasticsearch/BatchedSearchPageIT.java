@@ -6,7 +6,6 @@ import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,30 +14,22 @@ import java.util.List;
 import java.util.Map;
 import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.xcontent.json.JsonXContent;
-import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /** The commands and the program of docs/batched-search.md do what the page says. */
 public class BatchedSearchPageIT {
   private static final Path PAGE = Path.of("docs", "batched-search.md");
 
-  private static NodeHome home;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
+
   private static RunningNode node;
 
   @BeforeClass
   public static void startNode() throws IOException {
     assumeTrue("no bash or no curl", PrintedCommands.canRun());
-    home = PluginNode.home("batched-search-page");
-    node = RunningNode.start(home, PluginNode.options());
-  }
-
-  @AfterClass
-  public static void stopNode() throws IOException {
-    if (node != null) {
-      node.close();
-      home.delete();
-    }
+    node = CLUSTER.first();
   }
 
   @Test

@@ -1,12 +1,10 @@
 package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -30,6 +28,7 @@ import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.XContentType;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /** Batched searches over HTTP: forms of bodies and answers, lines, long bodies, limits. */
@@ -43,14 +42,14 @@ public class BatchedSearchRestIT {
   private static final String JSON = "application/json";
   private static final String LINES = "application/x-ndjson";
 
-  private static NodeHome home;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
+
   private static RunningNode node;
   private static HttpClient http;
 
   @BeforeClass
   public static void startNode() throws IOException {
-    home = PluginNode.home("batched-search-rest");
-    node = RunningNode.start(home, PluginNode.options());
+    node = CLUSTER.first();
     http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     TestIndex index =
         TestIndex.create(
@@ -63,16 +62,9 @@ public class BatchedSearchRestIT {
   }
 
   @AfterClass
-  public static void stopNode() throws IOException {
-    if (node != null) {
+  public static void closeClient() {
+    if (http != null) {
       http.shutdownNow();
-      node.stop();
-      String log = node.log();
-      node.close();
-      home.delete();
-      for (String bad : List.of("AssertionError", "NotEntitled", "LEAK", "leak")) {
-        assertFalse(log, log.contains(bad));
-      }
     }
   }
 

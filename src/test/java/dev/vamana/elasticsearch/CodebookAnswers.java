@@ -24,6 +24,16 @@ final class CodebookAnswers {
     return (Map<?, ?>) all.get(0);
   }
 
+  /** Deletes all that are stored, also where an index names them. */
+  static void deleteAll(NodeClient client) throws IOException {
+    for (Object codebook : (List<?>) client.get("/_vamana/codebooks").get("codebooks")) {
+      Map<?, ?> entry = (Map<?, ?>) codebook;
+      if (entry.get("version") != null) {
+        client.delete("/_vamana/codebooks/" + entry.get("name") + "?force=true");
+      }
+    }
+  }
+
   static Map<?, ?> awaitState(NodeClient client, String name, String state)
       throws IOException, InterruptedException {
     return await(client, name, codebook -> state.equals(codebook.get("state")));

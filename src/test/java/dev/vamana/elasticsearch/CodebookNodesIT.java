@@ -4,8 +4,6 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
-import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -14,7 +12,8 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.After;
+import java.util.concurrent.TimeUnit;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /** One codebook from the documents of two nodes, one of which comes and goes. */
@@ -22,30 +21,10 @@ public class CodebookNodesIT {
   private static final int DIMS = 16;
   private static final TestVectors VECTORS = TestVectors.random(1_200, DIMS, 93);
 
-  private NodeHome firstHome;
-  private NodeHome secondHome;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.TWO_NODES;
+
   private RunningNode first;
   private RunningNode second;
-
-  @After
-  public void stopNodes() throws IOException {
-    for (RunningNode node : new RunningNode[] {second, first}) {
-      if (node != null) {
-        node.close();
-      }
-    }
-    for (NodeHome home : new NodeHome[] {firstHome, secondHome}) {
-      if (home != null) {
-        home.delete();
-      }
-    }
-  }
-
-  private NodeOptions joining() {
-    return PluginNode.options()
-        .withSetting("node.name", "second")
-        .withSetting("discovery.seed_hosts", first.transportAddress());
-  }
 
   private static void index(RunningNode node, int from, int to) throws IOException {
     new TestIndex(node.client(), "t").index(from, to, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
@@ -87,12 +66,8 @@ public class CodebookNodesIT {
 
   @Test
   public void testTwoNodes() throws Exception {
-    firstHome = PluginNode.home("first-codebook");
-    secondHome = PluginNode.home("second-codebook");
-    NodeOptions options = PluginNode.options().withSetting("node.name", "first");
-    first =
-        RunningNode.start(firstHome, options.withSetting("cluster.initial_master_nodes", "first"));
-    second = RunningNode.start(secondHome, joining());
+    first = CLUSTER.first();
+    second = CLUSTER.second();
     first
         .client()
         .put(
@@ -128,7 +103,7 @@ public class CodebookNodesIT {
     first.client().get("/_cluster/health?timeout=60s&wait_for_status=green");
     second.stop();
     first.client().post("/_vamana/codebooks/both/_train", "{\"index\": \"t\", \"field\": \"v\"}");
-    second = RunningNode.start(secondHome, joining());
+    second = CLUSTER.startLast();
     new TestIndex(second.client(), "t").awaitHealth("green");
     Map<?, ?> next = CodebookAnswers.only(second.client(), "both");
     assertEquals(2, next.get("version"));
@@ -139,5 +114,44 @@ public class CodebookNodesIT {
     index(second, 0, 100);
     Map<?, ?> again = CodebookAnswers.only(first.client(), "both");
     assertEquals(100, NodeClient.at(again, "sampling", "documents"));
+  }
+
+  /** The claim of a node that dies while it trains is void: another one may train. */
+  @Test
+  public void testNodeThatDiesWhileItTrains() throws Exception {
+    first = CLUSTER.first();
+    second = CLUSTER.second();
+    int dims = 64;
+    TestVectors vectors = TestVectors.random(6_000, dims, 94);
+    TestIndex index =
+        TestIndex.create(
+            first.client(),
+            "large",
+            "\"index.vamana.enabled\": true"
+                + ", \"index.vamana.graph_threshold\": 100000"
+                + ", \"index.unassigned.node_left.delayed_timeout\": \"0s\""
+                + ", \"index.number_of_replicas\": 1",
+            TestIndex.denseVector("v", "float", dims, "l2_norm", "hnsw"));
+    index.awaitHealth("green");
+    index.index(0, vectors.count(), doc -> "{\"v\": " + vectors.json(doc) + "}");
+    String path = "/_vamana/codebooks/orphan/_train";
+    String body = "{\"index\": \"large\", \"field\": \"v\"}";
+    second.client().post(path + "?wait_for_completion=false", body);
+    assertEquals("training", CodebookAnswers.only(first.client(), "orphan").get("state"));
+    NodeClient.Response refused = first.client().send("POST", path, body, "application/json");
+    assertEquals(refused.body(), 409, refused.status());
+    second.kill();
+    NodeClient.Response taken = null;
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (taken == null || (taken.status() != 200 && System.nanoTime() < end)) {
+      taken = first.client().send("POST", path, body, "application/json");
+    }
+    assertEquals(taken.body(), 200, taken.status());
+    Map<?, ?> ready = CodebookAnswers.only(first.client(), "orphan");
+    assertEquals("ready", ready.get("state"));
+    assertEquals(1, ready.get("version"));
+    second = CLUSTER.startLast();
+    assertEquals(ready, CodebookAnswers.only(second.client(), "orphan"));
+    first.client().delete("/_vamana/codebooks/orphan");
   }
 }

@@ -9,7 +9,6 @@ import static org.junit.Assume.assumeTrue;
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.datasets.VectorTable;
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /** Shared codebooks on a real node: from pipelines, from indices, imported, used and deleted. */
@@ -27,21 +27,18 @@ public class CodebooksIT {
   private static final int COUNT = 1_500;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 91);
 
-  private static NodeHome home;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
+
   private static RunningNode node;
 
   @BeforeClass
   public static void startNode() throws IOException {
-    home = PluginNode.home("codebooks");
-    node = RunningNode.start(home, PluginNode.options());
+    node = CLUSTER.first();
   }
 
   @AfterClass
-  public static void stopNode() throws IOException {
-    if (node != null) {
-      node.close();
-      home.delete();
-    }
+  public static void deleteCodebooks() throws IOException {
+    CodebookAnswers.deleteAll(node.client());
   }
 
   private static String source(int doc) {
@@ -147,8 +144,7 @@ public class CodebooksIT {
 
     assertRefused(409, "[fed]", "DELETE", "/_vamana/codebooks/fed", null);
 
-    node.stop();
-    node = RunningNode.start(home, PluginNode.options());
+    node = CLUSTER.restartLast();
     Map<?, ?> after = codebook("fed");
     assertEquals("ready", after.get("state"));
     assertEquals(ready.get("trained_at"), after.get("trained_at"));
@@ -213,8 +209,7 @@ public class CodebooksIT {
     index.index(0, 100, CodebooksIT::source);
     assertEquals(100, NodeClient.at(codebook("lost"), "sampling", "documents"));
     assertEquals(1024, NodeClient.at(codebook("lost"), "sampling", "min_documents"));
-    node.stop();
-    node = RunningNode.start(home, PluginNode.options());
+    node = CLUSTER.restartLast();
     assertRefused(404, "[lost]", "GET", "/_vamana/codebooks/lost", null);
     new TestIndex(node.client(), "lost").index(100, 130, CodebooksIT::source);
     assertEquals(30, NodeClient.at(codebook("lost"), "sampling", "documents"));

@@ -6,15 +6,13 @@ import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
-import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /** What may happen to an opted-in index while its node runs; searches are compared with exact. */
@@ -25,27 +23,13 @@ public class LifecycleIT {
   private static final TestVectors QUERIES = TestVectors.random(5, DIMS, 22);
   private static final IntPredicate LIVE = doc -> doc % 7 != 2;
 
-  private static NodeHome home;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
+
   private static RunningNode node;
 
   @BeforeClass
   public static void startNode() throws IOException {
-    home = PluginNode.home("lifecycle");
-    Path snapshots = home.root().resolve("snapshots");
-    node =
-        RunningNode.start(
-            home,
-            PluginNode.options()
-                .withSetting("path.repo", snapshots.toString())
-                .withSetting("vamana.build.threads", "2"));
-  }
-
-  @AfterClass
-  public static void stopNode() throws IOException {
-    if (node != null) {
-      node.close();
-      home.delete();
-    }
+    node = CLUSTER.first();
   }
 
   /** An index of all documents in several segments, some of them deleted. */
@@ -99,7 +83,7 @@ public class LifecycleIT {
   @Test
   public void testSnapshotAndRestore() throws IOException {
     TestIndex index = filled("kept", TestIndex.VAMANA);
-    String location = home.root().resolve("snapshots").toString();
+    String location = node.home().root().resolve("repository").toString();
     node.client()
         .put(
             "/_snapshot/backup",

@@ -80,7 +80,20 @@ public class NodeSettingsIT {
       assertEquals(1, occurrences(node.log(), SEARCHED_ON_THE_CPU));
       assertTrue(node.log(), node.log().contains(reason));
       assertNothingWasDenied(node);
+      NodeClient.Response wrong =
+          node.client().send("GET", "/_vamana/stats?no_such=1", null, "application/json");
+      assertEquals(wrong.body(), 400, wrong.status());
+      assertTrue(wrong.body(), wrong.body().contains("no_such"));
+      assertBuildPoolIsBoundedByProcessors(node);
     }
+  }
+
+  private static void assertBuildPoolIsBoundedByProcessors(RunningNode node) throws IOException {
+    Map<String, Object> info = node.client().get("/_nodes/_local/os,thread_pool");
+    Object only = ((Map<?, ?>) info.get("nodes")).values().iterator().next();
+    assertEquals(
+        NodeClient.at(only, "os", "allocated_processors"),
+        NodeClient.at(only, "thread_pool", VamanaPlugin.BUILD_POOL, "max"));
   }
 
   /** The policy has to name all that looking for a device takes. */
@@ -91,20 +104,6 @@ public class NodeSettingsIT {
             .filter(line -> line.toLowerCase(Locale.ROOT).contains("entitled"))
             .toList();
     assertEquals(List.of(), denied);
-  }
-
-  @Test
-  public void testNodesAreChosenByName() throws IOException {
-    try (RunningNode node = RunningNode.start(home, options("auto"))) {
-      onlyNode(node.client().get("/_vamana/_local/stats"));
-      onlyNode(node.client().get("/_vamana/vamana/stats?timeout=10s"));
-      Map<String, Object> none = node.client().get("/_vamana/absent/stats");
-      assertEquals(0, NodeClient.at(none, "_nodes", "total"));
-      NodeClient.Response wrong =
-          node.client().send("GET", "/_vamana/stats?no_such=1", null, "application/json");
-      assertEquals(wrong.body(), 400, wrong.status());
-      assertTrue(wrong.body(), wrong.body().contains("no_such"));
-    }
   }
 
   @Test
@@ -145,35 +144,6 @@ public class NodeSettingsIT {
     assertTrue(message, message.contains(range));
     if (!setting.contains("no_such")) {
       assertTrue(message, message.contains("[" + value + "]"));
-    }
-  }
-
-  @Test
-  public void testTwoNodesAnswerTogether() throws IOException {
-    NodeOptions first =
-        options("auto")
-            .withSetting("node.name", "first")
-            .withSetting("cluster.initial_master_nodes", "first");
-    NodeHome other = PluginNode.home("gpu-second");
-    try (RunningNode node1 = RunningNode.start(home, first)) {
-      NodeOptions second =
-          options("off")
-              .withSetting("node.name", "second")
-              .withSetting("discovery.seed_hosts", node1.transportAddress());
-      try (RunningNode node2 = RunningNode.start(other, second)) {
-        node1.client().get("/_cluster/health?wait_for_nodes=2&timeout=60s");
-        for (RunningNode asked : List.of(node1, node2)) {
-          Map<String, Object> stats = asked.client().get("/_vamana/stats");
-          assertEquals(2, NodeClient.at(stats, "_nodes", "successful"));
-          for (Object node : ((Map<?, ?>) stats.get("nodes")).values()) {
-            boolean isFirst = NodeClient.at(node, "name").equals("first");
-            assertEquals(isFirst ? "unavailable" : "off", NodeClient.at(node, "state", "state"));
-          }
-          onlyNode(asked.client().get("/_vamana/second/stats"));
-        }
-      }
-    } finally {
-      other.delete();
     }
   }
 }

@@ -3,13 +3,11 @@ package dev.vamana.elasticsearch;
 import static org.junit.Assert.assertEquals;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
-import dev.vamana.tools.node.NodeHome;
-import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import org.junit.After;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /** A primary and a replica of an opted-in index on two nodes. */
@@ -19,33 +17,15 @@ public class ReplicasIT {
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 41);
   private static final TestVectors QUERIES = TestVectors.random(5, DIMS, 42);
 
-  private NodeHome firstHome;
-  private NodeHome secondHome;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.TWO_NODES;
+
   private RunningNode first;
   private RunningNode second;
 
-  @After
-  public void stopNodes() throws IOException {
-    for (RunningNode node : new RunningNode[] {second, first}) {
-      if (node != null) {
-        node.close();
-      }
-    }
-    for (NodeHome home : new NodeHome[] {firstHome, secondHome}) {
-      if (home != null) {
-        home.delete();
-      }
-    }
-  }
-
   @Test
   public void testReplica() throws IOException {
-    firstHome = PluginNode.home("first");
-    secondHome = PluginNode.home("second");
-    NodeOptions options = PluginNode.options().withSetting("node.name", "first");
-    first =
-        RunningNode.start(firstHome, options.withSetting("cluster.initial_master_nodes", "first"));
-    second = RunningNode.start(secondHome, joining());
+    first = CLUSTER.first();
+    second = CLUSTER.second();
     TestIndex index =
         TestIndex.create(
             first.client(),
@@ -63,7 +43,7 @@ public class ReplicasIT {
     second.stop();
     index.index(2 * COUNT / 3, COUNT, ReplicasIT::source);
     index.forceMerge();
-    second = RunningNode.start(secondHome, joining());
+    second = CLUSTER.startLast();
     index.awaitHealth("green");
     assertBothAnswer(index, COUNT);
     index.forceMerge();
@@ -96,12 +76,6 @@ public class ReplicasIT {
       assertEquals(
           listed.toString(), 0, listed.stream().filter(row -> !row.endsWith("no_device")).count());
     }
-  }
-
-  private NodeOptions joining() {
-    return PluginNode.options()
-        .withSetting("node.name", "second")
-        .withSetting("discovery.seed_hosts", first.transportAddress());
   }
 
   private static String source(int doc) {

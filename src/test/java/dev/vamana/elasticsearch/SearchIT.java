@@ -5,7 +5,6 @@ import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.HashMap;
@@ -14,8 +13,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.IntPredicate;
-import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /**
@@ -34,14 +33,14 @@ public class SearchIT {
   private static final IntPredicate RED = LIVE.and(doc -> doc % 4 == 0);
   private static final IntPredicate RARE = LIVE.and(doc -> doc % 150 == 0);
 
-  private static NodeHome home;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
+
   private static RunningNode node;
   private static TestIndex shared;
 
   @BeforeClass
   public static void startNode() throws IOException {
-    home = PluginNode.home("search");
-    node = RunningNode.start(home, PluginNode.options().withSetting("vamana.build.threads", "3"));
+    node = CLUSTER.first();
     shared =
         TestIndex.create(
             node.client(),
@@ -71,14 +70,6 @@ public class SearchIT {
         VECTORS.json(COUNT - 1 - doc),
         doc % 4 == 0 ? "red" : "blue",
         doc % 150 == 0);
-  }
-
-  @AfterClass
-  public static void stopNode() throws IOException {
-    if (node != null) {
-      node.close();
-      home.delete();
-    }
   }
 
   private static Map<Integer, Double> scores(float[] query, IntPredicate accepted) {

@@ -6,15 +6,14 @@ import static org.junit.Assume.assumeTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
 
 /** What index settings, mappings, index modes and codecs make of an opted-in index, over HTTP. */
@@ -25,30 +24,13 @@ public class SettingsIT {
 
   private static final String CODEBOOK = "\"index.vamana.codebook.v\": \"none\"";
 
-  private static NodeHome home;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
+
   private static RunningNode node;
 
   @BeforeClass
   public static void startNode() throws IOException {
-    home = PluginNode.home("settings");
-    node = RunningNode.start(home, PluginNode.options());
-  }
-
-  @AfterClass
-  public static void stopNode() throws IOException {
-    if (node != null) {
-      node.close();
-      home.delete();
-    }
-  }
-
-  @Test
-  public void testPoolIsBoundedByProcessors() throws IOException {
-    Map<String, Object> info = node.client().get("/_nodes/_local/os,thread_pool");
-    Object only = ((Map<?, ?>) info.get("nodes")).values().iterator().next();
-    assertEquals(
-        NodeClient.at(only, "os", "allocated_processors"),
-        NodeClient.at(only, "thread_pool", VamanaPlugin.BUILD_POOL, "max"));
+    node = CLUSTER.first();
   }
 
   @Test
@@ -117,6 +99,43 @@ public class SettingsIT {
       String start = "Invalid value [none] for setting [index.vamana.codebook.v]: that field ";
       assertTrue(answer.body(), answer.body().contains(start));
     }
+  }
+
+  @Test
+  public void testCodebooksOfClosedIndicesAreCheckedToo() throws IOException {
+    String properties =
+        TestIndex.denseVector("b", "byte", DIMS, "l2_norm", "hnsw")
+            + ", \"t\": {\"type\": \"text\"}, "
+            + hnsw();
+    TestIndex index = TestIndex.create(node.client(), "recoded", TestIndex.VAMANA, properties);
+    index.close();
+    for (String[] refused :
+        new String[][] {
+          {"b", "that field has element_type [byte], expected [float] or [bfloat16]"},
+          {"t", "that field is of type [text], expected [dense_vector]"},
+        }) {
+      for (String key : new String[] {"index.vamana.codebook.", "vamana.codebook."}) {
+        String body = "{\"" + key + refused[0] + "\": \"none\"}";
+        NodeClient.Response response =
+            node.client().send("PUT", "/reco*/_settings", body, "application/json");
+        assertEquals(response.body(), 400, response.status());
+        String setting = "[none] for setting [index.vamana.codebook." + refused[0] + "]: ";
+        String reason = (String) NodeClient.at(response.json(), "error", "reason");
+        assertEquals("Invalid value " + setting + refused[1], reason);
+      }
+    }
+    index.set(CODEBOOK);
+    index.set("\"index.vamana.codebook.v\": null");
+    String wrong = "{\"index.vamana.codebook.v\": \"Upper\"}";
+    assertEquals(
+        400, node.client().send("PUT", "/recoded/_settings", wrong, "application/json").status());
+    assertEquals(
+        404,
+        node.client()
+            .send("PUT", "/absent/_settings", "{" + CODEBOOK + "}", "application/json")
+            .status());
+    index.open();
+    node.client().delete("/recoded");
   }
 
   /** No codebook of that name exists: segments train their own, and the log says so once. */
@@ -279,7 +298,7 @@ public class SettingsIT {
 
   @Test
   public void testBestCompression() throws IOException {
-    assumeTrue("libzstd is not installed", home.hasZstd());
+    assumeTrue("libzstd is not installed", node.home().hasZstd());
     assertNearest("codec-best", "\"index.codec\": \"best_compression\"", "");
   }
 

@@ -5,8 +5,6 @@ import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
-import dev.vamana.tools.node.NodeHome;
-import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.HashMap;
@@ -16,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.AfterClass;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.FixMethodOrder;
 import org.junit.Test;
 import org.junit.runners.MethodSorters;
@@ -32,29 +30,15 @@ public class TwoNodesIT {
   private static final int K = 10;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 101);
 
-  private static NodeHome firstHome;
-  private static NodeHome secondHome;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.TWO_NODES;
+
   private static RunningNode first;
   private static RunningNode second;
 
   @BeforeClass
   public static void startNodes() throws IOException {
-    firstHome = PluginNode.home("one");
-    secondHome = PluginNode.home("two");
-    NodeOptions options = PluginNode.options();
-    first =
-        RunningNode.start(
-            firstHome,
-            options
-                .withSetting("node.name", "one")
-                .withSetting("cluster.initial_master_nodes", "one"));
-    second =
-        RunningNode.start(
-            secondHome,
-            options
-                .withSetting("node.name", "two")
-                .withSetting("discovery.seed_hosts", first.transportAddress()));
-    first.client().get("/_cluster/health?wait_for_nodes=2&timeout=60s");
+    first = CLUSTER.first();
+    second = CLUSTER.second();
     TestIndex index =
         TestIndex.create(
             first.client(),
@@ -66,20 +50,6 @@ public class TwoNodesIT {
             TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
     index.awaitHealth("green");
     index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
-  }
-
-  @AfterClass
-  public static void stopNodes() throws IOException {
-    for (RunningNode node : new RunningNode[] {second, first}) {
-      if (node != null) {
-        node.close();
-      }
-    }
-    for (NodeHome home : new NodeHome[] {firstHome, secondHome}) {
-      if (home != null) {
-        home.delete();
-      }
-    }
   }
 
   private static String body(String more) {
@@ -96,11 +66,18 @@ public class TwoNodesIT {
   public void test1StatisticsOfBoth() throws IOException {
     for (RunningNode asked : List.of(first, second)) {
       Map<?, ?> nodes = (Map<?, ?>) asked.client().get("/_vamana/stats").get("nodes");
-      Set<Object> names = new HashSet<>();
-      nodes.values().forEach(node -> names.add(NodeClient.at(node, "name")));
-      assertEquals(Set.of("one", "two"), names);
-      Map<String, Object> other = asked.client().get("/_vamana/two/stats");
-      assertEquals(1, NodeClient.at(other, "_nodes", "successful"));
+      Map<Object, Object> states = new HashMap<>();
+      nodes
+          .values()
+          .forEach(
+              node ->
+                  states.put(NodeClient.at(node, "name"), NodeClient.at(node, "state", "state")));
+      assertEquals(Map.of("first", "unavailable", "second", "off"), states);
+      for (String path : List.of("/_vamana/_local/stats", "/_vamana/second/stats?timeout=10s")) {
+        assertEquals(1, NodeClient.at(asked.client().get(path), "_nodes", "successful"));
+      }
+      Map<String, Object> none = asked.client().get("/_vamana/absent/stats");
+      assertEquals(0, NodeClient.at(none, "_nodes", "total"));
     }
   }
 

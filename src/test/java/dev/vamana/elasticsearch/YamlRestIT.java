@@ -7,9 +7,6 @@ import dev.vamana.elasticsearch.yaml.InjectedSettings;
 import dev.vamana.elasticsearch.yaml.Suite;
 import dev.vamana.elasticsearch.yaml.SuiteRunner;
 import dev.vamana.elasticsearch.yaml.Suites;
-import dev.vamana.tools.node.NodeHome;
-import dev.vamana.tools.node.NodeOptions;
-import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -18,7 +15,9 @@ import java.util.List;
 import org.junit.AfterClass;
 import org.junit.AssumptionViolatedException;
 import org.junit.BeforeClass;
+import org.junit.ClassRule;
 import org.junit.Test;
+import org.junit.rules.ExternalResource;
 import org.junit.runner.RunWith;
 import org.junit.runners.Parameterized;
 import org.junit.runners.Parameterized.Parameters;
@@ -39,8 +38,11 @@ public class YamlRestIT {
   private static final String CLUSTER = System.getProperty("tests.yaml.cluster", "");
   private static final String WANTED = System.getProperty("tests.yaml.include", "");
 
-  private static NodeHome home;
-  private static RunningNode node;
+  /** Nothing is started where the tests go to a cluster that runs. */
+  @ClassRule
+  public static final ExternalResource NODES =
+      CLUSTER.isEmpty() ? SharedCluster.ONE_NODE : new ExternalResource() {};
+
   private static SuiteRunner runner;
 
   private final Case test;
@@ -106,31 +108,17 @@ public class YamlRestIT {
 
   @BeforeClass
   public static void start() throws IOException {
-    if (CLUSTER.isEmpty()) {
-      home = PluginNode.home("yaml");
-      // Tests of Elasticsearch ask for features that only nodes under test tell of.
-      NodeOptions options =
-          PluginNode.options()
-              .withSetting("path.repo", home.root().resolve("repository").toString())
-              .withSetting("node.attr.testattr", "test")
-              .withJvmArguments("-Dtests.testfeatures.enabled=true");
-      node = RunningNode.start(home, options);
-      runner = new SuiteRunner(node.httpUri());
-    } else {
-      runner = new SuiteRunner(URI.create("http://" + CLUSTER));
-    }
+    URI cluster =
+        CLUSTER.isEmpty()
+            ? SharedCluster.ONE_NODE.first().httpUri()
+            : URI.create("http://" + CLUSTER);
+    runner = new SuiteRunner(cluster);
   }
 
   @AfterClass
   public static void stop() throws IOException {
     if (runner != null) {
       runner.close();
-    }
-    if (node != null) {
-      node.close();
-    }
-    if (home != null) {
-      home.delete();
     }
   }
 

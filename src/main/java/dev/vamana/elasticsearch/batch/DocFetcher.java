@@ -3,7 +3,6 @@ package dev.vamana.elasticsearch.batch;
 import java.io.IOException;
 import java.util.Arrays;
 import org.elasticsearch.action.ActionListener;
-import org.elasticsearch.action.search.SearchType;
 import org.elasticsearch.search.RescoreDocIds;
 import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchService;
@@ -87,29 +86,7 @@ final class DocFetcher {
     for (FieldAndFormat field : request.fetch().fields()) {
       source.fetchField(field);
     }
-    ShardSearchRequest search =
-        new ShardSearchRequest(
-            target.names(),
-            target.shardId(),
-            0,
-            1,
-            SearchType.QUERY_THEN_FETCH,
-            source,
-            null,
-            target.aliasFilter(),
-            1f,
-            true,
-            null,
-            request.nowMillis(),
-            null,
-            request.reader(),
-            null,
-            ShardSearches.NO_CHECKPOINT,
-            SearchService.NO_TIMEOUT,
-            false,
-            target.splits(),
-            null,
-            true);
+    ShardSearchRequest search = target.standard(source, request.reader(), request.nowMillis());
     return new ShardFetchSearchRequest(
         target.names(),
         request.reader(),

@@ -4,12 +4,17 @@ import java.io.IOException;
 import java.util.Map;
 import org.elasticsearch.action.IndicesRequest;
 import org.elasticsearch.action.OriginalIndices;
+import org.elasticsearch.action.search.SearchType;
 import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.cluster.routing.SplitShardCountSummary;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.index.shard.ShardId;
+import org.elasticsearch.search.SearchService;
+import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.search.internal.AliasFilter;
+import org.elasticsearch.search.internal.ShardSearchContextId;
+import org.elasticsearch.search.internal.ShardSearchRequest;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.tasks.TaskId;
 import org.elasticsearch.transport.AbstractTransportRequest;
@@ -38,6 +43,38 @@ abstract class ShardRequest extends AbstractTransportRequest implements IndicesR
           OriginalIndices.readOriginalIndices(in),
           AliasFilter.readFrom(in),
           new SplitShardCountSummary(in));
+    }
+
+    /**
+     * The request of a standard search of this shard.
+     *
+     * @param source what it asks for, or null for nothing
+     * @param reader the open reader that it searches, or null for a new one
+     */
+    ShardSearchRequest standard(
+        SearchSourceBuilder source, ShardSearchContextId reader, long nowMillis) {
+      return new ShardSearchRequest(
+          names,
+          shardId,
+          0,
+          1,
+          SearchType.QUERY_THEN_FETCH,
+          source,
+          null,
+          aliasFilter,
+          1f,
+          true,
+          null,
+          nowMillis,
+          null,
+          reader,
+          null,
+          ShardSearches.NO_CHECKPOINT,
+          SearchService.NO_TIMEOUT,
+          false,
+          splits,
+          null,
+          true);
     }
 
     void writeTo(StreamOutput out) throws IOException {

@@ -159,13 +159,21 @@ final class ShardSearches {
       BatchSearchTask task,
       BooleanSupplier outOfTime)
       throws IOException {
-    try (OpenShard shard = OpenShard.of(service, target.shardId(), reader, task)) {
+    int vectors = query.vectors().count();
+    try (OpenShard shard = OpenShard.of(service, target.shardId(), reader, task);
+        SearchCount count =
+            SearchCount.begin(
+                service,
+                shard.reader().indexShard(),
+                target.standard(null, null, query.nowMillis()),
+                vectors)) {
       VectorSearch search = new VectorSearch(shard.searcher(), threads, task, outOfTime);
       ScoreDoc[][] hits = search(shard, target, query, search);
       if (search.timedOut() && query.allowPartial() == false) {
         throw new SearchTimeoutException(
             new SearchShardTarget(null, target.shardId(), null), "Time exceeded");
       }
+      count.succeeded();
       return new ShardQueryResponse(ShardHits.of(hits), search.timedOut(), reader, null);
     }
   }

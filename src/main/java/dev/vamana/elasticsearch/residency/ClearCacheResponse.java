@@ -3,15 +3,11 @@ package dev.vamana.elasticsearch.residency;
 import java.io.IOException;
 import java.util.List;
 import org.elasticsearch.action.support.DefaultShardOperationFailedException;
-import org.elasticsearch.action.support.broadcast.BroadcastResponse;
 import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /** What was taken from the devices. */
-public final class ClearCacheResponse extends BroadcastResponse {
-
-  private final List<ShardCleared> shards;
+public final class ClearCacheResponse extends ShardsResponse<ShardCleared> {
 
   ClearCacheResponse(
       int total,
@@ -19,30 +15,21 @@ public final class ClearCacheResponse extends BroadcastResponse {
       int failed,
       List<ShardCleared> shards,
       List<DefaultShardOperationFailedException> failures) {
-    super(total, successful, failed, failures);
-    this.shards = List.copyOf(shards);
+    super(total, successful, failed, shards, failures);
   }
 
   /** Reads what {@link #writeTo} wrote. */
   public ClearCacheResponse(StreamInput in) throws IOException {
-    super(in);
-    shards = in.readCollectionAsImmutableList(ShardCleared::new);
+    super(in, ShardCleared::new);
   }
 
   /** Device memory that is free now, or when launches that use it end. */
   public long freedBytes() {
-    return shards.stream().mapToLong(ShardCleared::freedBytes).sum();
+    return shards().stream().mapToLong(ShardCleared::freedBytes).sum();
   }
 
   @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    super.writeTo(out);
-    out.writeCollection(shards);
-  }
-
-  @Override
-  protected void addCustomXContentFields(XContentBuilder json, Params params) throws IOException {
+  void writeTotals(XContentBuilder json) throws IOException {
     json.field("freed_bytes", freedBytes());
-    ShardResult.write(json, shards);
   }
 }

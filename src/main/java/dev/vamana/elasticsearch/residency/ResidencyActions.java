@@ -19,6 +19,9 @@ public final class ResidencyActions {
 
   /** REST handlers. */
   public static List<RestHandler> restHandlers() {
-    return List.of(new RestWarmupAction(), new RestClearCacheAction());
+    return List.of(
+        new RestWarmupAction(),
+        new RestShardsAction<>(
+            "clear_cache", TransportClearCacheAction.TYPE, ClearCacheRequest::new));
   }
 }

@@ -1,15 +1,13 @@
 package dev.vamana.elasticsearch.residency;
 
-import java.io.IOException;
+import dev.vamana.elasticsearch.shards.ShardsAction;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.cluster.ClusterState;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
 import org.elasticsearch.indices.IndicesService;
@@ -34,22 +32,18 @@ public final class TransportClearCacheAction
       ActionFilters filters,
       ProjectResolver projects,
       IndexNameExpressionResolver names) {
-    super(TYPE, cluster, transport, indices, filters, projects, names, ClearCacheRequest::new);
+    super(
+        new Messages<>(TYPE, ClearCacheRequest::new, ShardCleared::new, ClearCacheResponse::new),
+        cluster,
+        transport,
+        indices,
+        filters,
+        projects,
+        names);
   }
 
   @Override
-  protected ShardCleared readShardResult(StreamInput in) throws IOException {
-    return new ShardCleared(in);
-  }
-
-  @Override
-  protected ResponseFactory<ClearCacheResponse, ShardCleared> getResponseFactory(
-      ClearCacheRequest request, ClusterState state) {
-    return ClearCacheResponse::new;
-  }
-
-  @Override
-  void shardOperation(
+  protected void shardOperation(
       ClearCacheRequest request,
       ShardRouting routing,
       IndexShard shard,

@@ -1,16 +1,14 @@
 package dev.vamana.elasticsearch.residency;
 
-import java.io.IOException;
+import dev.vamana.elasticsearch.shards.ShardsAction;
 import java.util.concurrent.Executor;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.cluster.ClusterState;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
@@ -42,24 +40,20 @@ public final class TransportWarmupAction
       ActionFilters filters,
       ProjectResolver projects,
       IndexNameExpressionResolver names) {
-    super(TYPE, cluster, transport, indices, filters, projects, names, WarmupRequest::new);
+    super(
+        new Messages<>(TYPE, WarmupRequest::new, ShardWarmth::new, WarmupResponse::new),
+        cluster,
+        transport,
+        indices,
+        filters,
+        projects,
+        names);
     this.threads = transport.getThreadPool();
     this.executor = threads.executor(ThreadPool.Names.MANAGEMENT);
   }
 
   @Override
-  protected ShardWarmth readShardResult(StreamInput in) throws IOException {
-    return new ShardWarmth(in);
-  }
-
-  @Override
-  protected ResponseFactory<WarmupResponse, ShardWarmth> getResponseFactory(
-      WarmupRequest request, ClusterState state) {
-    return WarmupResponse::new;
-  }
-
-  @Override
-  void shardOperation(
+  protected void shardOperation(
       WarmupRequest request,
       ShardRouting routing,
       IndexShard shard,

@@ -1,20 +1,16 @@
 package dev.vamana.elasticsearch.residency;
 
+import dev.vamana.elasticsearch.shards.ShardsRequest;
 import java.io.IOException;
 import java.util.Locale;
-import java.util.Map;
 import org.elasticsearch.action.ActionRequestValidationException;
 import org.elasticsearch.action.ValidateActions;
-import org.elasticsearch.action.support.broadcast.BroadcastRequest;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.core.TimeValue;
-import org.elasticsearch.tasks.CancellableTask;
-import org.elasticsearch.tasks.Task;
-import org.elasticsearch.tasks.TaskId;
 
 /** Asks the nodes that hold indices to bring their segments to the device. */
-public final class WarmupRequest extends BroadcastRequest<WarmupRequest> {
+public final class WarmupRequest extends ShardsRequest<WarmupRequest> {
 
   /** How long to wait for uploads unless the request says so. */
   public static final TimeValue DEFAULT_TIMEOUT = TimeValue.timeValueMinutes(1);
@@ -83,12 +79,6 @@ public final class WarmupRequest extends BroadcastRequest<WarmupRequest> {
 
   @Override
   public String getDescription() {
-    return "indices[" + String.join(",", indices()) + "], timeout[" + uploadTimeout + "]";
-  }
-
-  @Override
-  public Task createTask(
-      long id, String type, String action, TaskId parent, Map<String, String> headers) {
-    return new CancellableTask(id, type, action, getDescription(), parent, headers);
+    return super.getDescription() + ", timeout[" + uploadTimeout + "]";
   }
 }

@@ -4,15 +4,11 @@ import dev.vamana.search.DevicePresence;
 import java.io.IOException;
 import java.util.List;
 import org.elasticsearch.action.support.DefaultShardOperationFailedException;
-import org.elasticsearch.action.support.broadcast.BroadcastResponse;
 import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /** Where the segments of indices are after a warm-up. */
-public final class WarmupResponse extends BroadcastResponse {
-
-  private final List<ShardWarmth> shards;
+public final class WarmupResponse extends ShardsResponse<ShardWarmth> {
 
   WarmupResponse(
       int total,
@@ -20,34 +16,26 @@ public final class WarmupResponse extends BroadcastResponse {
       int failed,
       List<ShardWarmth> shards,
       List<DefaultShardOperationFailedException> failures) {
-    super(total, successful, failed, failures);
-    this.shards = List.copyOf(shards);
+    super(total, successful, failed, shards, failures);
   }
 
   /** Reads what {@link #writeTo} wrote. */
   public WarmupResponse(StreamInput in) throws IOException {
-    super(in);
-    shards = in.readCollectionAsImmutableList(ShardWarmth::new);
+    super(in, ShardWarmth::new);
   }
 
   /** Where each segment is, of all copies that answered. */
   public List<SegmentReport> segments() {
-    return shards.stream().flatMap(shard -> shard.segments().stream()).toList();
+    return shards().stream().flatMap(shard -> shard.segments().stream()).toList();
   }
 
   /** Whether the time was over before all uploads were. */
   public boolean timedOut() {
-    return shards.stream().anyMatch(ShardWarmth::timedOut);
+    return shards().stream().anyMatch(ShardWarmth::timedOut);
   }
 
   @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    super.writeTo(out);
-    out.writeCollection(shards);
-  }
-
-  @Override
-  protected void addCustomXContentFields(XContentBuilder json, Params params) throws IOException {
+  void writeTotals(XContentBuilder json) throws IOException {
     json.field("timed_out", timedOut());
     List<SegmentReport> segments = segments();
     json.startObject("segments");
@@ -60,6 +48,5 @@ public final class WarmupResponse extends BroadcastResponse {
     json.field(
         "device_bytes",
         segments.stream().mapToLong(segment -> segment.presence().deviceBytes()).sum());
-    ShardResult.write(json, shards);
   }
 }

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.segments;
 
+import dev.vamana.elasticsearch.shards.ShardsAction;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -7,17 +8,12 @@ import java.util.function.Predicate;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.broadcast.node.TransportBroadcastByNodeAction;
-import org.elasticsearch.cluster.ClusterState;
-import org.elasticsearch.cluster.block.ClusterBlockException;
-import org.elasticsearch.cluster.block.ClusterBlockLevel;
+import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.routing.ShardRouting;
-import org.elasticsearch.cluster.routing.ShardsIterator;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
@@ -25,20 +21,16 @@ import org.elasticsearch.indices.IndicesService;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.tasks.CancellableTask;
 import org.elasticsearch.tasks.Task;
-import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
 /** Collects the vector fields of segments from all copies of shards. */
 public final class TransportSegmentsAction
-    extends TransportBroadcastByNodeAction<
-        SegmentsRequest, SegmentsResponse, SegmentsResponse.OfShard, Void> {
+    extends ShardsAction<SegmentsRequest, SegmentsResponse, SegmentsResponse.OfShard> {
 
   /** The action; whoever may monitor an index may use it. */
   public static final ActionType<SegmentsResponse> TYPE =
       new ActionType<>("indices:monitor/vamana/segments");
 
-  private final IndicesService indices;
-  private final ProjectResolver projects;
   private final OptedIn optedIn;
 
   /**
@@ -65,64 +57,40 @@ public final class TransportSegmentsAction
       IndexNameExpressionResolver resolver,
       OptedIn optedIn) {
     super(
-        TYPE.name(),
+        new Messages<>(
+            TYPE,
+            SegmentsRequest::new,
+            SegmentsResponse.OfShard::new,
+            TransportSegmentsAction::response),
         cluster,
         transport,
+        indices,
         filters,
-        resolver,
-        SegmentsRequest::new,
-        transport.getThreadPool().executor(ThreadPool.Names.MANAGEMENT));
-    this.indices = indices;
-    this.projects = projects;
+        projects,
+        resolver);
     this.optedIn = optedIn;
   }
 
-  @Override
-  protected SegmentsRequest readRequestFrom(StreamInput in) throws IOException {
-    return new SegmentsRequest(in);
-  }
-
-  @Override
-  protected SegmentsResponse.OfShard readShardResult(StreamInput in) throws IOException {
-    return new SegmentsResponse.OfShard(in);
-  }
-
-  @Override
-  protected ResponseFactory<SegmentsResponse, SegmentsResponse.OfShard> getResponseFactory(
-      SegmentsRequest request, ClusterState state) {
-    return (total, successful, failed, results, failures) ->
-        new SegmentsResponse(
-            total,
-            successful,
-            failed,
-            failures,
-            results.stream().flatMap(result -> result.segments().stream()).toList());
-  }
-
-  @Override
-  protected ShardsIterator shards(ClusterState state, SegmentsRequest request, String[] names) {
-    return state.routingTable(projects.getProjectId()).allShards(names);
-  }
-
-  @Override
-  protected ClusterBlockException checkGlobalBlock(ClusterState state, SegmentsRequest request) {
-    return state.blocks().globalBlockedException(ClusterBlockLevel.METADATA_READ);
-  }
-
-  @Override
-  protected ClusterBlockException checkRequestBlock(
-      ClusterState state, SegmentsRequest request, String[] names) {
-    return state
-        .blocks()
-        .indicesBlockedException(projects.getProjectId(), ClusterBlockLevel.METADATA_READ, names);
+  private static SegmentsResponse response(
+      int total,
+      int successful,
+      int failed,
+      List<SegmentsResponse.OfShard> results,
+      List<DefaultShardOperationFailedException> failures) {
+    return new SegmentsResponse(
+        total,
+        successful,
+        failed,
+        failures,
+        results.stream().flatMap(result -> result.segments().stream()).toList());
   }
 
   @Override
   protected void shardOperation(
       SegmentsRequest request,
       ShardRouting routing,
+      IndexShard shard,
       Task task,
-      Void context,
       ActionListener<SegmentsResponse.OfShard> listener) {
     ActionListener.completeWith(
         listener,
@@ -130,12 +98,12 @@ public final class TransportSegmentsAction
           if (task instanceof CancellableTask cancellable) {
             cancellable.ensureNotCancelled();
           }
-          return segments(routing);
+          return segments(routing, shard);
         });
   }
 
-  private SegmentsResponse.OfShard segments(ShardRouting routing) throws IOException {
-    IndexShard shard = indices.indexServiceSafe(routing.index()).getShard(routing.shardId().id());
+  private SegmentsResponse.OfShard segments(ShardRouting routing, IndexShard shard)
+      throws IOException {
     DiscoveryNode node = clusterService.localNode();
     FieldSegment.ShardCopy copy =
         new FieldSegment.ShardCopy(

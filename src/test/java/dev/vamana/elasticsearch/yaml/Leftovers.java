@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.yaml;
 
 import java.io.IOException;
+import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,16 +10,17 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Removes what a test has left in a cluster: indices, templates, pipelines and cluster settings.
- * What was there before stays. Anything else is up to the test's teardown.
+ * Removes what a test has left in a cluster: indices, templates, pipelines, snapshot repositories
+ * and cluster settings. What was there before stays. Anything else is up to the test's teardown.
  */
-final class Leftovers {
+public final class Leftovers implements AutoCloseable {
   private final RestClient client;
   private final Set<String> indices;
   private final Set<String> legacyTemplates;
   private final Set<String> templates;
   private final Set<String> components;
   private final Set<String> pipelines;
+  private final Set<String> repositories;
   private final Map<String, Object> settings;
 
   private Leftovers(RestClient client) throws IOException {
@@ -29,7 +31,17 @@ final class Leftovers {
     templates = listed("index_template");
     components = listed("component_template");
     pipelines = names("/_ingest/pipeline");
+    repositories = names("/_snapshot");
     settings = settings();
+  }
+
+  /**
+   * Remembers what is there before any test.
+   *
+   * @param node address of a node, such as {@code http://127.0.0.1:9200}
+   */
+  public static Leftovers before(URI node) throws IOException {
+    return before(new RestClient(node));
   }
 
   /** Remembers what is there before any test. */
@@ -38,12 +50,13 @@ final class Leftovers {
   }
 
   /** Removes what was not there; to be called after each test. */
-  void remove() throws IOException {
+  public void remove() throws IOException {
     delete("/", fresh(indices(), indices));
     delete("/_index_template/", fresh(listed("index_template"), templates));
     delete("/_component_template/", fresh(listed("component_template"), components));
     delete("/_template/", fresh(names("/_template"), legacyTemplates));
     delete("/_ingest/pipeline/", fresh(names("/_ingest/pipeline"), pipelines));
+    delete("/_snapshot/", fresh(names("/_snapshot"), repositories));
     Map<String, Object> now = settings();
     if (!now.equals(settings)) {
       client.call("PUT", "/_cluster/settings", Content.json(reset(now)));
@@ -108,5 +121,28 @@ final class Leftovers {
 
   private Map<String, Object> object(String path) throws IOException {
     return Content.object(client.call("GET", path, null), path);
+  }
+
+  private Leftovers(RestClient client, Leftovers other) {
+    this.client = client;
+    indices = other.indices;
+    legacyTemplates = other.legacyTemplates;
+    templates = other.templates;
+    components = other.components;
+    pipelines = other.pipelines;
+    repositories = other.repositories;
+    settings = other.settings;
+  }
+
+  /** The same memory of the same cluster, a node of which has another address now. */
+  public Leftovers at(URI node) {
+    close();
+    return new Leftovers(new RestClient(node), this);
+  }
+
+  /** Ends the connections. */
+  @Override
+  public void close() {
+    client.close();
   }
 }

@@ -29,6 +29,7 @@ final class Prerequisite {
           "skip_os",
           "stash_in_key",
           "stash_in_path",
+          "stash_path_replace",
           "transform_and_set",
           "warnings",
           "warnings_regex",

@@ -24,6 +24,7 @@ interface Step {
     return switch (kind) {
       case "do" -> DoStep.parse(argument);
       case "set" -> Keeping.set(argument);
+      case "eventually" -> EventuallyStep.parse(argument);
       case "transform_and_set" -> Keeping.transformAndSet(argument);
       default -> Assertions.parse(kind, argument);
     };

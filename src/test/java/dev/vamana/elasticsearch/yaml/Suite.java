@@ -127,11 +127,17 @@ public record Suite(String name, Section setup, Section teardown, List<Section> 
     all.add(teardown);
     for (Section section : all) {
       for (PlacedStep placed : section.steps()) {
-        if (placed.step() instanceof DoStep call) {
-          apis.add(call.api());
-        }
+        addApis(placed.step(), apis);
       }
     }
     return apis;
+  }
+
+  private static void addApis(Step step, Set<String> apis) {
+    if (step instanceof DoStep call) {
+      apis.add(call.api());
+    } else if (step instanceof EventuallyStep eventually) {
+      eventually.steps().forEach(inside -> addApis(inside, apis));
+    }
   }
 }

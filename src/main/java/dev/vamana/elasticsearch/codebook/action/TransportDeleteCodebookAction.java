@@ -9,7 +9,6 @@ import org.elasticsearch.ElasticsearchStatusException;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.HandledTransportAction;
 import org.elasticsearch.action.support.master.AcknowledgedResponse;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
@@ -24,7 +23,7 @@ import org.elasticsearch.transport.TransportService;
 
 /** Deletes a codebook, its samples, and what nodes have of it in memory. */
 public final class TransportDeleteCodebookAction
-    extends HandledTransportAction<DeleteCodebookRequest, AcknowledgedResponse> {
+    extends CodebookAction<DeleteCodebookRequest, AcknowledgedResponse> {
 
   /** The action. */
   public static final ActionType<AcknowledgedResponse> TYPE =
@@ -32,8 +31,6 @@ public final class TransportDeleteCodebookAction
 
   private static final String INDEX_SETTING = "index.vamana.codebook.";
 
-  private final CodebookStore store;
-  private final Trainer trainer;
   private final ClusterService cluster;
   private final Client client;
 
@@ -47,14 +44,7 @@ public final class TransportDeleteCodebookAction
       Client client,
       CodebookStore store,
       Trainer trainer) {
-    super(
-        TYPE.name(),
-        transport,
-        filters,
-        DeleteCodebookRequest::new,
-        threads.executor(ThreadPool.Names.MANAGEMENT));
-    this.store = store;
-    this.trainer = trainer;
+    super(TYPE, transport, filters, threads, DeleteCodebookRequest::new, store, trainer);
     this.cluster = cluster;
     this.client = new OriginSettingClient(client, CodebookIndex.ORIGIN);
   }
@@ -67,27 +57,28 @@ public final class TransportDeleteCodebookAction
         client,
         listener.delegateFailureAndWrap(
             (l, samples) ->
-                store.find(
-                    name,
-                    l.delegateFailureAndWrap(
-                        (next, found) -> {
-                          if (!found.exists() && !samples.containsKey(name)) {
-                            throw TransportGetCodebooksAction.unknown(name);
-                          }
-                          if (!request.force()) {
-                            refuseIfUsed(name);
-                          }
-                          delete(name, found, next);
-                        }))));
+                store()
+                    .find(
+                        name,
+                        l.delegateFailureAndWrap(
+                            (next, found) -> {
+                              if (!found.exists() && !samples.containsKey(name)) {
+                                throw TransportGetCodebooksAction.unknown(name);
+                              }
+                              if (!request.force()) {
+                                refuseIfUsed(name);
+                              }
+                              delete(name, found, next);
+                            }))));
   }
 
   private void delete(
       String name, CodebookStore.Found found, ActionListener<AcknowledgedResponse> listener) {
     ActionListener<Void> gone =
         listener.delegateFailureAndWrap(
-            (l, none) -> trainer.reload(name, l.map(done -> AcknowledgedResponse.TRUE)));
+            (l, none) -> trainer().reload(name, l.map(done -> AcknowledgedResponse.TRUE)));
     if (found.exists()) {
-      store.delete(found, gone);
+      store().delete(found, gone);
     } else {
       gone.onResponse(null);
     }

@@ -17,7 +17,6 @@ import org.elasticsearch.ResourceNotFoundException;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.HandledTransportAction;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
 import org.elasticsearch.common.regex.Regex;
@@ -28,14 +27,12 @@ import org.elasticsearch.transport.TransportService;
 
 /** Answers which codebooks there are, and how far they are. */
 public final class TransportGetCodebooksAction
-    extends HandledTransportAction<GetCodebooksRequest, CodebooksResponse> {
+    extends CodebookAction<GetCodebooksRequest, CodebooksResponse> {
 
   /** The action; whoever may monitor the cluster may use it. */
   public static final ActionType<CodebooksResponse> TYPE =
       new ActionType<>("cluster:monitor/vamana/codebooks/get");
 
-  private final CodebookStore store;
-  private final Trainer trainer;
   private final Client client;
 
   /** Called by the node. */
@@ -47,14 +44,7 @@ public final class TransportGetCodebooksAction
       Client client,
       CodebookStore store,
       Trainer trainer) {
-    super(
-        TYPE.name(),
-        transport,
-        filters,
-        GetCodebooksRequest::new,
-        threads.executor(ThreadPool.Names.MANAGEMENT));
-    this.store = store;
-    this.trainer = trainer;
+    super(TYPE, transport, filters, threads, GetCodebooksRequest::new, store, trainer);
     this.client = new OriginSettingClient(client, CodebookIndex.ORIGIN);
   }
 
@@ -68,23 +58,24 @@ public final class TransportGetCodebooksAction
               if (request.data()) {
                 one(request.names().get(0), samples, l);
               } else {
-                store.list(l.map(entries -> answer(request.names(), entries, samples)));
+                store().list(l.map(entries -> answer(request.names(), entries, samples)));
               }
             }));
   }
 
   private void one(
       String name, Map<String, SampleStatus> samples, ActionListener<CodebooksResponse> listener) {
-    store.find(
-        name,
-        listener.map(
-            found -> {
-              if (!found.exists() && !samples.containsKey(name)) {
-                throw unknown(name);
-              }
-              return new CodebooksResponse(
-                  List.of(view(name, found.entry(), samples.get(name), found.data())));
-            }));
+    store()
+        .find(
+            name,
+            listener.map(
+                found -> {
+                  if (!found.exists() && !samples.containsKey(name)) {
+                    throw unknown(name);
+                  }
+                  return new CodebooksResponse(
+                      List.of(view(name, found.entry(), samples.get(name), found.data())));
+                }));
   }
 
   private CodebooksResponse answer(
@@ -123,6 +114,6 @@ public final class TransportGetCodebooksAction
   }
 
   private CodebookView view(String name, CodebookEntry entry, SampleStatus sample, String data) {
-    return CodebookView.of(name, entry, entry != null && trainer.claimed(entry), sample, data);
+    return CodebookView.of(name, entry, entry != null && trainer().claimed(entry), sample, data);
   }
 }

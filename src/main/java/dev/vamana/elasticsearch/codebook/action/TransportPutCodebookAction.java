@@ -9,7 +9,6 @@ import org.elasticsearch.ElasticsearchStatusException;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.HandledTransportAction;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.tasks.Task;
@@ -18,14 +17,12 @@ import org.elasticsearch.transport.TransportService;
 
 /** Stores an imported codebook as the next version of its name. */
 public final class TransportPutCodebookAction
-    extends HandledTransportAction<PutCodebookRequest, CodebooksResponse> {
+    extends CodebookAction<PutCodebookRequest, CodebooksResponse> {
 
   /** The action. */
   public static final ActionType<CodebooksResponse> TYPE =
       new ActionType<>("cluster:admin/vamana/codebooks/put");
 
-  private final CodebookStore store;
-  private final Trainer trainer;
   private final ThreadPool threads;
 
   /** Called by the node. */
@@ -36,14 +33,7 @@ public final class TransportPutCodebookAction
       ThreadPool threads,
       CodebookStore store,
       Trainer trainer) {
-    super(
-        TYPE.name(),
-        transport,
-        filters,
-        PutCodebookRequest::new,
-        threads.executor(ThreadPool.Names.MANAGEMENT));
-    this.store = store;
-    this.trainer = trainer;
+    super(TYPE, transport, filters, threads, PutCodebookRequest::new, store, trainer);
     this.threads = threads;
   }
 
@@ -52,28 +42,31 @@ public final class TransportPutCodebookAction
       Task task, PutCodebookRequest request, ActionListener<CodebooksResponse> listener) {
     SharedCodebook given = request.codebook();
     String name = given.name();
-    store.find(
-        name,
-        listener.delegateFailureAndWrap(
-            (l, found) -> {
-              if (found.exists() && trainer.claimed(found.entry())) {
-                throw new ElasticsearchStatusException(
-                    "codebook [" + name + "] is being trained", RestStatus.CONFLICT);
-              }
-              int version = found.exists() ? found.entry().nextVersion() : 1;
-              SharedCodebook codebook =
-                  new SharedCodebook(
-                      name, version, given.codebook(), given.similarity(), given.training());
-              CodebookEntry entry =
-                  CodebookEntry.ready(
-                      codebook, request.similarity(), threads.absoluteTimeInMillis());
-              store.replace(
-                  found,
-                  entry,
-                  codebook,
-                  l.delegateFailureAndWrap(
-                      (next, stored) -> trainer.reload(name, next.map(done -> answer(entry)))));
-            }));
+    store()
+        .find(
+            name,
+            listener.delegateFailureAndWrap(
+                (l, found) -> {
+                  if (found.exists() && trainer().claimed(found.entry())) {
+                    throw new ElasticsearchStatusException(
+                        "codebook [" + name + "] is being trained", RestStatus.CONFLICT);
+                  }
+                  int version = found.exists() ? found.entry().nextVersion() : 1;
+                  SharedCodebook codebook =
+                      new SharedCodebook(
+                          name, version, given.codebook(), given.similarity(), given.training());
+                  CodebookEntry entry =
+                      CodebookEntry.ready(
+                          codebook, request.similarity(), threads.absoluteTimeInMillis());
+                  store()
+                      .replace(
+                          found,
+                          entry,
+                          codebook,
+                          l.delegateFailureAndWrap(
+                              (next, stored) ->
+                                  trainer().reload(name, next.map(done -> answer(entry)))));
+                }));
   }
 
   private static CodebooksResponse answer(CodebookEntry entry) {

@@ -2,13 +2,10 @@ package dev.vamana.elasticsearch.codebook.nodes;
 
 import dev.vamana.elasticsearch.codebook.store.CodebookLoader;
 import java.io.IOException;
-import java.util.List;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
-import org.elasticsearch.action.FailedNodeException;
 import org.elasticsearch.action.support.ActionFilters;
 import org.elasticsearch.action.support.nodes.BaseNodeResponse;
-import org.elasticsearch.action.support.nodes.TransportNodesAction;
 import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.common.io.stream.StreamInput;
@@ -19,12 +16,8 @@ import org.elasticsearch.transport.TransportService;
 
 /** Tells the nodes that a codebook has changed; each reads it anew. */
 public final class TransportReloadAction
-    extends TransportNodesAction<
-        NamedNodesRequest,
-        NodesDone<TransportReloadAction.Reloaded>,
-        NamedNodesRequest.OfNode,
-        TransportReloadAction.Reloaded,
-        Void> {
+    extends NodesAction<
+        NamedNodesRequest, NamedNodesRequest.OfNode, TransportReloadAction.Reloaded> {
 
   /** The action. */
   public static final ActionType<NodesDone<Reloaded>> TYPE =
@@ -51,30 +44,13 @@ public final class TransportReloadAction
       TransportService transport,
       ActionFilters filters,
       CodebookLoader loader) {
-    super(
-        TYPE.name(),
-        cluster,
-        transport,
-        filters,
-        NamedNodesRequest.OfNode::new,
-        threads.executor(ThreadPool.Names.MANAGEMENT));
+    super(TYPE, threads, cluster, transport, filters, NamedNodesRequest.OfNode::new, Reloaded::new);
     this.loader = loader;
-  }
-
-  @Override
-  protected NodesDone<Reloaded> newResponse(
-      NamedNodesRequest request, List<Reloaded> nodes, List<FailedNodeException> failures) {
-    return new NodesDone<>(clusterService.getClusterName(), nodes, failures);
   }
 
   @Override
   protected NamedNodesRequest.OfNode newNodeRequest(NamedNodesRequest request) {
     return request.ofNode();
-  }
-
-  @Override
-  protected Reloaded newNodeResponse(StreamInput in, DiscoveryNode node) throws IOException {
-    return new Reloaded(in, node);
   }
 
   @Override

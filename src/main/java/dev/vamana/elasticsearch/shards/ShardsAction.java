@@ -1,11 +1,10 @@
-package dev.vamana.elasticsearch.residency;
+package dev.vamana.elasticsearch.shards;
 
 import java.io.IOException;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.broadcast.BroadcastRequest;
-import org.elasticsearch.action.support.broadcast.BroadcastResponse;
+import org.elasticsearch.action.support.broadcast.BaseBroadcastResponse;
 import org.elasticsearch.action.support.broadcast.node.TransportBroadcastByNodeAction;
 import org.elasticsearch.cluster.ClusterState;
 import org.elasticsearch.cluster.block.ClusterBlockException;
@@ -23,43 +22,63 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Asks every copy of every shard of some indices. */
-abstract class ShardsAction<
-        Q extends BroadcastRequest<Q>, R extends BroadcastResponse, S extends ShardResult>
+/**
+ * Asks every copy of every shard of some indices, on threads of the management pool.
+ *
+ * @param <Q> the request
+ * @param <R> the response
+ * @param <S> what a copy answers
+ */
+public abstract class ShardsAction<
+        Q extends ShardsRequest<Q>, R extends BaseBroadcastResponse, S extends Writeable>
     extends TransportBroadcastByNodeAction<Q, R, S, Void> {
 
   private final IndicesService indices;
   private final ProjectResolver projects;
-  private final Writeable.Reader<Q> reader;
+  private final Messages<Q, R, S> messages;
 
-  ShardsAction(
+  /**
+   * How the action is named, and how what is sent is made.
+   *
+   * @param type the action
+   * @param request reads a request
+   * @param result reads what a copy answered
+   * @param response makes the response
+   */
+  public record Messages<Q, R extends BaseBroadcastResponse, S extends Writeable>(
       ActionType<R> type,
+      Writeable.Reader<Q> request,
+      Writeable.Reader<S> result,
+      ResponseFactory<R, S> response) {}
+
+  /** An action of this node. */
+  protected ShardsAction(
+      Messages<Q, R, S> messages,
       ClusterService cluster,
       TransportService transport,
       IndicesService indices,
       ActionFilters filters,
       ProjectResolver projects,
-      IndexNameExpressionResolver names,
-      Writeable.Reader<Q> reader) {
+      IndexNameExpressionResolver names) {
     super(
-        type.name(),
+        messages.type().name(),
         cluster,
         transport,
         filters,
         names,
-        reader,
+        messages.request(),
         transport.getThreadPool().executor(ThreadPool.Names.MANAGEMENT));
     this.indices = indices;
     this.projects = projects;
-    this.reader = reader;
+    this.messages = messages;
   }
 
   /** Asks one copy on this node. */
-  abstract void shardOperation(
+  protected abstract void shardOperation(
       Q request, ShardRouting routing, IndexShard shard, Task task, ActionListener<S> listener);
 
   @Override
-  protected void shardOperation(
+  protected final void shardOperation(
       Q request, ShardRouting routing, Task task, Void context, ActionListener<S> listener) {
     IndexShard shard =
         indices.indexServiceSafe(routing.shardId().getIndex()).getShard(routing.shardId().id());
@@ -67,22 +86,32 @@ abstract class ShardsAction<
   }
 
   @Override
-  protected Q readRequestFrom(StreamInput in) throws IOException {
-    return reader.read(in);
+  protected final Q readRequestFrom(StreamInput in) throws IOException {
+    return messages.request().read(in);
   }
 
   @Override
-  protected ShardsIterator shards(ClusterState state, Q request, String[] concreteIndices) {
+  protected final S readShardResult(StreamInput in) throws IOException {
+    return messages.result().read(in);
+  }
+
+  @Override
+  protected final ResponseFactory<R, S> getResponseFactory(Q request, ClusterState state) {
+    return messages.response();
+  }
+
+  @Override
+  protected final ShardsIterator shards(ClusterState state, Q request, String[] concreteIndices) {
     return state.routingTable(projects.getProjectId()).allShards(concreteIndices);
   }
 
   @Override
-  protected ClusterBlockException checkGlobalBlock(ClusterState state, Q request) {
+  protected final ClusterBlockException checkGlobalBlock(ClusterState state, Q request) {
     return state.blocks().globalBlockedException(ClusterBlockLevel.METADATA_READ);
   }
 
   @Override
-  protected ClusterBlockException checkRequestBlock(
+  protected final ClusterBlockException checkRequestBlock(
       ClusterState state, Q request, String[] concreteIndices) {
     return state
         .blocks()

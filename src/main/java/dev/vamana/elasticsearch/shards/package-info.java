@@ -1,0 +1,2 @@
+/** What the actions that ask every copy of the shards of some indices have in common. */
+package dev.vamana.elasticsearch.shards;
