@@ -37,7 +37,7 @@ public final class SelectTable {
     }
 
     static Point parse(String line) {
-      String[] word = line.trim().split("\\s+");
+      String[] word = line.strip().split(" +", -1);
       if (word.length != 5 || (word[3].equals("sorted") || word[3].equals("any")) == false) {
         throw new IllegalArgumentException(
             "a line must be 'rows n k sorted|any method', got '" + line + "'");
