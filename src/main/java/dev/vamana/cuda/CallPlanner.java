@@ -5,13 +5,21 @@ import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.HostFetch;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.plan.Choice;
+import dev.vamana.cuda.plan.Plan;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /** Decides for the items of one call whether they go to the device, and how. */
@@ -22,88 +30,145 @@ final class CallPlanner {
   private final GpuSession session;
   private final SessionKeeper keeper;
   private final Counters counters;
-  private final boolean waitForUpload;
+  private final BatchSizes sizes;
+  private final PlanMode mode;
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
-  private WorkItem last;
-  private ItemPlan lastPlan;
-  private FallbackReason lastReason;
-  private String lastDetail;
-  private HeldSegment lastFetched;
+  private final Map<Kind, Decision> decisions = new HashMap<>();
+  private Kind last;
+  private Decision lastDecision;
 
-  CallPlanner(GpuSession session, SessionKeeper keeper, Counters counters, boolean waitForUpload) {
+  /**
+   * Makes a planner for one call.
+   *
+   * @param batch the call's items
+   * @param threads that the CPU answers with
+   */
+  CallPlanner(
+      GpuSession session,
+      SessionKeeper keeper,
+      Counters counters,
+      PlanLoad load,
+      List<WorkItem> batch,
+      int threads) {
     this.session = session;
     this.keeper = keeper;
     this.counters = counters;
-    this.waitForUpload = waitForUpload;
+    this.mode = keeper.planMode();
+    this.sizes = new BatchSizes(batch, threads, load);
   }
 
-  /** The plan of an item, or null if it is {@link #fetched} or the CPU's; that is counted. */
-  ItemPlan plan(WorkItem item) throws IOException {
-    if (last == null || alike(last, item) == false) {
-      lastReason = null;
-      lastDetail = null;
-      lastFetched = null;
-      lastPlan = decide(item);
-      last = item;
+  /** What becomes of an item; if it is the CPU's, that is counted. */
+  Decision plan(WorkItem item) throws IOException {
+    if (last == null || last.alike(item) == false) {
+      last = new Kind(item);
+      lastDecision = decisions.get(last);
+      if (lastDecision == null) {
+        lastDecision = decide(item);
+        decisions.put(last, lastDecision);
+      }
     }
-    if (lastPlan == null && lastFetched == null) {
-      counters.fallback(lastReason, 1, lastDetail);
+    if (lastDecision.reason() != null) {
+      counters.fallback(lastDecision.reason(), 1, lastDecision.detail());
     }
-    return lastPlan;
+    return lastDecision;
   }
 
-  /** The segment of the item that was planned last, if the CPU fetches its neighbours; or null. */
-  HeldSegment fetched() {
-    return lastFetched;
+  /** Items that differ in their query alone. */
+  private record Kind(WorkItem first) {
+
+    @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+    boolean alike(WorkItem item) {
+      return first.segment() == item.segment()
+          && first.k() == item.k()
+          && first.acceptedOrdinals() == item.acceptedOrdinals()
+          && first.acceptedCount() == item.acceptedCount()
+          && first.visitLimit() == item.visitLimit()
+          && first.entryPoints().length == item.entryPoints().length
+          && first.walk().equals(item.walk());
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Kind kind && alike(kind.first);
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(first.segment())
+          + System.identityHashCode(first.acceptedOrdinals());
+    }
   }
 
-  @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
-  private static boolean alike(WorkItem a, WorkItem b) {
-    return a.segment() == b.segment()
-        && a.k() == b.k()
-        && a.acceptedOrdinals() == b.acceptedOrdinals()
-        && a.acceptedCount() == b.acceptedCount()
-        && a.visitLimit() == b.visitLimit()
-        && a.entryPoints().length == b.entryPoints().length
-        && a.walk().equals(b.walk());
-  }
-
-  private ItemPlan decide(WorkItem item) throws IOException {
+  private Decision decide(WorkItem item) throws IOException {
     SegmentView view = item.segment();
-    if (CpuExecutor.plansScan(item)) {
-      return cpu(FallbackReason.SCAN, view.name());
+    int batch = sizes.together(item);
+    double rounds = sizes.cpuRounds(batch);
+    boolean scans = CpuExecutor.plansScan(item);
+    if (mode == PlanMode.CPU) {
+      return cpu(Tasks.of(item, Task.Rows.NONE, batch, null, rounds), FallbackReason.PLANNED, null);
     }
-    if (item.visitLimit() < StoredAdjacency.stride(view.maxDegree())) {
-      return cpu(FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit());
+    if (scans) {
+      Task task = Tasks.of(item, Task.Rows.DEVICE, batch, null, rounds);
+      boolean cpu =
+          switch (mode) {
+            case AUTO -> session.chooser.sureOfCpu(task);
+            case EXACT -> false;
+            case GRAPH, CPU -> true;
+          };
+      if (cpu || view.hasGraph() == false || Tasks.exactFits(item) == false) {
+        return cpu(task, FallbackReason.SCAN, view.name());
+      }
     }
-    HeldSegment segment = hold(item);
+    HeldSegment segment = hold(item, scans == false);
     if (segment == null) {
-      return cpu(FallbackReason.NOT_RESIDENT, view.name());
+      Task task = Tasks.of(item, Task.Rows.NONE, batch, null, rounds);
+      return cpu(task, scans ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, view.name());
     }
-    if (segment.placement() == Placement.HOST_FETCH && HostFetch.supports(item)) {
-      lastFetched = segment;
-      return null;
+    return decide(item, segment, batch, rounds);
+  }
+
+  /** Decides about an item whose segment is on the device. */
+  private Decision decide(WorkItem item, HeldSegment segment, int batch, double rounds)
+      throws IOException {
+    SegmentView view = item.segment();
+    boolean hopeless = item.visitLimit() < StoredAdjacency.stride(view.maxDegree());
+    boolean fetched = segment.placement() == Placement.HOST_FETCH && HostFetch.supports(item);
+    ItemPlan plan = hopeless || fetched ? null : ItemPlan.of(item, segment);
+    Task.Walk walk = null;
+    if (hopeless == false && (fetched || plan != null)) {
+      walk = Tasks.walk(item, segment.placement(), sizes.walking());
     }
-    ItemPlan plan = ItemPlan.of(item, segment);
-    return plan != null
-        ? plan
-        : cpu(
+    ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());
+    Task.Rows rows = Tasks.rows(item, segment);
+    Task task = Tasks.of(item, rows, batch + ahead.together(), walk, rounds);
+    Choice choice = session.chooser.choose(task, mode, ahead.nanos());
+    if (choice.plan() != Plan.CPU) {
+      return Decision.device(choice, segment, choice.plan() == Plan.GRAPH ? plan : null);
+    }
+    if (task.cpu().scans()) {
+      return Decision.cpu(choice, FallbackReason.SCAN, view.name());
+    }
+    if (hopeless) {
+      return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit());
+    }
+    return walk == null
+        ? Decision.cpu(
+            choice,
             FallbackReason.UNSUPPORTED,
-            view.name() + " placed as " + segment.placement().settingName());
+            view.name() + " placed as " + segment.placement().settingName())
+        : Decision.cpu(choice, FallbackReason.PLANNED, view.name());
   }
 
-  private ItemPlan cpu(FallbackReason reason, String detail) {
-    lastReason = reason;
-    lastDetail = detail;
-    return null;
+  private Decision cpu(Task task, FallbackReason reason, String detail) {
+    return Decision.cpu(session.chooser.choose(task, PlanMode.CPU, 0), reason, detail);
   }
 
-  private HeldSegment hold(WorkItem item) {
+  private HeldSegment hold(WorkItem item, boolean wait) {
     SegmentView view = item.segment();
     HeldSegment held = segments.get(view);
     if (held == null) {
       ResidentSegment segment = keeper.acquire(session, view);
-      if (segment == null && waitForUpload) {
+      if (segment == null && wait && keeper.waitForUpload()) {
         segment = awaitUpload(item);
       }
       if (segment != null) {
@@ -143,7 +208,7 @@ final class CallPlanner {
         && item.cancelled().getAsBoolean() == false;
   }
 
-  /** Ends the call's hold on segments; chunks have their own. */
+  /** Ends the call's hold on segments; those that work on them have their own. */
   void close() {
     segments.values().forEach(HeldSegment::release);
     segments.clear();

@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanCounters;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.SortedMap;
@@ -15,6 +16,7 @@ final class Counters {
 
   final BatchCounters batches = new BatchCounters();
   final TrainingCounters training = new TrainingCounters();
+  final PlanCounters plans = new PlanCounters();
   final LongAdder requested = new LongAdder();
   final LongAdder cancelled = new LongAdder();
   private final LongAdder uploadWaits = new LongAdder();
@@ -69,6 +71,7 @@ final class Counters {
   SortedMap<String, SortedMap<String, Long>> groups() {
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
     groups.put("batches", batches.totals());
+    plans.addTo(groups);
     groups.put("batch_sizes", batches.batchSizes());
     groups.put("wait_micros", batches.waits());
     SortedMap<String, Long> items = new TreeMap<>();

@@ -7,7 +7,6 @@ import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
 import dev.vamana.cuda.batch.Spin;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.hostfetch.HostFetch;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WorkItem;
@@ -49,15 +48,17 @@ final class DeviceCall {
   private final ArrayDeque<Chunk> submitted = new ArrayDeque<>();
   private final IntList forCpu = new IntList();
   private final FetchedItems fetched;
+  private final ScannedItems scanned;
+  private final CallTimes times;
 
   DeviceCall(
-      BatchDevice device,
-      HostFetch fetch,
+      GpuSession session,
       CallPlanner planner,
       Counters counters,
+      PlanLoad load,
       CpuExecutor cpu,
       List<WorkItem> batch) {
-    this.device = device;
+    this.device = session.device;
     this.planner = planner;
     this.counters = counters;
     this.cpu = cpu;
@@ -65,7 +66,9 @@ final class DeviceCall {
     this.plans = new ItemPlan[batch.size()];
     this.results = new WorkResult[batch.size()];
     this.cancelled = new boolean[batch.size()];
-    this.fetched = new FetchedItems(fetch, device, counters);
+    this.fetched = new FetchedItems(session.fetch, device, counters);
+    this.scanned = new ScannedItems(session.scans, device, counters);
+    this.times = new CallTimes(load, counters.plans);
   }
 
   List<WorkResult> run() throws IOException {
@@ -73,6 +76,8 @@ final class DeviceCall {
       Packer packer = device.packer(batch, plans);
       try {
         Map<WalkShape, IntList> groups = plan();
+        times.begin();
+        scanned.submit();
         fetched.submit();
         for (Map.Entry<WalkShape, IntList> group : groups.entrySet()) {
           submit(packer, group.getKey(), group.getValue());
@@ -81,16 +86,22 @@ final class DeviceCall {
         packer.close();
         planner.close();
       }
+      long since = System.nanoTime();
       answerOnCpu();
+      times.answeredOnCpu(since);
       while (submitted.isEmpty() == false) {
         finishOldest();
       }
       fetched.finish(results).forEach(forCpu::add);
+      times.walked();
+      scanned.finish(results).forEach(forCpu::add);
       answerOnCpu();
       return Arrays.asList(results);
     } finally {
       submitted.forEach(Chunk::abandon);
       fetched.close();
+      scanned.close();
+      times.close();
     }
   }
 
@@ -112,12 +123,16 @@ final class DeviceCall {
         results[i] = nothing();
         continue;
       }
-      plans[i] = planner.plan(item);
+      Decision decision = planner.plan(item);
+      times.planned(decision);
+      plans[i] = decision.walk();
       if (plans[i] == null) {
-        if (planner.fetched() != null) {
-          fetched.add(i, item, planner.fetched());
-        } else {
+        if (decision.reason() != null) {
           forCpu.add(i);
+        } else if (decision.choice().plan().exactOnDevice()) {
+          scanned.add(i, item, decision);
+        } else {
+          fetched.add(i, item, decision.segment());
         }
         continue;
       }

@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanMode;
 import java.util.Objects;
 
 /**
@@ -14,6 +15,7 @@ import java.util.Objects;
  * @param maxBatch most items of a launch, 1 to {@value BatchOptions#MAX_BATCH}
  * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
  * @param waitForUpload whether items wait for a segment on its way to the device
+ * @param plan whether a plan is pinned
  */
 public record DynamicOptions(
     MemoryLimit deviceLimit,
@@ -21,11 +23,13 @@ public record DynamicOptions(
     Placement placement,
     int maxBatch,
     long lingerNanos,
-    boolean waitForUpload) {
+    boolean waitForUpload,
+    PlanMode plan) {
 
   public DynamicOptions {
     Objects.requireNonNull(deviceLimit, "deviceLimit");
     Objects.requireNonNull(pageCacheLimit, "pageCacheLimit");
+    Objects.requireNonNull(plan, "plan");
     BatchOptions.DEFAULT.withBatches(maxBatch, lingerNanos);
   }
 }

@@ -6,6 +6,8 @@ import java.util.Locale;
 public enum FallbackReason {
   /** Scoring every accepted vector is the better plan: a small segment, or few are accepted. */
   SCAN(false),
+  /** The CPU is predicted to be faster, or the setting says that it answers. */
+  PLANNED(false),
   /** The item allows so few distances that a walk would hardly begin. */
   VISIT_LIMIT(false),
   /** The segment is not on the device, or not yet. */

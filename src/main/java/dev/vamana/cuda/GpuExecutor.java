@@ -3,6 +3,8 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.pq.PqEngine;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.cuda.plan.Task;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SearchExecutor;
@@ -28,6 +30,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final CpuExecutor cpu;
   private final SessionKeeper keeper;
   private final GpuQuantizer quantizer;
+  private final PlanLoad load = new PlanLoad();
 
   private GpuExecutor(GpuOptions options, Counters counters, SessionKeeper keeper) {
     this.options = options;
@@ -68,8 +71,28 @@ public final class GpuExecutor implements SearchExecutor {
       return cpu.search(batch);
     }
     try {
-      CallPlanner planner = new CallPlanner(session, keeper, counters, keeper.waitForUpload());
-      return new DeviceCall(session.device, session.fetch, planner, counters, cpu, batch).run();
+      CallPlanner planner =
+          new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
+      return new DeviceCall(session, planner, counters, load, cpu, batch).run();
+    } finally {
+      session.exit();
+    }
+  }
+
+  @Override
+  public boolean takesScan(SegmentView segment, int k, int accepted) {
+    PlanMode mode = keeper.planMode();
+    if (segment.hasGraph() == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
+      return false;
+    }
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      return false;
+    }
+    try {
+      Task task = Tasks.scan(segment, k, accepted, 1, Task.Rows.DEVICE, 1);
+      return (mode == PlanMode.EXACT || session.chooser.sureOfCpu(task) == false)
+          && session.residency.presence(segment).state() == DevicePresence.State.RESIDENT;
     } finally {
       session.exit();
     }
@@ -158,6 +181,7 @@ public final class GpuExecutor implements SearchExecutor {
       now.put("launches_in_flight", (long) session.device.inFlight());
       now.put("staging_bytes", session.device.stagingUsed());
       now.put("staging_limit_bytes", options.batches().stagingBytes());
+      now.put("scans_waiting", (long) session.scans.waiting());
       now.put("host_memory_bytes", session.hostMemory.used());
       groups.put("now", now);
       groups.put("residency", session.residency.counters());

@@ -3,6 +3,8 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.plan.CostModel;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.work.Workers;
 import java.util.Objects;
 
@@ -18,6 +20,7 @@ import java.util.Objects;
  * @param hostFetch how neighbours are fetched by the CPU; null for what suits machine and device
  * @param workers threads that share what the CPU answers of a batch
  * @param hostMemory counts pinned memory that batches are in, and may refuse it
+ * @param plans how plans are chosen
  */
 public record GpuOptions(
     BatchOptions batches,
@@ -26,9 +29,13 @@ public record GpuOptions(
     long maxRetryNanos,
     FetchOptions hostFetch,
     Workers workers,
-    HostMemoryAccount hostMemory) {
+    HostMemoryAccount hostMemory,
+    PlanOptions plans) {
 
-  /** Default batches, no waiting, attempts after 1 to 60 seconds, the calling thread. */
+  /**
+   * Default batches, no waiting, attempts after 1 to 60 seconds, the calling thread, plans by the
+   * costs that come with the plugin.
+   */
   public static final GpuOptions DEFAULT =
       new GpuOptions(
           BatchOptions.DEFAULT,
@@ -37,12 +44,14 @@ public record GpuOptions(
           60_000_000_000L,
           null,
           Workers.callingThread(),
-          HostMemoryAccount.UNLIMITED);
+          HostMemoryAccount.UNLIMITED,
+          new PlanOptions(PlanMode.AUTO, CostModel.shipped()));
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");
     Objects.requireNonNull(workers, "workers");
     Objects.requireNonNull(hostMemory, "hostMemory");
+    Objects.requireNonNull(plans, "plans");
     if (firstRetryNanos < 1) {
       throw new IllegalArgumentException(
           "firstRetryNanos must be at least 1, got " + firstRetryNanos);
@@ -56,13 +65,27 @@ public record GpuOptions(
   /** The same with other batches. */
   public GpuOptions withBatches(BatchOptions newBatches) {
     return new GpuOptions(
-        newBatches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers, hostMemory);
+        newBatches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        plans);
   }
 
   /** The same, waiting for uploads or not. */
   public GpuOptions withWaitForUpload(boolean newWaitForUpload) {
     return new GpuOptions(
-        batches, newWaitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers, hostMemory);
+        batches,
+        newWaitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        plans);
   }
 
   /** The same with other times between attempts. */
@@ -74,24 +97,64 @@ public record GpuOptions(
         newMaxRetryNanos,
         hostFetch,
         workers,
-        hostMemory);
+        hostMemory,
+        plans);
   }
 
   /** The same with other threads for what the CPU answers. */
   public GpuOptions withWorkers(Workers newWorkers) {
     return new GpuOptions(
-        batches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, newWorkers, hostMemory);
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        newWorkers,
+        hostMemory,
+        plans);
   }
 
   /** The same with another way to fetch neighbours by the CPU. */
   public GpuOptions withHostFetch(FetchOptions newHostFetch) {
     return new GpuOptions(
-        batches, waitForUpload, firstRetryNanos, maxRetryNanos, newHostFetch, workers, hostMemory);
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        newHostFetch,
+        workers,
+        hostMemory,
+        plans);
   }
 
   /** The same with another account of pinned memory. */
   public GpuOptions withHostMemory(HostMemoryAccount newHostMemory) {
     return new GpuOptions(
-        batches, waitForUpload, firstRetryNanos, maxRetryNanos, hostFetch, workers, newHostMemory);
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        newHostMemory,
+        plans);
+  }
+
+  /** The same with plans chosen in another way. */
+  public GpuOptions withPlans(PlanOptions newPlans) {
+    return new GpuOptions(
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        newPlans);
+  }
+
+  /** The same with a plan pinned, or not. */
+  public GpuOptions withPlan(PlanMode mode) {
+    return withPlans(plans.withMode(mode));
   }
 }

@@ -10,6 +10,9 @@ import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.cuda.plan.PlanChooser;
+import dev.vamana.cuda.plan.PlanCounters;
+import dev.vamana.cuda.scan.ScanLane;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -27,6 +30,8 @@ final class GpuSession {
   final BatchDevice device;
   final HostFetch fetch;
   final TrainingDevice training;
+  final ScanLane scans;
+  final PlanChooser chooser;
   final SessionHostMemory hostMemory;
   private final AtomicInteger users = new AtomicInteger();
   private final CountDownLatch unused = new CountDownLatch(1);
@@ -39,6 +44,8 @@ final class GpuSession {
       BatchDevice device,
       HostFetch fetch,
       TrainingDevice training,
+      ScanLane scans,
+      PlanChooser chooser,
       SessionHostMemory hostMemory) {
     this.training = training;
     this.hostMemory = hostMemory;
@@ -46,6 +53,8 @@ final class GpuSession {
     this.residency = residency;
     this.device = device;
     this.fetch = fetch;
+    this.scans = scans;
+    this.chooser = chooser;
   }
 
   /**
@@ -59,6 +68,7 @@ final class GpuSession {
       ResidencyFactory factory,
       GpuOptions options,
       BatchCounters counters,
+      PlanCounters plans,
       Consumer<GpuException> onLost) {
     BatchDevice device = null;
     SessionHostMemory hostMemory = new SessionHostMemory(options.hostMemory());
@@ -78,6 +88,8 @@ final class GpuSession {
           device,
           new HostFetch(driver, fetch, hostMemory, onLost),
           new TrainingDevice(driver, hostMemory, budget(residency)),
+          new ScanLane(driver, hostMemory, plans, onLost),
+          new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors())),
           hostMemory);
     } catch (RuntimeException | Error e) {
       try {
@@ -160,12 +172,14 @@ final class GpuSession {
       if (lost == null) {
         device.stop();
         fetch.stop();
+        scans.stop();
         driver.bind();
         try {
           residency.close();
         } finally {
           training.free();
           fetch.free();
+          scans.free();
           device.free();
         }
       }
@@ -177,6 +191,7 @@ final class GpuSession {
           residency.abandon();
           device.stop();
           fetch.stop();
+          scans.stop();
         }
       } finally {
         hostMemory.close();

@@ -14,7 +14,9 @@ import java.util.TreeMap;
  * @param device what it is, or was
  * @param counters groups of counters by name: {@code batches}, {@code batch_sizes}, {@code
  *     wait_micros}, {@code items}, {@code items_by_placement}, {@code items_on_cpu} by {@link
- *     FallbackReason}, {@code upload_waits}, {@code contexts}, {@code now}, {@code residency}
+ *     FallbackReason}, {@code plan_batches}, {@code plan_calls}, {@code plan_items}, {@code
+ *     plan_predicted_micros} and {@code plan_measured_micros} by {@link dev.vamana.cuda.plan.Plan},
+ *     {@code upload_waits}, {@code contexts}, {@code now}, {@code residency}
  */
 public record GpuStatistics(
     boolean usable,

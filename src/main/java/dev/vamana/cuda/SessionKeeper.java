@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
 import java.util.Collections;
 import java.util.Set;
@@ -68,7 +69,8 @@ final class SessionKeeper implements Runnable {
   private GpuSession openSession() {
     Handle handle = new Handle();
     GpuSession opened =
-        GpuSession.open(drivers.get(), residencies, options, counters.batches, handle::lost);
+        GpuSession.open(
+            drivers.get(), residencies, options, counters.batches, counters.plans, handle::lost);
     device = opened.driver.device();
     reason = null;
     counters.opened.increment();
@@ -191,6 +193,12 @@ final class SessionKeeper implements Runnable {
     return now == null ? options.waitForUpload() : now.waitForUpload();
   }
 
+  /** Whether a plan is pinned. */
+  PlanMode planMode() {
+    DynamicOptions now = adjusted;
+    return now == null ? options.plans().mode() : now.plan();
+  }
+
   /** A segment of the session for one call, or null if it is not resident. */
   ResidentSegment acquire(GpuSession entered, SegmentView view) {
     if (know(view) == false) {
@@ -235,6 +243,7 @@ final class SessionKeeper implements Runnable {
     try {
       current.device.closing(view);
       current.fetch.closing(view);
+      current.scans.closing(view);
       current.residency.closing(view);
     } catch (GpuException e) {
       lose(

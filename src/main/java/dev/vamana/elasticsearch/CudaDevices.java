@@ -65,6 +65,7 @@ final class CudaDevices implements GpuDevices {
                     .batches()
                     .withBatches(settings.maxBatch(), settings.linger().nanos()))
             .withWaitForUpload(settings.waitForUpload())
+            .withPlan(settings.plan())
             .withHostMemory(account);
     return GpuDevice.open(
         drivers.apply(settings.device()), residency, options, new GpuNotices(notices));
@@ -84,7 +85,8 @@ final class CudaDevices implements GpuDevices {
               settings.placement(),
               settings.maxBatch(),
               settings.linger().nanos(),
-              settings.waitForUpload()));
+              settings.waitForUpload(),
+              settings.plan()));
     }
   }
 

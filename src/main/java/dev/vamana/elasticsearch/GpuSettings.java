@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanMode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -34,6 +35,7 @@ import org.elasticsearch.core.TimeValue;
  * @param linger how long an idle device waits for more queries before it starts the first
  * @param waitForUpload whether queries wait for a segment on its way to the device instead of being
  *     answered by the CPU
+ * @param plan whether queries are planned, or all answered in one way
  */
 record GpuSettings(
     GpuMode mode,
@@ -43,7 +45,8 @@ record GpuSettings(
     Placement placement,
     int maxBatch,
     TimeValue linger,
-    boolean waitForUpload) {
+    boolean waitForUpload,
+    PlanMode plan) {
 
   /** The value of {@code vamana.gpu.placement} that leaves the choice to the planner. */
   static final String AUTO_PLACEMENT = "auto";
@@ -126,10 +129,27 @@ record GpuSettings(
           Property.NodeScope,
           Property.Dynamic);
 
+  /** Whether queries are planned, or all answered in one way. */
+  static final Setting<PlanMode> PLAN =
+      new Setting<>(
+          "vamana.gpu.plan",
+          PlanMode.AUTO.settingName(),
+          text ->
+              oneOf(
+                  "vamana.gpu.plan", text, Arrays.asList(PlanMode.values()), PlanMode::settingName),
+          Property.NodeScope,
+          Property.Dynamic);
+
   /** Those that can be changed while the node runs. */
   static final List<Setting<?>> DYNAMIC =
       List.of(
-          MEMORY_LIMIT, PAGE_CACHE_LIMIT, PLACEMENT, BATCH_MAX_SIZE, BATCH_LINGER, WAIT_FOR_UPLOAD);
+          MEMORY_LIMIT,
+          PAGE_CACHE_LIMIT,
+          PLACEMENT,
+          BATCH_MAX_SIZE,
+          BATCH_LINGER,
+          WAIT_FOR_UPLOAD,
+          PLAN);
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =
@@ -152,7 +172,8 @@ record GpuSettings(
                 Placement::settingName),
         BATCH_MAX_SIZE.get(settings),
         BATCH_LINGER.get(settings),
-        WAIT_FOR_UPLOAD.get(settings));
+        WAIT_FOR_UPLOAD.get(settings),
+        PLAN.get(settings));
   }
 
   private static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {

@@ -56,6 +56,16 @@ public final class CpuExecutor implements SearchExecutor {
     return SearchPlan.scan(item.segment(), beam, accepted);
   }
 
+  /** About how many distances a walk for the item computes. */
+  public static double expectedVisits(WorkItem item) {
+    SegmentView segment = item.segment();
+    int size = segment.size();
+    int accepted = Math.max(1, Math.min(item.acceptedCount(), size));
+    int beam = Math.max(item.k(), item.walk().beamWidth());
+    double unfiltered = SearchPlan.visits(size, segment.meanDegree(), beam);
+    return Math.min(size, unfiltered * size / accepted);
+  }
+
   /** Whether a walk ended by itself with fewer hits than the segment has, and has to be a scan. */
   public static boolean missesHits(WorkItem item, WorkResult walked) {
     int accepted = Math.min(item.acceptedCount(), item.segment().size());

@@ -26,6 +26,17 @@ public interface SearchExecutor extends Closeable {
    */
   List<WorkResult> search(List<WorkItem> batch) throws IOException;
 
+  /**
+   * Whether the executor may be faster than the calling thread where scoring every accepted vector
+   * is the better plan. Cheap; changes nothing.
+   *
+   * @param k hits wanted
+   * @param accepted about how many vectors are accepted
+   */
+  default boolean takesScan(SegmentView segment, int k, int accepted) {
+    return false;
+  }
+
   /** Tells of a segment that has been opened, which may be searched from now on. */
   default void opened(SegmentView segment) {}
 

@@ -51,14 +51,23 @@ public final class SegmentSearch {
     WalkParameters walk = own == null ? WalkParameters.defaults(collector.k()) : own;
     int beam = Math.max(collector.k(), walk.beamWidth());
     SearchExecutor executor = ExecutorRegistry.current();
-    if (SearchPlan.scan(segment, beam, accepted)) {
+    boolean asWorkItem =
+        (own != null || executor != null)
+            && wantsBestHits(collector)
+            && collector.k() <= WalkParameters.MAX_BEAM_WIDTH;
+    boolean scan = SearchPlan.scan(segment, beam, accepted);
+    boolean handsOver =
+        scan
+            && asWorkItem
+            && executor != null
+            && executor.takesScan(segment, collector.k(), accepted);
+    if (scan && handsOver == false) {
       count(executor, CpuSearches.Reason.SCAN);
       new ExactScan(scorer, ordinals).run(acceptedOrdinals);
       return;
     }
     int[] entryPoints = entryPoints(strategy, segment.size());
-    boolean asWorkItem = (own != null || executor != null) && wantsBestHits(collector);
-    if (asWorkItem && collector.k() <= WalkParameters.MAX_BEAM_WIDTH) {
+    if (asWorkItem) {
       FixedBitSet copy = AcceptedOrdinals.copy(acceptedOrdinals, segment.size());
       WorkItem item =
           new WorkItem(
@@ -82,6 +91,10 @@ public final class SegmentSearch {
       count(executor, CpuSearches.Reason.REPEATED);
     } else {
       count(executor, CpuSearches.Reason.COLLECTOR);
+    }
+    if (scan) {
+      new ExactScan(scorer, ordinals).run(acceptedOrdinals);
+      return;
     }
     int[] starts = new int[entryPoints.length + 1];
     starts[0] = segment.medoid();

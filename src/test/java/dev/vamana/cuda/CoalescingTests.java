@@ -58,7 +58,7 @@ public class CoalescingTests extends GpuTestCase {
     try (TestIndex index = index();
         GpuExecutor executor =
             GpuExecutor.open(
-                GpuOptions.DEFAULT.withBatches(BATCHES),
+                WALKS.withBatches(BATCHES),
                 () -> driver,
                 everything(Placement.EXACT, true),
                 new QuietListener())) {
@@ -79,7 +79,7 @@ public class CoalescingTests extends GpuTestCase {
             ExecutorRegistry.install(
                 () ->
                     GpuExecutor.open(
-                        GpuOptions.DEFAULT.withBatches(BATCHES),
+                        WALKS.withBatches(BATCHES),
                         () -> driver,
                         everything(Placement.EXACT, true),
                         new QuietListener()))) {

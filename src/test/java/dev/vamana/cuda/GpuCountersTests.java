@@ -38,7 +38,7 @@ public class GpuCountersTests extends GpuTestCase {
     return GpuDevice.open(
         () -> driver,
         residency,
-        GpuOptions.DEFAULT.withBatches(BATCHES).withWaitForUpload(wait),
+        WALKS.withBatches(BATCHES).withWaitForUpload(wait),
         new QuietListener());
   }
 
@@ -225,10 +225,7 @@ public class GpuCountersTests extends GpuTestCase {
     ConcurrentLinkedQueue<CudaDriver> drivers =
         new ConcurrentLinkedQueue<>(List.of(first, driver()));
     GpuOptions options =
-        GpuOptions.DEFAULT
-            .withBatches(BATCHES)
-            .withWaitForUpload(true)
-            .withRetry(1_000_000, 2_000_000);
+        WALKS.withBatches(BATCHES).withWaitForUpload(true).withRetry(1_000_000, 2_000_000);
     try (TestIndex index = TestIndex.any(500, 2);
         GpuExecutor executor =
             GpuDevice.open(

@@ -20,10 +20,7 @@ public class GpuExecutorTests extends GpuTestCase {
   private static GpuExecutor open(
       SimulatedDriver driver, BatchOptions batches, Placement placement, boolean raw) {
     return GpuExecutor.open(
-        GpuOptions.DEFAULT.withBatches(batches),
-        () -> driver,
-        everything(placement, raw),
-        new QuietListener());
+        WALKS.withBatches(batches), () -> driver, everything(placement, raw), new QuietListener());
   }
 
   private static void assertAnswers(Placement placement, boolean raw, double share)

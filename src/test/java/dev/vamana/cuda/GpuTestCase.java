@@ -8,6 +8,7 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
@@ -55,6 +56,9 @@ public abstract class GpuTestCase extends LuceneTestCase {
   static final long DEVICE_BYTES = 1L << 30;
   static final BatchOptions BATCHES =
       new BatchOptions(512, 0, 3, 8 << 20, 1 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
+
+  /** Options of executors that are to walk. */
+  static final GpuOptions WALKS = GpuOptions.DEFAULT.withPlan(PlanMode.GRAPH);
 
   static HostKernels kernels;
 

@@ -34,7 +34,7 @@ public class GpuWaitingTests extends GpuTestCase {
     SimulatedDriver driver = new SimulatedDriver(blocked, DEVICE_BYTES, true);
     executor =
         GpuExecutor.open(
-            GpuOptions.DEFAULT.withBatches(BATCHES).withWaitForUpload(true),
+            WALKS.withBatches(BATCHES).withWaitForUpload(true),
             () -> driver,
             (opened, onLost) -> {
               residency.set(

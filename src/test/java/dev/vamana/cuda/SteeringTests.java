@@ -6,6 +6,7 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.DevicePresence.State;
 import dev.vamana.search.SearchExecutor;
@@ -28,12 +29,12 @@ public class SteeringTests extends GpuTestCase {
     return GpuDevice.open(
         () -> drivers[Math.min(drivers.length - 1, next.getAndIncrement())],
         ResidencyOptions.defaults(1L << 30).withPlacement(Placement.EXACT).withLimits(limit, PAGES),
-        GpuOptions.DEFAULT.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+        WALKS.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
         new QuietListener());
   }
 
   private static DynamicOptions options(MemoryLimit limit, int maxBatch, boolean wait) {
-    return new DynamicOptions(limit, PAGES, Placement.EXACT, maxBatch, 0, wait);
+    return new DynamicOptions(limit, PAGES, Placement.EXACT, maxBatch, 0, wait, PlanMode.GRAPH);
   }
 
   private static void await(SearchExecutor executor, SegmentView view, State state)
@@ -125,7 +126,7 @@ public class SteeringTests extends GpuTestCase {
                   throw new GpuException(GpuException.Kind.UNAVAILABLE, "none");
                 },
                 ResidencyOptions.defaults(1L << 30),
-                GpuOptions.DEFAULT.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+                WALKS.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
                 new QuietListener())) {
       SegmentView view = index.views().get(0);
       executor.warm(view);
@@ -168,7 +169,8 @@ public class SteeringTests extends GpuTestCase {
                           Placement.EXACT,
                           i % 3 == 0 ? 1 : i * 7 % 900 + 1,
                           i % 2 * 100_000L,
-                          true));
+                          true,
+                          PlanMode.GRAPH));
                   Thread.yield();
                 }
               });

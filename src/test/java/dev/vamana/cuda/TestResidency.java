@@ -5,11 +5,13 @@ import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.SegmentLayout;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -98,6 +100,14 @@ final class TestResidency implements Residency {
   }
 
   @Override
+  public synchronized DevicePresence presence(SegmentView view) {
+    Resident resident = residents.get(view);
+    return resident == null
+        ? Residency.super.presence(view)
+        : DevicePresence.resident(resident.placement().settingName(), 1);
+  }
+
+  @Override
   public boolean arriving(SegmentView view) {
     return late;
   }
@@ -125,6 +135,7 @@ final class TestResidency implements Residency {
     private final Choice choice;
     private final List<Long> addresses = new ArrayList<>();
     private long descriptor;
+    private ResidentRows rows;
     private int users;
 
     Resident(SegmentView view, Choice choice) {
@@ -151,6 +162,7 @@ final class TestResidency implements Residency {
       long vectors = codes && choice.raw == false ? 0 : send(vectors(arena, rowBytes));
       set(block, SegmentLayout.VECTORS, codes ? 0 : vectors);
       set(block, SegmentLayout.RAW, vectors);
+      rows = vectors == 0 ? null : new ResidentRows(vectors, rowBytes, true);
       setInt(block, SegmentLayout.SIZE, view.size());
       setInt(block, SegmentLayout.DIMENSION, view.dimension());
       setInt(block, SegmentLayout.GRAPH_STRIDE, stride);
@@ -286,6 +298,11 @@ final class TestResidency implements Residency {
     @Override
     public boolean reranksOnDevice() {
       return choice.placement == Placement.EXACT || choice.raw;
+    }
+
+    @Override
+    public ResidentRows rows() {
+      return rows;
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,6 +32,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertEquals(16_384, settings.maxBatch());
     assertEquals(TimeValue.ZERO, settings.linger());
     assertFalse(settings.waitForUpload());
+    assertEquals(PlanMode.AUTO, settings.plan());
   }
 
   public void testEverySettingIsRead() {
@@ -45,6 +47,7 @@ public class GpuSettingsTests extends LuceneTestCase {
                 .put("vamana.gpu.batch.max_size", 7)
                 .put("vamana.gpu.batch.linger", "50micros")
                 .put("vamana.gpu.wait_for_upload", true)
+                .put("vamana.gpu.plan", "exact")
                 .build());
     assertEquals(GpuMode.REQUIRED, settings.mode());
     assertEquals(3, settings.device());
@@ -54,6 +57,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertEquals(7, settings.maxBatch());
     assertEquals(50_000, settings.linger().nanos());
     assertTrue(settings.waitForUpload());
+    assertEquals(PlanMode.EXACT, settings.plan());
   }
 
   public void testEveryModeAndPlacementHasAName() {
@@ -62,6 +66,9 @@ public class GpuSettingsTests extends LuceneTestCase {
     }
     for (Placement placement : Placement.values()) {
       assertEquals(placement, of("vamana.gpu.placement", placement.settingName()).placement());
+    }
+    for (PlanMode plan : PlanMode.values()) {
+      assertEquals(plan, of("vamana.gpu.plan", plan.settingName()).plan());
     }
   }
 
@@ -100,6 +107,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertRejected("vamana.gpu.batch.linger", "-2ms", "vamana.gpu.batch.linger");
     assertRejected("vamana.gpu.batch.linger", "1s", "100ms");
     assertRejected("vamana.gpu.wait_for_upload", "perhaps", "[true, false]");
+    assertRejected("vamana.gpu.plan", "fastest", "[auto, exact, graph, cpu]");
   }
 
   private static void assertRejected(String key, String value, String range) {

@@ -50,6 +50,7 @@ public class SimulatedGpuIT {
     return PluginNode.options()
         .withSetting("vamana.gpu.enabled", "required")
         .withSetting("vamana.gpu.placement", placement)
+        .withSetting("vamana.gpu.plan", "graph")
         .withSetting("vamana.gpu.wait_for_upload", "true");
   }
 
@@ -76,6 +77,7 @@ public class SimulatedGpuIT {
       assertAnsweredByTheDevice(node, index);
       assertBatchIsOneLaunch(node, index);
       assertListedAsResident(node);
+      assertPlansAreCounted(node, index);
       node.client().delete("/photos");
       assertEquals(0L, awaitZero(node, "device"));
       createMapped(node, "apart", 0);
@@ -100,6 +102,38 @@ public class SimulatedGpuIT {
       log = node.log();
     }
     assertNothingWentWrong(log);
+  }
+
+  /** Pinned while the node runs, each plan answers, and the statistics tell so. */
+  private static void assertPlansAreCounted(RunningNode node, TestIndex index) throws IOException {
+    assertTrue(counter(node, "executor", "items", "by_plan", "graph", "items") >= QUERIES);
+    assertEquals(0, counter(node, "executor", "items", "by_plan", "scan", "items"));
+    pin(node, "\"exact\"");
+    assertAnsweredByTheDevice(node, index);
+    String[] scan = {"executor", "items", "by_plan", "scan", "items"};
+    String[] gather = {"executor", "items", "by_plan", "gather", "items"};
+    assertEquals(QUERIES, counter(node, scan) + counter(node, gather));
+    float[] query = VECTORS.vector(500);
+    Map<Integer, Double> scores =
+        new HashMap<>(VECTORS.scores(query, Similarity.L2_NORM, doc -> doc >= DELETED));
+    assertEquals(1, Answers.recall(scores, 10, index.knn("v", query, 10, 10)), 0);
+    for (String time : List.of("predicted_in_micros", "measured_in_micros")) {
+      long micros =
+          counter(node, "executor", "items", "by_plan", "scan", time)
+              + counter(node, "executor", "items", "by_plan", "gather", time);
+      assertTrue(time + " " + micros, micros > 0);
+    }
+    pin(node, "\"cpu\"");
+    long onCpu = counter(node, "executor", "items", "on_cpu", "planned");
+    index.knn("v", query, 10, 60);
+    assertEquals(onCpu + 1, counter(node, "executor", "items", "on_cpu", "planned"));
+    assertEquals(onCpu + 1, counter(node, "executor", "items", "by_plan", "cpu", "items"));
+    pin(node, "null");
+  }
+
+  private static void pin(RunningNode node, String plan) throws IOException {
+    node.client()
+        .put("/_cluster/settings", "{\"persistent\": {\"vamana.gpu.plan\": " + plan + "}}");
   }
 
   /** The row of the only segment tells of its place on the device. */

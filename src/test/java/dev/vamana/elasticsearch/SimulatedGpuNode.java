@@ -37,7 +37,9 @@ final class SimulatedGpuNode {
 
   /** Options of a node that has to have its GPU. */
   static NodeOptions options() {
-    return PluginNode.options().withSetting("vamana.gpu.enabled", "required");
+    return PluginNode.options()
+        .withSetting("vamana.gpu.enabled", "required")
+        .withSetting("vamana.gpu.plan", "graph");
   }
 
   /** The statistics of the node that is asked. */

@@ -63,6 +63,7 @@ public class StubbedDeviceIT {
         PluginNode.options()
             .withSetting("vamana.gpu.enabled", "required")
             .withSetting("vamana.gpu.placement", placement)
+            .withSetting("vamana.gpu.plan", "graph")
             .withSetting("vamana.gpu.wait_for_upload", "true")
             .withEnvironment(libraries.environment());
     node = RunningNode.start(home, options);

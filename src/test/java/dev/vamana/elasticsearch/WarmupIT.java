@@ -292,6 +292,7 @@ public class WarmupIT {
         List.of(
             "\"vamana.gpu.memory.limit\": \"1kb\"",
             "\"vamana.gpu.placement\": \"nowhere\"",
+            "\"vamana.gpu.plan\": \"fastest\"",
             "\"vamana.gpu.batch.max_size\": 0",
             "\"vamana.breaker.overhead\": -1")) {
       String key = setting.substring(1, setting.indexOf('"', 1));

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -39,6 +40,11 @@ public final class HeldSegment implements ResidentSegment {
   @Override
   public boolean reranksOnDevice() {
     return segment.reranksOnDevice();
+  }
+
+  @Override
+  public ResidentRows rows() {
+    return segment.rows();
   }
 
   @Override

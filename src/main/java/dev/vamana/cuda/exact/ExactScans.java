@@ -45,13 +45,22 @@ public final class ExactScans implements Closeable {
       CudaDriver driver, SessionHostMemory account, ExactOptions options, Workers workers) {
     this.options = options;
     scratch = new Scratch(driver, account);
-    tiles = new TileSource(scratch, options.tileBytes());
-    plain = new PlainScan(scratch, options.scratchBytes() / 4);
-    products = new ProductScan(scratch, options.scratchBytes() / 4 * 3);
-    facts = new FactFinder(scratch);
-    slices = new Slice[] {new Slice(scratch, workers), new Slice(scratch, workers)};
-    stream = scratch.stream();
-    copyStream = scratch.stream();
+    try {
+      tiles = new TileSource(scratch, options.tileBytes());
+      plain = new PlainScan(scratch, options.scratchBytes() / 4);
+      products = new ProductScan(scratch, options.scratchBytes() / 4 * 3);
+      facts = new FactFinder(scratch);
+      slices = new Slice[] {new Slice(scratch, workers), new Slice(scratch, workers)};
+      stream = scratch.stream();
+      copyStream = scratch.stream();
+    } catch (RuntimeException e) {
+      try {
+        scratch.free();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
   }
 
   /**

@@ -18,21 +18,29 @@ final class Resident {
   private final PlacementPlan plan;
   private final DeviceMemory memory;
   private final long block;
+  private final long raw;
   private final List<MappedRegistrations.Range> ranges;
   private final AtomicInteger uses = new AtomicInteger();
   private Runnable whenIdle = () -> {};
   private boolean freed;
 
+  /**
+   * Takes over what an upload has brought.
+   *
+   * @param raw device address of the raw vectors, or 0
+   */
   Resident(
       SegmentView view,
       PlacementPlan plan,
       DeviceMemory memory,
       long block,
+      long raw,
       List<MappedRegistrations.Range> ranges) {
     this.view = view;
     this.plan = plan;
     this.memory = memory;
     this.block = block;
+    this.raw = raw;
     this.ranges = ranges;
   }
 
@@ -153,6 +161,13 @@ final class Resident {
     @Override
     public boolean reranksOnDevice() {
       return plan.raw() != RawVectors.CALLER;
+    }
+
+    @Override
+    public ResidentRows rows() {
+      return raw == 0
+          ? null
+          : new ResidentRows(raw, plan.rawStride(), plan.raw() == RawVectors.DEVICE);
     }
 
     @Override

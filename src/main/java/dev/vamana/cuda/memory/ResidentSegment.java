@@ -20,6 +20,9 @@ public interface ResidentSegment {
   /** Whether kernels can read exact vectors; otherwise the caller re-ranks. */
   boolean reranksOnDevice();
 
+  /** The exact vectors, or null if kernels cannot read them. */
+  ResidentRows rows();
+
   /** Ends the use. */
   void release();
 }

@@ -32,6 +32,7 @@ final class SegmentUpload {
   private final List<MappedRegistrations.Range> ranges = new ArrayList<>();
   private BounceBuffers buffers;
   private long block;
+  private long raw;
   private long copied;
 
   /**
@@ -72,7 +73,7 @@ final class SegmentUpload {
       copyAll();
       buffers.finish();
       success = true;
-      return new Resident(view, plan, memory, block, ranges);
+      return new Resident(view, plan, memory, block, raw, ranges);
     } finally {
       if (success == false) {
         undo();
@@ -100,7 +101,6 @@ final class SegmentUpload {
     } else if (plan.placement() == Placement.MAPPED_GRAPH) {
       graph = register(view.graphRegion());
     }
-    long raw = 0;
     if (plan.raw() == RawVectors.DEVICE) {
       raw = block + plan.rawCopy();
       copyRows(view.vectorsRegion(), shape.vectorBytes(), plan.rawCopy());
@@ -111,8 +111,8 @@ final class SegmentUpload {
       copyRows(view.codesRegion(), shape.subspaces(), plan.codes());
       copyCodebook(view.codebook());
     }
-    ComponentRange range = plan.converts() ? convert(raw) : null;
-    copyDescriptor(graph, raw, range);
+    ComponentRange range = plan.converts() ? convert() : null;
+    copyDescriptor(graph, range);
   }
 
   private long register(FileRegion region) {
@@ -216,13 +216,13 @@ final class SegmentUpload {
     copied += bytes;
   }
 
-  private ComponentRange convert(long raw) throws IOException {
+  private ComponentRange convert() throws IOException {
     VectorConversion conversion = new VectorConversion(driver, plan, block);
-    return conversion.run(buffers, raw == 0 ? this::staged : slice -> inPlace(raw, slice));
+    return conversion.run(buffers, raw == 0 ? this::staged : this::inPlace);
   }
 
   /** Rows that the device can read already. */
-  private void inPlace(long raw, VectorConversion.Slice slice) {
+  private void inPlace(VectorConversion.Slice slice) {
     buffers.finish();
     int stride = plan.rawStride();
     long rows = plan.shape().size();
@@ -254,7 +254,7 @@ final class SegmentUpload {
     }
   }
 
-  private void copyDescriptor(long graph, long raw, ComponentRange range) {
+  private void copyDescriptor(long graph, ComponentRange range) {
     BounceBuffers.Lane lane = buffers.next();
     SegmentDescriptor.write(
         lane.buffer().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw, range);

@@ -110,12 +110,31 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
             .put("cancelled", group(ITEMS).getOrDefault("cancelled", 0L))
             .put("repeated_on_cpu", readers.count(CpuSearches.Reason.REPEATED))
             .put("by_placement", Counters.of(group("items_by_placement")))
-            .put("on_cpu", Counters.of(onCpu));
+            .put("on_cpu", Counters.of(onCpu))
+            .putIfAny("by_plan", plans());
     return new ExecutorStats(
         items.build(),
         launches(),
         Histogram.of(group("batch_sizes")),
         Histogram.of(group("wait_micros")));
+  }
+
+  /** Which plans were carried out, and how long they took. */
+  private Counters plans() {
+    Counters.Builder plans = Counters.builder();
+    group("plan_items")
+        .forEach(
+            (plan, items) ->
+                plans.put(
+                    plan,
+                    Counters.builder()
+                        .put("items", items)
+                        .put("calls", value("plan_calls", plan))
+                        .put("batches", value("plan_batches", plan))
+                        .put("predicted_in_micros", value("plan_predicted_micros", plan))
+                        .put("measured_in_micros", value("plan_measured_micros", plan))
+                        .build()));
+    return plans.build();
   }
 
   private static long add(Map<String, Long> counts, String name, long more) {

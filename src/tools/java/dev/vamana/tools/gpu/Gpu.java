@@ -1,10 +1,13 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.CostModel;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import java.io.Closeable;
@@ -14,6 +17,9 @@ import java.util.function.Supplier;
 
 /** The GPU executor as stages and tests use it, with what they look at beside its answers. */
 public interface Gpu extends Closeable {
+
+  /** Walks wherever it can. */
+  PlanOptions WALKS = new PlanOptions(PlanMode.GRAPH, CostModel.shipped());
 
   /** The executor under test. */
   SearchExecutor executor();
@@ -88,7 +94,7 @@ public interface Gpu extends Closeable {
   }
 
   /**
-   * Opens the executor on the first device.
+   * Opens the executor on the first device; it walks, whatever else would be faster.
    *
    * @param placement the only one to use; null to leave it to the planner
    */
@@ -103,11 +109,16 @@ public interface Gpu extends Closeable {
 
   /** As {@link #open(Placement, Tuning)}, with contexts from elsewhere. */
   static Gpu open(Supplier<CudaDriver> drivers, Placement placement, Tuning tuning) {
-    return OpenGpu.open(drivers, placement, tuning, null);
+    return OpenGpu.open(drivers, placement, tuning, null, WALKS);
+  }
+
+  /** Opens the executor with contexts from elsewhere, and plans chosen so. */
+  static Gpu open(Supplier<CudaDriver> drivers, Placement placement, PlanOptions plans) {
+    return OpenGpu.open(drivers, placement, Tuning.DEFAULT, null, plans);
   }
 
   /** As {@link #open(Placement)}, with neighbours that the CPU fetches in another way. */
   static Gpu open(Placement placement, FetchOptions fetch) {
-    return OpenGpu.open(new DeviceProbe(0)::open, placement, Tuning.DEFAULT, fetch);
+    return OpenGpu.open(new DeviceProbe(0)::open, placement, Tuning.DEFAULT, fetch, WALKS);
   }
 }

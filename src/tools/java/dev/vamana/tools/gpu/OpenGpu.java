@@ -6,6 +6,7 @@ import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.GpuListener;
 import dev.vamana.cuda.GpuOptions;
 import dev.vamana.cuda.GpuStatistics;
+import dev.vamana.cuda.PlanOptions;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
@@ -37,6 +38,7 @@ final class OpenGpu implements Gpu {
   private static final Set<String> PLANNED =
       Set.of(
           FallbackReason.SCAN.statisticsName(),
+          FallbackReason.PLANNED.statisticsName(),
           FallbackReason.VISIT_LIMIT.statisticsName(),
           FallbackReason.FEW_HITS.statisticsName());
 
@@ -49,7 +51,11 @@ final class OpenGpu implements Gpu {
   }
 
   static OpenGpu open(
-      Supplier<CudaDriver> drivers, Placement placement, Tuning tuning, FetchOptions fetch) {
+      Supplier<CudaDriver> drivers,
+      Placement placement,
+      Tuning tuning,
+      FetchOptions fetch,
+      PlanOptions plans) {
     AtomicReference<CudaDriver> current = new AtomicReference<>();
     // nothing else needs the machine's memory: what fits at all may stay
     ResidencyOptions options =
@@ -68,6 +74,7 @@ final class OpenGpu implements Gpu {
             GpuOptions.DEFAULT
                 .withBatches(BatchOptions.DEFAULT.withTuning(tuning))
                 .withHostFetch(fetch)
+                .withPlans(plans)
                 .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
             new Told());
     return new OpenGpu(current, executor);

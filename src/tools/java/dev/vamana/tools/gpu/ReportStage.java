@@ -29,6 +29,7 @@ final class ReportStage implements Stage {
           "concurrent",
           "overhead",
           "ceilings",
+          "plans",
           "roofline",
           "energy",
           "ablations",

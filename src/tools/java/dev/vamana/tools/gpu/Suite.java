@@ -100,6 +100,7 @@ public final class Suite {
     stages.put("select", new SelectStage());
     stages.put("select-table", new SelectTableStage());
     stages.put("training", new TrainingStage());
+    stages.put("plan-fit", new PlanFitStage());
     stages.put("report", new ReportStage());
     return stages;
   }

@@ -57,6 +57,7 @@ public record NodeParts(
             : options
                 .withSetting("vamana.gpu.enabled", "required")
                 .withSetting("vamana.gpu.placement", mode)
+                .withSetting("vamana.gpu.plan", "graph")
                 .withSetting("vamana.gpu.memory.limit", "90%");
     return RunningNode.start(home, options);
   }

@@ -1,0 +1,118 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.batch.HeldSegment;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import org.apache.lucene.index.VectorEncoding;
+
+/** Describes items to the cost model. */
+public final class Tasks {
+
+  /** Steps of a walk beyond the width of its beam, as measured (docs/query-plans.md). */
+  private static final int APPROACH_STEPS = 4;
+
+  private static final Task.Walk NO_WALK = new Task.Walk(Task.Graph.NONE, 1, 0, 0, 0);
+  private static final int ALIGNMENT = 16;
+
+  private Tasks() {}
+
+  /**
+   * Whether an exact search on the device gives what the item asks for, if it can read the rows.
+   */
+  static boolean exactFits(WorkItem item) {
+    return item.k() <= ScanLane.MAX_K && item.visitLimit() > item.acceptedCount();
+  }
+
+  /** Where the device finds exact vectors of an item's segment. */
+  static Task.Rows rows(WorkItem item, HeldSegment segment) {
+    ResidentRows rows = segment.rows();
+    if (exactFits(item) == false || ScanLane.reads(rows) == false) {
+      return Task.Rows.NONE;
+    }
+    return rows.onDevice() ? Task.Rows.DEVICE : Task.Rows.HOST;
+  }
+
+  /**
+   * The task of a scan of which only this much is known.
+   *
+   * @param cpuRounds as {@link Task.Cpu#rounds}
+   */
+  static Task scan(
+      SegmentView view, int k, int accepted, int batch, Task.Rows rows, double cpuRounds) {
+    int size = view.size();
+    int own = Math.max(0, Math.min(accepted, size));
+    return new Task(
+        size,
+        view.dimension(),
+        rowBytes(view),
+        rows,
+        own,
+        own < size,
+        Math.max(1, Math.min(k, size)),
+        batch,
+        NO_WALK,
+        new Task.Cpu(true, cpuRounds, own));
+  }
+
+  /**
+   * The task of items that are alike.
+   *
+   * @param batch items that are compared with the vectors together
+   * @param walk {@link #walk}, or null if the device cannot walk
+   */
+  public static Task of(
+      WorkItem item, Task.Rows rows, int batch, Task.Walk walk, double cpuRounds) {
+    SegmentView view = item.segment();
+    boolean scans = CpuExecutor.plansScan(item);
+    int accepted = Math.max(0, Math.min(item.acceptedCount(), view.size()));
+    return new Task(
+        view.size(),
+        view.dimension(),
+        rowBytes(view),
+        rows,
+        accepted,
+        item.acceptedOrdinals() != null,
+        Math.min(item.k(), view.size()),
+        batch,
+        walk == null ? NO_WALK : walk,
+        new Task.Cpu(scans, cpuRounds, scans ? accepted : CpuExecutor.expectedVisits(item)));
+  }
+
+  /** A walk of an item, beside others. */
+  public static Task.Walk walk(WorkItem item, Placement placement, int batch) throws IOException {
+    Task.Graph graph =
+        switch (placement) {
+          case EXACT, EXACT_FLOAT16, EXACT_INT8, IN_MEMORY -> Task.Graph.DEVICE;
+          case MAPPED_GRAPH -> Task.Graph.MAPPED;
+          case HOST_FETCH -> Task.Graph.FETCHED;
+        };
+    double steps = (item.effectiveBeamWidth() + APPROACH_STEPS) / (double) item.walk().parents();
+    return new Task.Walk(
+        graph, batch, steps, CpuExecutor.expectedVisits(item), walkBytes(item, placement));
+  }
+
+  private static int walkBytes(WorkItem item, Placement placement) throws IOException {
+    SegmentView view = item.segment();
+    return aligned(
+        switch (placement) {
+          case EXACT -> view.dimension() * view.encoding().byteSize;
+          case EXACT_FLOAT16 -> view.dimension() * Short.BYTES;
+          case EXACT_INT8 -> view.dimension();
+          case IN_MEMORY, MAPPED_GRAPH, HOST_FETCH -> view.codebook().layout().count();
+        });
+  }
+
+  private static int rowBytes(SegmentView view) {
+    return aligned(view.dimension() * (view.encoding() == VectorEncoding.BYTE ? 1 : Float.BYTES));
+  }
+
+  private static int aligned(int bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+}

@@ -1,0 +1,214 @@
+package dev.vamana.cuda.plan;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * Predicts how long each plan takes: a few formulas ({@link CostForm}), whose coefficients were
+ * fitted to times measured on a device. Immutable.
+ */
+public final class CostModel {
+
+  private static final String RESOURCE = "costs.properties";
+  private static final String DEVICE = "device";
+  private static final String DATE = "date";
+  private static final String MULTIPROCESSORS = "multiprocessors";
+  private static final String FEW_QUERIES = "few_queries";
+
+  private final String device;
+  private final String date;
+  private final int multiprocessors;
+  private final int fewQueries;
+  private final Map<CostForm, double[]> coefficients;
+
+  /**
+   * Makes a model.
+   *
+   * @param device whose times it was fitted to
+   * @param date when these were measured
+   * @param multiprocessors of that device, at least 1
+   * @param fewQueries most queries that are compared with all vectors as {@link CostForm#SCAN}, at
+   *     least 0
+   * @param coefficients nanoseconds of each term, 0 or more
+   */
+  public CostModel(
+      String device,
+      String date,
+      int multiprocessors,
+      int fewQueries,
+      Map<CostForm, double[]> coefficients) {
+    this.device = device;
+    this.date = date;
+    this.multiprocessors = multiprocessors;
+    this.fewQueries = fewQueries;
+    this.coefficients = new EnumMap<>(CostForm.class);
+    if (multiprocessors < 1) {
+      throw new IllegalArgumentException(
+          MULTIPROCESSORS + " must be at least 1, got " + multiprocessors);
+    }
+    if (fewQueries < 0) {
+      throw new IllegalArgumentException(FEW_QUERIES + " must be at least 0, got " + fewQueries);
+    }
+    for (CostForm form : CostForm.values()) {
+      double[] own = coefficients.get(form);
+      List<CostForm.Term> terms = form.terms();
+      if (own == null || own.length != terms.size()) {
+        throw new IllegalArgumentException(form + " takes " + terms.size() + " coefficients");
+      }
+      for (int i = 0; i < own.length; i++) {
+        // written so that NaN fails too
+        if (!(own[i] >= 0 && own[i] < Double.POSITIVE_INFINITY)) {
+          throw new IllegalArgumentException(
+              form.key(terms.get(i)) + " must be a number from 0, got " + own[i]);
+        }
+      }
+      this.coefficients.put(form, own.clone());
+    }
+  }
+
+  /** The model that comes with the plugin. */
+  public static CostModel shipped() {
+    Properties properties = new Properties();
+    try (InputStream in = CostModel.class.getResourceAsStream(RESOURCE)) {
+      if (in == null) {
+        throw new IllegalStateException("there is no resource " + RESOURCE);
+      }
+      properties.load(new InputStreamReader(in, StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return of(properties);
+  }
+
+  /**
+   * Reads what {@link #toProperties} wrote.
+   *
+   * @throws IllegalArgumentException if an entry is missing or out of range, with its name
+   */
+  public static CostModel of(Properties properties) {
+    Map<CostForm, double[]> coefficients = new EnumMap<>(CostForm.class);
+    for (CostForm form : CostForm.values()) {
+      coefficients.put(
+          form,
+          form.terms().stream().mapToDouble(term -> number(properties, form.key(term))).toArray());
+    }
+    return new CostModel(
+        text(properties, DEVICE),
+        text(properties, DATE),
+        (int) number(properties, MULTIPROCESSORS),
+        (int) number(properties, FEW_QUERIES),
+        coefficients);
+  }
+
+  private static String text(Properties properties, String key) {
+    String value = properties.getProperty(key);
+    if (value == null) {
+      throw new IllegalArgumentException("costs name no [" + key + "]");
+    }
+    return value;
+  }
+
+  private static double number(Properties properties, String key) {
+    String value = text(properties, key);
+    try {
+      return Double.parseDouble(value);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("[" + key + "] must be a number, got [" + value + "]", e);
+    }
+  }
+
+  /** All entries, in the order of the formulas. */
+  public Map<String, String> toProperties() {
+    Map<String, String> entries = new LinkedHashMap<>();
+    entries.put(DEVICE, device);
+    entries.put(DATE, date);
+    entries.put(MULTIPROCESSORS, Integer.toString(multiprocessors));
+    entries.put(FEW_QUERIES, Integer.toString(fewQueries));
+    coefficients.forEach(
+        (form, own) -> {
+          for (int i = 0; i < own.length; i++) {
+            entries.put(form.key(form.terms().get(i)), Double.toString(own[i]));
+          }
+        });
+    return entries;
+  }
+
+  /** The coefficients of a formula, one a term. */
+  public double[] coefficients(CostForm form) {
+    return coefficients.get(form).clone();
+  }
+
+  /** The device whose times it was fitted to. */
+  public String device() {
+    return device;
+  }
+
+  /**
+   * The same with another formula's coefficients.
+   *
+   * @param own one a term
+   */
+  public CostModel with(CostForm form, double... own) {
+    Map<CostForm, double[]> all = new EnumMap<>(coefficients);
+    all.put(form, own);
+    return new CostModel(device, date, multiprocessors, fewQueries, all);
+  }
+
+  /** The same, said to be fitted to times of this device. */
+  public CostModel measuredOn(String otherDevice, String otherDate) {
+    return new CostModel(otherDevice, otherDate, multiprocessors, fewQueries, coefficients);
+  }
+
+  /**
+   * The same for a device with another number of multiprocessors: what throughput bounds takes
+   * longer by their ratio. Crude, but better than taking one device for another.
+   */
+  public CostModel scaledTo(int otherMultiprocessors) {
+    double factor = multiprocessors / (double) otherMultiprocessors;
+    Map<CostForm, double[]> scaled = new EnumMap<>(CostForm.class);
+    coefficients.forEach(
+        (form, own) -> {
+          double[] other = own.clone();
+          for (int i = 0; i < other.length; i++) {
+            other[i] *= form.terms().get(i).throughput() ? factor : 1;
+          }
+          scaled.put(form, other);
+        });
+    return new CostModel(device, date, otherMultiprocessors, fewQueries, scaled);
+  }
+
+  /** The formula of a plan. */
+  public CostForm form(Plan plan, Task task) {
+    return switch (plan) {
+      case SCAN -> task.batch() <= fewQueries ? CostForm.SCAN : CostForm.BATCHED_SCAN;
+      case GATHER -> CostForm.GATHER;
+      case GRAPH ->
+          switch (task.walk().graph()) {
+            case MAPPED -> CostForm.MAPPED_WALK;
+            case FETCHED -> CostForm.FETCHED_WALK;
+            case DEVICE, NONE -> CostForm.WALK;
+          };
+      case CPU -> task.cpu().scans() ? CostForm.CPU_SCAN : CostForm.CPU_WALK;
+    };
+  }
+
+  /** Nanoseconds that a plan is predicted to take. */
+  public double nanos(Plan plan, Task task) {
+    CostForm form = form(plan, task);
+    double[] quantities = form.quantities(task);
+    double[] own = coefficients.get(form);
+    double sum = 0;
+    for (int i = 0; i < own.length; i++) {
+      sum += own[i] * quantities[i];
+    }
+    return sum;
+  }
+}

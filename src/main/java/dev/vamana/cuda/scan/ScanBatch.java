@@ -1,0 +1,111 @@
+package dev.vamana.cuda.scan;
+
+import dev.vamana.cuda.batch.HeldSegment;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.exact.ExactBatch;
+import dev.vamana.cuda.exact.ExactHits;
+import dev.vamana.cuda.exact.ExactOptions;
+import dev.vamana.cuda.exact.ExactRows;
+import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.apache.lucene.index.VectorEncoding;
+
+/** Searches jobs that are alike, for the lane's thread. */
+final class ScanBatch {
+
+  private static final long LEAST_SCRATCH = 16L << 20;
+  // of the device's memory
+  private static final int SHARE = 64;
+
+  private final ExactScans scans;
+  private final AcceptedUpload accepted;
+  private final ExactHits hits = new ExactHits();
+  // what the engine learns about rows is kept in them
+  private final Map<SegmentView, Known> known = new WeakHashMap<>();
+
+  private record Known(long address, ExactRows rows) {}
+
+  /** Makes one; the calling thread is bound to the driver. */
+  ScanBatch(CudaDriver driver, SessionHostMemory account) {
+    this.accepted = new AcceptedUpload(driver);
+    this.scans = new ExactScans(driver, account, options(driver.device().totalBytes()));
+  }
+
+  private static ExactOptions options(long deviceBytes) {
+    ExactOptions most = ExactOptions.DEFAULT;
+    long scratch = Math.max(LEAST_SCRATCH, deviceBytes / SHARE);
+    return new ExactOptions(
+        Math.min(most.scratchBytes(), scratch), most.tileBytes(), most.leastProducts());
+  }
+
+  /** Searches all jobs. */
+  void search(List<ScanTicket> tickets) {
+    ScanJob first = tickets.get(0).job();
+    List<QueryVector> queries = new ArrayList<>();
+    tickets.forEach(ticket -> queries.addAll(ticket.job().queries()));
+    ExactBatch batch = batch(first.segment().view(), queries, first.k());
+    if (first.accepted() != null) {
+      int size = first.segment().view().size();
+      batch =
+          first.gather()
+              ? batch.among(AcceptedUpload.ordinals(first.accepted(), size, first.acceptedCount()))
+              : batch.accepting(accepted.bring(first.accepted(), size));
+    }
+    scans.search(rows(first.segment()), batch, hits);
+  }
+
+  /** Hands over what was found last, to the same jobs. */
+  void deliver(List<ScanTicket> tickets) {
+    int from = 0;
+    for (ScanTicket ticket : tickets) {
+      int count = ticket.job().queries().size();
+      int[][] ordinals = new int[count][];
+      float[][] scores = new float[count][];
+      for (int i = 0; i < count; i++) {
+        ordinals[i] = hits.ordinals(from + i);
+        scores[i] = hits.scores(from + i);
+      }
+      ticket.succeed(ordinals, scores);
+      from += count;
+    }
+  }
+
+  private static ExactBatch batch(SegmentView view, List<QueryVector> queries, int k) {
+    return view.encoding() == VectorEncoding.BYTE
+        ? ExactBatch.of(queries.stream().map(QueryVector::bytes).toArray(byte[][]::new), k)
+        : ExactBatch.of(queries.stream().map(QueryVector::floats).toArray(float[][]::new), k);
+  }
+
+  private ExactRows rows(HeldSegment segment) {
+    SegmentView view = segment.view();
+    ResidentRows where = segment.rows();
+    Known before = known.get(view);
+    // a segment that was evicted and came back lies elsewhere
+    if (before == null || before.address() != where.address()) {
+      ExactRows rows =
+          ExactRows.resident(
+              where.address(),
+              where.stride(),
+              view.size(),
+              view.dimension(),
+              view.similarity(),
+              view.encoding());
+      before = new Known(where.address(), rows);
+      known.put(view, before);
+    }
+    return before.rows();
+  }
+
+  /** Frees everything; nothing runs. */
+  void free() {
+    accepted.free();
+    scans.close();
+  }
+}

@@ -1,0 +1,300 @@
+package dev.vamana.cuda.scan;
+
+import dev.vamana.cuda.batch.Spin;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.exact.ExactBatch;
+import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.cuda.plan.Plan;
+import dev.vamana.cuda.plan.PlanCounters;
+import dev.vamana.search.SegmentView;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.function.Consumer;
+import org.apache.lucene.util.Bits;
+
+/**
+ * Exact searches of resident segments. One thread drives the device, on a stream of its own; what
+ * was submitted while it was busy, and wants the same of the same segment, is searched together.
+ */
+public final class ScanLane {
+
+  /** Most hits of a query. */
+  public static final int MAX_K = ExactBatch.MAX_K;
+
+  private static final int ALIGNMENT = 16;
+  private static final int MAX_BATCH = 16_384;
+  private static final long IDLE_SPIN_NANOS = 50_000;
+
+  private final CudaDriver driver;
+  private final SessionHostMemory account;
+  private final Consumer<GpuException> onLost;
+  private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
+  private final ArrayDeque<ScanTicket> inbox = new ArrayDeque<>();
+  private final PlanCounters plans;
+  private final Thread thread;
+  private List<ScanTicket> running = List.of();
+  private ScanBatch batch;
+  private boolean started;
+  private boolean closing;
+  private GpuException lost;
+  private volatile int waiting;
+
+  /**
+   * Makes one without stream, memory and running thread: the first job brings them.
+   *
+   * @param account counts pinned memory; what it refuses fails jobs for want of memory
+   * @param plans counts batches
+   * @param onLost called once by the driving thread, as its last act, if the context is lost
+   */
+  public ScanLane(
+      CudaDriver driver,
+      SessionHostMemory account,
+      PlanCounters plans,
+      Consumer<GpuException> onLost) {
+    this.driver = driver;
+    this.account = account;
+    this.plans = plans;
+    this.onLost = onLost;
+    this.thread = new Thread(this::drive, "vamana-gpu-exact");
+    thread.setDaemon(true);
+  }
+
+  /** Whether rows lie so that they can be searched. */
+  public static boolean reads(ResidentRows rows) {
+    return rows != null && rows.address() % ALIGNMENT == 0 && rows.stride() % ALIGNMENT == 0;
+  }
+
+  /**
+   * What would be ahead of a job that is handed over now.
+   *
+   * @param nanos predicted for jobs that it would wait for
+   * @param together queries that it would be searched with
+   */
+  public record Ahead(double nanos, int together) {}
+
+  /** What would be ahead of a job for these ordinals of a segment. */
+  @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+  public Ahead ahead(SegmentView view, Bits accepted) {
+    synchronized (inbox) {
+      double nanos = 0;
+      int together = 0;
+      for (ScanTicket ticket : running) {
+        nanos = Math.max(nanos, ticket.job().nanos());
+      }
+      for (ScanTicket ticket : inbox) {
+        ScanJob job = ticket.job();
+        if (job.segment().view() == view && job.accepted() == accepted) {
+          together += job.queries().size();
+        } else {
+          nanos += job.nanos();
+        }
+      }
+      return new Ahead(nanos, together);
+    }
+  }
+
+  /** Jobs that wait now. */
+  public int waiting() {
+    return waiting;
+  }
+
+  /** Hands a job over; its segment is held until the job is done. */
+  public ScanTicket submit(ScanJob job) {
+    job.segment().hold();
+    ScanTicket ticket = new ScanTicket(job);
+    GpuException why;
+    synchronized (inbox) {
+      if (lost == null && closing == false) {
+        if (closed.contains(job.segment().view()) == false) {
+          inbox.add(ticket);
+          waiting = inbox.size();
+          if (started == false) {
+            started = true;
+            thread.start();
+          }
+          inbox.notifyAll();
+          return ticket;
+        }
+        why = null;
+      } else {
+        why =
+            lost != null
+                ? lost
+                : new GpuException(GpuException.Kind.UNAVAILABLE, "exact searches ended");
+      }
+    }
+    if (why == null) {
+      ticket.close();
+    } else {
+      ticket.fail(why);
+    }
+    return ticket;
+  }
+
+  /**
+   * Lets no job of a segment begin any more, and nobody wait for one. Those that have begun hold
+   * the segment until they have ended.
+   */
+  public void closing(SegmentView view) {
+    List<ScanTicket> gone = new ArrayList<>();
+    synchronized (inbox) {
+      closed.add(view);
+      for (Iterator<ScanTicket> all = inbox.iterator(); all.hasNext(); ) {
+        ScanTicket ticket = all.next();
+        if (ticket.job().segment().view().equals(view)) {
+          gone.add(ticket);
+          all.remove();
+        }
+      }
+      waiting = inbox.size();
+      for (ScanTicket ticket : running) {
+        if (ticket.job().segment().view().equals(view)) {
+          ticket.closing();
+        }
+      }
+    }
+    gone.forEach(ScanTicket::close);
+  }
+
+  /** Ends the thread once all that was submitted is done. */
+  public void stop() {
+    synchronized (inbox) {
+      closing = true;
+      inbox.notifyAll();
+    }
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */
+  public void free() {
+    if (batch != null) {
+      batch.free();
+      batch = null;
+    }
+  }
+
+  private void drive() {
+    try {
+      driver.bind();
+      List<ScanTicket> taken = take();
+      while (taken != null) {
+        run(taken);
+        taken = take();
+      }
+    } catch (GpuException e) {
+      lose(e);
+    } catch (RuntimeException | Error e) {
+      lose(new GpuException(GpuException.Kind.CONTEXT_LOST, "exact search failed: " + e, e));
+    }
+  }
+
+  /** The next jobs, all alike; null when there will be none. */
+  private List<ScanTicket> take() {
+    long idleSince = System.nanoTime();
+    for (int step = 0; waiting == 0 && System.nanoTime() - idleSince < IDLE_SPIN_NANOS; step++) {
+      Spin.once(step);
+    }
+    synchronized (inbox) {
+      while (inbox.isEmpty()) {
+        if (closing) {
+          return null;
+        }
+        try {
+          inbox.wait();
+        } catch (InterruptedException e) {
+          // nobody interrupts this thread
+        }
+      }
+      List<ScanTicket> taken = new ArrayList<>();
+      ScanJob first = inbox.peek().job();
+      int queries = 0;
+      for (Iterator<ScanTicket> all = inbox.iterator(); all.hasNext(); ) {
+        ScanTicket ticket = all.next();
+        int own = ticket.job().queries().size();
+        if (ticket.job().alike(first) && (taken.isEmpty() || queries + own <= MAX_BATCH)) {
+          taken.add(ticket);
+          queries += own;
+          all.remove();
+        }
+      }
+      waiting = inbox.size();
+      running = taken;
+      return taken;
+    }
+  }
+
+  private void run(List<ScanTicket> tickets) {
+    List<ScanTicket> wanted = new ArrayList<>();
+    for (ScanTicket ticket : tickets) {
+      if (ticket.abandoned()) {
+        ticket.close();
+      } else {
+        wanted.add(ticket);
+      }
+    }
+    if (wanted.isEmpty()) {
+      ended();
+      return;
+    }
+    GpuException failure;
+    try {
+      if (batch == null) {
+        batch = new ScanBatch(driver, account);
+      }
+      batch.search(wanted);
+      plans.searched(wanted.get(0).job().gather() ? Plan.GATHER : Plan.SCAN);
+      ended();
+      batch.deliver(wanted);
+      return;
+    } catch (GpuException e) {
+      failure = e;
+    } catch (RuntimeException | Error e) {
+      failure = new GpuException(GpuException.Kind.CONTEXT_LOST, "exact search failed: " + e, e);
+    }
+    ended();
+    for (ScanTicket ticket : wanted) {
+      if (ticket.done() == false) {
+        ticket.fail(failure);
+      }
+    }
+    if (failure.contextLost()) {
+      throw failure;
+    }
+  }
+
+  /** Nothing is ahead of those that come now; said before anybody hears of the end. */
+  private void ended() {
+    synchronized (inbox) {
+      running = List.of();
+    }
+  }
+
+  private void lose(GpuException e) {
+    List<ScanTicket> left;
+    synchronized (inbox) {
+      lost = e;
+      left = new ArrayList<>(inbox);
+      inbox.clear();
+      running = List.of();
+    }
+    left.forEach(ticket -> ticket.fail(e));
+    onLost.accept(e);
+  }
+}

@@ -1,0 +1,254 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.NamedThreadFactory;
+
+/** Exact searches on devices that fail, and while segments and executors close. */
+public class ExactPlanFaultTests extends PlanTestCase {
+
+  private static final long RETRY_NANOS = 1_000_000;
+
+  private static GpuExecutor open(Supplier<CudaDriver> drivers) {
+    return GpuExecutor.open(
+        options(PlanMode.EXACT, costs(1, 0, 0, 0)).withRetry(RETRY_NANOS, 8 * RETRY_NANOS),
+        drivers,
+        everything(Placement.EXACT, true),
+        new QuietListener());
+  }
+
+  /** Some that are compared with all vectors, some with those of a bitset, some with few. */
+  private static List<WorkItem> items(TestIndex index, int count, BooleanSupplier cancelled)
+      throws IOException {
+    List<WorkItem> items = new ArrayList<>();
+    for (SegmentView view : index.views()) {
+      FixedBitSet few = some(view.size(), view.size() / 10);
+      for (int i = 0; i < count; i++) {
+        items.add(item(index.vector(), view, 5, i % 2 == 0 ? null : few, cancelled));
+      }
+    }
+    return items;
+  }
+
+  /** Where the device fails, the CPU may walk instead, but for strict filters. */
+  private static void assertAnswers(
+      List<WorkItem> items, List<WorkResult> expected, List<WorkResult> results) {
+    assertSame(expected, results, 0.5);
+    for (int i = 0; i < items.size(); i++) {
+      if (items.get(i).acceptedOrdinals() != null) {
+        assertSame(expected.subList(i, i + 1), results.subList(i, i + 1), 0.5);
+      }
+    }
+  }
+
+  /** The n-th operation of a kind fails: answers are right, and closing leaves nothing. */
+  public void testEachOperationFailsOnce() throws IOException {
+    try (TestIndex index = TestIndex.any(400, 2)) {
+      List<WorkItem> items = items(index, 3, () -> false);
+      List<WorkResult> expected = scanned(items);
+      for (FaultyDriver.Operation operation :
+          List.of(
+              FaultyDriver.Operation.ALLOCATE,
+              FaultyDriver.Operation.ALLOCATE_PINNED,
+              FaultyDriver.Operation.COPY,
+              FaultyDriver.Operation.LAUNCH,
+              FaultyDriver.Operation.SYNCHRONIZE,
+              FaultyDriver.Operation.STREAM,
+              FaultyDriver.Operation.EVENT,
+              FaultyDriver.Operation.KERNEL)) {
+        for (GpuException.Kind kind :
+            List.of(
+                GpuException.Kind.FAILED,
+                GpuException.Kind.OUT_OF_MEMORY,
+                GpuException.Kind.CONTEXT_LOST)) {
+          for (int n = 1; n <= 5; n++) {
+            FaultyDriver first = new FaultyDriver(driver());
+            AtomicInteger opened = new AtomicInteger();
+            try (GpuExecutor executor =
+                open(() -> opened.getAndIncrement() == 0 ? first : driver())) {
+              index.views().forEach(executor::opened);
+              first.fail(operation, n, kind);
+              for (int round = 0; round < 3; round++) {
+                assertAnswers(items, expected, executor.search(items));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  public void testFailuresAtRandom() throws Exception {
+    try (TestIndex index = TestIndex.any(500, 3)) {
+      List<WorkItem> items = items(index, 8, () -> false);
+      List<WorkResult> expected = scanned(items);
+      AtomicLong seed = new AtomicLong(random().nextLong());
+      Supplier<CudaDriver> drivers =
+          () ->
+              new FaultyDriver(new SimulatedDriver(kernels, DEVICE_BYTES, true))
+                  .failAtRandom(seed.incrementAndGet(), 0.01);
+      GpuExecutor executor = null;
+      for (int attempt = 0; executor == null; attempt++) {
+        try {
+          executor = open(drivers);
+        } catch (GpuException e) {
+          assertTrue("never opens", attempt < 100);
+        }
+      }
+      GpuExecutor opened = executor;
+      try {
+        Threads.run(
+            4,
+            thread -> {
+              for (int round = 0; round < 20; round++) {
+                int from = (thread * 5 + round) % 16;
+                List<WorkItem> own = items.subList(from, from + 8);
+                assertAnswers(own, expected.subList(from, from + 8), opened.search(own));
+              }
+            });
+      } finally {
+        opened.close();
+      }
+    }
+  }
+
+  /** What happens while the device is busy with an exact search. */
+  private final class Busy implements AutoCloseable {
+    final BlockedKernels blocked = new BlockedKernels(kernels);
+    final ExecutorService pool = Executors.newFixedThreadPool(4, new NamedThreadFactory("search"));
+    final TestIndex index = TestIndex.any(600, 2);
+    final GpuExecutor executor = open(() -> new SimulatedDriver(blocked, DEVICE_BYTES, true));
+
+    Busy() throws IOException {}
+
+    Future<List<WorkResult>> search(List<WorkItem> items) {
+      return pool.submit(() -> executor.search(items));
+    }
+
+    List<WorkItem> alike(int count, BooleanSupplier cancelled) throws IOException {
+      List<WorkItem> items = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        items.add(item(index.vector(), index.views().get(0), 5, null, cancelled));
+      }
+      return items;
+    }
+
+    @Override
+    public void close() throws Exception {
+      blocked.letGo();
+      executor.close();
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      index.close();
+    }
+  }
+
+  public void testCancelledWhileWaiting() throws Exception {
+    try (Busy busy = new Busy()) {
+      AtomicBoolean cancelled = new AtomicBoolean();
+      Future<List<WorkResult>> results = busy.search(busy.alike(3, cancelled::get));
+      busy.blocked.awaitStart();
+      Future<List<WorkResult>> queued = busy.search(busy.alike(2, cancelled::get));
+      Thread.sleep(10);
+      cancelled.set(true);
+      for (Future<List<WorkResult>> each : List.of(results, queued)) {
+        for (WorkResult result : each.get(30, TimeUnit.SECONDS)) {
+          assertFalse(result.complete());
+          assertEquals(0, result.ordinals().length);
+        }
+      }
+      assertEquals(5, busy.executor.statistics().counter("items", "cancelled"));
+      busy.blocked.letGo();
+      List<WorkItem> items = busy.alike(2, () -> false);
+      assertSame(scanned(items), busy.executor.search(items), 0.9);
+      // those that were given up before they began were left out
+      assertEquals(2, busy.executor.statistics().counter("plan_batches", "scan"));
+    }
+  }
+
+  public void testSegmentClosedWhileWaiting() throws Exception {
+    try (Busy busy = new Busy()) {
+      List<WorkItem> items = busy.alike(2, () -> false);
+      Future<List<WorkResult>> running = busy.search(items);
+      busy.blocked.awaitStart();
+      Future<List<WorkResult>> queued = busy.search(items.subList(0, 1));
+      Thread.sleep(20);
+      Future<?> closing = busy.pool.submit(() -> busy.executor.closing(items.get(0).segment()));
+      for (Future<List<WorkResult>> each : List.of(running, queued)) {
+        Exception ended =
+            expectThrows(ExecutionException.class, () -> each.get(30, TimeUnit.SECONDS));
+        assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
+      }
+      Thread.sleep(20);
+      assertFalse("a kernel still reads the segment", closing.isDone());
+      busy.blocked.letGo();
+      closing.get(30, TimeUnit.SECONDS);
+      long cpu = onCpu(busy.executor, "not_resident");
+      busy.executor.search(items);
+      assertEquals(cpu + 2, onCpu(busy.executor, "not_resident"));
+    }
+  }
+
+  public void testCloseWaitsForSearches() throws Exception {
+    try (Busy busy = new Busy()) {
+      List<WorkItem> items = items(busy.index, 2, () -> false);
+      List<WorkResult> expected = scanned(items);
+      Future<List<WorkResult>> running = busy.search(items);
+      busy.blocked.awaitStart();
+      Future<?> closing = busy.pool.submit(busy.executor::close);
+      Thread.sleep(20);
+      assertFalse(closing.isDone());
+      busy.blocked.letGo();
+      assertSame(expected, running.get(30, TimeUnit.SECONDS), 0.95);
+      closing.get(30, TimeUnit.SECONDS);
+      assertFalse(busy.executor.statistics().usable());
+    }
+  }
+
+  /** What queues while the device is busy, and wants the same, is one batch. */
+  public void testQueueWhileBusyIsOneBatch() throws Exception {
+    try (Busy busy = new Busy()) {
+      List<Future<List<WorkResult>>> futures = new ArrayList<>();
+      List<List<WorkItem>> asked = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        List<WorkItem> items = busy.alike(1 + i, () -> false);
+        asked.add(items);
+        futures.add(busy.search(items));
+        busy.blocked.awaitStart();
+      }
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+      while (busy.executor.statistics().counter("now", "scans_waiting") < 3
+          && System.nanoTime() < end) {
+        Thread.sleep(1);
+      }
+      busy.blocked.letGo();
+      for (int i = 0; i < 4; i++) {
+        assertSame(scanned(asked.get(i)), futures.get(i).get(30, TimeUnit.SECONDS), 0.9);
+      }
+      assertEquals(2, busy.executor.statistics().counter("plan_batches", "scan"));
+      assertEquals(10, items(busy.executor, "scan"));
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.plan.CostForm;
+import dev.vamana.cuda.plan.CostModel;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.util.FixedBitSet;
+
+/** Executors that answer by one plan, or by a model of a few round numbers. */
+abstract class PlanTestCase extends GpuTestCase {
+
+  /** A model in which nothing takes time. */
+  static CostModel free() {
+    CostModel model = CostModel.shipped();
+    for (CostForm form : CostForm.values()) {
+      model = model.with(form, form.none());
+    }
+    return model;
+  }
+
+  /** As {@link #free}, but for a coefficient of each call of some plans. */
+  static CostModel costs(double scan, double gather, double walk, double cpu) {
+    return free()
+        .with(CostForm.SCAN, first(CostForm.SCAN, scan))
+        .with(CostForm.BATCHED_SCAN, first(CostForm.BATCHED_SCAN, scan))
+        .with(CostForm.GATHER, first(CostForm.GATHER, gather))
+        .with(CostForm.WALK, first(CostForm.WALK, walk))
+        .with(CostForm.CPU_SCAN, first(CostForm.CPU_SCAN, cpu))
+        .with(CostForm.CPU_WALK, first(CostForm.CPU_WALK, cpu));
+  }
+
+  private static double[] first(CostForm form, double value) {
+    double[] coefficients = form.none();
+    coefficients[0] = value;
+    return coefficients;
+  }
+
+  static GpuOptions options(PlanMode mode, CostModel costs) {
+    return GpuOptions.DEFAULT.withBatches(BATCHES).withPlans(new PlanOptions(mode, costs));
+  }
+
+  static GpuOptions pinned(PlanMode mode) {
+    return options(mode, CostModel.shipped());
+  }
+
+  /** What scoring every accepted vector gives. */
+  static List<WorkResult> scanned(List<WorkItem> items) throws IOException {
+    List<WorkResult> results = new ArrayList<>();
+    for (WorkItem item : items) {
+      results.add(CpuExecutor.scan(item));
+    }
+    return results;
+  }
+
+  static WorkItem item(TestIndex index, SegmentView view, int k, FixedBitSet accepted) {
+    return item(index.vector(), view, k, accepted, () -> false);
+  }
+
+  static WorkItem item(
+      QueryVector query, SegmentView view, int k, FixedBitSet accepted, BooleanSupplier cancelled) {
+    return new WorkItem(
+        view,
+        query,
+        k,
+        WalkParameters.exact(Math.max(k, 10)),
+        accepted,
+        accepted == null ? view.size() : accepted.cardinality(),
+        Long.MAX_VALUE,
+        cancelled,
+        new int[0]);
+  }
+
+  /** So many bits, anywhere. */
+  static FixedBitSet some(int size, int count) {
+    FixedBitSet bits = new FixedBitSet(size);
+    while (bits.cardinality() < count) {
+      bits.set(random().nextInt(size));
+    }
+    return bits;
+  }
+
+  static long items(GpuExecutor executor, String plan) {
+    return executor.statistics().counter("plan_items", plan);
+  }
+
+  static long onCpu(GpuExecutor executor, String reason) {
+    return executor.statistics().counter("items_on_cpu", reason);
+  }
+}

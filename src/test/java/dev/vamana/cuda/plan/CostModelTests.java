@@ -1,0 +1,114 @@
+package dev.vamana.cuda.plan;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+
+/** Formulas, and the file that their coefficients are kept in. */
+public class CostModelTests extends PlanTestCase {
+
+  public void testShippedModel() {
+    CostModel model = CostModel.shipped();
+    assertFalse(model.device().isEmpty());
+    Task task = task(Task.Rows.DEVICE, Task.Graph.DEVICE, false);
+    for (Plan plan : Plan.values()) {
+      assertTrue(plan + " takes time", model.nanos(plan, task) > 0);
+    }
+  }
+
+  /** More work never takes less time, on whatever device. */
+  public void testMoreWorkTakesLonger() {
+    CostModel model = CostModel.shipped();
+    for (CostModel each : List.of(model, model.scaledTo(20), model.scaledTo(500))) {
+      for (Plan plan : Plan.values()) {
+        for (Task.Graph graph : Task.Graph.values()) {
+          for (Task.Rows rows : Task.Rows.values()) {
+            Task small = task(1000, 1000, rows, graph, random().nextBoolean(), 20);
+            Task large =
+                task(90_000, 80_000, rows, graph, small.cpu().scans(), 20 + random().nextInt(9000));
+            assertTrue(plan + " " + large, each.nanos(plan, large) >= each.nanos(plan, small));
+          }
+        }
+      }
+    }
+  }
+
+  public void testFormulas() {
+    CostModel model = model();
+    Task alone = task(Task.Rows.DEVICE, Task.Graph.DEVICE, false);
+    assertEquals(10_000 + VECTORS * 0.4, model.nanos(Plan.SCAN, alone), 1e-6);
+    assertEquals(WALK_NANOS, model.nanos(Plan.GRAPH, alone), 0);
+    assertEquals(VECTORS, model.nanos(Plan.CPU, alone), 0);
+    Task mapped = task(Task.Rows.HOST, Task.Graph.MAPPED, false);
+    assertEquals(10_000 + VECTORS * 400.0, model.nanos(Plan.SCAN, mapped), 1e-6);
+    assertEquals(2 * WALK_NANOS, model.nanos(Plan.GRAPH, mapped), 0);
+    Task fetched = task(Task.Rows.NONE, Task.Graph.FETCHED, false);
+    assertEquals(3 * WALK_NANOS, model.nanos(Plan.GRAPH, fetched), 0);
+    Task filtered = task(8000, 30, Task.Rows.DEVICE, Task.Graph.DEVICE, true, 3);
+    assertEquals(10_000 + 30 * 0.8, model.nanos(Plan.GATHER, filtered), 1e-6);
+    assertEquals(10_000 + 8000 * 0.4 + 1000, model.nanos(Plan.SCAN, filtered), 1e-6);
+    assertEquals(90, model.nanos(Plan.CPU, filtered), 0);
+  }
+
+  public void testFewQueriesHaveAFormulaOfTheirOwn() {
+    CostModel model = model();
+    for (int batch : new int[] {1, 16}) {
+      Task few = task(VECTORS, VECTORS, Task.Rows.DEVICE, Task.Graph.NONE, true, batch);
+      assertEquals(CostForm.SCAN, model.form(Plan.SCAN, few));
+    }
+    Task many = task(VECTORS, VECTORS, Task.Rows.DEVICE, Task.Graph.NONE, true, 17);
+    assertEquals(CostForm.BATCHED_SCAN, model.form(Plan.SCAN, many));
+  }
+
+  /** What throughput bounds takes longer on a smaller device, what latency bounds does not. */
+  public void testScaled() {
+    CostModel half = model().scaledTo(5);
+    Task task = task(Task.Rows.DEVICE, Task.Graph.DEVICE, false);
+    assertEquals(10_000 + VECTORS * 0.8, half.nanos(Plan.SCAN, task), 1e-6);
+    assertEquals(WALK_NANOS, half.nanos(Plan.GRAPH, task), 0);
+    assertEquals(VECTORS, half.nanos(Plan.CPU, task), 0);
+  }
+
+  public void testPropertiesRoundTrip() {
+    CostModel model = CostModel.shipped();
+    Properties properties = new Properties();
+    properties.putAll(model.toProperties());
+    assertEquals(model.toProperties(), CostModel.of(properties).toProperties());
+  }
+
+  public void testWrongPropertiesAreNamed() {
+    List<String> keys = new ArrayList<>(CostModel.shipped().toProperties().keySet());
+    for (String key : keys) {
+      Properties properties = new Properties();
+      properties.putAll(CostModel.shipped().toProperties());
+      properties.remove(key);
+      Exception e = expectThrows(IllegalArgumentException.class, () -> CostModel.of(properties));
+      assertTrue(e.getMessage(), e.getMessage().contains(key));
+      if (key.contains(".")) {
+        for (String wrong : new String[] {"-1", "NaN", "much", "Infinity"}) {
+          properties.put(key, wrong);
+          e = expectThrows(IllegalArgumentException.class, () -> CostModel.of(properties));
+          assertTrue(e.getMessage(), e.getMessage().contains(key));
+        }
+      }
+    }
+    Map<CostForm, double[]> none = new EnumMap<>(CostForm.class);
+    expectThrows(IllegalArgumentException.class, () -> new CostModel("", "", 1, 1, none));
+  }
+
+  public void testWrongTasks() {
+    Task.Walk walk = new Task.Walk(Task.Graph.NONE, 1, 0, 0, 0);
+    Task.Cpu cpu = new Task.Cpu(true, 1, 1);
+    Exception e =
+        expectThrows(
+            IllegalArgumentException.class,
+            () -> new Task(10, 4, 16, Task.Rows.NONE, 11, true, 1, 1, walk, cpu));
+    assertTrue(
+        e.getMessage(), e.getMessage().contains("accepted") && e.getMessage().contains("11"));
+    expectThrows(
+        IllegalArgumentException.class,
+        () -> new Task(10, 4, 16, Task.Rows.NONE, 1, true, 0, 1, walk, cpu));
+  }
+}

@@ -1,0 +1,56 @@
+package dev.vamana.cuda.plan;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Sums that are exact however many threads add to them, and never fall. */
+public class PlanCountersTests extends PlanTestCase {
+
+  private static SortedMap<String, SortedMap<String, Long>> read(PlanCounters counters) {
+    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
+    counters.addTo(groups);
+    return groups;
+  }
+
+  public void testConcurrently() throws InterruptedException {
+    PlanCounters counters = new PlanCounters();
+    int threads = 4;
+    int rounds = 5000;
+    List<Thread> all = new ArrayList<>();
+    for (int t = 0; t < threads; t++) {
+      Thread thread =
+          new Thread(
+              () -> {
+                for (int i = 0; i < rounds; i++) {
+                  Plan plan = Plan.values()[i % Plan.values().length];
+                  counters.add(plan, 3, 700.9, 1300);
+                }
+              });
+      all.add(thread);
+      thread.start();
+    }
+    SortedMap<String, SortedMap<String, Long>> before = read(counters);
+    for (int i = 0; i < 100; i++) {
+      SortedMap<String, SortedMap<String, Long>> now = read(counters);
+      before.forEach(
+          (group, values) ->
+              values.forEach(
+                  (plan, value) -> assertTrue(group, now.get(group).get(plan) >= value)));
+      before = now;
+    }
+    for (Thread thread : all) {
+      thread.join();
+    }
+    long calls = (long) threads * rounds / Plan.values().length;
+    SortedMap<String, SortedMap<String, Long>> groups = read(counters);
+    for (Plan plan : Plan.values()) {
+      String name = plan.statisticsName();
+      assertEquals(calls, (long) groups.get("plan_calls").get(name));
+      assertEquals(3 * calls, (long) groups.get("plan_items").get(name));
+      assertEquals(calls * 700 / 1000, (long) groups.get("plan_predicted_micros").get(name));
+      assertEquals(calls * 1300 / 1000, (long) groups.get("plan_measured_micros").get(name));
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package dev.vamana.cuda.plan;
+
+import java.util.EnumMap;
+import java.util.Map;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Tasks and models of round numbers. */
+public abstract class PlanTestCase extends LuceneTestCase {
+
+  static final int VECTORS = 10_000;
+  static final int DIMENSION = 100;
+  static final int WALK_NANOS = 100_000;
+
+  /**
+   * A model in which an exact call takes 10 microseconds and a nanosecond a kilobyte, a walk 100
+   * microseconds, and the CPU a nanosecond a distance.
+   */
+  static CostModel model() {
+    return model(16, 1e-3, 1);
+  }
+
+  static CostModel model(int fewQueries, double byteNanos, double cpuDistanceNanos) {
+    Map<CostForm, double[]> coefficients = new EnumMap<>(CostForm.class);
+    coefficients.put(CostForm.SCAN, new double[] {10_000, byteNanos, 1, 1, 0, 0});
+    coefficients.put(CostForm.BATCHED_SCAN, new double[] {20_000, byteNanos, 1, 1, 0, 0});
+    coefficients.put(CostForm.GATHER, new double[] {10_000, 2 * byteNanos, 2, 0, 0});
+    coefficients.put(CostForm.WALK, new double[] {WALK_NANOS, 0, 0, 0});
+    coefficients.put(CostForm.MAPPED_WALK, new double[] {2 * WALK_NANOS, 0, 0, 0});
+    coefficients.put(CostForm.FETCHED_WALK, new double[] {3 * WALK_NANOS, 0, 0, 0});
+    coefficients.put(CostForm.CPU_SCAN, new double[] {0, cpuDistanceNanos, 0});
+    coefficients.put(CostForm.CPU_WALK, new double[] {0, cpuDistanceNanos, 0});
+    return new CostModel("test", "2026-01-01", 10, fewQueries, coefficients);
+  }
+
+  static Task task(Task.Rows rows, Task.Graph graph, boolean cpuScans) {
+    return task(VECTORS, VECTORS, rows, graph, cpuScans, 1);
+  }
+
+  static Task task(
+      int vectors, int accepted, Task.Rows rows, Task.Graph graph, boolean cpuScans, int batch) {
+    return new Task(
+        vectors,
+        DIMENSION,
+        4 * DIMENSION,
+        rows,
+        accepted,
+        accepted < vectors,
+        10,
+        batch,
+        new Task.Walk(graph, batch, 20, 700, 4 * DIMENSION),
+        new Task.Cpu(cpuScans, batch, accepted));
+  }
+}

@@ -1,0 +1,134 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.Tasks;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.CostFit;
+import dev.vamana.cuda.plan.CostForm;
+import dev.vamana.cuda.plan.CostModel;
+import dev.vamana.cuda.plan.Plan;
+import dev.vamana.cuda.plan.Task;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.util.FixedBitSet;
+
+/**
+ * Times one plan over one segment.
+ *
+ * @param plan the only one that the executor chooses for these items
+ * @param placement of the segment; null for the CPU
+ * @param queries one vector a row; repeated to fill larger batches
+ */
+record PlanTrial(
+    Stage.Context context,
+    CostModel costs,
+    CostFit fit,
+    String set,
+    SearchExecutor executor,
+    SegmentView view,
+    float[][] queries,
+    Plan plan,
+    Placement placement) {
+
+  private static final int WARM_UP = 3;
+  private static final int MIN_SAMPLES = 5;
+  private static final int MAX_SAMPLES = 200;
+
+  /**
+   * What is asked.
+   *
+   * @param accepted evenly spread vectors that may be hits; all of them for the segment's size
+   */
+  record Question(int k, int beam, int batch, int accepted) {}
+
+  /** Times calls, and adds the median to what is fitted. */
+  void time(Question question) throws IOException {
+    List<WorkItem> items = items(question);
+    long before = answered();
+    for (int i = 0; i < WARM_UP; i++) {
+      executor.search(items);
+    }
+    long wanted = (long) WARM_UP * items.size();
+    if (executor instanceof GpuExecutor && answered() - before != wanted) {
+      throw new IllegalStateException(
+          question + " of " + set + " was not answered as " + plan + " " + placement);
+    }
+    List<Double> samples = new ArrayList<>();
+    long end = System.nanoTime() + (long) (context.options().seconds() * 0.5e9);
+    while (samples.size() < MIN_SAMPLES
+        || (samples.size() < MAX_SAMPLES && System.nanoTime() < end)) {
+      long start = System.nanoTime();
+      executor.search(items);
+      samples.add((double) (System.nanoTime() - start));
+    }
+    double nanos = Samples.median(samples.stream().mapToDouble(Double::doubleValue).toArray());
+    Task task = task(items.get(0), question);
+    CostForm form = costs.form(plan, task);
+    fit.add(form, task, nanos);
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", set);
+    row.put("what", form.name().toLowerCase(java.util.Locale.ROOT));
+    row.put("placement", placement == null ? "cpu" : placement.settingName());
+    row.put("batch", question.batch());
+    row.put("beam", question.beam());
+    row.put("variant", "k " + question.k() + ", accepted " + question.accepted());
+    row.put("n", view.size());
+    row.put("dims", view.dimension());
+    row.put("measured_us", Samples.round(nanos * 1e-3, 1));
+    row.put("predicted_us", Samples.round(costs.nanos(plan, task) * 1e-3, 1));
+    context.fragment().add("plans", row);
+    context.say("%s", row);
+  }
+
+  private long answered() {
+    return executor instanceof GpuExecutor gpu
+        ? gpu.statistics().counter("plan_items", plan.statisticsName())
+        : 0;
+  }
+
+  private Task task(WorkItem item, Question question) throws IOException {
+    Task.Walk walk = placement == null ? null : Tasks.walk(item, placement, question.batch());
+    Task.Rows rows = placement == Placement.EXACT ? Task.Rows.DEVICE : Task.Rows.NONE;
+    return Tasks.of(item, rows, question.batch(), walk, question.batch());
+  }
+
+  private List<WorkItem> items(Question question) {
+    FixedBitSet accepted = null;
+    int size = view.size();
+    int count = size;
+    if (question.accepted() < size) {
+      accepted = new FixedBitSet(size);
+      for (int i = 0; i < question.accepted(); i++) {
+        accepted.set((int) ((long) i * size / question.accepted()));
+      }
+      count = accepted.cardinality();
+    }
+    WalkParameters walk =
+        placement != null && placement.copiesCodes()
+            ? WalkParameters.quantized(question.beam(), WalkParameters.RERANK_DEFAULT)
+            : WalkParameters.exact(question.beam());
+    List<WorkItem> items = new ArrayList<>();
+    for (int i = 0; i < question.batch(); i++) {
+      items.add(
+          new WorkItem(
+              view,
+              QueryVector.of(queries[i % queries.length]),
+              question.k(),
+              walk,
+              accepted,
+              count,
+              Long.MAX_VALUE,
+              () -> false,
+              new int[0]));
+    }
+    return items;
+  }
+}
