@@ -2,9 +2,9 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
-import dev.vamana.pq.PqEngine;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Task;
+import dev.vamana.pq.PqEngine;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SearchExecutor;
