@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 
@@ -28,7 +29,8 @@ import java.util.Map;
 final class PlanFitStage implements Stage {
 
   private static final String FILE = "costs.properties";
-  private static final List<String> SETS = List.of("sift5k", "glove", "mnist", "sift764k");
+  private static final List<String> SETS =
+      List.of("sift5k", "glove", "mnist", "sift100k", "sift764k");
 
   /** A set is indexed here only if that is quick. */
   private static final int QUICK = 100_000;
@@ -157,7 +159,8 @@ final class PlanFitStage implements Stage {
         index.view(),
         set.vectors().queries().rows(),
         plan,
-        placement);
+        placement,
+        EnumSet.noneOf(CostForm.class));
   }
 
   private Gpu open(Context context, SetIndex index, Placement placement, PlanOptions plans)

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
@@ -25,6 +26,7 @@ import org.apache.lucene.util.FixedBitSet;
  *
  * @param plan the only one that the executor chooses for these items
  * @param placement of the segment; null for the CPU
+ * @param warm formulas that were timed over this segment already; {@link #time} adds its own
  * @param queries one vector a row; repeated to fill larger batches
  */
 record PlanTrial(
@@ -36,9 +38,15 @@ record PlanTrial(
     SegmentView view,
     float[][] queries,
     Plan plan,
-    Placement placement) {
+    Placement placement,
+    Set<CostForm> warm) {
 
   private static final int WARM_UP = 3;
+
+  /** Until code that ran for the first time has been compiled, and each further time. */
+  private static final double FIRST_WARM_UP_SECONDS = 0.5;
+
+  private static final double WARM_UP_SECONDS = 0.15;
   private static final int MIN_SAMPLES = 5;
   private static final int MAX_SAMPLES = 200;
 
@@ -52,11 +60,10 @@ record PlanTrial(
   /** Times calls, and adds the median to what is fitted. */
   void time(Question question) throws IOException {
     List<WorkItem> items = items(question);
+    Task task = task(items.get(0), question);
+    CostForm form = costs.form(plan, task);
     long before = answered();
-    for (int i = 0; i < WARM_UP; i++) {
-      executor.search(items);
-    }
-    long wanted = (long) WARM_UP * items.size();
+    long wanted = warmUp(items, warm.add(form) ? FIRST_WARM_UP_SECONDS : WARM_UP_SECONDS);
     if (executor instanceof GpuExecutor && answered() - before != wanted) {
       throw new IllegalStateException(
           question + " of " + set + " was not answered as " + plan + " " + placement);
@@ -70,8 +77,6 @@ record PlanTrial(
       samples.add((double) (System.nanoTime() - start));
     }
     double nanos = Samples.median(samples.stream().mapToDouble(Double::doubleValue).toArray());
-    Task task = task(items.get(0), question);
-    CostForm form = costs.form(plan, task);
     fit.add(form, task, nanos);
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set);
@@ -86,6 +91,17 @@ record PlanTrial(
     row.put("predicted_us", Samples.round(costs.nanos(plan, task) * 1e-3, 1));
     context.fragment().add("plans", row);
     context.say("%s", row);
+  }
+
+  /** How many items were asked for. */
+  private long warmUp(List<WorkItem> items, double seconds) throws IOException {
+    long asked = 0;
+    long end = System.nanoTime() + (long) (seconds * 1e9);
+    for (int call = 0; call < WARM_UP || System.nanoTime() < end; call++) {
+      executor.search(items);
+      asked += items.size();
+    }
+    return asked;
   }
 
   private long answered() {
