@@ -44,7 +44,7 @@ record PlanTrial(
   private static final int WARM_UP = 3;
 
   /** Until code that ran for the first time has been compiled, and each further time. */
-  private static final double FIRST_WARM_UP_SECONDS = 0.5;
+  private static final double FIRST_WARM_UP_SECONDS = 1.2;
 
   private static final double WARM_UP_SECONDS = 0.15;
   private static final int MIN_SAMPLES = 5;
