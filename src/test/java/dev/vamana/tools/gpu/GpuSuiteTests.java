@@ -104,12 +104,41 @@ public class GpuSuiteTests extends LuceneTestCase {
     old.add("ceilings", Map.of("what", "copy", "value", 1));
     assertEquals(
         List.of(),
-        ReportStage.merge(List.of(Fragment.read(folder.resolve("a.json"))), "new").get("ceilings"));
+        ReportStage.merge(List.of(Fragment.read(folder.resolve("a.json"))), List.of(), "new")
+            .get("ceilings"));
     Fragment next = Fragment.open(folder, "a", "new");
     next.add("ceilings", Map.of("what", "gather", "value", 2));
     next.add("ceilings", Map.of("what", "gather", "value", 3));
     Map<String, Object> read = Fragment.read(folder.resolve("a.json"));
     assertEquals(List.of(Map.of("what", "gather", "value", 3)), read.get("ceilings"));
+  }
+
+  public void testEarlierRowsAreMarkedUnlessTheirStageRanAgain() throws Exception {
+    Path home = createTempDir();
+    Path report = Files.createDirectories(home.resolve("report"));
+    Path earlier = Files.createDirectories(report.resolve(ReportStage.EARLIER));
+    String oldHash = "0123456789abcdef";
+    Fragment again = Fragment.open(earlier, "ceilings", oldHash);
+    again.add("ceilings", Map.of("what", "copy", "value", 1));
+    Fragment kept = Fragment.open(earlier, "training", oldHash);
+    kept.add("training", Map.of("what", "k-means", "gpu_ms", 2.5));
+    kept.add("tests", Map.of("id", "old#test", "status", "passed"));
+    run(
+        home,
+        context -> context.fragment().add("ceilings", Map.of("what", "gather", "value", 3)),
+        options(home, "ceilings"));
+    run(home, new ReportStage(), options(home, "report"));
+    Path file = report.resolve(ReportStage.FILE);
+    Map<String, Object> merged = Fragment.read(file);
+    assertEquals(
+        List.of(Map.of("what", "gather", "value", 3)), Fragment.rows(merged, "ceilings"));
+    assertEquals(
+        List.of(Map.of("what", "k-means", "gpu_ms", 2.5, "sources", oldHash)),
+        Fragment.rows(merged, "training"));
+    assertEquals(List.of(), ((Map<?, ?>) merged.get("correctness")).get("passed"));
+    String tables = ReportTables.make(file).get("gpu.md");
+    assertTrue(tables, tables.contains("Rows that name `01234567` were measured"));
+    assertTrue(tables, tables.contains(" | `01234567` |\n"));
   }
 
   public void testSummaries() {

@@ -20,6 +20,12 @@ final class ReportStage implements Stage {
   /** Every file that the report's hash stands for. */
   static final String MANIFEST = "gpu-sources.sha256";
 
+  /** Folder beside the fragments with those of other sources that the report is to keep. */
+  static final String EARLIER = "earlier";
+
+  /** In a row that was measured with other sources than the report's: their hash. */
+  static final String SOURCES = "sources";
+
   /** Sections of rows, in the order of the report. */
   static final List<String> SECTIONS =
       List.of(
@@ -44,19 +50,8 @@ final class ReportStage implements Stage {
   @Override
   public void run(Context context) throws IOException {
     Path folder = context.options().home().resolve("report");
-    List<Map<String, Object>> fragments = new ArrayList<>();
-    try (Stream<Path> files = Files.list(folder)) {
-      for (Path file :
-          files
-              .filter(file -> file.getFileName().toString().endsWith(".json"))
-              .filter(file -> file.getFileName().toString().equals(FILE) == false)
-              .sorted()
-              .toList()) {
-        fragments.add(Fragment.read(file));
-      }
-    }
     String sources = context.fragment().sources();
-    Map<String, Object> report = merge(fragments, sources);
+    Map<String, Object> report = merge(fragments(folder), fragments(folder.resolve(EARLIER)), sources);
     Files.writeString(folder.resolve(FILE), Json.write(report));
     Path manifest = context.options().home().resolve("code").resolve("sources.manifest");
     if (Files.exists(manifest)) {
@@ -67,8 +62,32 @@ final class ReportStage implements Stage {
         FILE, Fragment.rows(report, "benchmarks").size(), counts(report), report.get("device"));
   }
 
-  /** The report of fragments measured with these sources; others do not count. */
-  static Map<String, Object> merge(List<Map<String, Object>> fragments, String sources) {
+  private static List<Map<String, Object>> fragments(Path folder) throws IOException {
+    List<Map<String, Object>> fragments = new ArrayList<>();
+    if (Files.notExists(folder)) {
+      return fragments;
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file :
+          files
+              .filter(file -> file.getFileName().toString().endsWith(".json"))
+              .filter(file -> file.getFileName().toString().equals(FILE) == false)
+              .sorted()
+              .toList()) {
+        fragments.add(Fragment.read(file));
+      }
+    }
+    return fragments;
+  }
+
+  /**
+   * The report of fragments measured with these sources; others do not count.
+   *
+   * @param earlier fragments of stages that were not run with these sources. Their rows are marked
+   *     with the hash that they were measured with, and their tests do not count.
+   */
+  static Map<String, Object> merge(
+      List<Map<String, Object>> fragments, List<Map<String, Object>> earlier, String sources) {
     Map<String, Object> report = new LinkedHashMap<>();
     report.put("sources_sha256", sources);
     for (String key : List.of("device", "driver", "date")) {
@@ -97,6 +116,17 @@ final class ReportStage implements Stage {
         }
       }
     }
+    for (Map<String, Object> fragment : earlier) {
+      boolean again =
+          fragments.stream()
+              .anyMatch(
+                  now ->
+                      sources.equals(now.get("sources_sha256"))
+                          && now.get("stage").equals(fragment.get("stage")));
+      if (again == false) {
+        carry(fragment, sections);
+      }
+    }
     Map<String, Object> correctness = new LinkedHashMap<>();
     for (String status : List.of("passed", "failed", "skipped")) {
       correctness.put(
@@ -110,6 +140,21 @@ final class ReportStage implements Stage {
     sections.get("roofline").replaceAll(row -> withCeiling(row, sections.get("ceilings")));
     report.putAll(sections);
     return report;
+  }
+
+  private static void carry(
+      Map<String, Object> fragment, Map<String, List<Map<String, Object>>> sections) {
+    String measuredWith = fragment.get("sources_sha256").toString();
+    for (String section : SECTIONS) {
+      List<Map<String, Object>> rows = sections.get(section);
+      for (Map<String, Object> row : Fragment.rows(fragment, section)) {
+        if (rows.stream().noneMatch(now -> Fragment.sameIdentity(now, row))) {
+          Map<String, Object> marked = new LinkedHashMap<>(row);
+          marked.put(SOURCES, measuredWith);
+          rows.add(marked);
+        }
+      }
+    }
   }
 
   /**

@@ -54,6 +54,7 @@ public final class ReportTables {
                 "Measured on %s, driver %s, on %s, with the [GPU suite](../gpu-suite.md). Made from"
                     + " [gpu-report.json](gpu-report.json),\nwhich has all samples.\n",
                 report.get("device"), report.get("driver"), report.get("date")));
+    appendEarlier(text);
     appendCorrectness(text);
     for (String set : sets()) {
       appendSet(text, set);
@@ -68,6 +69,29 @@ public final class ReportTables {
     }
     files.put("gpu.md", text.toString());
     return files;
+  }
+
+  /** Says what was measured with other sources than the report's. */
+  private void appendEarlier(StringBuilder text) {
+    TreeSet<String> hashes = new TreeSet<>();
+    for (String section : ReportStage.SECTIONS) {
+      for (Map<String, Object> row : Fragment.rows(report, section)) {
+        if (row.containsKey(ReportStage.SOURCES)) {
+          hashes.add("`" + mark(row) + "`");
+        }
+      }
+    }
+    if (hashes.isEmpty() == false) {
+      text.append(
+          format(
+              "\nRows that name %s were measured with earlier sources, whose hash begins so, on the"
+                  + " same kind of device.\n",
+              String.join(", ", hashes)));
+    }
+  }
+
+  private static String mark(Map<String, Object> row) {
+    return row.get(ReportStage.SOURCES).toString().substring(0, 8);
   }
 
   private void appendCorrectness(StringBuilder text) {
@@ -98,6 +122,11 @@ public final class ReportTables {
   }
 
   private static String lane(Map<String, Object> row) {
+    String name = laneOfAnySources(row);
+    return row.containsKey(ReportStage.SOURCES) ? name + " `" + mark(row) + "`" : name;
+  }
+
+  private static String laneOfAnySources(Map<String, Object> row) {
     String method = row.get("method").toString();
     String placement = row.get("placement").toString();
     int callers = number(row, "callers");
@@ -214,7 +243,7 @@ public final class ReportTables {
     for (Map<String, Object> row : found) {
       text.append(
           columns.keySet().stream()
-              .map(name -> shown(row.get(name)))
+              .map(name -> name.equals(ReportStage.SOURCES) ? shownMark(row) : shown(row.get(name)))
               .collect(Collectors.joining(" | ", "| ", " |\n")));
     }
   }
@@ -222,6 +251,10 @@ public final class ReportTables {
   private static String title(String section) {
     String words = section.replace('_', ' ');
     return words.substring(0, 1).toUpperCase(Locale.ROOT) + words.substring(1);
+  }
+
+  private static String shownMark(Map<String, Object> row) {
+    return row.containsKey(ReportStage.SOURCES) ? "`" + mark(row) + "`" : "";
   }
 
   private static String shown(Object value) {
