@@ -45,7 +45,7 @@ public record GpuOptions(
           null,
           Workers.callingThread(),
           HostMemoryAccount.UNLIMITED,
-          new PlanOptions(PlanMode.GRAPH, CostModel.shipped()));
+          new PlanOptions(PlanMode.AUTO, CostModel.shipped()));
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");

@@ -133,7 +133,7 @@ record GpuSettings(
   static final Setting<PlanMode> PLAN =
       new Setting<>(
           "vamana.gpu.plan",
-          PlanMode.GRAPH.settingName(),
+          PlanMode.AUTO.settingName(),
           text ->
               oneOf(
                   "vamana.gpu.plan", text, Arrays.asList(PlanMode.values()), PlanMode::settingName),

@@ -164,7 +164,6 @@ public class ExactPlanTests extends PlanTestCase {
         "test",
         "today",
         driver.device().multiprocessors(),
-        16,
         java.util.Arrays.stream(CostForm.values())
             .collect(java.util.stream.Collectors.toMap(form -> form, model::coefficients)));
   }

@@ -32,7 +32,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertEquals(16_384, settings.maxBatch());
     assertEquals(TimeValue.ZERO, settings.linger());
     assertFalse(settings.waitForUpload());
-    assertEquals(PlanMode.GRAPH, settings.plan());
+    assertEquals(PlanMode.AUTO, settings.plan());
   }
 
   public void testEverySettingIsRead() {

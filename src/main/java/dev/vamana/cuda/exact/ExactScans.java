@@ -64,6 +64,17 @@ public final class ExactScans implements Closeable {
   }
 
   /**
+   * Whether rows that lie on the device are read once for some of the queries together, without
+   * products of matrices.
+   *
+   * @param queries of a batch
+   * @param k hits that each wants
+   */
+  public static boolean few(int queries, int k) {
+    return PlainScan.few(queries, k);
+  }
+
+  /**
    * Searches. Rows and accepted ordinals on the device must stay there until this returns.
    *
    * @param hits receives the best of the accepted rows for every query

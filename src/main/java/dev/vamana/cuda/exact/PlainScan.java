@@ -13,7 +13,7 @@ import org.apache.lucene.index.VectorEncoding;
 final class PlainScan {
 
   /** Most queries that go through launches that read all rows. */
-  static final int FEW_QUERIES = 16;
+  private static final int FEW_QUERIES = 16;
 
   /** Most queries of a launch, and most if their components leave no room for more. */
   private static final int GROUP = 8;
@@ -41,6 +41,11 @@ final class PlainScan {
     ticket = scratch.device();
   }
 
+  /** Whether so many queries go through launches that read all rows. */
+  static boolean few(int queries, int k) {
+    return queries <= FEW_QUERIES && k <= ExactLimits.FEW_HITS;
+  }
+
   /** Candidates of a tile at most. */
   int mostCandidates() {
     return (int) Math.min(Integer.MAX_VALUE - 1023L, scratchBytes / Integer.BYTES);
@@ -66,7 +71,7 @@ final class PlainScan {
       long found,
       long stream) {
     parameters.number(ExactScanLayout.QUERY_STRIDE, queryStride);
-    if (count <= FEW_QUERIES && batch.k() <= ExactLimits.FEW_HITS) {
+    if (few(count, batch.k())) {
       few(parameters, rows, batch, tile, queries, queryStride, count, found, stream);
       return;
     }

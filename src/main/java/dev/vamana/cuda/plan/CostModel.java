@@ -1,5 +1,6 @@
 package dev.vamana.cuda.plan;
 
+import dev.vamana.cuda.exact.ExactScans;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -21,12 +22,10 @@ public final class CostModel {
   private static final String DEVICE = "device";
   private static final String DATE = "date";
   private static final String MULTIPROCESSORS = "multiprocessors";
-  private static final String FEW_QUERIES = "few_queries";
 
   private final String device;
   private final String date;
   private final int multiprocessors;
-  private final int fewQueries;
   private final Map<CostForm, double[]> coefficients;
 
   /**
@@ -35,27 +34,17 @@ public final class CostModel {
    * @param device whose times it was fitted to
    * @param date when these were measured
    * @param multiprocessors of that device, at least 1
-   * @param fewQueries most queries that are compared with all vectors as {@link CostForm#SCAN}, at
-   *     least 0
    * @param coefficients nanoseconds of each term, 0 or more
    */
   public CostModel(
-      String device,
-      String date,
-      int multiprocessors,
-      int fewQueries,
-      Map<CostForm, double[]> coefficients) {
+      String device, String date, int multiprocessors, Map<CostForm, double[]> coefficients) {
     this.device = device;
     this.date = date;
     this.multiprocessors = multiprocessors;
-    this.fewQueries = fewQueries;
     this.coefficients = new EnumMap<>(CostForm.class);
     if (multiprocessors < 1) {
       throw new IllegalArgumentException(
           MULTIPROCESSORS + " must be at least 1, got " + multiprocessors);
-    }
-    if (fewQueries < 0) {
-      throw new IllegalArgumentException(FEW_QUERIES + " must be at least 0, got " + fewQueries);
     }
     for (CostForm form : CostForm.values()) {
       double[] own = coefficients.get(form);
@@ -104,7 +93,6 @@ public final class CostModel {
         text(properties, DEVICE),
         text(properties, DATE),
         (int) number(properties, MULTIPROCESSORS),
-        (int) number(properties, FEW_QUERIES),
         coefficients);
   }
 
@@ -131,7 +119,6 @@ public final class CostModel {
     entries.put(DEVICE, device);
     entries.put(DATE, date);
     entries.put(MULTIPROCESSORS, Integer.toString(multiprocessors));
-    entries.put(FEW_QUERIES, Integer.toString(fewQueries));
     coefficients.forEach(
         (form, own) -> {
           for (int i = 0; i < own.length; i++) {
@@ -159,12 +146,12 @@ public final class CostModel {
   public CostModel with(CostForm form, double... own) {
     Map<CostForm, double[]> all = new EnumMap<>(coefficients);
     all.put(form, own);
-    return new CostModel(device, date, multiprocessors, fewQueries, all);
+    return new CostModel(device, date, multiprocessors, all);
   }
 
   /** The same, said to be fitted to times of this device. */
   public CostModel measuredOn(String otherDevice, String otherDate) {
-    return new CostModel(otherDevice, otherDate, multiprocessors, fewQueries, coefficients);
+    return new CostModel(otherDevice, otherDate, multiprocessors, coefficients);
   }
 
   /**
@@ -182,13 +169,13 @@ public final class CostModel {
           }
           scaled.put(form, other);
         });
-    return new CostModel(device, date, otherMultiprocessors, fewQueries, scaled);
+    return new CostModel(device, date, otherMultiprocessors, scaled);
   }
 
   /** The formula of a plan. */
   public CostForm form(Plan plan, Task task) {
     return switch (plan) {
-      case SCAN -> task.batch() <= fewQueries ? CostForm.SCAN : CostForm.BATCHED_SCAN;
+      case SCAN -> ExactScans.few(task.batch(), task.k()) ? CostForm.SCAN : CostForm.BATCHED_SCAN;
       case GATHER -> CostForm.GATHER;
       case GRAPH ->
           switch (task.walk().graph()) {

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.plan;
 
+import dev.vamana.cuda.exact.ExactScans;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -54,12 +55,12 @@ public class CostModelTests extends PlanTestCase {
 
   public void testFewQueriesHaveAFormulaOfTheirOwn() {
     CostModel model = model();
-    for (int batch : new int[] {1, 16}) {
-      Task few = task(VECTORS, VECTORS, Task.Rows.DEVICE, Task.Graph.NONE, true, batch);
-      assertEquals(CostForm.SCAN, model.form(Plan.SCAN, few));
+    for (int batch : new int[] {1, 2, 1000}) {
+      Task task = task(VECTORS, VECTORS, Task.Rows.DEVICE, Task.Graph.NONE, true, batch);
+      boolean few = ExactScans.few(batch, task.k());
+      assertEquals(few ? CostForm.SCAN : CostForm.BATCHED_SCAN, model.form(Plan.SCAN, task));
+      assertEquals(batch < 3, few);
     }
-    Task many = task(VECTORS, VECTORS, Task.Rows.DEVICE, Task.Graph.NONE, true, 17);
-    assertEquals(CostForm.BATCHED_SCAN, model.form(Plan.SCAN, many));
   }
 
   /** What throughput bounds takes longer on a smaller device, what latency bounds does not. */
@@ -95,7 +96,7 @@ public class CostModelTests extends PlanTestCase {
       }
     }
     Map<CostForm, double[]> none = new EnumMap<>(CostForm.class);
-    expectThrows(IllegalArgumentException.class, () -> new CostModel("", "", 1, 1, none));
+    expectThrows(IllegalArgumentException.class, () -> new CostModel("", "", 1, none));
   }
 
   public void testWrongTasks() {

@@ -11,7 +11,7 @@ public class PlanChooserTests extends PlanTestCase {
 
   /** A CPU so slow that it is never chosen. */
   private static PlanChooser withoutCpu() {
-    return new PlanChooser(model(16, 1e-3, 1e9));
+    return new PlanChooser(model(1e-3, 1e9));
   }
 
   public void testScanOrWalkOnTheDevice() {

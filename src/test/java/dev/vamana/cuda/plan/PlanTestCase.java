@@ -16,10 +16,10 @@ public abstract class PlanTestCase extends LuceneTestCase {
    * microseconds, and the CPU a nanosecond a distance.
    */
   static CostModel model() {
-    return model(16, 1e-3, 1);
+    return model(1e-3, 1);
   }
 
-  static CostModel model(int fewQueries, double byteNanos, double cpuDistanceNanos) {
+  static CostModel model(double byteNanos, double cpuDistanceNanos) {
     Map<CostForm, double[]> coefficients = new EnumMap<>(CostForm.class);
     coefficients.put(CostForm.SCAN, new double[] {10_000, byteNanos, 1, 1, 0, 0});
     coefficients.put(CostForm.BATCHED_SCAN, new double[] {20_000, byteNanos, 1, 1, 0, 0});
@@ -29,7 +29,7 @@ public abstract class PlanTestCase extends LuceneTestCase {
     coefficients.put(CostForm.FETCHED_WALK, new double[] {3 * WALK_NANOS, 0, 0, 0});
     coefficients.put(CostForm.CPU_SCAN, new double[] {0, cpuDistanceNanos, 0});
     coefficients.put(CostForm.CPU_WALK, new double[] {0, cpuDistanceNanos, 0});
-    return new CostModel("test", "2026-01-01", 10, fewQueries, coefficients);
+    return new CostModel("test", "2026-01-01", 10, coefficients);
   }
 
   static Task task(Task.Rows rows, Task.Graph graph, boolean cpuScans) {
