@@ -2,17 +2,23 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.work.Workers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** The suite itself, with the CPU in the GPU's place. */
@@ -96,6 +102,26 @@ public class GpuSuiteTests extends LuceneTestCase {
         ReportTables.make(home.resolve("report").resolve(ReportStage.FILE)).get("gpu.md");
     assertTrue(tables, tables.contains("Random, 1 rows of 300 keys, results sorted:"));
     assertTrue(tables, tables.contains("| `bits:1024` |"));
+  }
+
+  public void testPlansAreFitted() throws Exception {
+    Path home = createTempDir();
+    Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
+    String shown =
+        run(
+            home,
+            new PlanFitStage(drivers, List.of("clustered")),
+            options(home, "plan-fit", "--limit=5000", "--batches=1,16", "--seconds=0.005"));
+    Properties costs = new Properties();
+    try (Reader in =
+        Files.newBufferedReader(home.resolve("report").resolve(PlanFitStage.FILE))) {
+      costs.load(in);
+    }
+    assertEquals(new TreeSet<>(CostModel.shipped().toProperties().keySet()), new TreeSet<>(costs.keySet()));
+    Map<String, Object> found = Fragment.read(home.resolve("report").resolve("plan-fit.json"));
+    Set<Object> forms =
+        Fragment.rows(found, "plans").stream().map(row -> row.get("what")).collect(Collectors.toSet());
+    assertTrue(forms + shown, forms.containsAll(List.of("cpu_scan", "cpu_walk", "scan", "gather", "walk")));
   }
 
   public void testRowsOfOtherSourcesAreDropped() throws Exception {

@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.PlanOptions;
+import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostFit;
@@ -17,9 +18,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Times every plan over the sets that are there, and fits the coefficients of the cost model to it.
@@ -28,7 +31,7 @@ import java.util.Map;
  */
 final class PlanFitStage implements Stage {
 
-  private static final String FILE = "costs.properties";
+  static final String FILE = "costs.properties";
   private static final List<String> SETS =
       List.of("sift5k", "glove", "mnist", "sift100k", "sift764k");
 
@@ -37,16 +40,37 @@ final class PlanFitStage implements Stage {
 
   private static final int LARGE_SCAN = 1_000;
 
+  private static final int[] WALKED = {1, 10, 100, 1_000, 10_000};
+  private static final int[] SCANNED = {1, 4, 16, 64, 1_000, 10_000};
+  private static final int[] GATHERED = {1, 16, 200};
+
+  private final Supplier<CudaDriver> drivers;
+  private final List<String> sets;
   private final CostModel old = CostModel.shipped();
   private final CostFit fit = new CostFit();
   private CostModel shown = old;
   private String measuredOn = old.device();
 
+  PlanFitStage() {
+    this(new DeviceProbe(0)::open, SETS);
+  }
+
+  /**
+   * Makes a stage.
+   *
+   * @param drivers open contexts
+   * @param sets short names, in the order in which they are measured
+   */
+  PlanFitStage(Supplier<CudaDriver> drivers, List<String> sets) {
+    this.drivers = drivers;
+    this.sets = sets;
+  }
+
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     boolean device = context.options().device() >= 0;
-    for (String name : SETS) {
-      if (Files.exists(folder(context, name)) == false) {
+    for (String name : sets) {
+      if (SuiteSet.isThere(context.options(), name) == false) {
         context.say("%s is not there", name);
         continue;
       }
@@ -64,10 +88,6 @@ final class PlanFitStage implements Stage {
       }
     }
     finish(context);
-  }
-
-  private static Path folder(Context context, String name) {
-    return context.options().home().resolve("data").resolve(SuiteSet.NAMES.get(name));
   }
 
   private static boolean indexed(Context context, SuiteSet set) {
@@ -98,7 +118,7 @@ final class PlanFitStage implements Stage {
             .with(CostForm.BATCHED_SCAN, CostForm.BATCHED_SCAN.none());
     try (Gpu gpu = open(context, index, Placement.EXACT, new PlanOptions(PlanMode.EXACT, scans))) {
       PlanTrial trial = trial(context, set, index, gpu.executor(), Plan.SCAN, Placement.EXACT);
-      for (int batch : new int[] {1, 4, 16, 64, 1_000, 10_000}) {
+      for (int batch : batches(context, SCANNED)) {
         trial.time(new PlanTrial.Question(10, 40, batch, size));
         if (batch <= LARGE_SCAN) {
           trial.time(new PlanTrial.Question(100, 100, batch, size));
@@ -111,7 +131,7 @@ final class PlanFitStage implements Stage {
         open(context, index, Placement.EXACT, new PlanOptions(PlanMode.EXACT, gathers))) {
       PlanTrial trial = trial(context, set, index, gpu.executor(), Plan.GATHER, Placement.EXACT);
       for (int accepted : new int[] {30, 300, 3_000, 30_000}) {
-        for (int batch : new int[] {1, 16, 200}) {
+        for (int batch : batches(context, GATHERED)) {
           if (accepted < size) {
             trial.time(new PlanTrial.Question(10, 40, batch, accepted));
             trial.time(new PlanTrial.Question(100, 100, batch, accepted));
@@ -131,7 +151,7 @@ final class PlanFitStage implements Stage {
       }
       try (Gpu gpu = open(context, index, placement, Gpu.WALKS)) {
         PlanTrial trial = trial(context, set, index, gpu.executor(), Plan.GRAPH, placement);
-        for (int batch : new int[] {1, 10, 100, 1_000, 10_000}) {
+        for (int batch : batches(context, WALKED)) {
           for (int beam : new int[] {16, 64}) {
             trial.time(new PlanTrial.Question(10, beam, batch, index.view().size()));
           }
@@ -141,6 +161,12 @@ final class PlanFitStage implements Stage {
         context.say("%s: %s", placement.settingName(), e.getMessage());
       }
     }
+  }
+
+  /** Those up to the largest that is asked for. */
+  private static int[] batches(Context context, int[] sizes) {
+    int most = context.options().batches().stream().max(Integer::compare).orElse(Integer.MAX_VALUE);
+    return Arrays.stream(sizes).filter(size -> size <= most).toArray();
   }
 
   private PlanTrial trial(
@@ -165,7 +191,7 @@ final class PlanFitStage implements Stage {
 
   private Gpu open(Context context, SetIndex index, Placement placement, PlanOptions plans)
       throws IOException, InterruptedException {
-    Gpu gpu = Gpu.open(new DeviceProbe(0)::open, placement, plans);
+    Gpu gpu = Gpu.open(drivers, placement, plans);
     context.fragment().set("device", gpu.device());
     context.fragment().set("driver", gpu.driver());
     try {

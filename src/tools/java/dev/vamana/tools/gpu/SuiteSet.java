@@ -30,6 +30,13 @@ record SuiteSet(VectorSet vectors, String sha256) {
           "glove", "glove100-novels",
           "clustered", ClusteredSet.NAME);
 
+  /** Whether the set of a short name was brought along, or needs not be. */
+  static boolean isThere(SuiteOptions options, String shortName) {
+    String name = NAMES.get(shortName);
+    return ClusteredSet.NAME.equals(name)
+        || Files.exists(options.home().resolve("data").resolve(name));
+  }
+
   /** Loads or generates the set of a short name. */
   static SuiteSet load(SuiteOptions options, String shortName) throws IOException {
     String name = NAMES.get(shortName);
