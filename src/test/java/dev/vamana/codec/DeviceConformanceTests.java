@@ -1,6 +1,9 @@
 package dev.vamana.codec;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.tools.gpu.Gpu;
@@ -12,20 +15,28 @@ import org.junit.BeforeClass;
 
 /**
  * Lucene's conformance test with the GPU executor installed, and a graph in every segment, so that
- * all that may be walked there is; skipped without a GPU.
+ * all that may be walked there is. Without a GPU, a simulated device runs the kernels.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public class DeviceConformanceTests extends VamanaVectorsFormatTests {
+
+  private static final long SIMULATED_BYTES = 1L << 30;
 
   private static Gpu gpu;
   private static ExecutorRegistry.Installation installation;
 
   @BeforeClass
   public static void install() {
-    String missing = Gpu.missing();
-    assumeTrue("no usable GPU: " + missing, missing == null);
     Placement[] placements = {Placement.EXACT, Placement.IN_MEMORY, null};
-    gpu = Gpu.open(placements[random().nextInt(placements.length)]);
+    Placement placement = placements[random().nextInt(placements.length)];
+    if (Gpu.missing() == null) {
+      gpu = Gpu.open(placement);
+    } else {
+      HostKernels kernels = HostKernels.load();
+      gpu =
+          Gpu.open(
+              () -> new SimulatedDriver(kernels, SIMULATED_BYTES, true), placement, Tuning.DEFAULT);
+    }
     installation = ExecutorRegistry.install(gpu::executor);
   }
 
