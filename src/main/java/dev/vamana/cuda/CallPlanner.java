@@ -10,12 +10,14 @@ import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Task;
 import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.cuda.scan.StreamedSegment;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -120,11 +122,27 @@ final class CallPlanner {
       }
     }
     HeldSegment segment = hold(item, scans == false);
-    if (segment == null) {
-      Task task = Tasks.of(item, Task.Rows.NONE, batch, null, rounds);
-      return cpu(task, scans ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, view.name());
+    return segment == null
+        ? decideAbsent(item, batch, rounds)
+        : decide(item, segment, batch, rounds);
+  }
+
+  /** Decides about an item whose segment is not on the device. */
+  private Decision decideAbsent(WorkItem item, int batch, double rounds) throws IOException {
+    SegmentView view = item.segment();
+    boolean exact = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
+    if (exact && Tasks.exactFits(item) && keeper.know(view)) {
+      ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());
+      Task task = Tasks.of(item, Task.Rows.STREAMED, batch + ahead.together(), null, rounds);
+      Choice choice = session.chooser.choose(task, mode, ahead.nanos());
+      MemorySegment file = choice.plan().exactOnDevice() ? Tasks.file(view) : null;
+      if (file != null) {
+        return Decision.exact(choice, new HeldSegment(new StreamedSegment(view)), file);
+      }
     }
-    return decide(item, segment, batch, rounds);
+    Task task = Tasks.of(item, Task.Rows.NONE, batch, null, rounds);
+    return cpu(
+        task, task.cpu().scans() ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, view.name());
   }
 
   /** Decides about an item whose segment is on the device. */
@@ -139,11 +157,23 @@ final class CallPlanner {
       walk = Tasks.walk(item, segment.placement(), sizes.walking());
     }
     ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());
-    Task.Rows rows = Tasks.rows(item, segment);
-    Task task = Tasks.of(item, rows, batch + ahead.together(), walk, rounds);
+    int together = batch + ahead.together();
+    Task.Rows rows = Tasks.rows(item, segment, together);
+    Task task = Tasks.of(item, rows, together, walk, rounds);
     Choice choice = session.chooser.choose(task, mode, ahead.nanos());
+    MemorySegment file = null;
+    if (rows == Task.Rows.STREAMED && choice.plan().exactOnDevice()) {
+      file = Tasks.file(view);
+      if (file == null) {
+        task = Tasks.of(item, Tasks.inPlace(item, segment), together, walk, rounds);
+        choice = session.chooser.choose(task, mode, ahead.nanos());
+      }
+    }
+    if (choice.plan() == Plan.GRAPH) {
+      return Decision.walk(choice, segment, plan);
+    }
     if (choice.plan() != Plan.CPU) {
-      return Decision.device(choice, segment, choice.plan() == Plan.GRAPH ? plan : null);
+      return Decision.exact(choice, segment, file);
     }
     if (task.cpu().scans()) {
       return Decision.cpu(choice, FallbackReason.SCAN, view.name());

@@ -25,6 +25,7 @@ final class Counters {
   final LongAdder opened = new LongAdder();
   final LongAdder failedAttempts = new LongAdder();
   private final GpuListener listener;
+  private final LongAdder unplaced = new LongAdder();
   private final Map<Placement, LongAdder> placements = new EnumMap<>(Placement.class);
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final Map<FallbackReason, AtomicBoolean> told = new EnumMap<>(FallbackReason.class);
@@ -40,8 +41,13 @@ final class Counters {
     }
   }
 
+  /**
+   * The device has answered items.
+   *
+   * @param placement of their segment; null if it has none
+   */
   void answered(Placement placement, int items) {
-    placements.get(placement).add(items);
+    (placement == null ? unplaced : placements.get(placement)).add(items);
   }
 
   /** A call has waited for a segment on its way to the device. */
@@ -80,6 +86,7 @@ final class Counters {
     groups.put("items", items);
     SortedMap<String, Long> byPlacement = new TreeMap<>();
     placements.forEach((placement, count) -> byPlacement.put(placement.settingName(), count.sum()));
+    byPlacement.put("none", unplaced.sum());
     groups.put("items_by_placement", byPlacement);
     SortedMap<String, Long> byReason = new TreeMap<>();
     fallbacks.forEach((reason, count) -> byReason.put(reason.statisticsName(), count.sum()));

@@ -10,6 +10,7 @@ import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.cuda.scan.ScanTicket;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -33,6 +34,7 @@ final class ScannedItems {
   private static final class Group {
     private final Choice choice;
     private final HeldSegment segment;
+    private final MemorySegment file;
     private final List<WorkItem> items = new ArrayList<>();
     private final List<Integer> indices = new ArrayList<>();
     private boolean[] cancelled;
@@ -41,12 +43,14 @@ final class ScannedItems {
     Group(Decision decision) {
       this.choice = decision.choice();
       this.segment = decision.segment();
+      this.file = decision.file();
     }
 
     ScanJob job() {
       WorkItem first = items.get(0);
       return new ScanJob(
           segment,
+          file,
           first.acceptedOrdinals(),
           first.acceptedCount(),
           choice.plan() == Plan.GATHER,

@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.batch.HeldSegment;
+import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.plan.Task;
@@ -8,7 +9,9 @@ import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
+import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import org.apache.lucene.index.VectorEncoding;
 
 /** Describes items to the cost model. */
@@ -29,13 +32,37 @@ public final class Tasks {
     return item.k() <= ScanLane.MAX_K && item.visitLimit() > item.acceptedCount();
   }
 
-  /** Where the device finds exact vectors of an item's segment. */
-  static Task.Rows rows(WorkItem item, HeldSegment segment) {
+  /** Where the device finds exact vectors of an item's segment, if they may not be streamed. */
+  static Task.Rows inPlace(WorkItem item, HeldSegment segment) {
     ResidentRows rows = segment.rows();
     if (exactFits(item) == false || ScanLane.reads(rows) == false) {
       return Task.Rows.NONE;
     }
     return rows.onDevice() ? Task.Rows.DEVICE : Task.Rows.HOST;
+  }
+
+  /**
+   * How the device gets exact vectors of an item's segment. Many queries would read them over the
+   * bus many times, so for these they are brought once.
+   *
+   * @param batch items that are compared with the vectors together
+   */
+  static Task.Rows rows(WorkItem item, HeldSegment segment, int batch) {
+    Task.Rows rows = inPlace(item, segment);
+    boolean streamed =
+        switch (rows) {
+          case NONE -> exactFits(item);
+          case HOST -> ExactScans.few(batch, item.k()) == false;
+          case DEVICE, STREAMED -> false;
+        };
+    return streamed ? Task.Rows.STREAMED : rows;
+  }
+
+  /** The vectors in the mapped file, or null if the directory maps none. */
+  static MemorySegment file(SegmentView view) throws IOException {
+    FileRegion region = view.vectorsRegion();
+    long width = (long) view.dimension() * view.encoding().byteSize;
+    return region == null || region.length() < view.size() * width ? null : region.segment();
   }
 
   /**

@@ -19,7 +19,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.lucene.store.AlreadyClosedException;
@@ -83,11 +82,11 @@ public class ExactPlanFaultTests extends PlanTestCase {
                 GpuException.Kind.FAILED,
                 GpuException.Kind.OUT_OF_MEMORY,
                 GpuException.Kind.CONTEXT_LOST)) {
-          for (int n = 1; n <= 5; n++) {
-            FaultyDriver first = new FaultyDriver(driver());
+          for (int n = 1; n <= (onDevice() ? 2 : 5); n++) {
+            FaultyDriver first = new FaultyDriver(device());
             AtomicInteger opened = new AtomicInteger();
             try (GpuExecutor executor =
-                open(() -> opened.getAndIncrement() == 0 ? first : driver())) {
+                open(() -> opened.getAndIncrement() == 0 ? first : device())) {
               index.views().forEach(executor::opened);
               first.fail(operation, n, kind);
               for (int round = 0; round < 3; round++) {
@@ -104,21 +103,9 @@ public class ExactPlanFaultTests extends PlanTestCase {
     try (TestIndex index = TestIndex.any(500, 3)) {
       List<WorkItem> items = items(index, 8, () -> false);
       List<WorkResult> expected = scanned(items);
-      AtomicLong seed = new AtomicLong(random().nextLong());
-      Supplier<CudaDriver> drivers =
-          () ->
-              new FaultyDriver(new SimulatedDriver(kernels, DEVICE_BYTES, true))
-                  .failAtRandom(seed.incrementAndGet(), 0.01);
-      GpuExecutor executor = null;
-      for (int attempt = 0; executor == null; attempt++) {
-        try {
-          executor = open(drivers);
-        } catch (GpuException e) {
-          assertTrue("never opens", attempt < 100);
-        }
-      }
-      GpuExecutor opened = executor;
-      try {
+      boolean threaded = random().nextBoolean();
+      Supplier<CudaDriver> drivers = failingAtRandom(() -> device(threaded));
+      try (GpuExecutor opened = openAtLast(() -> open(drivers))) {
         Threads.run(
             4,
             thread -> {
@@ -128,15 +115,13 @@ public class ExactPlanFaultTests extends PlanTestCase {
                 assertAnswers(own, expected.subList(from, from + 8), opened.search(own));
               }
             });
-      } finally {
-        opened.close();
       }
     }
   }
 
   /** What happens while the device is busy with an exact search. */
   private final class Busy implements AutoCloseable {
-    final BlockedKernels blocked = new BlockedKernels(kernels);
+    final BlockedKernels blocked = blocked();
     final ExecutorService pool = Executors.newFixedThreadPool(4, new NamedThreadFactory("search"));
     final TestIndex index = TestIndex.any(600, 2);
     final GpuExecutor executor = open(() -> new SimulatedDriver(blocked, DEVICE_BYTES, true));

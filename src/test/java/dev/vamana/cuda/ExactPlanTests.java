@@ -1,6 +1,6 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostForm;
@@ -15,11 +15,17 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.document.IntField;
+import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.ReaderUtil;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.ScoreMode;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
@@ -32,7 +38,7 @@ public class ExactPlanTests extends PlanTestCase {
   }
 
   private static GpuExecutor open(GpuOptions options, Placement placement, boolean raw) {
-    SimulatedDriver driver = driver();
+    CudaDriver driver = device();
     return GpuExecutor.open(options, () -> driver, everything(placement, raw), new QuietListener());
   }
 
@@ -103,7 +109,9 @@ public class ExactPlanTests extends PlanTestCase {
       assertSame(scanned(items), with.search(items), 0.5);
       assertEquals(1, items(with, "scan"));
       without.search(items);
-      assertEquals(1, items(without, "graph"));
+      boolean mapped = Tasks.file(view) != null;
+      assertEquals(mapped ? 1 : 0, items(without, "scan"));
+      assertEquals(mapped ? 0 : 1, items(without, "graph"));
       WorkItem limited =
           new WorkItem(
               view,
@@ -132,7 +140,7 @@ public class ExactPlanTests extends PlanTestCase {
           costs(0, 1e9, 100, 1e9)
               .with(CostForm.SCAN, perProduct)
               .with(CostForm.BATCHED_SCAN, perProduct);
-      SimulatedDriver driver = driver();
+      CudaDriver driver = device();
       try (GpuExecutor executor =
           GpuExecutor.open(
               options(PlanMode.AUTO, atScale(model, driver)),
@@ -156,16 +164,6 @@ public class ExactPlanTests extends PlanTestCase {
         assertEquals(2, executor.statistics().counter("plan_calls", "graph"));
       }
     }
-  }
-
-  /** A model that has these coefficients once it is adapted to the device. */
-  private static CostModel atScale(CostModel model, SimulatedDriver driver) {
-    return new CostModel(
-        "test",
-        "today",
-        driver.device().multiprocessors(),
-        java.util.Arrays.stream(CostForm.values())
-            .collect(java.util.stream.Collectors.toMap(form -> form, model::coefficients)));
   }
 
   public void testTheCpuWhereItIsFaster() throws IOException {
@@ -227,6 +225,48 @@ public class ExactPlanTests extends PlanTestCase {
             0,
             false,
             plan));
+  }
+
+  /** From a query of Lucene with a strict filter to its hits, with plans that the model chooses. */
+  public void testStrictFiltersAreGathered() throws IOException {
+    try (TestIndex index =
+            new TestIndex(VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 24, 1500, 2);
+        ExecutorRegistry.Installation installation =
+            ExecutorRegistry.install(() -> open(options(PlanMode.AUTO, costs(20, 5, 20, 20))))) {
+      GpuExecutor executor = (GpuExecutor) installation.executor();
+      index.views().forEach(executor::opened);
+      Query few = IntField.newRangeQuery("id", 700, 799);
+      IndexSearcher searcher = newSearcher(index.reader, false);
+      for (int i = 1; i <= 5; i++) {
+        float[] query = index.vector().floats();
+        TopDocs hits = searcher.search(new KnnFloatVectorQuery(FIELD, query, 10, few), 10);
+        List<ScoreDoc> expected = exact(index, query, searcher, few);
+        assertEquals(10, hits.scoreDocs.length);
+        for (int rank = 0; rank < 10; rank++) {
+          assertEquals(expected.get(rank).doc, hits.scoreDocs[rank].doc);
+          assertEquals(expected.get(rank).score, hits.scoreDocs[rank].score, 1e-5f);
+        }
+        // one in each segment
+        assertEquals(2 * i, items(executor, "gather"));
+      }
+      assertEquals(10, executor.statistics().counter("items_by_placement", "exact"));
+      assertEquals(0, items(executor, "cpu") + items(executor, "scan") + items(executor, "graph"));
+    }
+  }
+
+  /** Scores of all that a filter accepts, best first. */
+  private static List<ScoreDoc> exact(
+      TestIndex index, float[] query, IndexSearcher searcher, Query filter) throws IOException {
+    List<ScoreDoc> all = new ArrayList<>();
+    for (ScoreDoc accepted : searcher.search(filter, 1500).scoreDocs) {
+      List<LeafReaderContext> leaves = index.reader.leaves();
+      LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(accepted.doc, leaves));
+      FloatVectorValues vectors = leaf.reader().getFloatVectorValues(FIELD);
+      float[] vector = vectors.vectorValue(accepted.doc - leaf.docBase);
+      all.add(new ScoreDoc(accepted.doc, index.similarity.compare(query, vector)));
+    }
+    all.sort((a, b) -> Float.compare(b.score, a.score));
+    return all;
   }
 
   /** Readers hand scans over where the executor may be faster, and get the same hits. */

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /** Devices that fail: every answer is right all the same, and nothing is left behind. */
@@ -229,26 +228,16 @@ public class GpuFailureTests extends GpuTestCase {
     try (TestIndex index = TestIndex.any(800, 3)) {
       List<WorkItem> items = index.items(60, WalkParameters.Distances.EXACT);
       List<WorkResult> expected = onCpu(items);
-      AtomicLong seed = new AtomicLong(random().nextLong());
       Supplier<CudaDriver> drivers =
-          () -> {
-            FaultyDriver driver =
-                new FaultyDriver(new SimulatedDriver(kernels, DEVICE_BYTES, true));
-            driver.failAtRandom(seed.incrementAndGet(), 0.01);
-            return driver;
-          };
-      GpuExecutor executor = null;
-      for (int attempt = 0; executor == null; attempt++) {
-        try {
-          executor =
-              GpuExecutor.open(
-                  options(), drivers, everything(Placement.EXACT, true), new QuietListener());
-        } catch (GpuException e) {
-          assertTrue("never opens", attempt < 100);
-        }
-      }
-      GpuExecutor opened = executor;
-      try {
+          failingAtRandom(() -> new SimulatedDriver(kernels, DEVICE_BYTES, true));
+      try (GpuExecutor opened =
+          openAtLast(
+              () ->
+                  GpuExecutor.open(
+                      options(),
+                      drivers,
+                      everything(Placement.EXACT, true),
+                      new QuietListener()))) {
         Threads.run(
             4,
             thread -> {
@@ -260,8 +249,6 @@ public class GpuFailureTests extends GpuTestCase {
                     0.97);
               }
             });
-      } finally {
-        opened.close();
       }
     }
   }

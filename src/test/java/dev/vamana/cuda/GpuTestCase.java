@@ -4,6 +4,9 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
@@ -16,12 +19,15 @@ import dev.vamana.search.SegmentViews;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import dev.vamana.tools.gpu.Gpu;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
@@ -60,11 +66,12 @@ public abstract class GpuTestCase extends LuceneTestCase {
   /** Options of executors that are to walk. */
   static final GpuOptions WALKS = GpuOptions.DEFAULT.withPlan(PlanMode.GRAPH);
 
+  /** Null if only a device can run them. */
   static HostKernels kernels;
 
   @BeforeClass
   public static void loadKernels() {
-    kernels = HostKernels.load();
+    kernels = HostLibrary.built() || Gpu.missing() != null ? HostKernels.load() : null;
   }
 
   @AfterClass
@@ -73,7 +80,26 @@ public abstract class GpuTestCase extends LuceneTestCase {
   }
 
   static SimulatedDriver driver() {
+    assumeTrue("needs kernels of the host", kernels != null);
     return new SimulatedDriver(kernels, DEVICE_BYTES, random().nextBoolean());
+  }
+
+  /** Devices of which each fails now and then, each in its own way. */
+  static Supplier<CudaDriver> failingAtRandom(Supplier<CudaDriver> devices) {
+    AtomicLong seed = new AtomicLong(random().nextLong());
+    return () -> new FaultyDriver(devices.get()).failAtRandom(seed.incrementAndGet(), 0.01);
+  }
+
+  /** Opens an executor on devices that may fail at once. */
+  static GpuExecutor openAtLast(Supplier<GpuExecutor> open) {
+    for (int attempt = 0; attempt < 100; attempt++) {
+      try {
+        return open.get();
+      } catch (GpuException e) {
+        assertNotNull(e.getMessage());
+      }
+    }
+    throw new AssertionError("never opens");
   }
 
   /** A listener that fails nothing and remembers nothing. */
@@ -113,12 +139,24 @@ public abstract class GpuTestCase extends LuceneTestCase {
         int size,
         int segments)
         throws IOException {
+      this(encoding, similarity, dimension, size, segments, newDirectory());
+    }
+
+    /** As the other one, in a directory that is closed with the index. */
+    TestIndex(
+        VectorEncoding encoding,
+        VectorSimilarityFunction similarity,
+        int dimension,
+        int size,
+        int segments,
+        Directory directory)
+        throws IOException {
       this.encoding = encoding;
       this.similarity = similarity;
       this.dimension = dimension;
       this.size = size;
       this.random = new Random(LuceneTestCase.random().nextLong());
-      this.directory = newDirectory();
+      this.directory = directory;
       VamanaVectorsFormat format =
           new VamanaVectorsFormat(
               VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(0, 0),
@@ -147,12 +185,17 @@ public abstract class GpuTestCase extends LuceneTestCase {
     }
 
     static TestIndex any(int size, int segments) throws IOException {
+      return any(size, segments, newDirectory());
+    }
+
+    static TestIndex any(int size, int segments, Directory directory) throws IOException {
       return new TestIndex(
           LuceneTestCase.random().nextInt(3) == 0 ? VectorEncoding.BYTE : VectorEncoding.FLOAT32,
           VectorSimilarityFunction.values()[LuceneTestCase.random().nextInt(4)],
           8 + LuceneTestCase.random().nextInt(40),
           size,
-          segments);
+          segments,
+          directory);
     }
 
     /** A vector like those of the index. */

@@ -1,5 +1,8 @@
 package dev.vamana.cuda;
 
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
@@ -9,14 +12,46 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import dev.vamana.tools.gpu.Gpu;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Executors that answer by one plan, or by a model of a few round numbers. */
+/**
+ * On the device if there is one, otherwise on a simulated one: executors that answer by one plan,
+ * or by a model of a few round numbers.
+ */
+@ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 abstract class PlanTestCase extends GpuTestCase {
+
+  /** Whether a device is there. */
+  static boolean onDevice() {
+    return Gpu.missing() == null;
+  }
+
+  /** Opens it, or one that is simulated. */
+  static CudaDriver device() {
+    return device(random().nextBoolean());
+  }
+
+  /**
+   * As {@link #device()}, for threads without a random of their own.
+   *
+   * @param threaded whether streams of a simulated one have threads
+   */
+  static CudaDriver device(boolean threaded) {
+    return onDevice() ? Gpu.openDriver() : new SimulatedDriver(kernels, DEVICE_BYTES, threaded);
+  }
+
+  /** Kernels that wait, which only a simulated device can run. */
+  static BlockedKernels blocked() {
+    assumeTrue("needs kernels of the host", kernels != null);
+    return new BlockedKernels(kernels);
+  }
 
   /** A model in which nothing takes time. */
   static CostModel free() {
@@ -36,6 +71,16 @@ abstract class PlanTestCase extends GpuTestCase {
         .with(CostForm.WALK, first(CostForm.WALK, walk))
         .with(CostForm.CPU_SCAN, first(CostForm.CPU_SCAN, cpu))
         .with(CostForm.CPU_WALK, first(CostForm.CPU_WALK, cpu));
+  }
+
+  /** A model that has these coefficients once it is adapted to the device. */
+  static CostModel atScale(CostModel model, CudaDriver driver) {
+    return new CostModel(
+        "test",
+        "today",
+        driver.device().multiprocessors(),
+        Arrays.stream(CostForm.values())
+            .collect(Collectors.toMap(form -> form, model::coefficients)));
   }
 
   private static double[] first(CostForm form, double value) {

@@ -27,6 +27,12 @@ public enum CostForm {
   CPU_WALK(rounds(), cpuDistances(), cpuProducts());
 
   /**
+   * One thread copies the bytes of a file as fast as the device would read a multiple of them over
+   * the bus; as measured (docs/query-plans.md).
+   */
+  private static final double STREAMED_PASSES = 5;
+
+  /**
    * A term of a formula.
    *
    * @param name of its coefficient
@@ -77,8 +83,15 @@ public enum CostForm {
   }
 
   private static Term hostBytes(boolean all) {
-    return new Term(
-        "host_byte", false, task -> task.rows() == Task.Rows.HOST ? read(task, all) : 0);
+    return new Term("host_byte", false, task -> read(task, all) * passes(task.rows()));
+  }
+
+  private static double passes(Task.Rows rows) {
+    return switch (rows) {
+      case DEVICE, NONE -> 0;
+      case HOST -> 1;
+      case STREAMED -> STREAMED_PASSES;
+    };
   }
 
   private static Term filterBytes() {

@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum PlanMode {
   /** The plan that is predicted to be fastest, among those that miss no more hits than a walk. */
   AUTO,
-  /** Exact on the device where it can read the vectors, otherwise as {@link #GRAPH}. */
+  /** Exact on the device where it can get the vectors, otherwise as {@link #GRAPH}. */
   EXACT,
   /** A walk on the device, or the CPU where a scan is better than a walk. */
   GRAPH,

@@ -34,6 +34,8 @@ public record Task(
     DEVICE,
     /** In the mapped file, over the bus. */
     HOST,
+    /** Where a call brings them: it copies them from the mapped file, piece by piece. */
+    STREAMED,
     /** Nowhere. */
     NONE
   }

@@ -58,7 +58,9 @@ final class ScanBatch {
               ? batch.among(AcceptedUpload.ordinals(first.accepted(), size, first.acceptedCount()))
               : batch.accepting(accepted.bring(first.accepted(), size));
     }
-    scans.search(rows(first.segment()), batch, hits);
+    ExactRows rows =
+        first.file() == null ? rows(first.segment()) : streamed(first.segment().view(), first);
+    scans.search(rows, batch, hits);
   }
 
   /** Hands over what was found last, to the same jobs. */
@@ -81,6 +83,16 @@ final class ScanBatch {
     return view.encoding() == VectorEncoding.BYTE
         ? ExactBatch.of(queries.stream().map(QueryVector::bytes).toArray(byte[][]::new), k)
         : ExactBatch.of(queries.stream().map(QueryVector::floats).toArray(float[][]::new), k);
+  }
+
+  private static ExactRows streamed(SegmentView view, ScanJob job) {
+    return ExactRows.streamed(
+        job.file(),
+        view.dimension() * view.encoding().byteSize,
+        view.size(),
+        view.dimension(),
+        view.similarity(),
+        view.encoding());
   }
 
   private ExactRows rows(HeldSegment segment) {

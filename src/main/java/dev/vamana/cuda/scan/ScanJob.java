@@ -2,13 +2,16 @@ package dev.vamana.cuda.scan;
 
 import dev.vamana.cuda.batch.HeldSegment;
 import dev.vamana.search.QueryVector;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.apache.lucene.util.Bits;
 
 /**
  * Queries over one segment that want the same.
  *
- * @param segment what is searched; its rows can be read by the device
+ * @param segment what is searched; its rows can be read by the device, unless there is a file
+ * @param file the vectors in ordinal order, one after the other, which are brought to the device;
+ *     null if it reads them where they are. It is read until the job has ended, or is closed
  * @param accepted ordinals that may be hits, readable by any thread, or null for all
  * @param acceptedCount how many there are
  * @param gather whether only the accepted vectors are read, by ordinal
@@ -18,6 +21,7 @@ import org.apache.lucene.util.Bits;
  */
 public record ScanJob(
     HeldSegment segment,
+    MemorySegment file,
     Bits accepted,
     int acceptedCount,
     boolean gather,
@@ -29,6 +33,7 @@ public record ScanJob(
   @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
   boolean alike(ScanJob other) {
     return segment.view() == other.segment.view()
+        && (file == null) == (other.file == null)
         && accepted == other.accepted
         && gather == other.gather
         && k == other.k;

@@ -20,8 +20,9 @@ import java.util.function.Consumer;
 import org.apache.lucene.util.Bits;
 
 /**
- * Exact searches of resident segments. One thread drives the device, on a stream of its own; what
- * was submitted while it was busy, and wants the same of the same segment, is searched together.
+ * Exact searches of segments that lie on the device, or are brought there for them. One thread
+ * drives the device, on a stream of its own; what was submitted while it was busy, and wants the
+ * same of the same segment, is searched together.
  */
 public final class ScanLane {
 
@@ -140,7 +141,7 @@ public final class ScanLane {
 
   /**
    * Lets no job of a segment begin any more, and nobody wait for one. Those that have begun hold
-   * the segment until they have ended.
+   * the segment until they have ended; when this returns, none reads its file.
    */
   public void closing(SegmentView view) {
     List<ScanTicket> gone = new ArrayList<>();
@@ -161,6 +162,26 @@ public final class ScanLane {
       }
     }
     gone.forEach(ScanTicket::close);
+    awaitFile(view);
+  }
+
+  /** Waits while the file of a segment is read. */
+  private void awaitFile(SegmentView view) {
+    boolean interrupted = false;
+    synchronized (inbox) {
+      while (running.stream()
+          .map(ScanTicket::job)
+          .anyMatch(job -> job.file() != null && job.segment().view().equals(view))) {
+        try {
+          inbox.wait();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Ends the thread once all that was submitted is done. */
@@ -283,6 +304,7 @@ public final class ScanLane {
   private void ended() {
     synchronized (inbox) {
       running = List.of();
+      inbox.notifyAll();
     }
   }
 
@@ -293,6 +315,7 @@ public final class ScanLane {
       left = new ArrayList<>(inbox);
       inbox.clear();
       running = List.of();
+      inbox.notifyAll();
     }
     left.forEach(ticket -> ticket.fail(e));
     onLost.accept(e);

@@ -15,6 +15,11 @@ import org.junit.Assume;
  */
 public interface HostLibrary extends Library {
 
+  /** Whether it is there. */
+  static boolean built() {
+    return Files.exists(Path.of("target", "native", "libvamana-host.so"));
+  }
+
   /** Loads the library; tests are skipped if there was no compiler to make it. */
   static HostLibrary load() {
     Path folder = Path.of("target", "native");

@@ -85,7 +85,7 @@ public class PlanChooserTests extends PlanTestCase {
           task(
               vectors,
               random().nextInt(vectors + 1),
-              Task.Rows.values()[random().nextInt(3)],
+              Task.Rows.values()[random().nextInt(4)],
               Task.Graph.values()[random().nextInt(4)],
               true,
               1 + random().nextInt(100));

@@ -85,6 +85,9 @@ public final class Suite {
                 "dev.vamana.cuda.RealSetParityTests",
                 "dev.vamana.cuda.select.SelectionTests",
                 "dev.vamana.cuda.exact.ExactScansTests",
+                "dev.vamana.cuda.ExactPlanTests",
+                "dev.vamana.cuda.StreamedPlanTests",
+                "dev.vamana.cuda.ExactPlanFaultTests",
                 "dev.vamana.cuda.TrainingParityTests",
                 "dev.vamana.codec.DeviceConformanceTests")));
     stages.put("lifecycle", new TestStage(List.of("dev.vamana.cuda.DeviceLifecycleTests")));

@@ -1,0 +1,260 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.batch.HeldSegment;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.plan.CostForm;
+import dev.vamana.cuda.plan.CostModel;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.scan.StreamedSegment;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.store.ByteBuffersDirectory;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.NamedThreadFactory;
+
+/** Exact searches of vectors that are brought to the device for them. */
+public class StreamedPlanTests extends PlanTestCase {
+
+  private static Directory mapped() throws IOException {
+    return new MMapDirectory(createTempDir());
+  }
+
+  /** A residency that keeps nothing on the device. */
+  private static ResidencyFactory nothing() {
+    return (driver, onLost) -> new TestResidency(driver, view -> null);
+  }
+
+  private static GpuExecutor open(GpuOptions options, ResidencyFactory residencies) {
+    CudaDriver driver = device();
+    return GpuExecutor.open(options, () -> driver, residencies, new QuietListener());
+  }
+
+  /** With and without filters, of segments that are not on the device. */
+  public void testSegmentsThatAreNotOnTheDevice() throws IOException {
+    try (TestIndex index = TestIndex.any(1500, 3, mapped());
+        GpuExecutor executor = open(pinned(PlanMode.EXACT), nothing())) {
+      long asked = 0;
+      for (int count : new int[] {1, 3, 40, 300}) {
+        List<WorkItem> items = index.items(count, WalkParameters.Distances.EXACT);
+        assertSame(scanned(items), executor.search(items), 0.995);
+        asked += count;
+      }
+      assertEquals(asked, items(executor, "scan") + items(executor, "gather"));
+      assertEquals(asked, executor.statistics().counter("items_by_placement", "none"));
+      assertEquals(asked, executor.statistics().counter("items", "requested"));
+    }
+  }
+
+  public void testFewOrManyAccepted() throws IOException {
+    try (TestIndex index = TestIndex.any(900, 1, mapped());
+        GpuExecutor gathers = open(options(PlanMode.EXACT, costs(1, 0, 0, 0)), nothing());
+        GpuExecutor scans = open(options(PlanMode.EXACT, costs(0, 1, 0, 0)), nothing())) {
+      SegmentView view = index.views().get(0);
+      for (int accepted : new int[] {0, 1, 40, 899}) {
+        List<WorkItem> items = new ArrayList<>();
+        for (int k : new int[] {1, 10, 60}) {
+          items.add(item(index, view, k, some(900, accepted)));
+        }
+        List<WorkResult> expected = scanned(items);
+        assertSame(expected, gathers.search(items), 0.99);
+        assertSame(expected, scans.search(items), 0.99);
+      }
+      assertEquals(12, items(gathers, "gather"));
+      assertEquals(12, items(scans, "scan"));
+    }
+  }
+
+  /** The device has graph and codes, and no exact vectors. */
+  public void testSegmentsWithoutExactVectorsOnTheDevice() throws IOException {
+    try (TestIndex index = TestIndex.any(1200, 2, mapped());
+        GpuExecutor executor =
+            open(pinned(PlanMode.EXACT), everything(Placement.IN_MEMORY, false))) {
+      List<WorkItem> items = index.items(100, WalkParameters.Distances.QUANTIZED);
+      assertSame(scanned(items), executor.search(items), 0.995);
+      assertEquals(100, items(executor, "scan") + items(executor, "gather"));
+      assertEquals(100, executor.statistics().counter("items_by_placement", "in-memory"));
+    }
+  }
+
+  /** Files that are not mapped are the CPU's, and so is a pinned walk of an absent segment. */
+  public void testWhatIsNotStreamed() throws IOException {
+    try (TestIndex index = TestIndex.any(1200, 1, new ByteBuffersDirectory());
+        GpuExecutor executor = open(pinned(PlanMode.EXACT), nothing())) {
+      List<WorkItem> items = List.of(item(index, index.views().get(0), 5, null));
+      assertSame(GpuTestCase.onCpu(items), executor.search(items), 1);
+      assertEquals(1, onCpu(executor, "not_resident"));
+      assertEquals(1, items(executor, "cpu"));
+    }
+    try (TestIndex index = TestIndex.any(1200, 1, mapped());
+        GpuExecutor executor = open(pinned(PlanMode.GRAPH), nothing())) {
+      List<WorkItem> items = List.of(item(index, index.views().get(0), 5, null));
+      assertSame(GpuTestCase.onCpu(items), executor.search(items), 1);
+      assertEquals(1, onCpu(executor, "not_resident"));
+      SegmentView view = index.views().get(0);
+      executor.closing(view);
+      executor.search(items);
+      assertEquals(2, onCpu(executor, "not_resident"));
+    }
+  }
+
+  /** Streaming pays for many queries: on both sides of where it begins to. */
+  public void testTheModelDecides() throws IOException {
+    try (TestIndex index = TestIndex.any(1000, 1, mapped())) {
+      SegmentView view = index.views().get(0);
+      int stride = (index.dimension * view.encoding().byteSize + 15) / 16 * 16;
+      // bringing the vectors costs 400, an answer of the CPU 10, which counts twice
+      double[] streamed = CostForm.SCAN.none();
+      streamed[2] = 400.0 / 5 / (1000.0 * stride);
+      CostModel model =
+          costs(0, 1e9, 1e9, 10)
+              .with(CostForm.SCAN, streamed)
+              .with(CostForm.BATCHED_SCAN, streamed);
+      CudaDriver driver = device();
+      try (GpuExecutor executor =
+          GpuExecutor.open(
+              options(PlanMode.AUTO, atScale(model, driver)),
+              () -> driver,
+              nothing(),
+              new QuietListener())) {
+        for (int batch : new int[] {1, 19, 21, 200}) {
+          long before = items(executor, "scan");
+          List<WorkItem> items = new ArrayList<>();
+          for (int i = 0; i < batch; i++) {
+            items.add(item(index, view, 5, null));
+          }
+          List<WorkResult> results = executor.search(items);
+          boolean streams = batch > 20;
+          assertEquals(streams ? batch : 0, items(executor, "scan") - before);
+          assertSame(streams ? scanned(items) : GpuTestCase.onCpu(items), results, 0.97);
+        }
+        assertEquals(20, onCpu(executor, "not_resident"));
+      }
+    }
+  }
+
+  /** Rows that the device reads over the bus are brought to it for many queries. */
+  public void testRegisteredVectors() throws Exception {
+    assumeTrue("needs a driver that registers files", kernels != null);
+    try (TestIndex index =
+            new TestIndex(
+                VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 32, 900, 1, mapped());
+        GpuExecutor executor =
+            GpuDevice.open(
+                () -> new SimulatedDriver(kernels, DEVICE_BYTES, true),
+                ResidencyOptions.defaults(1L << 30).withPlacement(Placement.MAPPED_GRAPH),
+                pinned(PlanMode.EXACT),
+                new QuietListener())) {
+      SegmentView view = index.views().get(0);
+      executor.opened(view);
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+      while (executor.presence(view).state() != DevicePresence.State.RESIDENT
+          && System.nanoTime() < end) {
+        Thread.sleep(1);
+      }
+      for (int batch : new int[] {1, 100}) {
+        List<WorkItem> items = new ArrayList<>();
+        for (int i = 0; i < batch; i++) {
+          items.add(item(index, view, 10, i % 2 == 0 ? null : some(900, 200)));
+        }
+        assertSame(scanned(items), executor.search(items), 0.995);
+      }
+      assertEquals(101, items(executor, "scan") + items(executor, "gather"));
+      assertEquals(101, executor.statistics().counter("items_by_placement", "mapped-graph"));
+    }
+  }
+
+  /** A segment whose rows the device reads in the mapped file. */
+  private record Registered(SegmentView view) implements ResidentSegment {
+    @Override
+    public Placement placement() {
+      return Placement.MAPPED_GRAPH;
+    }
+
+    @Override
+    public long descriptor() {
+      return 0;
+    }
+
+    @Override
+    public boolean reranksOnDevice() {
+      return true;
+    }
+
+    @Override
+    public ResidentRows rows() {
+      return new ResidentRows(4096, 64, false);
+    }
+
+    @Override
+    public void release() {}
+  }
+
+  public void testHowRowsAreRead() throws IOException {
+    try (TestIndex index = TestIndex.any(300, 1, mapped())) {
+      SegmentView view = index.views().get(0);
+      WorkItem item = item(index, view, 5, null);
+      HeldSegment absent = new HeldSegment(new StreamedSegment(view));
+      assertEquals(Task.Rows.STREAMED, Tasks.rows(item, absent, 1));
+      assertEquals(Task.Rows.NONE, Tasks.inPlace(item, absent));
+      HeldSegment registered = new HeldSegment(new Registered(view));
+      assertEquals(Task.Rows.HOST, Tasks.rows(item, registered, 1));
+      assertEquals(Task.Rows.STREAMED, Tasks.rows(item, registered, 1000));
+      assertEquals(Task.Rows.HOST, Tasks.inPlace(item, registered));
+      assertEquals(
+          view.size() * (long) view.dimension() * view.encoding().byteSize,
+          Tasks.file(view).byteSize());
+    }
+  }
+
+  /** When a segment has been closed nothing reads its file any more. */
+  public void testSegmentClosedWhileItIsBrought() throws Exception {
+    BlockedKernels blocked = blocked();
+    ExecutorService pool = Executors.newFixedThreadPool(2, new NamedThreadFactory("search"));
+    try (TestIndex index = TestIndex.any(600, 1, mapped());
+        GpuExecutor executor =
+            GpuExecutor.open(
+                pinned(PlanMode.EXACT),
+                () -> new SimulatedDriver(blocked, DEVICE_BYTES, true),
+                nothing(),
+                new QuietListener())) {
+      List<WorkItem> items = List.of(item(index, index.views().get(0), 5, null));
+      Future<List<WorkResult>> running = pool.submit(() -> executor.search(items));
+      blocked.awaitStart();
+      Future<?> closing = pool.submit(() -> executor.closing(items.get(0).segment()));
+      Exception ended =
+          expectThrows(ExecutionException.class, () -> running.get(30, TimeUnit.SECONDS));
+      assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
+      Thread.sleep(20);
+      assertFalse("the file is still read", closing.isDone());
+      blocked.letGo();
+      closing.get(30, TimeUnit.SECONDS);
+      executor.search(items);
+      assertEquals(1, onCpu(executor, "not_resident"));
+    } finally {
+      blocked.letGo();
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+    }
+  }
+}
