@@ -6,11 +6,16 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.elasticsearch.yaml.InjectedSettings;
+import dev.vamana.elasticsearch.yaml.Suite;
+import dev.vamana.elasticsearch.yaml.SuiteRunner;
+import dev.vamana.elasticsearch.yaml.Suites;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +36,9 @@ public class SimulatedGpuIT {
   private static final int QUERIES = 40;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 71);
   private static final long AWAIT_NANOS = 60_000_000_000L;
+
+  private static final Path YAML =
+      Path.of("rest-api-spec/src/yamlRestTest/resources/rest-api-spec/gpu");
 
   private NodeHome home;
 
@@ -78,6 +86,7 @@ public class SimulatedGpuIT {
       assertBatchIsOneLaunch(node, index);
       assertListedAsResident(node);
       assertPlansAreCounted(node, index);
+      runYaml(node);
       node.client().delete("/photos");
       assertEquals(0L, awaitZero(node, "device"));
       createMapped(node, "apart", 0);
@@ -129,6 +138,20 @@ public class SimulatedGpuIT {
     assertEquals(onCpu + 1, counter(node, "executor", "items", "on_cpu", "planned"));
     assertEquals(onCpu + 1, counter(node, "executor", "items", "by_plan", "cpu", "items"));
     pin(node, "null");
+  }
+
+  /** What the statistics of a node with a GPU look like. */
+  private static void runYaml(RunningNode node) throws IOException {
+    try (SuiteRunner runner = new SuiteRunner(node.httpUri())) {
+      List<Suites.File> files = Suites.files(YAML);
+      assertFalse("no tests", files.isEmpty());
+      for (Suites.File file : files) {
+        Suite suite = file.read();
+        for (Suite.Section test : suite.tests()) {
+          runner.run(suite, test, InjectedSettings.NONE);
+        }
+      }
+    }
   }
 
   private static void pin(RunningNode node, String plan) throws IOException {

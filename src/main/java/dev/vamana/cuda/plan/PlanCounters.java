@@ -1,5 +1,6 @@
 package dev.vamana.cuda.plan;
 
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.SortedMap;
@@ -10,7 +11,11 @@ import java.util.function.ToLongFunction;
 /** Which plans were carried out, and how long they took; every number only grows. Thread-safe. */
 public final class PlanCounters {
 
+  private static final String PERCENT_GROUP = "plan_percent_";
   private static final long NANOS_PER_MICRO = 1000;
+
+  /** Most percent of the predicted time that measured ones of a bucket take; the last has none. */
+  private static final int[] PERCENT = {12, 25, 50, 100, 200, 400, 800};
 
   private final Map<Plan, Sums> sums = new EnumMap<>(Plan.class);
 
@@ -20,6 +25,11 @@ public final class PlanCounters {
     private final LongAdder items = new LongAdder();
     private final LongAdder predicted = new LongAdder();
     private final LongAdder measured = new LongAdder();
+    private final LongAdder[] ratios = new LongAdder[PERCENT.length + 1];
+
+    private Sums() {
+      Arrays.setAll(ratios, bucket -> new LongAdder());
+    }
   }
 
   /** Makes counters that stand at 0. */
@@ -41,6 +51,15 @@ public final class PlanCounters {
     own.items.add(items);
     own.predicted.add((long) predictedNanos);
     own.measured.add(measuredNanos);
+    own.ratios[bucket(predictedNanos, measuredNanos)].increment();
+  }
+
+  private static int bucket(double predictedNanos, long measuredNanos) {
+    int bucket = 0;
+    while (bucket < PERCENT.length && 100.0 * measuredNanos > PERCENT[bucket] * predictedNanos) {
+      bucket++;
+    }
+    return bucket;
   }
 
   /** Counts a batch that the device searched for an exact plan, of one call or several. */
@@ -50,7 +69,9 @@ public final class PlanCounters {
 
   /**
    * Adds all by name and plan: batches of exact plans, calls that a plan had items of, these items,
-   * and the microseconds that were predicted and measured for them.
+   * and the microseconds that were predicted and measured for them. A group for each plan counts
+   * calls by percent of the predicted time that they took: {@code up_to_12}, which has all below,
+   * to {@code up_to_800}, and {@code more}.
    */
   public void addTo(SortedMap<String, SortedMap<String, Long>> groups) {
     SortedMap<String, Long> batches = byPlan(own -> own.batches.sum());
@@ -61,6 +82,16 @@ public final class PlanCounters {
     groups.put("plan_items", byPlan(own -> own.items.sum()));
     groups.put("plan_predicted_micros", byPlan(own -> own.predicted.sum() / NANOS_PER_MICRO));
     groups.put("plan_measured_micros", byPlan(own -> own.measured.sum() / NANOS_PER_MICRO));
+    sums.forEach((plan, own) -> groups.put(PERCENT_GROUP + plan.statisticsName(), ratios(own)));
+  }
+
+  private static SortedMap<String, Long> ratios(Sums own) {
+    SortedMap<String, Long> named = new TreeMap<>();
+    for (int bucket = 0; bucket < PERCENT.length; bucket++) {
+      named.put("up_to_" + PERCENT[bucket], own.ratios[bucket].sum());
+    }
+    named.put("more", own.ratios[PERCENT.length].sum());
+    return named;
   }
 
   private SortedMap<String, Long> byPlan(ToLongFunction<Sums> number) {

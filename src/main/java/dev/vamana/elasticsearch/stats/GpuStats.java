@@ -133,6 +133,8 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
                         .put("batches", value("plan_batches", plan))
                         .put("predicted_in_micros", value("plan_predicted_micros", plan))
                         .put("measured_in_micros", value("plan_measured_micros", plan))
+                        .putIfAny(
+                            "percent_of_predicted", Counters.of(group("plan_percent_" + plan)))
                         .build()));
     return plans.build();
   }
