@@ -2,8 +2,8 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.work.Workers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -113,15 +112,19 @@ public class GpuSuiteTests extends LuceneTestCase {
             new PlanFitStage(drivers, List.of("clustered")),
             options(home, "plan-fit", "--limit=5000", "--batches=1,16", "--seconds=0.005"));
     Properties costs = new Properties();
-    try (Reader in =
-        Files.newBufferedReader(home.resolve("report").resolve(PlanFitStage.FILE))) {
+    try (Reader in = Files.newBufferedReader(home.resolve("report").resolve(PlanFitStage.FILE))) {
       costs.load(in);
     }
-    assertEquals(new TreeSet<>(CostModel.shipped().toProperties().keySet()), new TreeSet<>(costs.keySet()));
+    assertEquals(
+        new TreeSet<>(CostModel.shipped().toProperties().keySet()), new TreeSet<>(costs.keySet()));
     Map<String, Object> found = Fragment.read(home.resolve("report").resolve("plan-fit.json"));
     Set<Object> forms =
-        Fragment.rows(found, "plans").stream().map(row -> row.get("what")).collect(Collectors.toSet());
-    assertTrue(forms + shown, forms.containsAll(List.of("cpu_scan", "cpu_walk", "scan", "gather", "walk")));
+        Fragment.rows(found, "plans").stream()
+            .map(row -> row.get("what"))
+            .collect(Collectors.toSet());
+    assertTrue(
+        forms + shown,
+        forms.containsAll(List.of("cpu_scan", "cpu_walk", "scan", "gather", "walk")));
   }
 
   public void testRowsOfOtherSourcesAreDropped() throws Exception {
@@ -156,8 +159,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     run(home, new ReportStage(), options(home, "report"));
     Path file = report.resolve(ReportStage.FILE);
     Map<String, Object> merged = Fragment.read(file);
-    assertEquals(
-        List.of(Map.of("what", "gather", "value", 3)), Fragment.rows(merged, "ceilings"));
+    assertEquals(List.of(Map.of("what", "gather", "value", 3)), Fragment.rows(merged, "ceilings"));
     assertEquals(
         List.of(Map.of("what", "k-means", "gpu_ms", 2.5, "sources", oldHash)),
         Fragment.rows(merged, "training"));

@@ -51,7 +51,8 @@ final class ReportStage implements Stage {
   public void run(Context context) throws IOException {
     Path folder = context.options().home().resolve("report");
     String sources = context.fragment().sources();
-    Map<String, Object> report = merge(fragments(folder), fragments(folder.resolve(EARLIER)), sources);
+    Map<String, Object> report =
+        merge(fragments(folder), fragments(folder.resolve(EARLIER)), sources);
     Files.writeString(folder.resolve(FILE), Json.write(report));
     Path manifest = context.options().home().resolve("code").resolve("sources.manifest");
     if (Files.exists(manifest)) {
