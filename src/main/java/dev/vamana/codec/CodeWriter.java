@@ -88,11 +88,7 @@ final class CodeWriter {
     }
     boolean all = count == to - start;
     byte[] found = all ? codes : new byte[count * codeLength];
-    RowSource rows =
-        () -> {
-          FloatVectors floats = new FloatVectors(copy(vectors), similarity);
-          return (row, target) -> floats.read(unknown[row], target);
-        };
+    RowSource rows = () -> new StoredRows(copy(vectors), similarity, unknown);
     if (engine.encode(rows, count, found) == false) {
       return false;
     }

@@ -1,18 +1,12 @@
 package dev.vamana.codec;
 
 import dev.vamana.pq.TrainingSample;
-import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.FloatVectors;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.SplittableRandom;
-import org.apache.lucene.codecs.lucene95.HasIndexSlice;
 import org.apache.lucene.index.KnnVectorValues;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
-import org.apache.lucene.store.IndexInput;
 
 /**
  * A random sample of a field's vectors, spread evenly over the ordinals and in random order, as
@@ -20,9 +14,6 @@ import org.apache.lucene.store.IndexInput;
  * needed, never copied as a whole.
  */
 final class VectorSample implements TrainingSample {
-
-  private static final ValueLayout.OfFloat LITTLE_ENDIAN_FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final KnnVectorValues values;
   private final FloatVectors vectors;
@@ -38,7 +29,7 @@ final class VectorSample implements TrainingSample {
     this.vectors = new FloatVectors(values, similarity);
     this.ordinals = ordinals;
     this.scales = scales;
-    this.mapped = mapped(values);
+    this.mapped = MappedRows.of(values);
   }
 
   /**
@@ -76,16 +67,6 @@ final class VectorSample implements TrainingSample {
     return ordinals;
   }
 
-  private static MemorySegment mapped(KnnVectorValues values) throws IOException {
-    if (values.getEncoding() == VectorEncoding.FLOAT32
-        && values instanceof HasIndexSlice sliced
-        && sliced.getSlice() != null) {
-      IndexInput slice = sliced.getSlice();
-      return FileRegion.of(slice, 0, slice.length()).segment();
-    }
-    return null;
-  }
-
   @Override
   public int size() {
     return ordinals.length;
@@ -111,7 +92,7 @@ final class VectorSample implements TrainingSample {
         continue;
       }
       long start = ((long) ordinals[i] * dims() + offset) * Float.BYTES;
-      MemorySegment.copy(mapped, LITTLE_ENDIAN_FLOAT, start, dst, i * length, length);
+      MemorySegment.copy(mapped, MappedRows.COMPONENT, start, dst, i * length, length);
       if (scales != null) {
         for (int d = i * length, end = d + length; d < end; d++) {
           dst[d] *= scales[i];

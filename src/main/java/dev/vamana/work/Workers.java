@@ -51,6 +51,33 @@ public final class Workers {
     return executor;
   }
 
+  /** What several threads do at once. */
+  @FunctionalInterface
+  public interface Task {
+    /** Does this thread's part. */
+    void run() throws IOException;
+  }
+
+  /**
+   * Runs a task on the calling thread and on others at the same time, as far as they are free, and
+   * returns when it has ended everywhere. Threads that are free later begin then, the calling one
+   * may run it more than once, and a failure keeps it from beginning elsewhere: what there is to do
+   * has to be shared out by the task itself.
+   *
+   * @param most runs, at least 1
+   */
+  public void together(int most, Task task) throws IOException {
+    List<Callable<Void>> runs = new ArrayList<>();
+    for (int i = 0; i < Math.min(threads, most); i++) {
+      runs.add(
+          () -> {
+            task.run();
+            return null;
+          });
+    }
+    tasks.invokeAll(runs);
+  }
+
   /** One thread's part of a parallel loop; holds that thread's scratch memory. */
   @FunctionalInterface
   public interface Body {
@@ -107,7 +134,8 @@ public final class Workers {
       throws IOException {
     int chunks = (int) (((long) to - from + CHUNK - 1) / CHUNK);
     AtomicInteger nextChunk = new AtomicInteger();
-    Callable<Void> worker =
+    together(
+        chunks,
         () -> {
           RangeBody body = null;
           int chunk;
@@ -120,12 +148,6 @@ public final class Workers {
             // written so that it cannot overflow
             body.run(start, start + Math.min(CHUNK, to - start));
           }
-          return null;
-        };
-    List<Callable<Void>> workers = new ArrayList<>();
-    for (int i = 0; i < Math.min(threads, chunks); i++) {
-      workers.add(worker);
-    }
-    tasks.invokeAll(workers);
+        });
   }
 }

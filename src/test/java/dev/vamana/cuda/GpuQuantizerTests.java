@@ -37,6 +37,7 @@ import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.tests.util.TestUtil;
 
 /** Segments whose codebooks and codes come from the executor, and executors that fail. */
@@ -71,8 +72,11 @@ public class GpuQuantizerTests extends GpuTestCase {
     return executor.statistics().counters().get(group).get(name);
   }
 
-  /** Writes one segment and reads its codebook's centroids. */
-  private static float[] write(float[][] rows, BuildStatistics statistics) throws IOException {
+  /** What a segment's file has. */
+  private record Quantized(float[] centroids, byte[] codes) {}
+
+  /** Writes one segment and reads what became of its vectors. */
+  private static Quantized write(float[][] rows, BuildStatistics statistics) throws IOException {
     VamanaVectorsFormat format =
         new VamanaVectorsFormat(
             VamanaParameters.DEFAULT
@@ -82,7 +86,8 @@ public class GpuQuantizerTests extends GpuTestCase {
             Workers.callingThread(),
             CodebookProvider.NONE,
             statistics);
-    try (Directory directory = newDirectory();
+    try (Directory directory =
+            random().nextBoolean() ? newDirectory() : new MMapDirectory(createTempDir());
         IndexWriter writer =
             new IndexWriter(
                 directory,
@@ -105,20 +110,24 @@ public class GpuQuantizerTests extends GpuTestCase {
           vectors = perField.getFieldReader(FIELD);
         }
         SegmentView view = ((SegmentViews) vectors).view(FIELD);
-        return view.codebook().centroids().clone();
+        byte[] codes = new byte[SIZE * LAYOUT.count()];
+        view.codesRegion().open().readBytes(codes, 0, codes.length);
+        return new Quantized(view.codebook().centroids().clone(), codes);
       }
     }
   }
 
   public void testSegmentsAreTheSame() throws IOException {
     float[][] rows = rows();
-    float[] expected = write(rows, new BuildStatistics());
+    Quantized expected = write(rows, new BuildStatistics());
     SimulatedDriver driver = driver();
     try (ExecutorRegistry.Installation installation =
         ExecutorRegistry.install(() -> open(driver, new QuietListener()))) {
       GpuExecutor executor = (GpuExecutor) installation.executor();
       BuildStatistics statistics = new BuildStatistics();
-      assertArrayEquals(expected, write(rows, statistics), 0);
+      Quantized actual = write(rows, statistics);
+      assertArrayEquals(expected.centroids(), actual.centroids(), 0);
+      assertArrayEquals(expected.codes(), actual.codes());
       assertEquals(1, statistics.snapshot().codebooksTrained());
       assertEquals(SIZE, statistics.snapshot().codesEncoded());
       assertEquals(1, counter(executor, "training", "codebooks"));
@@ -157,7 +166,7 @@ public class GpuQuantizerTests extends GpuTestCase {
     for (int i = 0; i < SIZE; i++) {
       encoder.encode(rows[i], codes, i * LAYOUT.count());
     }
-    RowSource source = () -> (row, target) -> System.arraycopy(rows[row], 0, target, 0, DIMENSION);
+    RowSource source = RowSource.of(rows);
     List<FaultyDriver.Operation> operations =
         new ArrayList<>(
             List.of(

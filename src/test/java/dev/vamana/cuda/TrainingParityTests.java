@@ -56,7 +56,6 @@ public class TrainingParityTests extends DeviceTestCase {
   /** Codes are the same: distances are rounded alike. */
   private static void encode(PqEngine engine, Codebook codebook, float[][] base)
       throws IOException {
-    int dims = codebook.layout().dims();
     int length = codebook.layout().count();
     byte[] expected = new byte[base.length * length];
     workers()
@@ -72,7 +71,7 @@ public class TrainingParityTests extends DeviceTestCase {
               };
             },
             AbortCheck.NEVER);
-    RowSource source = () -> (row, target) -> System.arraycopy(base[row], 0, target, 0, dims);
+    RowSource source = RowSource.of(base);
     byte[] actual = new byte[expected.length];
     try (PqEngine.Encoder encoder =
         engine.encoder(codebook, base.length, workers(), AbortCheck.NEVER)) {

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A codebook on the device and room for two buffers of vectors, which are encoded by the kernels
- * that assign rows in training. For one thread.
+ * A codebook on the device and room for buffers of vectors, which are encoded by the kernels that
+ * assign rows in training. For one thread.
  */
 public final class DeviceEncoder implements AutoCloseable {
 
@@ -32,7 +32,7 @@ public final class DeviceEncoder implements AutoCloseable {
     this.device = device;
     this.dims = codebook.layout().dims();
     this.codeLength = codebook.layout().count();
-    this.together = Lanes.BYTES / (dims * Float.BYTES + codeLength);
+    this.together = RowFeed.rowsTogether(dims * Float.BYTES + codeLength);
     float[] centroids = codebook.centroids();
     long centroidBytes = (long) centroids.length * Float.BYTES;
     long rowBytes = (long) together * dims * Float.BYTES;

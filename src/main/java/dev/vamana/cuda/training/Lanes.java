@@ -6,17 +6,17 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Two pinned buffers with a stream each, taken in turns: while the device reads one, threads fill
- * the other. Made on first use and kept, since pinning memory takes longer than most copies. For
- * one thread at a time, bound to the context.
+ * Pinned buffers with a stream each, taken in turns: while the device reads some, threads fill the
+ * others. Made on first use and kept, since pinning memory takes longer than most copies. For one
+ * thread at a time, bound to the context.
  */
 final class Lanes {
 
   /** Size of a buffer. */
-  static final int BYTES = 8 << 20;
+  static final int BYTES = 4 << 20;
 
   /** How many there are. */
-  static final int COUNT = 2;
+  static final int COUNT = 4;
 
   private final CudaDriver driver;
   private final SessionHostMemory account;

@@ -12,8 +12,6 @@ import dev.vamana.pq.TrainingSchedule;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -148,40 +146,15 @@ public final class TrainingDevice {
   private void upload(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
       throws IOException {
     int rowBytes = rows.dims() * Float.BYTES;
-    int together = Lanes.BYTES / rowBytes;
-    for (int from = 0; from < rows.count(); from += together) {
-      int count = Math.min(together, rows.count() - from);
-      Lanes.Lane lane = lanes.next();
-      MemorySegment filled = fill(lane.buffer(), source, from, count, rows.dims(), workers, abort);
-      driver.copyToDevice(rows.address() + (long) from * rows.stride(), filled, lane.stream());
-    }
+    RowFeed.Sender sender =
+        (lane, first, count) ->
+            driver.copyToDevice(
+                rows.address() + (long) first * rowBytes,
+                lane.buffer().asSlice(0, (long) count * rowBytes),
+                lane.stream());
+    int together = RowFeed.rowsTogether(rowBytes);
+    new RowFeed(lanes, source, rows.count(), rows.dims(), together, sender, abort).run(workers);
     lanes.finish();
-  }
-
-  /** Puts rows into a buffer. */
-  static MemorySegment fill(
-      MemorySegment buffer,
-      RowSource source,
-      int from,
-      int count,
-      int dims,
-      Workers workers,
-      AbortCheck abort)
-      throws IOException {
-    workers.forEach(
-        0,
-        count,
-        () -> {
-          RowSource.Reader reader = source.open();
-          float[] row = new float[dims];
-          return i -> {
-            reader.read(from + i, row);
-            MemorySegment.copy(
-                row, 0, buffer, ValueLayout.JAVA_FLOAT, (long) i * dims * Float.BYTES, dims);
-          };
-        },
-        abort);
-    return buffer.asSlice(0, (long) count * dims * Float.BYTES);
   }
 
   /**
@@ -241,13 +214,17 @@ public final class TrainingDevice {
         () ->
             leavingNothing(
                 () -> {
-                  int together = encoder.rowsTogether();
-                  for (int from = 0; from < count; from += together) {
-                    int rows = Math.min(together, count - from);
-                    Lanes.Lane lane = lanes.next();
-                    fill(lane.buffer(), source, from, rows, encoder.dims(), workers, abort);
-                    encoder.encode(lane, rows, codes, from);
-                  }
+                  RowFeed.Sender sender =
+                      (lane, first, rows) -> encoder.encode(lane, rows, codes, first);
+                  new RowFeed(
+                          lanes,
+                          source,
+                          count,
+                          encoder.dims(),
+                          encoder.rowsTogether(),
+                          sender,
+                          abort)
+                      .run(workers);
                   return null;
                 }));
   }

@@ -22,10 +22,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
+import org.apache.lucene.util.NamedThreadFactory;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
@@ -165,6 +170,80 @@ public class TrainingDeviceTests extends LuceneTestCase {
       assertArrayEquals(
           Arrays.copyOf(expected, fewer * layout.count()),
           Arrays.copyOf(actual, fewer * layout.count()));
+    }
+    device.free();
+    driver.close();
+  }
+
+  /** Threads fill several buffers more than there are, one of them slowly, or fails. */
+  public void testManyThreadsFillTheBuffers() throws Exception {
+    int dims = 1_000 + random().nextInt(1_000);
+    int n = (Lanes.COUNT + 2) * Lanes.BYTES / (dims * Float.BYTES);
+    float[][] rows = rows(n, dims, true);
+    SubspaceLayout layout = new SubspaceLayout(dims, 1 + random().nextInt(4));
+    float[] centroids = new float[Codebook.CENTROIDS * dims];
+    for (int i = 0; i < centroids.length; i++) {
+      centroids[i] = random().nextInt(100);
+    }
+    Codebook codebook = new Codebook(CodebookId.random(), layout, centroids);
+    int threads = 1 + random().nextInt(6);
+    ExecutorService pool = Executors.newFixedThreadPool(threads, new NamedThreadFactory("feed"));
+    SimulatedDriver driver = driver();
+    driver.bind();
+    TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
+    try (DeviceEncoder onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
+      Workers workers = new Workers(pool, threads + 1);
+      int slow = random().nextInt(n);
+      RowSource source =
+          () ->
+              (row, target) -> {
+                if (row == slow) {
+                  LockSupport.parkNanos(50_000_000);
+                }
+                System.arraycopy(rows[row], 0, target, 0, dims);
+              };
+      byte[] actual = new byte[n * layout.count()];
+      onDevice.encode(source, n, actual, workers, AbortCheck.NEVER);
+      PqEncoder encoder = new PqEncoder(codebook);
+      byte[] expected = new byte[n * layout.count()];
+      for (int i = 0; i < n; i++) {
+        encoder.encode(rows[i], expected, i * layout.count());
+      }
+      assertArrayEquals(expected, actual);
+      IOException broken = new IOException("cannot be read");
+      int bad = random().nextInt(n);
+      RowSource failing =
+          () ->
+              (row, target) -> {
+                if (row >= bad) {
+                  throw broken;
+                }
+              };
+      assertSame(
+          broken,
+          expectThrows(
+              IOException.class,
+              () -> onDevice.encode(failing, n, actual, workers, AbortCheck.NEVER)));
+      IOException stop = new IOException("stop");
+      AtomicInteger left = new AtomicInteger(random().nextInt(n / 64));
+      AbortCheck abort =
+          () -> {
+            if (left.getAndDecrement() <= 0) {
+              throw stop;
+            }
+          };
+      assertSame(
+          stop,
+          expectThrows(
+              IOException.class, () -> onDevice.encode(source, n, actual, workers, abort)));
+      Arrays.fill(actual, (byte) 0);
+      int fewer = n / 4;
+      onDevice.encode(RowSource.of(rows), fewer, actual, workers, AbortCheck.NEVER);
+      int length = fewer * layout.count();
+      assertArrayEquals(Arrays.copyOf(expected, length), Arrays.copyOf(actual, length));
+    } finally {
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(1, TimeUnit.MINUTES));
     }
     device.free();
     driver.close();

@@ -95,8 +95,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     return ((SegmentViews) vectors).view(FIELD);
   }
 
-  private static void write(
-      Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
+  static void write(Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
       throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
@@ -175,7 +174,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     return new VectorCodec(new Lucene104Codec(), vectors);
   }
 
-  private static void deleteTree(Path folder) throws IOException {
+  static void deleteTree(Path folder) throws IOException {
     if (Files.exists(folder)) {
       IOUtils.rm(folder);
     }

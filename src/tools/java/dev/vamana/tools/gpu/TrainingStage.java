@@ -9,6 +9,7 @@ import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.RowSource;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.pq.TrainingSample;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Arrays;
@@ -27,6 +28,7 @@ final class TrainingStage implements Stage {
   private static final int TOGETHER = 32;
   private static final int CPU_ROUNDS = 5;
   private static final int GPU_ROUNDS = 11;
+  private static final int FLUSH_ROUNDS = 3;
 
   /** One way to do the same work. */
   private interface Timed {
@@ -43,6 +45,7 @@ final class TrainingStage implements Stage {
       Codebook trained = train(context, set, engine, "default", PqTrainer.Options.defaults(42));
       train(context, set, engine, "20 iterations", new PqTrainer.Options(42, 20, 2, 0));
       encode(context, set, engine, trained);
+      flush(context, set, gpu);
     }
     new ClusterTrial(context, set.vectors().base()).run();
   }
@@ -115,7 +118,7 @@ final class TrainingStage implements Stage {
                           return (from, to) -> encode(encoder, base, rows, from, to, expected);
                         },
                         AbortCheck.NEVER));
-    RowSource source = () -> (row, target) -> System.arraycopy(base[row], 0, target, 0, dims);
+    RowSource source = RowSource.of(base);
     double[] gpu =
         time(
             GPU_ROUNDS,
@@ -134,6 +137,19 @@ final class TrainingStage implements Stage {
     Map<String, Object> row = row(set, "encode", "default", base.length, cpu, gpu);
     row.put("other_bytes", other);
     add(context, row);
+  }
+
+  private static void flush(Context context, SuiteSet set, Gpu gpu) throws IOException {
+    FlushTrial trial = new FlushTrial(context, set, SUBSPACES);
+    double[] cpu = trial.millis(FLUSH_ROUNDS);
+    double[] onGpu;
+    try (ExecutorRegistry.Installation installation = ExecutorRegistry.install(gpu::executor)) {
+      if (installation.executor() != gpu.executor()) {
+        throw new IllegalStateException("another executor is installed");
+      }
+      onGpu = trial.millis(FLUSH_ROUNDS);
+    }
+    add(context, row(set, "quantize a flush", "default", set.vectors().base().size(), cpu, onGpu));
   }
 
   private static void encode(

@@ -1,0 +1,32 @@
+package dev.vamana.codec;
+
+import dev.vamana.vectors.FileRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.apache.lucene.codecs.lucene95.HasIndexSlice;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.store.IndexInput;
+
+/** Float vectors where the directory has mapped them: one row after the other, by ordinal. */
+final class MappedRows {
+
+  /** How components are stored. */
+  static final ValueLayout.OfFloat COMPONENT =
+      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private MappedRows() {}
+
+  /** The rows, or null if they are not floats or not mapped. */
+  static MemorySegment of(KnnVectorValues values) throws IOException {
+    if (values.getEncoding() == VectorEncoding.FLOAT32
+        && values instanceof HasIndexSlice sliced
+        && sliced.getSlice() != null) {
+      IndexInput slice = sliced.getSlice();
+      return FileRegion.of(slice, 0, slice.length()).segment();
+    }
+    return null;
+  }
+}

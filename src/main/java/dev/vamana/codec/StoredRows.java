@@ -1,0 +1,49 @@
+package dev.vamana.codec;
+
+import dev.vamana.pq.RowSource;
+import dev.vamana.vectors.FloatVectors;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** Reads some of a field's vectors as quantization sees them. For one thread. */
+final class StoredRows implements RowSource.Reader {
+
+  private final FloatVectors floats;
+  private final int[] ordinals;
+  // the stored vectors if what is read are their very bytes, else null
+  private final MemorySegment mapped;
+  private final int dimension;
+
+  /**
+   * A reader.
+   *
+   * @param values used by this reader alone
+   * @param ordinals that of each row
+   */
+  StoredRows(KnnVectorValues values, VectorSimilarityFunction similarity, int[] ordinals)
+      throws IOException {
+    this.floats = new FloatVectors(values, similarity);
+    this.ordinals = ordinals;
+    this.mapped = similarity == VectorSimilarityFunction.COSINE ? null : MappedRows.of(values);
+    this.dimension = values.dimension();
+  }
+
+  @Override
+  public void read(int row, float[] target) throws IOException {
+    floats.read(ordinals[row], target);
+  }
+
+  @Override
+  public void read(int row, float[] scratch, MemorySegment target, long at) throws IOException {
+    if (mapped == null) {
+      RowSource.Reader.super.read(row, scratch, target, at);
+      return;
+    }
+    long from = (long) ordinals[row] * dimension * Float.BYTES;
+    MemorySegment.copy(
+        mapped, MappedRows.COMPONENT, from, target, ValueLayout.JAVA_FLOAT, at, dimension);
+  }
+}

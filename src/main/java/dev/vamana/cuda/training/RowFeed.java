@@ -1,0 +1,223 @@
+package dev.vamana.cuda.training;
+
+import dev.vamana.cuda.kernel.KMeansSizes;
+import dev.vamana.pq.RowSource;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Brings rows through the lanes. Several threads fill the buffers, a few rows each at a time, and
+ * go on with the next buffer without waiting for each other; the calling thread helps them, and
+ * hands a buffer to the device as soon as it is full, in order. So reading, copying and what the
+ * device does with the rows go on at the same time, and threads are woken once.
+ *
+ * <p>For one run, by the thread that has the lanes.
+ */
+final class RowFeed {
+
+  /** Rows that a thread fills at a time; the abort check is called as often. */
+  private static final int PIECE = 64;
+
+  /**
+   * How many buffers are left to the device before the oldest of them is waited for: the next are
+   * under way then, so the device does not run dry.
+   */
+  private static final int UNDER_WAY = Lanes.COUNT / 2;
+
+  private static final int SPINS = 200;
+  private static final int STEPS_PER_CHECK = 64;
+  private static final long PARK_NANOS = 10_000;
+
+  private final Lanes lanes;
+  private final RowSource source;
+  private final int count;
+  private final int dims;
+  private final int together;
+  private final Sender sender;
+  private final AbortCheck abort;
+  private final int buffers;
+  private final int pieces;
+  private final AtomicInteger nextPiece = new AtomicInteger();
+  private final AtomicBoolean failed = new AtomicBoolean();
+  private final Lanes.Lane[] open = new Lanes.Lane[Lanes.COUNT];
+  // rows of each open buffer that are not filled in yet
+  private final AtomicIntegerArray missing = new AtomicIntegerArray(Lanes.COUNT);
+  // buffers that may be filled or have been; written by the owner after all that belongs to them
+  private volatile int opened;
+  private int sent;
+  private Thread owner;
+
+  /** Has the device do something with the rows of a full buffer. */
+  @FunctionalInterface
+  interface Sender {
+    /** Called in the order of the rows; starts work in the lane's stream and does not wait. */
+    void send(Lanes.Lane lane, int first, int count);
+  }
+
+  /**
+   * A feed of rows {@code 0 <= row < count}.
+   *
+   * @param together rows of a buffer, at least 1
+   * @param abort called by all threads
+   */
+  RowFeed(
+      Lanes lanes,
+      RowSource source,
+      int count,
+      int dims,
+      int together,
+      Sender sender,
+      AbortCheck abort) {
+    this.lanes = lanes;
+    this.source = source;
+    this.count = count;
+    this.dims = dims;
+    this.together = together;
+    this.sender = sender;
+    this.abort = abort;
+    this.buffers = (int) (((long) count + together - 1) / together);
+    this.pieces = (int) (((long) count + PIECE - 1) / PIECE);
+  }
+
+  /**
+   * Rows of a buffer if each takes so many bytes of it: as many as fit, but whole blocks of the
+   * kernels that assign rows if there is room for one.
+   */
+  static int rowsTogether(int bytes) {
+    int fitting = Math.max(1, Lanes.BYTES / bytes);
+    int unit = KMeansSizes.SHORT_ROWS;
+    return fitting < unit ? fitting : fitting / unit * unit;
+  }
+
+  /**
+   * Feeds all rows; the last of them may still be under way when this returns.
+   *
+   * @param workers fill the buffers
+   * @throws IOException from the source or the abort check, unchanged
+   */
+  void run(Workers workers) throws IOException {
+    owner = Thread.currentThread();
+    while (opened < Math.min(Lanes.COUNT, buffers)) {
+      openNext();
+    }
+    workers.together(pieces, this::work);
+  }
+
+  private void work() throws IOException {
+    try {
+      fillPieces();
+      for (int step = 0; owns() && sent < buffers && failed.get() == false; step++) {
+        if (advance(true) == false) {
+          pause(step);
+        }
+      }
+    } catch (Throwable e) {
+      // several threads may meet one and the same exception, which only one may throw
+      if (failed.compareAndSet(false, true)) {
+        throw e;
+      }
+    }
+  }
+
+  private boolean owns() {
+    return Thread.currentThread() == owner;
+  }
+
+  private void fillPieces() throws IOException {
+    RowSource.Reader reader = null;
+    float[] scratch = null;
+    int piece;
+    while (failed.get() == false && (piece = nextPiece.getAndIncrement()) < pieces) {
+      abort.check();
+      if (reader == null) {
+        reader = source.open();
+        scratch = new float[dims];
+      }
+      int from = piece * PIECE;
+      int to = from + Math.min(PIECE, count - from);
+      while (from < to && awaitOpen(from / together)) {
+        int buffer = from / together;
+        int end = (int) Math.min(to, (buffer + 1L) * together);
+        fill(reader, scratch, buffer, from, end);
+        from = end;
+      }
+      if (owns()) {
+        advance(false);
+      }
+    }
+  }
+
+  private void fill(RowSource.Reader reader, float[] scratch, int buffer, int from, int to)
+      throws IOException {
+    int slot = buffer % Lanes.COUNT;
+    MemorySegment target = open[slot].buffer();
+    int first = buffer * together;
+    for (int row = from; row < to; row++) {
+      reader.read(row, scratch, target, (long) (row - first) * dims * Float.BYTES);
+    }
+    missing.addAndGet(slot, from - to);
+  }
+
+  /** Waits until a buffer may be filled; false if that is not wanted any more. */
+  private boolean awaitOpen(int buffer) throws IOException {
+    for (int step = 0; opened <= buffer; step++) {
+      if (failed.get()) {
+        return false;
+      }
+      if (owns() == false || advance(true) == false) {
+        pause(step);
+      }
+    }
+    return true;
+  }
+
+  private void pause(int step) throws IOException {
+    if (step < SPINS) {
+      Thread.onSpinWait();
+      return;
+    }
+    LockSupport.parkNanos(this, PARK_NANOS);
+    if (step % STEPS_PER_CHECK == 0) {
+      abort.check();
+    }
+  }
+
+  /**
+   * Sends what is full and opens what follows; called by the owner.
+   *
+   * @param waiting whether there is nothing better to do than to wait for the device
+   * @return whether anything was done
+   */
+  private boolean advance(boolean waiting) {
+    boolean any = false;
+    while (sent < opened && missing.get(sent % Lanes.COUNT) == 0) {
+      int first = sent * together;
+      sender.send(open[sent % Lanes.COUNT], first, Math.min(together, count - first));
+      sent++;
+      any = true;
+    }
+    int behind = waiting ? 0 : UNDER_WAY;
+    while (opened < buffers && opened - Lanes.COUNT < sent - behind) {
+      openNext();
+      any = true;
+      if (waiting) {
+        break;
+      }
+    }
+    return any;
+  }
+
+  private void openNext() {
+    int buffer = opened;
+    int slot = buffer % Lanes.COUNT;
+    open[slot] = lanes.next();
+    missing.set(slot, Math.min(together, count - buffer * together));
+    opened = buffer + 1;
+  }
+}
