@@ -1,6 +1,7 @@
 package dev.vamana.pq;
 
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Objects;
 
@@ -103,25 +104,44 @@ public final class Codebook {
    * @throws IllegalArgumentException if the sample has another dimension
    */
   public double quantizationError(TrainingSample sample, AbortCheck abort) throws IOException {
+    return quantizationError(sample, Workers.callingThread(), abort);
+  }
+
+  /**
+   * The same by several threads; the result does not depend on how many.
+   *
+   * @param workers encode the sample
+   */
+  public double quantizationError(TrainingSample sample, Workers workers, AbortCheck abort)
+      throws IOException {
     if (sample.dims() != layout.dims()) {
       throw new IllegalArgumentException(
           "sample must have " + layout.dims() + " dims, got " + sample.dims());
     }
-    PqEncoder encoder = new PqEncoder(this);
-    float[] vector = new float[layout.dims()];
-    byte[] code = new byte[layout.count()];
+    float[] errors = new float[sample.size()];
+    workers.forEach(
+        0,
+        errors.length,
+        () -> {
+          TrainingSample own;
+          synchronized (sample) {
+            own = sample.copy();
+          }
+          PqEncoder encoder = new PqEncoder(this);
+          float[] vector = new float[layout.dims()];
+          byte[] code = new byte[layout.count()];
+          return i -> {
+            own.vector(i, vector);
+            errors[i] = encoder.encode(vector, code, 0);
+          };
+        },
+        abort);
     double sum = 0;
-    for (int i = 0; i < sample.size(); i++) {
-      if (i % ABORT_INTERVAL == 0) {
-        abort.check();
-      }
-      sample.vector(i, vector);
-      sum += encoder.encode(vector, code, 0);
+    for (float error : errors) {
+      sum += error;
     }
-    return sample.size() == 0 ? 0 : sum / sample.size();
+    return errors.length == 0 ? 0 : sum / errors.length;
   }
-
-  private static final int ABORT_INTERVAL = 64;
 
   /**
    * The centroids as columns: element {@code [d][c]} is component {@code d} of centroid {@code c};

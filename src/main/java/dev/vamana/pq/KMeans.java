@@ -49,6 +49,13 @@ final class KMeans {
     this.pool = new SeedPool(TrainingSchedule.POOL, maxLength);
   }
 
+  /** Seeds of the random choices of one subspace. */
+  @FunctionalInterface
+  interface Seeds {
+    /** That of the training after so many others. */
+    long of(int restart);
+  }
+
   /**
    * Finds 256 centroids.
    *
@@ -56,10 +63,11 @@ final class KMeans {
    * @param n number of rows, 0 or more; with fewer distinct rows than centroids the spare centroids
    *     repeat the first
    * @param length floats a row, 1 to the {@code maxLength} given at construction
-   * @param seed of the random choices but the order of the rows, which is that of the options' seed
+   * @param seeds of the random choices but the order of the rows, which is that of the options'
+   *     seed
    * @param dst receives 256 rows of {@code length} floats from {@code offset} on
    */
-  void train(float[] rows, int n, int length, long seed, float[] dst, int offset)
+  void train(float[] rows, int n, int length, Seeds seeds, float[] dst, int offset)
       throws IOException {
     if (length > maxLength) {
       throw new IllegalArgumentException("length must be at most " + maxLength + ", got " + length);
@@ -69,23 +77,38 @@ final class KMeans {
     if (errors.length < n) {
       errors = new float[n];
     }
+    TrainingSchedule.shuffle(n, options.seed(), this::swap);
+    double best = 0;
+    for (int restart = 0; restart <= options.restarts(); restart++) {
+      trainOnce(n, seeds.of(restart));
+      double error = options.restarts() == 0 ? 0 : assign(n);
+      if (restart == 0 || error < best) {
+        best = error;
+        copyCentroids(dst, offset);
+      }
+    }
+    this.rows = null;
+  }
+
+  private void trainOnce(int n, long seed) throws IOException {
     for (int d = 0; d < length; d++) {
       Arrays.fill(columns[d], 0);
     }
     if (n > 0) {
       SplittableRandom random = new SplittableRandom(seed);
-      TrainingSchedule.shuffle(n, options.seed(), this::swap);
       seedAll(Math.min(n, TrainingSchedule.POOL), random);
       for (TrainingSchedule.Level level : TrainingSchedule.levels(n, options)) {
         refine(level.rows(), level.iterations(), random);
       }
     }
+  }
+
+  private void copyCentroids(float[] dst, int offset) {
     for (int c = 0; c < CENTROIDS; c++) {
       for (int d = 0; d < length; d++) {
         dst[offset + c * length + d] = columns[d][c];
       }
     }
-    this.rows = null;
   }
 
   /** Iterates over the first {@code n} rows. */

@@ -1,6 +1,7 @@
 package dev.vamana.pq;
 
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -60,6 +61,7 @@ public record SharedCodebook(
    * @param sample what the codebook was trained on
    * @param vectors number of vectors that the sample was drawn from
    * @param trainedFrom where they came from, for people to read
+   * @param workers measure the error
    * @param abort called regularly
    */
   public static SharedCodebook of(
@@ -70,9 +72,10 @@ public record SharedCodebook(
       TrainingSample sample,
       long vectors,
       String trainedFrom,
+      Workers workers,
       AbortCheck abort)
       throws IOException {
-    double error = codebook.quantizationError(sample, abort);
+    double error = codebook.quantizationError(sample, workers, abort);
     return new SharedCodebook(
         name,
         version,

@@ -14,6 +14,7 @@ public final class TrainingSchedule {
   public static final int POOL = 2048;
 
   private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
+  private static final long RESTART_GAMMA = 0x632BE59BD9B4E019L;
 
   private TrainingSchedule() {}
 
@@ -87,8 +88,9 @@ public final class TrainingSchedule {
    * SplittableRandom#nextDouble} is asked of it.
    *
    * @param seed of the training
+   * @param restart how many times the subspace was trained before, 0 for the first
    */
-  public static long seed(long seed, int subspace) {
-    return seed + GOLDEN_GAMMA * (subspace + 1);
+  public static long seed(long seed, int subspace, int restart) {
+    return seed + GOLDEN_GAMMA * (subspace + 1) + RESTART_GAMMA * restart;
   }
 }

@@ -75,7 +75,15 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
             PqTrainer.Options.defaults(random().nextLong()),
             AbortCheck.NEVER);
     return SharedCodebook.of(
-        "shared", version, codebook, similarity, sample, vectors.length, "test", AbortCheck.NEVER);
+        "shared",
+        version,
+        codebook,
+        similarity,
+        sample,
+        vectors.length,
+        "test",
+        Workers.callingThread(),
+        AbortCheck.NEVER);
   }
 
   private static void add(IndexWriter writer, float[][] vectors, int from, int to)

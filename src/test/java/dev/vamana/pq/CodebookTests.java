@@ -1,6 +1,7 @@
 package dev.vamana.pq;
 
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -128,6 +129,9 @@ public class CodebookTests extends LuceneTestCase {
     double actual =
         codebook.quantizationError(TrainingSample.of(layout.dims(), rows), AbortCheck.NEVER);
     assertEquals(expected, actual, 1e-4 * expected);
+    Workers several = new Workers(Runnable::run, 4);
+    TrainingSample sample = TrainingSample.of(layout.dims(), rows);
+    assertEquals(actual, codebook.quantizationError(sample, several, AbortCheck.NEVER), 0);
     TrainingSample empty = TrainingSample.of(layout.dims(), new float[0][]);
     assertEquals(0, codebook.quantizationError(empty, AbortCheck.NEVER), 0);
   }

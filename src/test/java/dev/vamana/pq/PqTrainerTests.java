@@ -124,6 +124,52 @@ public class PqTrainerTests extends LuceneTestCase {
     assertTrue(five + " > " + many, five > many);
   }
 
+  public void testRestartsKeepTheBestOfEverySubspace() throws IOException {
+    SubspaceLayout layout = new SubspaceLayout(11, 3);
+    float[][] rows = PqTestData.gaussian(random(), 300 + random().nextInt(4_000), 11);
+    long seed = random().nextLong();
+    float[][] found = new float[4][];
+    for (int restarts = 0; restarts < found.length; restarts++) {
+      Codebook codebook = train(rows, layout, new PqTrainer.Options(seed, 2, 1, 0, restarts));
+      found[restarts] = codebook.centroids().clone();
+    }
+    assertArrayEquals(
+        train(rows, layout, new PqTrainer.Options(seed, 2, 1, 0)).centroids(), found[0], 0);
+    boolean changed = false;
+    for (int s = 0; s < layout.count(); s++) {
+      for (int restarts = 1; restarts < found.length; restarts++) {
+        double before = error(found[restarts - 1], layout, s, rows);
+        double after = error(found[restarts], layout, s, rows);
+        int from = Codebook.CENTROIDS * layout.offset(s);
+        int to = from + Codebook.CENTROIDS * layout.length(s);
+        boolean same = Arrays.equals(found[restarts - 1], from, to, found[restarts], from, to);
+        assertTrue(after + " and " + before, same || after < before);
+        changed |= same == false;
+      }
+    }
+    assertTrue("no restart of nine was better than the first training", changed);
+  }
+
+  /** Squared error of one subspace. */
+  private static double error(float[] centroids, SubspaceLayout layout, int s, float[][] rows) {
+    int length = layout.length(s);
+    double sum = 0;
+    for (float[] row : rows) {
+      double nearest = Double.POSITIVE_INFINITY;
+      for (int c = 0; c < Codebook.CENTROIDS; c++) {
+        double distance = 0;
+        for (int d = 0; d < length; d++) {
+          int at = Codebook.CENTROIDS * layout.offset(s) + c * length + d;
+          double difference = row[layout.offset(s) + d] - centroids[at];
+          distance += difference * difference;
+        }
+        nearest = Math.min(nearest, distance);
+      }
+      sum += nearest;
+    }
+    return sum;
+  }
+
   public void testErrorIsBelowTheBoundOfTheSource() throws IOException {
     // 200 tight clusters a subspace: an optimal quantizer leaves only the noise.
     int dims = 16;
@@ -243,6 +289,7 @@ public class PqTrainerTests extends LuceneTestCase {
     expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 0, 0));
     expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, 1));
     expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, Double.NaN));
+    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, 0, -1));
     IllegalArgumentException e =
         expectThrows(
             IllegalArgumentException.class,

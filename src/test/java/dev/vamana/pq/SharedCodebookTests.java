@@ -2,6 +2,7 @@ package dev.vamana.pq;
 
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -80,6 +81,7 @@ public class SharedCodebookTests extends LuceneTestCase {
             sample,
             1000,
             "test",
+            new Workers(Runnable::run, 3),
             AbortCheck.NEVER);
     assertEquals(new CodebookTraining(1000, 300, 0, "test"), withoutError(shared.training()));
     double sum = 0;

@@ -189,9 +189,14 @@ final class Clusters implements AutoCloseable {
   double error() {
     double error = 0;
     for (int s = 0; s < subspaces; s++) {
-      error += states.get(ValueLayout.JAVA_DOUBLE, at(s, KMeansStateLayout.ERROR));
+      error += error(s);
     }
     return error;
+  }
+
+  /** That of one subspace. */
+  double error(int subspace) {
+    return states.get(ValueLayout.JAVA_DOUBLE, at(subspace, KMeansStateLayout.ERROR));
   }
 
   /** All centroids. */

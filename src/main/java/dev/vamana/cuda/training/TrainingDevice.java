@@ -135,11 +135,29 @@ public final class TrainingDevice {
             Codebook.CENTROIDS,
             pool,
             options.tolerance())) {
-      clusters.begin(pool, s -> TrainingSchedule.seed(options.seed(), s));
-      for (TrainingSchedule.Level level : TrainingSchedule.levels(rows.count(), options)) {
-        clusters.iterate(level.rows(), level.iterations(), abort);
+      float[] best = new float[Codebook.CENTROIDS * layout.dims()];
+      double[] errors = new double[layout.count()];
+      for (int restart = 0; restart <= options.restarts(); restart++) {
+        int again = restart;
+        clusters.begin(pool, s -> TrainingSchedule.seed(options.seed(), s, again));
+        for (TrainingSchedule.Level level : TrainingSchedule.levels(rows.count(), options)) {
+          clusters.iterate(level.rows(), level.iterations(), abort);
+        }
+        float[] centroids = clusters.centroids();
+        if (options.restarts() == 0) {
+          return centroids;
+        }
+        // one more iteration, whose centroids are not used, measures these
+        clusters.iterate(rows.count(), 1, abort);
+        for (int s = 0; s < errors.length; s++) {
+          if (restart == 0 || clusters.error(s) < errors[s]) {
+            errors[s] = clusters.error(s);
+            int from = Codebook.CENTROIDS * layout.offset(s);
+            System.arraycopy(centroids, from, best, from, Codebook.CENTROIDS * layout.length(s));
+          }
+        }
       }
-      return clusters.centroids();
+      return best;
     }
   }
 

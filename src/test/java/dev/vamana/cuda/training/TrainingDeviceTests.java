@@ -116,7 +116,8 @@ public class TrainingDeviceTests extends LuceneTestCase {
       SubspaceLayout layout = new SubspaceLayout(dims, subspaces);
       TrainingSample sample = TrainingSample.of(dims, rows(n, dims, integers));
       PqTrainer.Options options =
-          new PqTrainer.Options(random().nextLong(), 1 + random().nextInt(5), 2, 0.001);
+          new PqTrainer.Options(
+              random().nextLong(), 1 + random().nextInt(5), 2, 0.001, Math.max(0, round - 3));
       Codebook expected =
           PqTrainer.train(sample, layout, CodebookId.random(), options, AbortCheck.NEVER);
       SimulatedDriver driver = driver();

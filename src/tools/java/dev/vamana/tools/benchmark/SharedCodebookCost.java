@@ -113,7 +113,15 @@ public final class SharedCodebookCost {
             AbortCheck.NEVER);
     SharedCodebook shared =
         SharedCodebook.of(
-            NAME, 1, codebook, set.similarity(), sample, rows.length, set.name(), AbortCheck.NEVER);
+            NAME,
+            1,
+            codebook,
+            set.similarity(),
+            sample,
+            rows.length,
+            set.name(),
+            Workers.callingThread(),
+            AbortCheck.NEVER);
     out.printf(
         Locale.ROOT,
         "shared codebook of %s: %d subspaces, trained on %d of %d vectors, error %.4g, %d bytes%n",

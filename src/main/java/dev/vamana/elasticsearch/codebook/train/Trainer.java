@@ -215,6 +215,7 @@ public final class Trainer {
             sample,
             drawn.vectors(),
             plan.from(),
+            workers,
             abort);
     CodebookEntry entry =
         CodebookEntry.ready(shared, plan.space().similarity(), threads.absoluteTimeInMillis());
