@@ -126,7 +126,7 @@ final class RowFeed {
   }
 
   private boolean owns() {
-    return Thread.currentThread() == owner;
+    return Thread.currentThread().equals(owner);
   }
 
   private void fillPieces() throws IOException {
