@@ -14,7 +14,8 @@ final class PrintedCommands {
   /** Where the pages' commands expect a node. */
   static final String PRINTED_ADDRESS = "localhost:9253";
 
-  private static final Pattern BLOCK =
+  /** A block of code; its groups are the language and the lines. */
+  static final Pattern BLOCK =
       Pattern.compile("^```(\\w*)\\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
 
   private PrintedCommands() {}

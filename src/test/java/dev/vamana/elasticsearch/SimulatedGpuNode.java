@@ -28,11 +28,17 @@ final class SimulatedGpuNode {
             name,
             SimulatedGpuPlugin.class,
             List.of(
-                "dev/vamana/elasticsearch/SimulatedGpuPlugin",
+                "dev/vamana/elasticsearch/(SimulatedGpuPlugin|CopyGate.*)",
+                "dev/vamana/tools/gpu/ForwardingDriver",
                 "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
                 "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
             Map.of(SimulatedGpuPlugin.LIBRARY, library));
     return NodeHome.assemble(Path.of("target", "node", name), zip);
+  }
+
+  /** Lets copies to the device wait, or go on. */
+  static void setCopies(RunningNode node, boolean held) throws IOException {
+    node.client().post("/_simulated/copies/" + (held ? "shut" : "open"), null);
   }
 
   /** Options of a node that has to have its GPU. */

@@ -6,6 +6,7 @@ import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -37,6 +38,7 @@ public final class SimulatedGpuPlugin extends Plugin
   private static final long DEVICE_BYTES = 1L << 28;
 
   private final VamanaPlugin plugin;
+  private final CopyGate gate = new CopyGate();
   private Path library;
 
   /** Called by the node. */
@@ -46,7 +48,7 @@ public final class SimulatedGpuPlugin extends Plugin
 
   private CudaDriver open() {
     HostKernels kernels = HostKernels.of(HostLibrary.load(library));
-    return new SimulatedDriver(kernels, DEVICE_BYTES, true);
+    return gate.before(new SimulatedDriver(kernels, DEVICE_BYTES, true));
   }
 
   @Override
@@ -95,11 +97,14 @@ public final class SimulatedGpuPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    return plugin.getRestHandlers(services, nodes, features);
+    List<RestHandler> handlers = new ArrayList<>(plugin.getRestHandlers(services, nodes, features));
+    handlers.add(gate.handler());
+    return handlers;
   }
 
   @Override
   public void close() throws IOException {
+    gate.open();
     plugin.close();
   }
 }

@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
 
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
@@ -14,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.elasticsearch.common.settings.Setting;
 import org.junit.AfterClass;
 import org.junit.Before;
@@ -38,12 +41,7 @@ public class WarmupIT {
   public static void startNodes() throws IOException {
     home = SimulatedGpuNode.home("warmup-gpu");
     otherHome = PluginNode.home("warmup-cpu");
-    node =
-        RunningNode.start(
-            home,
-            SimulatedGpuNode.options()
-                .withSetting("node.name", "gpu")
-                .withSetting("cluster.initial_master_nodes", "gpu"));
+    node = startGpuNode("0");
     other =
         RunningNode.start(
             otherHome,
@@ -51,6 +49,15 @@ public class WarmupIT {
                 .withSetting("node.name", "cpu")
                 .withSetting("vamana.gpu.enabled", "off")
                 .withSetting("discovery.seed_hosts", node.transportAddress()));
+  }
+
+  private static RunningNode startGpuNode(String transportPort) throws IOException {
+    return RunningNode.start(
+        home,
+        SimulatedGpuNode.options()
+            .withSetting("node.name", "gpu")
+            .withSetting("transport.port", transportPort)
+            .withSetting("cluster.initial_master_nodes", "gpu"));
   }
 
   @AfterClass
@@ -256,6 +263,73 @@ public class WarmupIT {
     set(
         "\"vamana.gpu.batch.max_size\": 1, \"vamana.gpu.batch.linger\": \"1ms\","
             + " \"vamana.gpu.wait_for_upload\": true");
+  }
+
+  /** A warm-up that waits for uploads which do not come, once it is seen at work. */
+  private static FutureTask<NodeClient.Response> waitingWarmup(RunningNode asked) throws Exception {
+    FutureTask<NodeClient.Response> request =
+        new FutureTask<>(
+            () -> asked.client().send("POST", "/photos/_vamana/warmup?timeout=10m", null, null));
+    new Thread(request, "warm-up").start();
+    while (warmups("%5Bn%5D").isEmpty()) {
+      if (request.isDone()) {
+        fail("the warm-up ended before it was seen: " + request.get().body());
+      }
+    }
+    return request;
+  }
+
+  /** Running warm-ups: of the whole request with an empty suffix, or of nodes with {@code [n]}. */
+  private static Map<?, ?> warmups(String suffix) throws IOException {
+    Map<String, Object> tasks =
+        node.client().get("/_tasks?actions=indices:admin/vamana/warmup" + suffix);
+    return (Map<?, ?>) tasks.get("nodes");
+  }
+
+  @Test
+  public void testCancelledWarmup() throws Exception {
+    // uploads begin as soon as there is a segment
+    SimulatedGpuNode.setCopies(node, true);
+    try {
+      create("", 1000, 1000);
+      for (RunningNode asked : new RunningNode[] {node, other}) {
+        FutureTask<NodeClient.Response> request = waitingWarmup(asked);
+        node.client().post("/_tasks/_cancel?actions=indices:admin/vamana/warmup", null);
+        NodeClient.Response response = request.get(60, TimeUnit.SECONDS);
+        assertEquals(response.body(), 400, response.status());
+        assertTrue(response.body(), response.body().contains("task_cancelled_exception"));
+        assertEquals(Map.of(), warmups("*"));
+      }
+    } finally {
+      SimulatedGpuNode.setCopies(node, false);
+    }
+    // only the waiting was cancelled: what was on its way arrives
+    awaitSegments(2);
+    assertAllResident(warmup(""), 2);
+  }
+
+  @Test
+  public void testNodeThatDiesInAWarmup() throws Exception {
+    SimulatedGpuNode.setCopies(node, true);
+    create("", 1000);
+    FutureTask<NodeClient.Response> request = waitingWarmup(other);
+    String address = node.transportAddress();
+    node.kill();
+    try {
+      NodeClient.Response response = request.get(60, TimeUnit.SECONDS);
+      assertEquals(response.body(), 200, response.status());
+      Map<String, Object> answer = response.json();
+      assertEquals(response.body(), 1, NodeClient.at(answer, "_shards", "failed"));
+      assertEquals(response.body(), 0, NodeClient.at(answer, "_shards", "successful"));
+      Object reason = NodeClient.at(answer, "_shards", "failures", 0, "reason");
+      assertTrue(response.body(), reason.toString().contains("node_disconnected_exception"));
+    } finally {
+      // where the other node looks for it
+      node = startGpuNode(address.substring(address.lastIndexOf(':') + 1));
+    }
+    String health = "/_cluster/health/photos?wait_for_nodes=2&wait_for_status=green&timeout=60s";
+    assertEquals(false, node.client().get(health).get("timed_out"));
+    assertAllResident(warmup(""), 1);
   }
 
   @Test

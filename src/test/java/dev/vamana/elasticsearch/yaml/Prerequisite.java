@@ -8,6 +8,7 @@ import java.util.Set;
 
 /** {@code requires} and {@code skip}: whether a test is to be run on a cluster. */
 final class Prerequisite {
+  private static final String ALL_VERSIONS = "all";
   private static final Set<String> RUNNER_FEATURES =
       Set.of(
           "allowed_warnings",
@@ -111,6 +112,21 @@ final class Prerequisite {
         needsReason = true;
         for (ClusterInfo.Capability unwanted : capabilities(value)) {
           conditions.add(cluster -> cluster.hasCapability(unwanted) ? unwanted.toString() : null);
+        }
+      }
+      case "version" -> {
+        needsReason = true;
+        String versions = Content.text(value, "[version]");
+        if (versions.equals(ALL_VERSIONS)) {
+          conditions.add(cluster -> "all versions");
+        } else {
+          ClusterVersion.check(versions);
+          conditions.add(
+              cluster ->
+                  cluster.nodes().stream()
+                          .anyMatch(node -> ClusterVersion.isIn(node.version(), versions))
+                      ? "version in [" + versions + "]"
+                      : null);
         }
       }
       case "known_issues" -> {

@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.yaml;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
@@ -80,6 +81,19 @@ public class PrerequisiteTests {
     runs("requires: { cluster_features: [ gte_v8.15.0, old ], reason: r }");
     isSkipped("requires: { cluster_features: gte_v9.4.1, reason: r }");
     isSkipped("skip: { cluster_features: gte_v8.99.0, reason: r }");
+  }
+
+  @Test
+  public void testVersions() throws IOException {
+    runs("skip: { version: ' - 8.11.99', reason: r }");
+    runs("skip: { version: ' - 8.11.99, 9.5.4 - ', reason: r, features: close_to }");
+    isSkipped("skip: { version: ' - 9.4.99', reason: r }");
+    isSkipped("skip: { version: '8.0.0 - 8.1.0, 9.5.3 - 9.5.3', reason: r }");
+    isSkipped("skip: { version: all, reason: r }");
+    assertThrows(
+        IllegalArgumentException.class, () -> complaint("skip: { version: old, reason: r }"));
+    assertThrows(
+        IllegalArgumentException.class, () -> complaint("skip: { version: ' - 8.11.99' }"));
   }
 
   @Test
