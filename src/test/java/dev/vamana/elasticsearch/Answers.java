@@ -74,6 +74,12 @@ final class Answers {
     return good.size() / (double) k;
   }
 
+  /** How many distances the profile of a search over one shard tells of. */
+  static int profiledDistances(Map<String, Object> answer) {
+    Object shard = NodeClient.at(answer, "profile", "shards", 0);
+    return ((Number) NodeClient.at(shard, "dfs", "knn", 0, "vector_operations_count")).intValue();
+  }
+
   private static void assertClose(String message, double expected, double actual) {
     assertEquals(message, expected, actual, RELATIVE_ERROR * Math.abs(expected));
   }

@@ -325,9 +325,7 @@ public class SearchIT {
              "profile": true, "_source": false}
             """,
                 TestVectors.json(query), filter));
-    Object shard = NodeClient.at(answer, "profile", "shards", 0);
-    int visited =
-        ((Number) NodeClient.at(shard, "dfs", "knn", 0, "vector_operations_count")).intValue();
+    int visited = Answers.profiledDistances(answer);
     assertTrue("visited " + visited, visited > 0 && visited < 3000);
     return answer;
   }
