@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
@@ -224,6 +225,37 @@ public class StreamedPlanTests extends PlanTestCase {
       assertEquals(
           view.size() * (long) view.dimension() * view.encoding().byteSize,
           Tasks.file(view).byteSize());
+    }
+  }
+
+  /** Answers stay exact on a device that fails now and then, and closing leaves nothing. */
+  public void testFailuresAtRandom() throws Exception {
+    boolean threaded = random().nextBoolean();
+    Supplier<CudaDriver> drivers = failingAtRandom(() -> device(threaded));
+    try (TestIndex index = TestIndex.any(600, 2, mapped());
+        GpuExecutor executor =
+            openAtLast(
+                () ->
+                    GpuExecutor.open(
+                        pinned(PlanMode.EXACT).withRetry(1_000_000, 8_000_000),
+                        drivers,
+                        nothing(),
+                        new QuietListener()))) {
+      List<WorkItem> items = new ArrayList<>();
+      for (SegmentView view : index.views()) {
+        for (int i = 0; i < 10; i++) {
+          // so few that the CPU scans, too
+          items.add(item(index, view, 5, some(view.size(), 15)));
+        }
+      }
+      List<WorkResult> expected = scanned(items);
+      Threads.run(
+          4,
+          thread -> {
+            for (int round = 0; round < 15; round++) {
+              assertSame(expected, executor.search(items), 0.97);
+            }
+          });
     }
   }
 

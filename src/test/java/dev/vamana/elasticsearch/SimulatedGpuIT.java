@@ -126,7 +126,8 @@ public class SimulatedGpuIT {
     Map<Integer, Double> scores =
         new HashMap<>(VECTORS.scores(query, Similarity.L2_NORM, doc -> doc >= DELETED));
     assertEquals(1, Answers.recall(scores, 10, index.knn("v", query, 10, 10)), 0);
-    String profiled = "{\"profile\": true, \"knn\": {\"field\": \"v\", \"k\": 10, \"query_vector\": ";
+    String profiled =
+        "{\"profile\": true, \"knn\": {\"field\": \"v\", \"k\": 10, \"query_vector\": ";
     assertEquals(
         COUNT - DELETED,
         Answers.profiledDistances(index.search(profiled + TestVectors.json(query) + "}}")));
