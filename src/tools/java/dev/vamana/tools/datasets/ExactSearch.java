@@ -10,7 +10,10 @@ public final class ExactSearch {
    * Candidates kept beyond the wanted depth by the fast single-precision scan, so that its rounding
    * cannot push a true neighbour out before candidates are ordered in double precision.
    */
-  private static final int MARGIN = 32;
+  public static final int MARGIN = 32;
+
+  /** Most candidates of a query that every way of searching can keep. */
+  public static final int MAX_CANDIDATES = 10_000;
 
   private ExactSearch() {}
 
@@ -45,9 +48,35 @@ public final class ExactSearch {
     for (int ordinal = 0; ordinal < base.length; ordinal++) {
       candidates.offer(ordinal, roughDistance(metric, base, inverseNorms, query, ordinal));
     }
-    Neighbour[] nearest = new Neighbour[candidates.size];
+    int[] found = Arrays.copyOf(candidates.ordinals, candidates.size);
+    return nearest(metric, base, query, found, depth);
+  }
+
+  /**
+   * The nearest among candidates that were found in another way, on all processors.
+   *
+   * @param candidates ordinals for each query, the true neighbours among them
+   */
+  public static GroundTruth nearest(
+      Metric metric, float[][] base, float[][] queries, int[][] candidates, int depth) {
+    int[][] ordinals = new int[queries.length][];
+    float[][] distances = new float[queries.length][];
+    IntStream.range(0, queries.length)
+        .parallel()
+        .forEach(
+            q -> {
+              Neighbour[] nearest = nearest(metric, base, queries[q], candidates[q], depth);
+              ordinals[q] = Neighbour.ordinals(nearest);
+              distances[q] = Neighbour.distances(nearest);
+            });
+    return new GroundTruth(ordinals, distances);
+  }
+
+  private static Neighbour[] nearest(
+      Metric metric, float[][] base, float[] query, int[] candidates, int depth) {
+    Neighbour[] nearest = new Neighbour[candidates.length];
     for (int i = 0; i < nearest.length; i++) {
-      int ordinal = candidates.ordinals[i];
+      int ordinal = candidates[i];
       nearest[i] = new Neighbour(ordinal, metric.distance(query, base[ordinal]));
     }
     Arrays.sort(nearest);
@@ -89,7 +118,7 @@ public final class ExactSearch {
     void offer(int ordinal, float distance) {
       if (size < ordinals.length) {
         int slot = size++;
-        while (slot > 0 && distances[(slot - 1) / 2] < distance) {
+        while (slot > 0 && farther(ordinal, distance, (slot - 1) / 2)) {
           move((slot - 1) / 2, slot);
           slot = (slot - 1) / 2;
         }
@@ -97,10 +126,10 @@ public final class ExactSearch {
       } else if (distance < distances[0]) {
         int slot = 0;
         for (int child = 1; child < size; child = 2 * slot + 1) {
-          if (child + 1 < size && distances[child + 1] > distances[child]) {
+          if (child + 1 < size && farther(ordinals[child + 1], distances[child + 1], child)) {
             child++;
           }
-          if (distances[child] <= distance) {
+          if (farther(ordinal, distance, child)) {
             break;
           }
           move(child, slot);
@@ -108,6 +137,11 @@ public final class ExactSearch {
         }
         set(slot, ordinal, distance);
       }
+    }
+
+    /** Whether a row is farther than that of a slot; of equal distance, whether it comes later. */
+    private boolean farther(int ordinal, float distance, int slot) {
+      return distance == distances[slot] ? ordinal > ordinals[slot] : distance > distances[slot];
     }
 
     private void move(int from, int to) {

@@ -89,6 +89,7 @@ public final class Suite {
                 "dev.vamana.cuda.StreamedPlanTests",
                 "dev.vamana.cuda.ExactPlanFaultTests",
                 "dev.vamana.cuda.TrainingParityTests",
+                "dev.vamana.tools.groundtruth.GroundTruthToolTests",
                 "dev.vamana.codec.DeviceConformanceTests")));
     stages.put("lifecycle", new TestStage(List.of("dev.vamana.cuda.DeviceLifecycleTests")));
     stages.put(

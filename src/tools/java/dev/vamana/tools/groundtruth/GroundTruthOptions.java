@@ -1,0 +1,42 @@
+package dev.vamana.tools.groundtruth;
+
+import dev.vamana.tools.arguments.Arguments;
+import dev.vamana.tools.datasets.ExactSearch;
+import dev.vamana.tools.datasets.Metric;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What is searched for, and where.
+ *
+ * @param base file of the vectors that are searched
+ * @param queries file of the vectors that are searched for
+ * @param metric what near means
+ * @param depth neighbours of each query, at least 1
+ * @param out path that the files begin with
+ * @param device ordinal of the GPU, or -1 for the CPU
+ * @param memory most MiB of device memory for the vectors; more of them are streamed
+ */
+record GroundTruthOptions(
+    Path base, Path queries, Metric metric, int depth, Path out, int device, int memory) {
+
+  private static final List<String> KNOWN =
+      List.of("base", "queries", "metric", "k", "out", "device", "memory");
+
+  /**
+   * Reads arguments of the form {@code --name=value}.
+   *
+   * @throws IllegalArgumentException if one is unknown, malformed or missing
+   */
+  static GroundTruthOptions parse(String... arguments) {
+    Arguments given = Arguments.parse(KNOWN, arguments);
+    return new GroundTruthOptions(
+        Path.of(given.required("base", "the file of vectors to search, .fvecs, .bvecs or .npy")),
+        Path.of(given.required("queries", "the file of queries, .fvecs, .bvecs or .npy")),
+        Metric.of(given.text("metric", Metric.L2.label())),
+        given.number("k", 1, ExactSearch.MAX_CANDIDATES - ExactSearch.MARGIN, 100),
+        Path.of(given.required("out", "what the names of the files begin with")),
+        given.number("device", -1, Integer.MAX_VALUE, 0),
+        given.number("memory", 0, Integer.MAX_VALUE, Integer.MAX_VALUE));
+  }
+}
