@@ -68,8 +68,8 @@ public class GroundTruthToolTests extends LuceneTestCase {
     return file;
   }
 
-  private static void check(
-      Path out, Metric metric, float[][] base, float[][] queries, int depth) throws IOException {
+  private static void check(Path out, Metric metric, float[][] base, float[][] queries, int depth)
+      throws IOException {
     int[][] ordinals = TexMexFile.readIvecs(Path.of(out + ".ivecs"), Integer.MAX_VALUE);
     float[][] distances = TexMexFile.readFvecs(Path.of(out + "_dist.fvecs"), 1 << 20).rows();
     assertEquals(queries.length, ordinals.length);
@@ -127,8 +127,7 @@ public class GroundTruthToolTests extends LuceneTestCase {
   }
 
   private static void refused(String expected, String... arguments) {
-    IllegalArgumentException e =
-        expectThrows(IllegalArgumentException.class, () -> run(arguments));
+    IllegalArgumentException e = expectThrows(IllegalArgumentException.class, () -> run(arguments));
     assertTrue(e.getMessage(), e.getMessage().contains(expected));
   }
 

@@ -3,10 +3,11 @@ package dev.vamana.tools.groundtruth;
 import dev.vamana.tools.datasets.Metric;
 
 /**
- * Brings vectors to a size at which Lucene's scores tell their distances apart. Scores are sums with
- * one or fractions of them: of vectors that are short beside one, all scores round to the same. All
- * vectors are multiplied by the same power of two, which rounds nothing and changes no order. By
- * {@link Metric#COSINE} vectors get unit length first, so that the inner product orders them.
+ * Brings vectors to a size at which Lucene's scores tell their distances apart. Scores are sums
+ * with one or fractions of them: of vectors that are short beside one, all scores round to the
+ * same. All vectors are multiplied by the same power of two, which rounds nothing and changes no
+ * order. By {@link Metric#COSINE} vectors get unit length first, so that the inner product orders
+ * them.
  */
 final class ComparableVectors {
 

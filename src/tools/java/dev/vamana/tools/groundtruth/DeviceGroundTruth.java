@@ -97,8 +97,7 @@ final class DeviceGroundTruth {
         int count = Math.min(together, base.length - from);
         for (int i = 0; i < count; i++) {
           vectors.convert(base[from + i], row);
-          MemorySegment.copy(
-              row, 0, staged, ValueLayout.JAVA_FLOAT, (long) i * stride, row.length);
+          MemorySegment.copy(row, 0, staged, ValueLayout.JAVA_FLOAT, (long) i * stride, row.length);
         }
         long bytes = (long) count * stride;
         driver.copyToDevice(address + (long) from * stride, staged.asSlice(0, bytes), stream);
