@@ -3,17 +3,18 @@
 
 #include "../walk.cuh"
 
-// blocks: of one warp on a multiprocessor at once, which bounds registers
-#define VAMANA_WALK(name, policy, blocks)                                             \
+// What a multiprocessor has room for at once, which bounds registers: blocks of one warp, and warps in
+// blocks of four and eight.
+#define VAMANA_WALK(name, policy, blocks, warps)                                      \
   extern "C" __global__ void __launch_bounds__(32, blocks)                            \
       walk_##name##_w1(const __grid_constant__ vamana::Walk walk) {                   \
     vamana::walk_items<vamana::policy, 1>(walk);                                      \
   }                                                                                   \
-  extern "C" __global__ void __launch_bounds__(128, 4)                                \
+  extern "C" __global__ void __launch_bounds__(128, warps / 4)                        \
       walk_##name##_w4(const __grid_constant__ vamana::Walk walk) {                   \
     vamana::walk_items<vamana::policy, 4>(walk);                                      \
   }                                                                                   \
-  extern "C" __global__ void __launch_bounds__(256, 2)                                \
+  extern "C" __global__ void __launch_bounds__(256, warps / 8)                        \
       walk_##name##_w8(const __grid_constant__ vamana::Walk walk) {                   \
     vamana::walk_items<vamana::policy, 8>(walk);                                      \
   }                                                                                   \
