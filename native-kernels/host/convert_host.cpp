@@ -26,20 +26,32 @@ uint32_t fold(const Probe& probe, uint32_t row) {
   return folded;
 }
 
+// Launches of several streams join one result, as they do on a device.
+void join_max(uint32_t* target, uint32_t value) {
+  uint32_t seen = __atomic_load_n(target, __ATOMIC_RELAXED);
+  while (seen < value && !__atomic_compare_exchange_n(target, &seen, value, true, __ATOMIC_RELAXED,
+                                                      __ATOMIC_RELAXED)) {
+  }
+}
+
 }  // namespace
 
 void convert_range_host(const Range& range) {
-  RangeResult* result = reinterpret_cast<RangeResult*>(range.result);
+  RangeResult found{0, 0, 0, 0};
   for (uint64_t row = 0; row < range.rows; row++) {
     const float* source = row_of(range.source, row, range.source_stride);
     for (uint32_t d = 0; d < range.dimension; d++) {
-      result->flags |= range_flags(source[d]);
+      found.flags |= range_flags(source[d]);
       if (is_finite(source[d])) {
-        result->highest = std::max(result->highest, sortable(source[d]));
-        result->lowest = std::max(result->lowest, ~sortable(source[d]));
+        found.highest = std::max(found.highest, sortable(source[d]));
+        found.lowest = std::max(found.lowest, ~sortable(source[d]));
       }
     }
   }
+  RangeResult* result = reinterpret_cast<RangeResult*>(range.result);
+  join_max(&result->highest, found.highest);
+  join_max(&result->lowest, found.lowest);
+  __atomic_fetch_or(&result->flags, found.flags, __ATOMIC_RELAXED);
 }
 
 void convert_float16_host(const Convert& convert) {

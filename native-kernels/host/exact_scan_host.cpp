@@ -46,7 +46,7 @@ std::string exact_few_host(const ExactScan& p) {
       uint32_t row = exact_row(p, i);
       uint32_t order = row == kUnusedSlot ? kExactExcluded : exact_order_host(p, BYTES, query, row);
       if (p.scores != 0) {
-        reinterpret_cast<uint32_t*>(p.scores)[query * p.score_stride + i] = order;
+        reinterpret_cast<float*>(p.scores)[query * p.score_stride + i] = exact_selected(order);
       } else if (order != kExactExcluded) {
         keys.push_back(exact_key(order, exact_ordinal(p, i)));
       }
@@ -61,17 +61,11 @@ std::string exact_few_host(const ExactScan& p) {
 template std::string exact_few_host<false>(const ExactScan&);
 template std::string exact_few_host<true>(const ExactScan&);
 
-std::string exact_select_host(const ExactScan& p) {
-  for (uint32_t query = 0; query < p.query_count; query++) {
-    const uint32_t* values =
-        reinterpret_cast<const uint32_t*>(p.scores) + query * p.score_stride;
-    std::vector<uint64_t> keys;
-    for (uint32_t i = 0; i < p.candidates; i++) {
-      if (values[i] != kExactExcluded) {
-        keys.push_back(exact_key(values[i], exact_ordinal(p, i)));
-      }
-    }
-    write_best(p, query, keys);
+std::string exact_found_host(const ExactScan& p) {
+  for (uint64_t i = 0; i < static_cast<uint64_t>(p.query_count) * p.k; i++) {
+    reinterpret_cast<uint64_t*>(p.found)[i] =
+        exact_hit(p, reinterpret_cast<const float*>(p.selected_keys)[i],
+                  reinterpret_cast<const uint32_t*>(p.selected_candidates)[i]);
   }
   return "";
 }

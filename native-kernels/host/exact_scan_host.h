@@ -9,7 +9,7 @@ namespace vamana {
 
 template <bool BYTES>
 std::string exact_few_host(const ExactScan& scan);
-std::string exact_select_host(const ExactScan& scan);
+std::string exact_found_host(const ExactScan& scan);
 std::string exact_join_host(const ExactScan& scan);
 std::string exact_facts_host(const ExactScan& scan);
 std::string exact_rows_host(const ExactScan& scan);

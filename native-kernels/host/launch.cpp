@@ -127,7 +127,7 @@ constexpr Kernel kKernels[] = {
     {"exact_few_byte_q8", run_checked<ExactScan, exact_few_host<true>>},
     {"exact_few_byte_q1", run_checked<ExactScan, exact_few_host<true>>},
     {"exact_few_byte_q4", run_checked<ExactScan, exact_few_host<true>>},
-    CHECKED(exact_select, ExactScan),
+    CHECKED(exact_found, ExactScan),
     CHECKED(exact_join, ExactScan),
     CHECKED(exact_facts, ExactScan),
     CHECKED(exact_rows, ExactScan),

@@ -1,5 +1,5 @@
 // Exact search for a few queries: every row is read once, at the speed of memory. With
-// ExactScan.scores all scores are written; without, each block keeps the best k of its rows, and
+// ExactScan.scores a key of every score is written; without, each block keeps the best k of its rows, and
 // the block that ends last joins what all have kept.
 //
 // Launch: blocks, 256 threads, shared memory for one Nearest a query and the queries, which are
@@ -77,7 +77,7 @@ __device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint3
     offer(nearest, __ldcg(parts + static_cast<uint64_t>(i) * p.k));
   }
   __syncthreads();
-  settle(nearest, p.k);
+  settle<kThreads>(nearest, p.k);
   if (threadIdx.x == 0) {
     nearest.count = 0;
     nearest.limit = nearest.limit == kNoKey ? kNoKey : nearest.limit + 1;
@@ -97,14 +97,14 @@ __device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint3
     for (uint32_t j = 0; j < kJoined; j++) {
       offer(nearest, keys[j]);
       if (!fits && __syncthreads_or(nearest.count > kNearestSlots - kThreads)) {
-        settle(nearest, p.k);
+        settle<kThreads>(nearest, p.k);
       }
     }
   }
   __syncthreads();
-  settle(nearest, p.k);
+  settle<kThreads>(nearest, p.k);
   for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
-    found[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
+    found[i] = nearest.keys[i];
   }
 }
 
@@ -114,11 +114,11 @@ __device__ __forceinline__ void finish(const ExactScan& p, const Shared& shared)
   __shared__ bool last;
   for (uint32_t q = 0; q < p.query_count; q++) {
     Nearest& nearest = shared.nearest[q];
-    settle(nearest, p.k);
+    settle<kThreads>(nearest, p.k);
     uint64_t* part = reinterpret_cast<uint64_t*>(p.parts) +
                      (static_cast<uint64_t>(q) * gridDim.x + blockIdx.x) * p.k;
     for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
-      part[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
+      part[i] = nearest.keys[i];
     }
   }
   __threadfence();
@@ -195,7 +195,8 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
         const uint32_t order =
             numbers[r] == kUnusedSlot ? kExactExcluded : exact_order(score);
         if (!select) {
-          reinterpret_cast<uint32_t*>(p.scores)[(first + lane) * p.score_stride + candidate] = order;
+          reinterpret_cast<float*>(p.scores)[(first + lane) * p.score_stride + candidate] =
+              exact_selected(order);
         } else if (order != kExactExcluded) {
           offer(shared.nearest[lane],
                 exact_key(order, exact_ordinal(p, static_cast<uint32_t>(candidate))));
@@ -214,7 +215,7 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
       if (__syncthreads_or(full)) {
         for (int q = 0; q < QUERIES; q++) {
           if (shared.nearest[q].count > kNearestSlots - kUnseen) {
-            settle(shared.nearest[q], p.k);
+            settle<kThreads>(shared.nearest[q], p.k);
           }
         }
         __syncthreads();

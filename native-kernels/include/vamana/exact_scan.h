@@ -17,7 +17,7 @@ struct ExactScan {
   uint64_t queries;     // query_stride bytes apart, 16-byte aligned: floats
   uint64_t accepted;    // 64-bit words, bit o of word o/64: ordinal o may be found; or 0: all
   uint64_t ordinals;    // candidates ascending int32 ordinals; or 0: all rows
-  uint64_t scores;      // exact_order of every query and candidate, score_stride apart; or 0
+  uint64_t scores;      // float exact_selected of every query and candidate, score_stride apart; or 0
   uint64_t found;       // k keys a query, ascending, kNoKey behind the last
   uint64_t joined;      // as found: what exact_join makes of found and earlier
   uint64_t earlier;     // as found
@@ -53,6 +53,8 @@ struct ExactScan {
   uint32_t format;      // ExactFormat of copies and targets
   float scale;          // kExactHalf: what components are multiplied by, a power of two
   uint32_t reserved[1];
+  uint64_t selected_keys;        // k of the scores of every query, best first
+  uint64_t selected_candidates;  // whose they are
 };
 
 // What products are made of.
@@ -75,7 +77,7 @@ struct ExactFacts {
   uint32_t reserved;
 };
 
-static_assert(sizeof(ExactScan) == 240, "ExactScan");
+static_assert(sizeof(ExactScan) == 256, "ExactScan");
 static_assert(sizeof(ExactEntry) == 8, "ExactEntry");
 static_assert(sizeof(ExactFacts) == 16, "ExactFacts");
 
@@ -86,6 +88,9 @@ constexpr uint32_t kExactDepth = 128;
 // Stages of the pipeline of exact_products_*, and shared memory of each.
 constexpr uint32_t kExactStages = 3;
 constexpr uint32_t kExactStageBytes = 2 * kExactTile * (kExactDepth + 4);
+
+// Most entries of a buffer that is sorted.
+constexpr uint32_t kExactMostEntries = 4096;
 
 constexpr uint32_t kExactNan = 0xFFFFFFFEu;
 constexpr uint32_t kExactExcluded = 0xFFFFFFFFu;
@@ -104,6 +109,14 @@ VAMANA_HD float exact_score(uint32_t order) {
   return order == kExactNan ? bits_float(0x7FC00000u) : unsortable(~order);
 }
 
+// What selection orders as hits are ordered: no score is below 0, those that are not a number go
+// behind all others, and what is no number here is no hit.
+VAMANA_HD float exact_selected(uint32_t order) {
+  return order == kExactExcluded ? bits_float(0x7FC00000u)
+         : order == kExactNan    ? bits_float(0x7F800000u)
+                                 : -exact_score(order);
+}
+
 // Keys of hits: order, then ordinal. kNoKey is none.
 VAMANA_HD uint64_t exact_key(uint32_t order, uint32_t ordinal) {
   return (static_cast<uint64_t>(order) << 32) | ordinal;
@@ -113,6 +126,16 @@ VAMANA_HD uint32_t exact_ordinal(const ExactScan& p, uint32_t candidate) {
   return p.first_ordinal + (p.ordinals == 0
                                 ? candidate
                                 : reinterpret_cast<const uint32_t*>(p.ordinals)[candidate]);
+}
+
+// The hit that was selected by exact_selected.
+VAMANA_HD uint64_t exact_hit(const ExactScan& p, float key, uint32_t candidate) {
+  if (key != key) {
+    return kNoKey;
+  }
+  const uint32_t order =
+      float_bits(key) == 0x7F800000u ? kExactNan : exact_order(-key);
+  return exact_key(order, exact_ordinal(p, candidate));
 }
 
 // Tiles in the order in which they are searched: spread over all rows, so that what is searched

@@ -61,11 +61,12 @@ __device__ __forceinline__ void cut_list(Pair* list, uint32_t count, uint32_t k)
 
 // Leaves the k smallest of count pairs sorted at the front of the list; what lies behind them is
 // undefined. All threads of the block call it, after a barrier that follows the last write to the
-// list, and may read the result at once. blockDim.x is a power of two from 32 to 1,024, and the list
-// has room for blockDim.x * MAX_T pairs, at least count; MAX_T is a power of two up to 16. k is at
-// most blockDim.x * MAX_T and may exceed count: places from count up to k then hold kNoPair.
+// list, and may read the result at once. blockDim.x is a power of two from 32 to 1,024, MAX_T one up to
+// 16. count and k are at most blockDim.x * MAX_T, and the list has room for the least power of two from
+// blockDim.x on that holds both; k may exceed count: places from count up to k then hold kNoPair.
 //
-// A kernel that knows its threads says so by B, which saves registers. Pairs that are not kNoPair are distinct. Cost follows count and k, not MAX_T.
+// A kernel that knows its threads says so by B, which saves registers. Pairs that are not kNoPair are
+// distinct. Cost follows count and k, not MAX_T.
 template <int MAX_T, int B = 0>
 __device__ void best_of(Pair* list, uint32_t count, uint32_t k) {
   if constexpr (MAX_T > 1) {

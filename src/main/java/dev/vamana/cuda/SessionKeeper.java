@@ -6,6 +6,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
+import dev.vamana.work.Threads;
 import java.util.Collections;
 import java.util.Set;
 import java.util.SortedMap;
@@ -401,14 +402,8 @@ final class SessionKeeper implements Runnable {
       stopping = true;
       notifyAll();
     }
+    Threads.join(thread);
     boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
     synchronized (this) {
       last = session != null ? session : failed;
       session = null;

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
+import dev.vamana.work.Threads;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -148,17 +149,7 @@ public final class BatchDevice {
   /** Ends the dispatcher once all that was submitted is done. Nobody may submit any more. */
   public void stop() {
     dispatcher.close();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.join(thread);
   }
 
   /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */

@@ -219,6 +219,7 @@ public final class ExactScans implements Closeable {
   /** Frees memory and streams; no search runs. */
   @Override
   public void close() {
+    plain.free();
     scratch.free();
   }
 }

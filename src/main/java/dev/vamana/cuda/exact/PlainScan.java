@@ -4,6 +4,9 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.ExactLimits;
 import dev.vamana.cuda.kernel.ExactScanLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.select.SelectRows;
+import dev.vamana.cuda.select.SelectTable;
+import dev.vamana.cuda.select.Selection;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
@@ -24,20 +27,28 @@ final class PlainScan {
   private static final int ROWS_A_STEP = 64;
   private static final int BLOCKS_PER_MULTIPROCESSOR = 2;
   private static final int BLOCKS_PER_MULTIPROCESSOR_OF_ONE = 3;
-  private static final int SELECT_THREADS = 1024;
+  private static final int FOUND_THREADS = 256;
+
+  /** Of the scratch memory, the share that selection takes beside the scores. */
+  private static final int SELECTION_SHARE = 8;
 
   private final CudaDriver driver;
   private final long scratchBytes;
   private final DeviceBuffer parts;
   private final DeviceBuffer scores;
+  private final DeviceBuffer selected;
+  private final Selection selection;
   private final DeviceBuffer ticket;
   private boolean ticketReady;
 
   PlainScan(Scratch scratch, long scratchBytes) {
     this.driver = scratch.driver();
-    this.scratchBytes = scratchBytes;
+    this.scratchBytes = scratchBytes / SELECTION_SHARE * (SELECTION_SHARE - 1);
     parts = scratch.device();
     scores = scratch.device();
+    selected = scratch.device();
+    selection =
+        new Selection(driver, SelectTable.measured(), scratchBytes / SELECTION_SHARE);
     ticket = scratch.device();
   }
 
@@ -48,7 +59,7 @@ final class PlainScan {
 
   /** Candidates of a tile at most. */
   int mostCandidates() {
-    return (int) Math.min(Integer.MAX_VALUE - 1023L, scratchBytes / Integer.BYTES);
+    return (int) Math.min(Integer.MAX_VALUE - 1023L, scratchBytes / Float.BYTES);
   }
 
   /**
@@ -76,8 +87,9 @@ final class PlainScan {
       return;
     }
     long scoreStride = (tile.candidates() + 3L) / 4 * 4;
-    int most = (int) Math.max(1, Math.min(count, scratchBytes / (scoreStride * Integer.BYTES)));
-    long address = scores.ensure(most * scoreStride * Integer.BYTES);
+    long each = scoreStride * Float.BYTES + (long) batch.k() * Long.BYTES;
+    int most = (int) Math.max(1, Math.min(count, scratchBytes / each));
+    long address = scores.ensure(most * scoreStride * Float.BYTES);
     for (int first = 0; first < count; first += most) {
       int now = Math.min(most, count - first);
       parameters
@@ -90,9 +102,28 @@ final class PlainScan {
       int groups = (now + width - 1) / width;
       int blocks = blocks(tile.candidates(), width) * groups;
       launch(kernel(rows, width), blocks, THREADS, queryBytes(rows, width), parameters, stream);
-      launch("exact_select", now, SELECT_THREADS, selectBytes(batch.k()), parameters, stream);
+      select(parameters, address, tile.candidates(), (int) scoreStride, now, batch.k(), stream);
     }
     parameters.address(ExactScanLayout.SCORES, 0);
+  }
+
+  /** Launches the selection from scores. */
+  private void select(
+      ScanParameters parameters,
+      long address,
+      int candidates,
+      int stride,
+      int count,
+      int k,
+      long stream) {
+    long size = (long) count * k * Float.BYTES;
+    long keys = selected.ensure(2 * size);
+    selection.select(
+        new SelectRows(address, 0, count, candidates, stride), k, true, keys, keys + size, stream);
+    parameters
+        .address(ExactScanLayout.SELECTED_KEYS, keys)
+        .address(ExactScanLayout.SELECTED_CANDIDATES, keys + size);
+    launch("exact_found", count, FOUND_THREADS, 0, parameters, stream);
   }
 
   private void few(
@@ -126,6 +157,11 @@ final class PlainScan {
           parameters,
           stream);
     }
+  }
+
+  /** Frees what selection needs; nothing runs. */
+  void free() {
+    selection.close();
   }
 
   /** After a failure: launches that never ran may have left the counter as it was. */
@@ -164,10 +200,6 @@ final class PlainScan {
 
   private static int queryBytes(ExactRows rows, int width) {
     return width * ((rows.dimension() + 15) / 16 * 16) * Float.BYTES;
-  }
-
-  private static int selectBytes(int k) {
-    return Math.max(1, Integer.highestOneBit(2 * k - 1)) * Long.BYTES;
   }
 
   private void launch(

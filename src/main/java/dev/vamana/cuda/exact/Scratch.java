@@ -2,6 +2,7 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.util.ArrayList;
@@ -12,14 +13,14 @@ final class Scratch {
 
   private final CudaDriver driver;
   private final SessionHostMemory account;
+  private final DriverObjects objects;
   private final List<DeviceBuffer> device = new ArrayList<>();
   private final List<PinnedBuffer> pinned = new ArrayList<>();
-  private final List<Long> streams = new ArrayList<>();
-  private final List<Long> events = new ArrayList<>();
 
   Scratch(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
     this.account = account;
+    this.objects = new DriverObjects(driver);
   }
 
   CudaDriver driver() {
@@ -39,15 +40,11 @@ final class Scratch {
   }
 
   long stream() {
-    long stream = driver.createStream();
-    streams.add(stream);
-    return stream;
+    return objects.stream();
   }
 
   long event() {
-    long event = driver.createEvent();
-    events.add(event);
-    return event;
+    return objects.event();
   }
 
   /** Waits until the event is done. */
@@ -59,16 +56,13 @@ final class Scratch {
 
   /** Waits until nothing runs. */
   void synchronize() {
-    streams.forEach(driver::synchronize);
+    objects.synchronize();
   }
 
   /** Gives everything back; nothing runs. */
   void free() {
     device.forEach(DeviceBuffer::free);
     pinned.forEach(PinnedBuffer::free);
-    events.forEach(driver::destroyEvent);
-    streams.forEach(driver::destroyStream);
-    events.clear();
-    streams.clear();
+    objects.free();
   }
 }

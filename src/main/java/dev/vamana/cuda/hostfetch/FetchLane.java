@@ -5,6 +5,7 @@ import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.kernel.HostFetchLayout;
 import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;

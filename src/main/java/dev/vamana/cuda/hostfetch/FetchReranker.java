@@ -5,6 +5,7 @@ import dev.vamana.cuda.kernel.FetchGroupLayout;
 import dev.vamana.cuda.kernel.FetchRerankLayout;
 import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.Arena;

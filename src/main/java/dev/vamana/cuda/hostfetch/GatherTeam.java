@@ -1,5 +1,6 @@
 package dev.vamana.cuda.hostfetch;
 
+import dev.vamana.work.Threads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -158,18 +159,6 @@ final class GatherTeam {
     closed = true;
     end();
     threads.forEach(LockSupport::unpark);
-    boolean interrupted = false;
-    for (Thread thread : threads) {
-      while (thread.isAlive()) {
-        try {
-          thread.join();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.join(threads);
   }
 }

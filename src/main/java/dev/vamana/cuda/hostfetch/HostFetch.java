@@ -6,6 +6,7 @@ import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
+import dev.vamana.work.Threads;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -151,18 +152,8 @@ public final class HostFetch {
       closing = true;
       inbox.notifyAll();
     }
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
+    Threads.join(thread);
     team.close();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */

@@ -8,7 +8,7 @@ package dev.vamana.cuda.kernel;
 public final class ExactScanLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 240;
+  public static final int BYTES = 256;
 
   /** Address of rows of {@code ROW_STRIDE} bytes: floats, or signed bytes. */
   public static final long ROWS = 0;
@@ -22,7 +22,7 @@ public final class ExactScanLayout {
   /** Address of ascending ordinals, one a candidate, or 0. */
   public static final long ORDINALS = 24;
 
-  /** Address of scores of every query and candidate, or 0. */
+  /** Address of a float for the score of every query and candidate, less is better; or 0. */
   public static final long SCORES = 32;
 
   /** Address of {@code K} keys a query. */
@@ -126,6 +126,12 @@ public final class ExactScanLayout {
 
   /** A float: what components are multiplied by in half precision. */
   public static final long SCALE = 232;
+
+  /** Address of {@code K} of the floats of {@code SCORES} for every query, best first. */
+  public static final long SELECTED_KEYS = 240;
+
+  /** Address of the candidates whose they are. */
+  public static final long SELECTED_CANDIDATES = 248;
 
   private ExactScanLayout() {}
 }

@@ -27,6 +27,26 @@ public final class DeviceBuffer {
     return address;
   }
 
+  /**
+   * As {@link #ensure(long)}; where there was less before, the first bytes are cleared.
+   *
+   * @param zeroed how many
+   * @param stream clears them before what is launched into it later
+   */
+  public long ensure(long wanted, long zeroed, long stream) {
+    boolean grows = wanted > bytes;
+    ensure(wanted);
+    if (grows) {
+      driver.fill(address, (byte) 0, zeroed, stream);
+    }
+    return address;
+  }
+
+  /** Bytes in use. */
+  public long bytes() {
+    return bytes;
+  }
+
   /** Gives the memory back; nothing may be using it. */
   public void free() {
     if (bytes > 0) {

@@ -9,6 +9,7 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanCounters;
 import dev.vamana.search.SegmentView;
+import dev.vamana.work.Threads;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -190,17 +191,7 @@ public final class ScanLane {
       closing = true;
       inbox.notifyAll();
     }
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.join(thread);
   }
 
   /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */

@@ -2,6 +2,7 @@ package dev.vamana.cuda.select;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.SelectLayout;
+import dev.vamana.cuda.memory.DeviceBuffer;
 import java.io.Closeable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,8 +30,8 @@ public final class Selection implements Closeable {
   private final CudaDriver driver;
   private final SelectTable table;
   private final long scratchLimit;
-  private final ScratchMemory parts;
-  private final ScratchMemory scratch;
+  private final DeviceBuffer parts;
+  private final DeviceBuffer scratch;
   private final MemorySegment parameters = Arena.ofAuto().allocate(SelectLayout.BYTES, 16);
   private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
 
@@ -44,8 +45,8 @@ public final class Selection implements Closeable {
     this.driver = driver;
     this.table = table;
     this.scratchLimit = scratchLimit;
-    parts = new ScratchMemory(driver, COUNTER_BYTES);
-    scratch = new ScratchMemory(driver, 0);
+    parts = new DeviceBuffer(driver);
+    scratch = new DeviceBuffer(driver);
   }
 
   /**
@@ -149,14 +150,15 @@ public final class Selection implements Closeable {
     switch (method.family()) {
       case BITS -> {
         if (parts > 1) {
-          useScratch(this.parts, joinedBytes(count, parts, k), stream);
+          useScratch(
+              this.parts.ensure(joinedBytes(count, parts, k), COUNTER_BYTES, stream));
         }
         int bytes = (int) PAIR_BYTES * method.size();
         int threads = SelectKernels.bitsThreads(method.size());
         launch("select_bits_" + method.size(), count, parts, threads, bytes, stream);
       }
       case BITS_GLOBAL -> {
-        useScratch(scratch, PAIR_BYTES * SelectKernels.globalSize(k) * count, stream);
+        useScratch(scratch.ensure(PAIR_BYTES * SelectKernels.globalSize(k) * count));
         launch(
             "select_bits_global",
             count,
@@ -188,7 +190,7 @@ public final class Selection implements Closeable {
   private void sample(SelectRows rows, int k, int partitions, boolean oneStage, long stream) {
     SampleBounds bounds = SampleBounds.of(rows.n(), k);
     int count = rows.rows();
-    useScratch(scratch, sampleRowBytes(bounds.capacity()) * count, stream);
+    useScratch(scratch.ensure(sampleRowBytes(bounds.capacity()) * count));
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.MARGIN, bounds.margin());
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.CAPACITY, bounds.capacity());
     large("select_sample_splitters", count, stream);
@@ -220,7 +222,7 @@ public final class Selection implements Closeable {
     }
     int bytes = (int) PAIR_BYTES * SelectKernels.TILE;
     if (tiles > 1) {
-      useScratch(scratch, sortBytes(k) * rows, stream);
+      useScratch(scratch.ensure(sortBytes(k) * rows));
     }
     launch("select_sort_4096", rows, tiles, 512, bytes, stream);
     if (tiles > 1) {
@@ -234,8 +236,8 @@ public final class Selection implements Closeable {
     }
   }
 
-  private void useScratch(ScratchMemory memory, long bytes, long stream) {
-    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.SCRATCH, memory.atLeast(bytes, stream));
+  private void useScratch(long address) {
+    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.SCRATCH, address);
   }
 
   private void launch(

@@ -30,9 +30,6 @@ public final class SimulatedDriver implements CudaDriver {
   private static final int SHARED_BYTES_PER_MULTIPROCESSOR = 233_472;
 
   /** The context that is current on a thread. */
-  /** Launches of several streams join one result, by atomic operations on a device. */
-  private static final String JOINS_RESULTS = "convert_range";
-
   private static final ThreadLocal<SimulatedDriver> CURRENT = new ThreadLocal<>();
 
   private final SimulatedKernels kernels;
@@ -42,7 +39,6 @@ public final class SimulatedDriver implements CudaDriver {
   private final SimulatedMemory pinned = new SimulatedMemory("pinned", Long.MAX_VALUE);
   private final RegisteredPages registered = new RegisteredPages();
   private final Map<Long, SimulatedStream> streams = new ConcurrentHashMap<>();
-  private final Object joined = new Object();
   private final Map<Long, CompletableFuture<Void>> events = new ConcurrentHashMap<>();
   private final AtomicLong handles = new AtomicLong();
   private final AtomicLong launches = new AtomicLong();
@@ -343,13 +339,7 @@ public final class SimulatedDriver implements CudaDriver {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(copy.length, 16);
             block.copyFrom(MemorySegment.ofArray(copy));
-            if (simulated.name().equals(JOINS_RESULTS)) {
-              synchronized (joined) {
-                simulated.body().run(blocks, threads, sharedBytes, block);
-              }
-            } else {
-              simulated.body().run(blocks, threads, sharedBytes, block);
-            }
+            simulated.body().run(blocks, threads, sharedBytes, block);
           }
         });
   }

@@ -1,8 +1,11 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.work.Threads;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.lucene.util.NumericUtils;
 
 /** The conversion and probe kernels. */
@@ -55,16 +58,18 @@ public class ConvertTests extends KernelTestCase {
   private static NativeStruct range(Arena arena, Rows... all) {
     NativeStruct result = new NativeStruct(library, "RangeResult", arena);
     for (Rows rows : all) {
-      launch(
-          "convert_range",
-          new NativeStruct(library, "Range", arena)
-              .set("source", rows.memory())
-              .set("result", result.memory())
-              .set("rows", rows.rows())
-              .set("dimension", rows.dimension())
-              .set("source_stride", rows.stride()));
+      launch("convert_range", range(arena, rows, result));
     }
     return result;
+  }
+
+  private static NativeStruct range(Arena arena, Rows rows, NativeStruct result) {
+    return new NativeStruct(library, "Range", arena)
+        .set("source", rows.memory())
+        .set("result", result.memory())
+        .set("rows", rows.rows())
+        .set("dimension", rows.dimension())
+        .set("source_stride", rows.stride());
   }
 
   /** The value of a key, as uploads read it from a RangeResult. */
@@ -90,6 +95,27 @@ public class ConvertTests extends KernelTestCase {
         NativeStruct result = range(arena, first, second);
         assertEquals(highest, value(result.get("highest")), 0);
         assertEquals(lowest, value(~result.get("lowest")), 0);
+        assertEquals(FRACTIONS, result.get("flags"));
+      }
+    }
+  }
+
+  public void testLaunchesAtOnceJoinOneResult() {
+    for (int round = 0; round < 20; round++) {
+      try (Arena arena = Arena.ofShared()) {
+        NativeStruct result = new NativeStruct(library, "RangeResult", arena);
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < 4; t++) {
+          int value = t - 1;
+          int count = 200_000;
+          Rows rows = new Rows(arena.allocate(4L * count, 16), count, 1, 4).fill(() -> value);
+          NativeStruct parameters = range(arena, rows, result);
+          threads.add(new Thread(() -> launch("convert_range", parameters)));
+        }
+        threads.forEach(Thread::start);
+        Threads.join(threads);
+        assertEquals(2, value(result.get("highest")), 0);
+        assertEquals(-1, value(~result.get("lowest")), 0);
         assertEquals(FRACTIONS, result.get("flags"));
       }
     }

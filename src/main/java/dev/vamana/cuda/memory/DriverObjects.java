@@ -1,39 +1,42 @@
-package dev.vamana.cuda.hostfetch;
+package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Streams and events that are destroyed together. */
-final class DriverObjects {
+public final class DriverObjects {
 
   private final CudaDriver driver;
   private final List<Long> streams = new ArrayList<>();
   private final List<Long> events = new ArrayList<>();
 
-  DriverObjects(CudaDriver driver) {
+  /** None yet. */
+  public DriverObjects(CudaDriver driver) {
     this.driver = driver;
   }
 
-  long stream() {
+  /** A new stream. */
+  public long stream() {
     long stream = driver.createStream();
     streams.add(stream);
     return stream;
   }
 
-  long event() {
+  /** A new event. */
+  public long event() {
     long event = driver.createEvent();
     events.add(event);
     return event;
   }
 
   /** Waits until nothing runs. */
-  void synchronize() {
+  public void synchronize() {
     streams.forEach(driver::synchronize);
   }
 
   /** Destroys all; nothing runs. */
-  void free() {
+  public void free() {
     events.forEach(driver::destroyEvent);
     streams.forEach(driver::destroyStream);
     events.clear();
