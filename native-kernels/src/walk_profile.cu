@@ -1,13 +1,6 @@
-// Walks that add up the cycles of each stage, for the benchmark's time shares.
-#include "walk.cuh"
+// Walks that add up the cycles of each stage, for the time shares that the GPU suite reports. Adding up
+// takes registers, so that a multiprocessor has room for fewer of their blocks.
+#include "walk/kernels.cuh"
 
-#define VAMANA_PROFILED_WALK(name, policy, warps)                              \
-  extern "C" __global__ void __launch_bounds__(warps * 32)                     \
-      profile_##name##_w##warps(const __grid_constant__ vamana::Walk walk) {   \
-    vamana::walk_items<vamana::policy, warps, true>(walk);                     \
-  }
-
-VAMANA_PROFILED_WALK(exact_f32, kExactFloat32, 1)
-VAMANA_PROFILED_WALK(exact_f32, kExactFloat32, 4)
-VAMANA_PROFILED_WALK(table_half, kTableHalf, 1)
-VAMANA_PROFILED_WALK(table_half, kTableHalf, 4)
+VAMANA_PROFILED_WALK(exact_f32, kExactFloat32, 16, 12)
+VAMANA_PROFILED_WALK(table_half, kTableHalf, 12, 12)

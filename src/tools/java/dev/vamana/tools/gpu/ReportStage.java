@@ -37,6 +37,7 @@ final class ReportStage implements Stage {
           "ceilings",
           "plans",
           "roofline",
+          ProfileStage.SECTION,
           "energy",
           "ablations",
           "iterations",

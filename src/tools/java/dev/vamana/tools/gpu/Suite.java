@@ -75,6 +75,7 @@ public final class Suite {
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
+      stages.put("profile-" + set, new ProfileStage(set));
       stages.put("exact-" + set, new ExactStage(set));
     }
     stages.put(

@@ -14,10 +14,18 @@ import org.apache.lucene.index.VectorEncoding;
  *
  * @param distances distances computed
  * @param steps steps of the walk
- * @param deviceBytes rows of the graph, and vectors or codes, read from the device's memory
- * @param hostBytes the same, read from mapped files
+ * @param graphBytes rows of the graph
+ * @param distanceBytes vectors or codes, in the device's memory, that distances are computed of
+ * @param rerankBytes raw vectors that are scored at the end
+ * @param mapped whether graph and raw vectors are in mapped files, not in the device's memory
  */
-record WorkOfWalk(double distances, double steps, double deviceBytes, double hostBytes) {
+record WorkOfWalk(
+    double distances,
+    double steps,
+    double graphBytes,
+    double distanceBytes,
+    double rerankBytes,
+    boolean mapped) {
 
   static WorkOfWalk of(
       SegmentView view, Placement placement, WalkParameters walk, Gpu.Counts counts)
@@ -28,34 +36,50 @@ record WorkOfWalk(double distances, double steps, double deviceBytes, double hos
     double graph =
         steps * walk.parents() * StoredAdjacency.stride(view.maxDegree()) * Integer.BYTES;
     int component = view.encoding() == VectorEncoding.FLOAT32 ? Float.BYTES : 1;
-    double raw = (double) view.dimension() * component;
+    int raw = view.dimension() * component;
     double reranked =
         walk.rerankDepth() == WalkParameters.RERANK_EXPANDED
             ? steps * walk.parents()
             : Math.min(walk.beamWidth(), walk.rerankDepth(BenchStage.K));
     int code = view.codebook() == null ? 0 : view.codebook().layout().count();
-    return switch (placement) {
-      case EXACT -> new WorkOfWalk(distances, steps, graph + distances * raw, 0);
-      case EXACT_FLOAT16 ->
-          new WorkOfWalk(
-              distances,
-              steps,
-              graph + distances * view.dimension() * Short.BYTES + reranked * raw,
-              0);
-      case EXACT_INT8 ->
-          new WorkOfWalk(
-              distances, steps, graph + distances * view.dimension() + reranked * raw, 0);
-      case IN_MEMORY ->
-          new WorkOfWalk(distances, steps, graph + distances * code + reranked * raw, 0);
-      case MAPPED_GRAPH, HOST_FETCH ->
-          new WorkOfWalk(distances, steps, distances * code, graph + reranked * raw);
-    };
+    int compared =
+        switch (placement) {
+          case EXACT -> raw;
+          case EXACT_FLOAT16 -> view.dimension() * Short.BYTES;
+          case EXACT_INT8 -> view.dimension();
+          case IN_MEMORY, MAPPED_GRAPH, HOST_FETCH -> code;
+        };
+    return new WorkOfWalk(
+        distances,
+        steps,
+        graph,
+        distances * compared,
+        placement == Placement.EXACT ? 0 : reranked * raw,
+        placement == Placement.MAPPED_GRAPH || placement == Placement.HOST_FETCH);
   }
 
+  /** Bytes read from the device's memory. */
+  double deviceBytes() {
+    return distanceBytes + (mapped ? 0 : graphBytes + rerankBytes);
+  }
+
+  /** Bytes read from mapped files. */
+  double hostBytes() {
+    return mapped ? graphBytes + rerankBytes : 0;
+  }
+
+  /** Sums of all stages. */
   void addTo(Map<String, Object> row) {
     row.put("distances", Samples.round(distances, 1));
     row.put("steps", Samples.round(steps, 1));
-    row.put("device_bytes", Samples.round(deviceBytes, 0));
-    row.put("host_bytes", Samples.round(hostBytes, 0));
+    row.put("device_bytes", Samples.round(deviceBytes(), 0));
+    row.put("host_bytes", Samples.round(hostBytes(), 0));
+  }
+
+  /** What each stage reads. */
+  void addStagesTo(Map<String, Object> row) {
+    row.put("graph_bytes", Samples.round(graphBytes, 0));
+    row.put("distance_bytes", Samples.round(distanceBytes, 0));
+    row.put("rerank_bytes", Samples.round(rerankBytes, 0));
   }
 }

@@ -1,0 +1,84 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.WalkParameters;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** What the stages of a walk take and read: shares of their cycles, and bytes of a query. */
+final class ProfileStage implements Stage {
+
+  static final String SECTION = "profile";
+
+  private static final int BEAM = 48;
+  private static final List<Integer> BATCHES = List.of(1, 100, 10_000);
+  private static final double WARM_UP_SECONDS = 0.3;
+
+  private final String setName;
+
+  ProfileStage(String setName) {
+    this.setName = setName;
+  }
+
+  @Override
+  public void run(Context context) throws IOException, InterruptedException {
+    SuiteSet set = SuiteSet.load(context.options(), setName);
+    try (SetIndex index = BenchStage.index(context, set)) {
+      for (Placement placement :
+          List.of(Placement.EXACT, Placement.IN_MEMORY, Placement.MAPPED_GRAPH)) {
+        try {
+          measure(context, set, index, placement);
+        } catch (RuntimeException e) {
+          // the other placements are measured all the same
+          context.say("%s: %s", placement, e);
+        }
+      }
+    }
+  }
+
+  private static void measure(Context context, SuiteSet set, SetIndex index, Placement placement)
+      throws IOException, InterruptedException {
+    WalkParameters walk =
+        placement == Placement.EXACT
+            ? WalkParameters.exact(BEAM)
+            : WalkParameters.quantized(BEAM, 0);
+    AtomicReference<CapturingDriver> current = new AtomicReference<>();
+    try (Gpu gpu = Gpu.open(() -> capturing(current), placement, Tuning.DEFAULT)) {
+      context.fragment().set("device", gpu.device());
+      context.fragment().set("driver", gpu.driver());
+      gpu.executor().opened(index.view());
+      gpu.await(List.of(index.view()));
+      BatchRun run =
+          new BatchRun(gpu.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
+      for (int batch : BATCHES) {
+        run.time(walk, batch, 1, WARM_UP_SECONDS, 1);
+        CapturingDriver driver = current.get();
+        Gpu.Counts before = gpu.counts();
+        driver.capture();
+        run.call(walk, 0, batch);
+        WalkProfile profile = WalkProfile.of(driver, driver.captured());
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("set", set.vectors().name());
+        row.put("placement", placement.settingName());
+        row.put("batch", batch);
+        row.put("beam", BEAM);
+        row.put("warps", profile.warps());
+        profile.addTo(row);
+        WorkOfWalk.of(index.view(), placement, walk, gpu.counts().since(before)).addStagesTo(row);
+        context.fragment().add(SECTION, row);
+        context.say("%s", row);
+      }
+    }
+  }
+
+  private static CapturingDriver capturing(AtomicReference<CapturingDriver> current) {
+    CapturingDriver opened = new CapturingDriver(new DeviceProbe(0).open());
+    current.set(opened);
+    return opened;
+  }
+}
