@@ -47,8 +47,7 @@ final class PlainScan {
     parts = scratch.device();
     scores = scratch.device();
     selected = scratch.device();
-    selection =
-        new Selection(driver, SelectTable.measured(), scratchBytes / SELECTION_SHARE);
+    selection = new Selection(driver, SelectTable.measured(), scratchBytes / SELECTION_SHARE);
     ticket = scratch.device();
   }
 

@@ -150,8 +150,7 @@ public final class Selection implements Closeable {
     switch (method.family()) {
       case BITS -> {
         if (parts > 1) {
-          useScratch(
-              this.parts.ensure(joinedBytes(count, parts, k), COUNTER_BYTES, stream));
+          useScratch(this.parts.ensure(joinedBytes(count, parts, k), COUNTER_BYTES, stream));
         }
         int bytes = (int) PAIR_BYTES * method.size();
         int threads = SelectKernels.bitsThreads(method.size());

@@ -75,8 +75,7 @@ public class WalkProfileTests {
       MemorySegment walk = arena.allocate(WalkLayout.BYTES, 8);
       CapturingDriver.Launch launch =
           new CapturingDriver.Launch(driver.kernel("exact_join"), 1, 32, 0, walk);
-      assertThrows(
-          IllegalArgumentException.class, () -> WalkProfile.of(driver, List.of(launch)));
+      assertThrows(IllegalArgumentException.class, () -> WalkProfile.of(driver, List.of(launch)));
     }
   }
 }

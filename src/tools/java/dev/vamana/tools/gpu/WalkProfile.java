@@ -60,10 +60,7 @@ record WalkProfile(long[] cycles, int warps) {
     }
     // blocks take items by this counter, which the first launch has used up
     driver.fill(
-        parameters.get(ValueLayout.JAVA_LONG, WalkLayout.COUNTER),
-        (byte) 0,
-        Integer.BYTES,
-        stream);
+        parameters.get(ValueLayout.JAVA_LONG, WalkLayout.COUNTER), (byte) 0, Integer.BYTES, stream);
     parameters.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH, sums);
     driver.launch(
         driver.kernel("profile_" + name.substring(WALK.length())),
