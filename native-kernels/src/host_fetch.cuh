@@ -155,6 +155,8 @@ __device__ __forceinline__ uint32_t drop_keys(const FetchState& state, const uin
     }
     least = keep && key < least ? key : least;
     const uint32_t kept = __ballot_sync(kAllLanes, keep);
+    // keys move to where other lanes have just read theirs
+    __syncwarp();
     if (keep) {
       keys[kept_count + __popc(kept & lanes_below())] = key;
     }

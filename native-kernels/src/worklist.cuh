@@ -38,6 +38,8 @@ __device__ __forceinline__ uint32_t rank_new_keys(const uint64_t* list, uint32_t
       keep = rank == size || unmarked(list[rank]) != key;
     }
     uint32_t kept = __ballot_sync(kAllLanes, keep);
+    // keys move to where other lanes have just read theirs
+    __syncwarp();
     if (keep) {
       uint32_t to = left + __popc(kept & lanes_below());
       keys[to] = key;

@@ -83,6 +83,8 @@ __device__ __forceinline__ uint32_t make_keys(W& w, uint32_t count, uint32_t cap
       key = key_of(w, scores, reinterpret_cast<const Sums*>(w.keys)[i], w.ids[i]);
     }
     uint32_t kept = __ballot_sync(kAllLanes, key < worst);
+    // keys go where other lanes have just read their sums
+    __syncwarp();
     if (key < worst) {
       w.keys[kept_count + __popc(kept & lanes_below())] = key;
     }

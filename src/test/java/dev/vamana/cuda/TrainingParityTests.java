@@ -120,7 +120,8 @@ public class TrainingParityTests extends DeviceTestCase {
     Random random = new Random(random().nextLong());
     for (int length : new int[] {1, 3, 4, 5, 8, 9, 16, 17, 40, 130}) {
       int subspaces = 2 + random.nextInt(5);
-      int dims = length * subspaces - random.nextInt(subspaces - 1);
+      // the last ones may be shorter, but not empty
+      int dims = length * subspaces - (length == 1 ? 0 : random.nextInt(subspaces - 1));
       int n = (1 << 20) / dims + 1 + random.nextInt(300);
       float[][] rows = new float[n][dims];
       for (float[] row : rows) {

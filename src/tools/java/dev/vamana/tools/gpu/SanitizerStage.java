@@ -87,8 +87,11 @@ record SanitizerStage(List<String> classes) implements Stage {
             tool,
             "--error-exitcode",
             String.valueOf(FOUND_SOMETHING),
+            // whether a module has a kernel is found out by asking for it
+            "--report-api-errors",
+            "no",
             "--print-limit",
-            "20"));
+            "100"));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     for (String option : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
       if (option.startsWith("-Xmx") == false) {
