@@ -311,7 +311,6 @@ constexpr Constant kConstants[] = {
     CONSTANT(kExactNan),
     CONSTANT(kExactFewHits),
     CONSTANT(kExactParts),
-    CONSTANT(kExactMostEntries),
     CONSTANT(kExactNearestBytes),
     CONSTANT(kExactTile),
     CONSTANT(kExactDepth),

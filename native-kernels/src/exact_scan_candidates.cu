@@ -1,24 +1,19 @@
 // What becomes of the candidates that products have let pass.
 //
-// Both kernels: a block of 256 threads a query, shared memory for `capacity` keys, at most
-// kExactMostEntries. exact_narrow sorts the buffer, drops what cannot be among the best k any more, and
-// sets the threshold. exact_finish, with room for a query padded to whole chunks behind the keys,
-// scores the buffer in single precision and writes found; sets redo where the buffer ran over, or
-// holds fewer than k although there are rows without products.
+// exact_narrow: a block a query, shared memory for `capacity` keys. Sorts the buffer, drops what
+// cannot be among the best k any more, and sets the threshold. exact_finish: a block of 256
+// threads a query, shared memory for `capacity` keys and a query padded to whole chunks. Scores
+// the buffer in single precision and writes found; sets redo where the buffer ran over, or holds
+// fewer than k although there are rows without products.
 #include "exact_scan/rows.cuh"
-#include "select/best.cuh"
+#include "exact_scan/sort.cuh"
 #include "vamana/exact_bound.h"
 
 namespace {
 
 using namespace vamana;
 
-constexpr int kThreads = 256;
-
-// The k best of the keys of a buffer, at the front.
-__device__ __forceinline__ void sort_best(uint64_t* keys, uint32_t count, uint32_t k) {
-  select::best_of<kExactMostEntries / kThreads, kThreads>(keys, count, k);
-}
+constexpr uint32_t kThreads = 256;
 
 __device__ __forceinline__ uint32_t* of_query(uint64_t array) {
   return reinterpret_cast<uint32_t*>(array) + blockIdx.x;
@@ -86,16 +81,15 @@ __device__ __forceinline__ void finish(const ExactScan& p) {
     }
   }
   __syncthreads();
-  sort_best(keys, count, p.k);
+  sort_keys(keys, pad_keys(keys, count));
   for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
-    found[i] = keys[i];
+    found[i] = i < count ? keys[i] : kNoKey;
   }
 }
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kThreads, 4)
-    exact_narrow(const __grid_constant__ ExactScan p) {
+extern "C" __global__ void exact_narrow(const __grid_constant__ ExactScan p) {
   extern __shared__ __align__(16) uint8_t memory[];
   __shared__ uint32_t kept;
   uint64_t* keys = reinterpret_cast<uint64_t*>(memory);
@@ -112,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     return;
   }
   ExactEntry* buffer = buffer_of_query(p);
-  for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     const ExactEntry entry = buffer[i];
     keys[i] = exact_key(exact_rank(p.format, entry.value), entry.candidate);
   }
@@ -120,13 +114,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     kept = 0;
   }
   __syncthreads();
-  sort_best(keys, count, count);
+  sort_keys(keys, pad_keys(keys, count));
   const uint32_t limit_rank = static_cast<uint32_t>(keys[p.k - 1] >> 32);
   const uint32_t limit = exact_floats(p.format) ? float_bits(unsortable(~limit_rank))
                                                 : ~limit_rank ^ 0x80000000u;
   const uint32_t threshold = exact_threshold(p.format, limit, *of_query(p.slacks));
   const uint32_t last = exact_rank(p.format, threshold);
-  for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     const uint32_t rank = static_cast<uint32_t>(keys[i] >> 32);
     if (rank <= last) {
       const uint32_t sum =

@@ -77,7 +77,7 @@ __device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint3
     offer(nearest, __ldcg(parts + static_cast<uint64_t>(i) * p.k));
   }
   __syncthreads();
-  settle<kThreads>(nearest, p.k);
+  settle(nearest, p.k);
   if (threadIdx.x == 0) {
     nearest.count = 0;
     nearest.limit = nearest.limit == kNoKey ? kNoKey : nearest.limit + 1;
@@ -97,14 +97,14 @@ __device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint3
     for (uint32_t j = 0; j < kJoined; j++) {
       offer(nearest, keys[j]);
       if (!fits && __syncthreads_or(nearest.count > kNearestSlots - kThreads)) {
-        settle<kThreads>(nearest, p.k);
+        settle(nearest, p.k);
       }
     }
   }
   __syncthreads();
-  settle<kThreads>(nearest, p.k);
+  settle(nearest, p.k);
   for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
-    found[i] = nearest.keys[i];
+    found[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
   }
 }
 
@@ -114,11 +114,11 @@ __device__ __forceinline__ void finish(const ExactScan& p, const Shared& shared)
   __shared__ bool last;
   for (uint32_t q = 0; q < p.query_count; q++) {
     Nearest& nearest = shared.nearest[q];
-    settle<kThreads>(nearest, p.k);
+    settle(nearest, p.k);
     uint64_t* part = reinterpret_cast<uint64_t*>(p.parts) +
                      (static_cast<uint64_t>(q) * gridDim.x + blockIdx.x) * p.k;
     for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
-      part[i] = nearest.keys[i];
+      part[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
     }
   }
   __threadfence();
@@ -215,7 +215,7 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
       if (__syncthreads_or(full)) {
         for (int q = 0; q < QUERIES; q++) {
           if (shared.nearest[q].count > kNearestSlots - kUnseen) {
-            settle<kThreads>(shared.nearest[q], p.k);
+            settle(shared.nearest[q], p.k);
           }
         }
         __syncthreads();

@@ -89,9 +89,6 @@ constexpr uint32_t kExactDepth = 128;
 constexpr uint32_t kExactStages = 3;
 constexpr uint32_t kExactStageBytes = 2 * kExactTile * (kExactDepth + 4);
 
-// Most entries of a buffer that is sorted.
-constexpr uint32_t kExactMostEntries = 4096;
-
 constexpr uint32_t kExactNan = 0xFFFFFFFEu;
 constexpr uint32_t kExactExcluded = 0xFFFFFFFFu;
 // Most hits that exact_few keeps by itself, and partial answers that it joins.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "select/best.cuh"
+#include "sort.cuh"
 #include "vamana/exact_scan.h"
 
 namespace vamana {
@@ -19,7 +19,6 @@ struct Nearest {
 };
 
 static_assert(sizeof(Nearest) == kExactNearestBytes, "Nearest");
-static_assert(kNoKey == select::kNoPair, "what is behind the last");
 
 __device__ __forceinline__ void clear(Nearest& nearest) {
   if (threadIdx.x == 0) {
@@ -34,12 +33,11 @@ __device__ __forceinline__ void offer(Nearest& nearest, uint64_t key) {
   }
 }
 
-// Sorts by the whole block of B threads and keeps k, at most kNearestSlots; places of the k that
-// nothing was found for hold kNoKey. Called after a barrier, ends with one.
-template <int B>
+// Sorts by the whole block and keeps k; a barrier before and after.
 __device__ inline void settle(Nearest& nearest, uint32_t k) {
   const uint32_t count = nearest.count;
-  select::best_of<kNearestSlots / B, B>(nearest.keys, count, k);
+  const uint32_t slots = pad_keys(nearest.keys, count);
+  sort_keys(nearest.keys, slots);
   if (threadIdx.x == 0) {
     nearest.count = min(count, k);
     if (count >= k) {

@@ -20,18 +20,18 @@ final class ProductScan {
   /** Queries from which on copying all rows costs less than reading them more than once. */
   static final int LEAST_QUERIES = 9;
 
+  /** Most hits of a query. */
+  static final int MOST_HITS = 512;
+
   private static final int LEAST_RANGE = 2;
   private static final int GROWTH = 4;
   private static final int ENTRY_BYTES = 8;
   private static final int LEAST_CAPACITY = 1024;
   private static final int CAPACITY_OF_A_HIT = 8;
-
-  /** Most hits of a query. */
-  static final int MOST_HITS = ExactLimits.MOST_ENTRIES / CAPACITY_OF_A_HIT;
-
   private static final int PRODUCT_THREADS = 256;
   private static final int CONVERT_THREADS = 256;
-  private static final int CANDIDATE_THREADS = 256;
+  private static final int NARROW_THREADS = 128;
+  private static final int FINISH_THREADS = 256;
   private static final int CONVERT_BLOCKS_PER_MULTIPROCESSOR = 8;
   private static final int PRODUCT_SHARED = ExactLimits.STAGES * ExactLimits.STAGE_BYTES;
 
@@ -137,7 +137,7 @@ final class ProductScan {
     launch(
         "exact_finish_" + encoding,
         count,
-        CANDIDATE_THREADS,
+        FINISH_THREADS,
         capacity * Long.BYTES + query,
         parameters,
         stream);
@@ -180,7 +180,7 @@ final class ProductScan {
           .number(ExactScanLayout.TILE_COUNT, range);
       int blocks = (int) Math.min(atOnce, (long) range * queryTiles);
       launch(format.kernel(), blocks, PRODUCT_THREADS, PRODUCT_SHARED, parameters, stream);
-      launch("exact_narrow", count, CANDIDATE_THREADS, capacity * Long.BYTES, parameters, stream);
+      launch("exact_narrow", count, NARROW_THREADS, capacity * Long.BYTES, parameters, stream);
     }
   }
 

@@ -12,9 +12,6 @@ public final class ExactLimits {
   /** Shared memory of a scan of a few queries for each, beside the query itself. */
   public static final int NEAREST_BYTES = 4112;
 
-  /** Most entries of a buffer of products. */
-  public static final int MOST_ENTRIES = 4096;
-
   /** Queries and candidates of a tile of products. */
   public static final int TILE = 128;
 

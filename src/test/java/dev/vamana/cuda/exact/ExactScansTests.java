@@ -175,6 +175,26 @@ public class ExactScansTests extends ExactTestCase {
     }
   }
 
+  public void testManyHitsAmongShortVectorsAndZeros() {
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      int dimension = 1 + random().nextInt(5);
+      Vectors vectors = floats(1000 + random().nextInt(4000), dimension, similarity);
+      for (float[] vector : vectors.floats()) {
+        if (random().nextInt(500) == 0) {
+          Arrays.fill(vector, 0);
+        }
+      }
+      int every = 1 + random().nextInt(4);
+      IntPredicate accepted = i -> i * 31 % every == 0;
+      Vectors asked = floats(17 + random().nextInt(60), dimension, similarity);
+      ExactHits hits = new ExactHits();
+      int k = 200 + random().nextInt(300);
+      scans.search(
+          resident(vectors), asked.batch(k).accepting(bits(vectors.size(), accepted)), hits);
+      assertHits(vectors, asked, k, accepted, hits);
+    }
+  }
+
   public void testRowsInTheOrderOfTheirScores() {
     for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
       Vectors asked = floats(20, 17, similarity);

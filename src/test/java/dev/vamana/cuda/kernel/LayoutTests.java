@@ -62,7 +62,6 @@ public class LayoutTests extends KernelTestCase {
     assertLayout("ExactScan", ExactScanLayout.class);
     assertConstant(ExactLimits.FEW_HITS, "kExactFewHits");
     assertConstant(ExactLimits.MOST_PARTS, "kExactParts");
-    assertConstant(ExactLimits.MOST_ENTRIES, "kExactMostEntries");
     assertConstant(ExactLimits.NEAREST_BYTES, "kExactNearestBytes");
     assertConstant(ExactLimits.TILE, "kExactTile");
     assertConstant(ExactLimits.DEPTH, "kExactDepth");
