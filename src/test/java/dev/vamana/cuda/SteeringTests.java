@@ -132,7 +132,8 @@ public class SteeringTests extends GpuTestCase {
       executor.warm(view);
       await(executor, view, State.RESIDENT);
       first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
-      executor.search(index.items(5, WalkParameters.Distances.EXACT));
+      // of so many, one is not better off on the CPU
+      executor.search(index.items(60, WalkParameters.Distances.EXACT));
       await(executor, view, State.NO_DEVICE);
       executor.warm(view);
       executor.keep(view, true);

@@ -126,7 +126,7 @@ public class ResourcesTests {
     Set<String> expected =
         new TreeSet<>(
             List.of(
-                "exact_select",
+                "exact_found",
                 "exact_join",
                 "exact_facts",
                 "exact_rows",

@@ -70,7 +70,7 @@ public class SuiteTests {
   public void testPrerequisitesThatAreUnknownOrMalformed() {
     isRefused("does not know [telepathy]", "t:\n  - skip: { features: telepathy }\n");
     isRefused("does not know [x]", "t:\n  - requires: { test_runner_features: [ yaml, x ] }\n");
-    isRefused("unknown [version]", "t:\n  - skip: { version: ' - 8.0.0', reason: old }\n");
+    isRefused("unknown [versions]", "t:\n  - skip: { versions: ' - 8.0.0', reason: old }\n");
     isRefused("unknown [os]", "t:\n  - requires: { os: debian, reason: old }\n");
     isRefused("without a [reason]", "t:\n  - requires: { cluster_features: a }\n");
     isRefused("without a [reason]", "t:\n  - skip: { cluster_features: a, reason: '' }\n");

@@ -97,7 +97,8 @@ public class GroundTruthToolTests extends LuceneTestCase {
       for (float unit : new float[] {1, 1e-6f, 1e6f}) {
         Path folder = createTempDir();
         boolean bytes = unit == 1 && random().nextBoolean();
-        int dimension = 1 + random().nextInt(70);
+        // directions of few dimensions are the same to single precision too often
+        int dimension = (metric == Metric.COSINE ? 4 : 1) + random().nextInt(70);
         float[][] base = vectors(200 + random().nextInt(3_000), dimension, bytes, unit);
         float[][] queries = vectors(1 + random().nextInt(40), dimension, bytes, unit);
         if (bytes == false && random().nextBoolean()) {
