@@ -149,7 +149,8 @@ public class GroundTruthToolTests extends LuceneTestCase {
     refused("no such folder", base, queries, "--out=" + folder.resolve("none/truth"), "--k=3");
     String other = "--queries=" + write(folder, "other", vectors(3, 5, false, 1), false);
     refused("has dimension 4", base, other, out, "--k=3");
-    rows[7][2] = Float.NaN;
+    // not by changing its array, which other rows may share
+    rows[7] = new float[] {1, 2, Float.NaN, 4};
     String odd = "--base=" + write(folder, "odd", rows, false);
     refused("row 7 has the component NaN", odd, queries, out, "--k=3");
     try (var files = Files.list(folder)) {
