@@ -214,8 +214,11 @@ public abstract class ExactTestCase extends LuceneTestCase {
           assertTrue(rank, Float.isNaN(hits.scores(q)[i]));
           assertEquals(rank, expected[i], found[i]);
         } else {
-          // half of one plus a cosine is no more precise than the cosine
-          float least = vectors.similarity == VectorSimilarityFunction.COSINE ? 0.1f : 1e-6f;
+          // half of one plus a product is no more precise than the product
+          boolean half =
+              vectors.similarity == VectorSimilarityFunction.COSINE
+                  || vectors.similarity == VectorSimilarityFunction.DOT_PRODUCT;
+          float least = half ? 0.1f : 1e-6f;
           float scale = Math.max(least, Math.abs(best));
           assertEquals(rank, own, hits.scores(q)[i], Float.isInfinite(own) ? 0 : 1e-5f * scale);
           assertEquals(rank, best, own, Float.isInfinite(own) ? 0 : 1e-6f * scale);
