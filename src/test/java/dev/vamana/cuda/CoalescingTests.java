@@ -1,12 +1,14 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.ExecutorRegistry;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.IndexSearcher;
@@ -20,9 +22,27 @@ public class CoalescingTests extends GpuTestCase {
   private static final int THREADS = 24;
   private static final int SEGMENTS = 8;
   private static final int QUERIES = 30;
+  private static final long LAUNCH_NANOS = 5_000_000;
 
   private interface Search {
     TopDocs search(float[] query) throws Exception;
+  }
+
+  /**
+   * A device whose launches take as long as those of a real one at least, so that queries queue
+   * meanwhile, however many processors there are to simulate it.
+   */
+  private static SimulatedDriver busy() {
+    return new SimulatedDriver(
+        name -> {
+          SimulatedKernels.Body body = kernels.find(name);
+          return (blocks, threads, sharedBytes, parameters) -> {
+            body.run(blocks, threads, sharedBytes, parameters);
+            LockSupport.parkNanos(LAUNCH_NANOS);
+          };
+        },
+        DEVICE_BYTES,
+        true);
   }
 
   private static TestIndex index() throws Exception {
@@ -54,7 +74,7 @@ public class CoalescingTests extends GpuTestCase {
   }
 
   public void testBatchedKnn() throws Exception {
-    SimulatedDriver driver = new SimulatedDriver(kernels, DEVICE_BYTES, true);
+    SimulatedDriver driver = busy();
     try (TestIndex index = index();
         GpuExecutor executor =
             GpuExecutor.open(
@@ -73,7 +93,7 @@ public class CoalescingTests extends GpuTestCase {
   public void testLucenesQueries() throws Exception {
     ExecutorService pool =
         Executors.newFixedThreadPool(THREADS * SEGMENTS, new NamedThreadFactory("segments"));
-    SimulatedDriver driver = new SimulatedDriver(kernels, DEVICE_BYTES, true);
+    SimulatedDriver driver = busy();
     try (TestIndex index = index();
         ExecutorRegistry.Installation installation =
             ExecutorRegistry.install(

@@ -309,6 +309,8 @@ public abstract class GpuTestCase extends LuceneTestCase {
         }
       }
     }
-    assertTrue(equal + " of " + positions + " positions equal", equal >= share * positions);
+    // two that change places are two positions, however few there are
+    int fewest = Math.min(positions - 2, (int) Math.ceil(share * positions));
+    assertTrue(equal + " of " + positions + " positions equal", equal >= fewest);
   }
 }
