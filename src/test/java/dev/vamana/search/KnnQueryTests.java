@@ -91,7 +91,7 @@ public class KnnQueryTests extends SearchTestCase {
         try (TestIndex index = new TestIndex(data(encoding, similarity), graphs(), 1)) {
           assertFalse(SearchPlan.scan(index.view(), 4 * K, SIZE));
           long[] visited = new long[1];
-          assertRecall(0.8, recall(index, 4 * K, null, ALL, visited));
+          assertRecall(0.85, recall(index, 4 * K, null, ALL, visited));
           assertTrue("visited " + visited[0], visited[0] < QUERIES * SIZE / 2);
           assertTrue("visited " + visited[0], visited[0] > QUERIES * 4L * K);
         }

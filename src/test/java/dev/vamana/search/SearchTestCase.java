@@ -66,7 +66,7 @@ abstract class SearchTestCase extends LuceneTestCase {
 
   private static KnnVectorsFormat format(int quantizationThreshold) {
     return new VamanaVectorsFormat(
-        VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(0, quantizationThreshold),
+        VamanaParameters.DEFAULT.withGraph(32, 64, 1.2f).withThresholds(0, quantizationThreshold),
         Workers.callingThread());
   }
 
