@@ -82,6 +82,8 @@ __device__ __forceinline__ void write_copy(const ExactScan& p, uint64_t target, 
                                            bool bytes, float factor) {
   const bool halves = p.format == kExactHalf;
   const uint32_t fours = p.copy_stride / (halves ? 8 : 4);
+  // the factor of a row of zeros is infinite, and zero times that would be no number
+  const float by = row == nullptr ? 0 : factor;
 #pragma unroll 4
   for (uint32_t c = row_lane(); c < fours; c += kRowLanes) {
     const Four four = row == nullptr ? Four{{0, 0, 0, 0}} : four_of(row, bytes, c, p.dimension);
@@ -89,7 +91,7 @@ __device__ __forceinline__ void write_copy(const ExactScan& p, uint64_t target, 
       uint32_t bits[4];
 #pragma unroll
       for (uint32_t i = 0; i < 4; i++) {
-        bits[i] = __half_as_ushort(__float2half_rn(four.value[i] * factor));
+        bits[i] = __half_as_ushort(__float2half_rn(four.value[i] * by));
       }
       reinterpret_cast<uint2*>(target)[c] =
           make_uint2(bits[0] | bits[1] << 16, bits[2] | bits[3] << 16);

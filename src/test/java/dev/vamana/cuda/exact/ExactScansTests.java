@@ -195,6 +195,15 @@ public class ExactScansTests extends ExactTestCase {
     }
   }
 
+  /** Every other row is one of zeros, so that each neighbour has one beside it. */
+  public void testZerosBesideNeighbours() {
+    Vectors vectors = floats(3000, 3, VectorSimilarityFunction.COSINE);
+    for (int i = 0; i < vectors.size(); i += 2) {
+      Arrays.fill(vectors.floats()[i], 0);
+    }
+    check(vectors, floats(40, 3, VectorSimilarityFunction.COSINE), 300);
+  }
+
   public void testRowsInTheOrderOfTheirScores() {
     for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
       Vectors asked = floats(20, 17, similarity);
