@@ -1,7 +1,9 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
@@ -200,6 +202,33 @@ public class GpuWaitingTests extends GpuTestCase {
     }
     assertEquals(2, executor.statistics().counter("batches", "launches"));
     assertEquals(7, executor.statistics().counter("batches", "items"));
+  }
+
+  /** Who was answered just now can still join what queued while the device was busy. */
+  public void testIdleDeviceLingers() throws Exception {
+    List<WorkItem> first = items(1, () -> false);
+    Future<List<WorkResult>> running = pool.submit(() -> executor.search(first));
+    blocked.awaitStart();
+    executor.adjust(
+        new DynamicOptions(
+            MemoryLimit.percent(50),
+            MemoryLimit.percent(50),
+            null,
+            4,
+            TimeUnit.SECONDS.toNanos(2),
+            true,
+            PlanMode.GRAPH));
+    List<WorkItem> second = items(2, () -> false);
+    Future<List<WorkResult>> waiting = pool.submit(() -> executor.search(second));
+    // longer than the device is to wait once it is idle
+    Thread.sleep(2_100);
+    blocked.letGo();
+    running.get(30, TimeUnit.SECONDS);
+    List<WorkItem> third = items(2, () -> false);
+    executor.search(third);
+    waiting.get(30, TimeUnit.SECONDS);
+    assertEquals(2, executor.statistics().counter("batches", "launches"));
+    assertEquals(5, executor.statistics().counter("batches", "items"));
   }
 
   /** Pinned memory of the launches' addresses, and at least a block for each request. */

@@ -68,6 +68,7 @@ abstract class PlanTestCase extends GpuTestCase {
         .with(CostForm.SCAN, first(CostForm.SCAN, scan))
         .with(CostForm.BATCHED_SCAN, first(CostForm.BATCHED_SCAN, scan))
         .with(CostForm.GATHER, first(CostForm.GATHER, gather))
+        .with(CostForm.BATCHED_GATHER, first(CostForm.BATCHED_GATHER, gather))
         .with(CostForm.WALK, first(CostForm.WALK, walk))
         .with(CostForm.CPU_SCAN, first(CostForm.CPU_SCAN, cpu))
         .with(CostForm.CPU_WALK, first(CostForm.CPU_WALK, cpu));

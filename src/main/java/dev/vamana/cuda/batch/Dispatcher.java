@@ -47,6 +47,7 @@ final class Dispatcher implements Runnable {
   private volatile GpuException lost;
   private final AtomicInteger inFlight = new AtomicInteger();
   private int failuresInARow;
+  private long idleSince;
   private GpuException releaseFailure;
 
   /**
@@ -128,6 +129,7 @@ final class Dispatcher implements Runnable {
   @Override
   public void run() {
     thread = Thread.currentThread();
+    idleSince = System.nanoTime();
     try {
       driver.bind();
       loop();
@@ -203,7 +205,9 @@ final class Dispatcher implements Runnable {
       } catch (GpuException e) {
         failure = failed(slot, e);
       }
-      inFlight.decrementAndGet();
+      if (inFlight.decrementAndGet() == 0) {
+        idleSince = System.nanoTime();
+      }
       complete(slot.take(), failure);
       moved = true;
     }
@@ -242,7 +246,7 @@ final class Dispatcher implements Runnable {
   }
 
   private boolean mayLaunch(ArrayDeque<Chunk> queue, long submitted) {
-    if (inFlight.get() == 0 && (lingerNanos == 0 || System.nanoTime() - submitted >= lingerNanos)) {
+    if (inFlight.get() == 0 && lingered(submitted)) {
       return true;
     }
     int enough = inFlight.get() == 0 ? maxBatch : Math.min(overlap, maxBatch);
@@ -254,6 +258,16 @@ final class Dispatcher implements Runnable {
       }
     }
     return closing && inFlight.get() == 0;
+  }
+
+  /**
+   * Whether an idle device has waited for company long enough. What queued while it was busy waits
+   * too: those that were answered just now may ask again, and would miss its launch otherwise.
+   */
+  private boolean lingered(long submitted) {
+    long linger = lingerNanos;
+    long now = System.nanoTime();
+    return linger == 0 || (now - submitted >= linger && now - idleSince >= linger);
   }
 
   private int take(WalkShape shape, List<Chunk> batch) {

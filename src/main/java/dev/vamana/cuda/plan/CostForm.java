@@ -13,8 +13,12 @@ public enum CostForm {
   SCAN(calls(), deviceBytes(true), hostBytes(true), filterBytes(), products(true), hits()),
   /** Many queries with every vector, on the device. */
   BATCHED_SCAN(calls(), deviceBytes(true), hostBytes(true), filterBytes(), products(true), hits()),
-  /** Queries with the accepted vectors alone, on the device. */
-  GATHER(calls(), deviceBytes(false), hostBytes(false), products(false), hits()),
+  /** Few queries with the accepted vectors alone, on the device. */
+  GATHER(
+      calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
+  /** Many queries with the accepted vectors alone, on the device. */
+  BATCHED_GATHER(
+      calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
   /** A walk with everything in device memory. */
   WALK(calls(), steps(), walkBytes(), queries()),
   /** A walk with neighbours read over the bus. */
@@ -97,6 +101,15 @@ public enum CostForm {
   private static Term filterBytes() {
     return new Term(
         "filter_byte", false, task -> task.filtered() ? (double) task.vectors() / Byte.SIZE : 0);
+  }
+
+  /** The calling thread lists the accepted ordinals, and the device gets the list. */
+  private static Term accepted() {
+    return new Term("accepted", false, Task::accepted);
+  }
+
+  private static Term asked() {
+    return new Term("query", true, Task::batch);
   }
 
   private static Term products(boolean all) {

@@ -176,7 +176,8 @@ public final class CostModel {
   public CostForm form(Plan plan, Task task) {
     return switch (plan) {
       case SCAN -> ExactScans.few(task.batch(), task.k()) ? CostForm.SCAN : CostForm.BATCHED_SCAN;
-      case GATHER -> CostForm.GATHER;
+      case GATHER ->
+          ExactScans.few(task.batch(), task.k()) ? CostForm.GATHER : CostForm.BATCHED_GATHER;
       case GRAPH ->
           switch (task.walk().graph()) {
             case MAPPED -> CostForm.MAPPED_WALK;

@@ -49,6 +49,8 @@ public class CostModelTests extends PlanTestCase {
     assertEquals(3 * WALK_NANOS, model.nanos(Plan.GRAPH, fetched), 0);
     Task filtered = task(8000, 30, Task.Rows.DEVICE, Task.Graph.DEVICE, true, 3);
     assertEquals(10_000 + 30 * 0.8, model.nanos(Plan.GATHER, filtered), 1e-6);
+    Task many = task(8000, 30, Task.Rows.DEVICE, Task.Graph.DEVICE, true, 300);
+    assertEquals(20_000 + 30 * 3 + 300 * 5, model.nanos(Plan.GATHER, many), 1e-6);
     assertEquals(10_000 + 8000 * 0.4 + 1000, model.nanos(Plan.SCAN, filtered), 1e-6);
     assertEquals(90, model.nanos(Plan.CPU, filtered), 0);
   }

@@ -74,9 +74,18 @@ public final class KnnIndex {
 
   /** Refreshes and merges to one segment; the time counts as index time. */
   public void finish() throws IOException {
+    finish(1);
+  }
+
+  /**
+   * Refreshes and merges; the time counts as index time.
+   *
+   * @param segments at most, 1 or more
+   */
+  public void finish(int segments) throws IOException {
     long start = System.nanoTime();
     client.post("/" + name + "/_refresh", null);
-    client.post("/" + name + "/_forcemerge?max_num_segments=1", null);
+    client.post("/" + name + "/_forcemerge?max_num_segments=" + segments, null);
     client.post("/" + name + "/_refresh", null);
     indexNanos += System.nanoTime() - start;
     client.post("/" + name + "/_flush", null);

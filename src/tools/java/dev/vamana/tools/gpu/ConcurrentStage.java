@@ -15,11 +15,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.IndexSearcher;
@@ -39,10 +41,26 @@ final class ConcurrentStage implements Stage {
   private static final int[] THREADS = {1, 24, 64};
   private static final int BEAM = 40;
 
+  private static final String ONE_BY_ONE = "query";
+  private static final String TASKS = "query, a task a segment";
+
   /** Threads that search segments side by side, beside the asking threads. */
   private static final int TASK_THREADS = 24;
 
+  /** As many that no segment of a query waits for a thread, with up to 24 asking threads. */
+  private static final int ALL_TASK_THREADS = 24 * SEGMENTS;
+
+  private static final long LINGER_MICROS = 60;
+
   private final String setName;
+
+  /**
+   * A way to ask.
+   *
+   * @param name in the report
+   * @param lingerMicros how long the idle device waits for company
+   */
+  private record Way(String name, long lingerMicros, Asker asker) {}
 
   ConcurrentStage(String setName) {
     this.setName = setName;
@@ -92,49 +110,79 @@ final class ConcurrentStage implements Stage {
     VamanaSearchStrategy strategy = new VamanaSearchStrategy(walk);
     try (OpenLane open = lane.open(context, views);
         ExecutorRegistry.Installation installation = ExecutorRegistry.install(open::executor);
-        ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS)) {
-      IndexSearcher searcher = index.searcher();
-      Map<String, Asker> askers = new LinkedHashMap<>();
-      askers.put("query", query -> search(searcher, query, strategy));
+        ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS);
+        ExecutorService allTasks = Executors.newFixedThreadPool(ALL_TASK_THREADS)) {
+      IndexSearcher alone = index.searcher();
       IndexSearcher parallel = new IndexSearcher(index.reader(), tasks);
-      askers.put("query, a task a segment", query -> search(parallel, query, strategy));
-      askers.put(
-          "batched",
-          query ->
-              new BatchedKnn(searcher, installation.executor())
-                  .search(SetIndex.FIELD, List.of(QueryVector.of(query)), walk, K, null)[0]);
-      for (Map.Entry<String, Asker> asker : askers.entrySet()) {
+      IndexSearcher allParallel = new IndexSearcher(index.reader(), allTasks);
+      BatchedKnn batched = new BatchedKnn(alone, installation.executor());
+      List<Way> ways = new ArrayList<>();
+      ways.add(new Way(ONE_BY_ONE, 0, query -> search(alone, query, strategy)));
+      ways.add(new Way(TASKS, 0, query -> search(parallel, query, strategy)));
+      if (open.gpu() != null) {
+        ways.add(
+            new Way(
+                String.format(Locale.ROOT, "%s, linger %d us", ONE_BY_ONE, LINGER_MICROS),
+                LINGER_MICROS,
+                query -> search(alone, query, strategy)));
+        ways.add(
+            new Way(
+                String.format(Locale.ROOT, "%s, linger %d us", TASKS, LINGER_MICROS),
+                LINGER_MICROS,
+                query -> search(parallel, query, strategy)));
+      }
+      ways.add(
+          new Way(
+              String.format(Locale.ROOT, "%s, %d threads for them", TASKS, ALL_TASK_THREADS),
+              0,
+              query -> search(allParallel, query, strategy)));
+      ways.add(
+          new Way(
+              "batched",
+              0,
+              query ->
+                  batched
+                      .search(SetIndex.FIELD, List.of(QueryVector.of(query)), walk, K, null)[0]));
+      for (Way way : ways) {
+        if (open.gpu() != null) {
+          open.gpu().linger(TimeUnit.MICROSECONDS.toNanos(way.lingerMicros()));
+        }
         for (int threads : THREADS) {
-          // twice, since the first round finds code that is not compiled yet
-          ask(set, asker.getValue(), threads, context.options().seconds());
-          Gpu.Counts before = open.gpu() == null ? null : open.gpu().counts();
-          Asked asked = ask(set, asker.getValue(), threads, 3 * context.options().seconds());
-          Map<String, Object> row = new LinkedHashMap<>();
-          row.put("set", set.vectors().name());
-          row.put("n", set.vectors().base().size());
-          row.put("segments", SEGMENTS);
-          row.put("placement", lane.name());
-          row.put("variant", asker.getKey());
-          row.put("callers", threads);
-          row.put("beam", BEAM);
-          row.put("recall_at_10", Samples.round(asked.recall, 5));
-          row.put("qps", Samples.round(asked.count / asked.seconds, 1));
-          row.put("p50_us", Samples.round(Samples.median(asked.microseconds), 1));
-          row.put("p99_us", Samples.round(percentile(asked.microseconds, 0.99), 1));
-          if (before != null) {
-            Gpu.Counts counts = open.gpu().counts().since(before);
-            row.put(
-                "launches_per_query", Samples.round(counts.launches() / (double) asked.count, 4));
-            row.put(
-                "mean_batch",
-                Samples.round(counts.answered() / (double) Math.max(1, counts.launches()), 2));
-            row.put("items_on_cpu", counts.fallbacks());
-          }
-          context.fragment().add("concurrent", row);
-          context.say("%s", row);
+          measure(context, set, lane, open.gpu(), way, threads);
         }
       }
     }
+  }
+
+  private static void measure(
+      Context context, SuiteSet set, Lane lane, Gpu gpu, Way way, int threads)
+      throws IOException, InterruptedException {
+    // twice, since the first round finds code that is not compiled yet
+    ask(set, way.asker(), threads, context.options().seconds());
+    Gpu.Counts before = gpu == null ? null : gpu.counts();
+    Asked asked = ask(set, way.asker(), threads, 3 * context.options().seconds());
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", set.vectors().name());
+    row.put("n", set.vectors().base().size());
+    row.put("segments", SEGMENTS);
+    row.put("placement", lane.name());
+    row.put("variant", way.name());
+    row.put("callers", threads);
+    row.put("beam", BEAM);
+    row.put("recall_at_10", Samples.round(asked.recall, 5));
+    row.put("qps", Samples.round(asked.count / asked.seconds, 1));
+    row.put("p50_us", Samples.round(Samples.median(asked.microseconds), 1));
+    row.put("p99_us", Samples.round(percentile(asked.microseconds, 0.99), 1));
+    if (before != null) {
+      Gpu.Counts counts = gpu.counts().since(before);
+      row.put("launches_per_query", Samples.round(counts.launches() / (double) asked.count, 4));
+      row.put(
+          "mean_batch",
+          Samples.round(counts.answered() / (double) Math.max(1, counts.launches()), 2));
+      row.put("items_on_cpu", counts.fallbacks());
+    }
+    context.fragment().add("concurrent", row);
+    context.say("%s", row);
   }
 
   private static TopDocs search(

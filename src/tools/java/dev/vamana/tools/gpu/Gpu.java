@@ -40,6 +40,13 @@ public interface Gpu extends Closeable {
    */
   void await(List<SegmentView> segments) throws InterruptedException;
 
+  /**
+   * Lets an idle device wait for more items from now on.
+   *
+   * @param nanos 0 or more
+   */
+  void linger(long nanos);
+
   /** Counts so far. */
   Counts counts();
 

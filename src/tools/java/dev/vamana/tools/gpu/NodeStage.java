@@ -34,6 +34,7 @@ final class NodeStage implements Stage {
                 parts(options, set),
                 set.vectors(),
                 options.device() < 0 ? List.of() : placements,
+                options.segments(),
                 CLIENTS,
                 options.seconds() * LONGER),
             new IntoFragment(context, set))
@@ -58,7 +59,6 @@ final class NodeStage implements Stage {
     @Override
     public void built(String method, double seconds) throws IOException {
       Map<String, Object> row = row(method);
-      row.put("n", set.vectors().base().size());
       row.put("threads", context.workers().threads());
       row.put("seconds", Samples.round(seconds, 2));
       context.fragment().add("builds", row);
@@ -76,7 +76,7 @@ final class NodeStage implements Stage {
               point.numCandidates(),
               point.recall(),
               BatchRun.thin(point.micros(), SAMPLES),
-              Map.of("target", point.target())));
+              Map.of("target", point.target(), "segments", context.options().segments())));
       Map<String, Object> row = row(point.method());
       row.put("placement", point.placement());
       row.put("target", point.target());
@@ -117,6 +117,8 @@ final class NodeStage implements Stage {
     private Map<String, Object> row(String method) {
       Map<String, Object> row = new LinkedHashMap<>();
       row.put("set", set.vectors().name());
+      row.put("n", set.vectors().base().size());
+      row.put("segments", context.options().segments());
       row.put("method", method);
       return row;
     }

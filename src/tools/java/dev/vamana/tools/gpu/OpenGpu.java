@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.DynamicOptions;
 import dev.vamana.cuda.FallbackReason;
 import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
@@ -42,12 +43,24 @@ final class OpenGpu implements Gpu {
           FallbackReason.VISIT_LIMIT.statisticsName(),
           FallbackReason.FEW_HITS.statisticsName());
 
+  // nothing else needs the machine's memory: what fits at all may stay
+  private static final MemoryLimit DEVICE_MEMORY = MemoryLimit.percent(90);
+  private static final MemoryLimit PAGE_CACHE = MemoryLimit.percent(60);
+
   private final AtomicReference<CudaDriver> driver;
   private final GpuExecutor executor;
+  private final Placement placement;
+  private final PlanOptions plans;
 
-  private OpenGpu(AtomicReference<CudaDriver> driver, GpuExecutor executor) {
+  private OpenGpu(
+      AtomicReference<CudaDriver> driver,
+      GpuExecutor executor,
+      Placement placement,
+      PlanOptions plans) {
     this.driver = driver;
     this.executor = executor;
+    this.placement = placement;
+    this.plans = plans;
   }
 
   static OpenGpu open(
@@ -57,11 +70,10 @@ final class OpenGpu implements Gpu {
       FetchOptions fetch,
       PlanOptions plans) {
     AtomicReference<CudaDriver> current = new AtomicReference<>();
-    // nothing else needs the machine's memory: what fits at all may stay
     ResidencyOptions options =
         ResidencyOptions.defaults(hostBytes())
             .withPlacement(placement)
-            .withLimits(MemoryLimit.percent(90), MemoryLimit.percent(60))
+            .withLimits(DEVICE_MEMORY, PAGE_CACHE)
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuExecutor executor =
         GpuDevice.open(
@@ -77,7 +89,7 @@ final class OpenGpu implements Gpu {
                 .withPlans(plans)
                 .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
             new Told());
-    return new OpenGpu(current, executor);
+    return new OpenGpu(current, executor, placement, plans);
   }
 
   private static long hostBytes() {
@@ -120,6 +132,19 @@ final class OpenGpu implements Gpu {
         presence = executor.presence(view);
       }
     }
+  }
+
+  @Override
+  public void linger(long nanos) {
+    executor.adjust(
+        new DynamicOptions(
+            DEVICE_MEMORY,
+            PAGE_CACHE,
+            placement,
+            BatchOptions.DEFAULT.maxBatch(),
+            nanos,
+            GpuOptions.DEFAULT.waitForUpload(),
+            plans.mode()));
   }
 
   @Override

@@ -42,7 +42,7 @@ final class PlanFitStage implements Stage {
 
   private static final int[] WALKED = {1, 10, 100, 1_000, 10_000};
   private static final int[] SCANNED = {1, 4, 16, 64, 1_000, 10_000};
-  private static final int[] GATHERED = {1, 16, 200};
+  private static final int[] GATHERED = {1, 4, 16, 64, 200};
 
   private final Supplier<CudaDriver> drivers;
   private final List<String> sets;
@@ -126,7 +126,9 @@ final class PlanFitStage implements Stage {
         }
       }
     }
-    CostModel gathers = old.with(CostForm.GATHER, CostForm.GATHER.none());
+    CostModel gathers =
+        old.with(CostForm.GATHER, CostForm.GATHER.none())
+            .with(CostForm.BATCHED_GATHER, CostForm.BATCHED_GATHER.none());
     try (Gpu gpu =
         open(context, index, Placement.EXACT, new PlanOptions(PlanMode.EXACT, gathers))) {
       PlanTrial trial = trial(context, set, index, gpu.executor(), Plan.GATHER, Placement.EXACT);

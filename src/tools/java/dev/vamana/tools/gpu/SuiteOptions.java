@@ -13,6 +13,7 @@ import java.util.List;
  * @param batches batch sizes
  * @param seconds time spent on each measured point
  * @param limit base vectors of a set to use at most
+ * @param segments of a node's indices at most
  * @param device ordinal of the GPU, or -1 to let the CPU stand in for it, which checks the suite
  */
 record SuiteOptions(
@@ -22,10 +23,11 @@ record SuiteOptions(
     List<Integer> batches,
     double seconds,
     int limit,
+    int segments,
     int device) {
 
   private static final List<String> KNOWN =
-      List.of("home", "stage", "placements", "batches", "seconds", "limit", "device");
+      List.of("home", "stage", "placements", "batches", "seconds", "limit", "segments", "device");
 
   /**
    * Reads arguments of the form {@code --name=value}.
@@ -41,6 +43,7 @@ record SuiteOptions(
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),
         given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
+        given.number("segments", 1, 1_000, 1),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 }

@@ -40,6 +40,10 @@ public final class NodeIndex {
     this.method = method;
   }
 
+  String name() {
+    return name;
+  }
+
   String method() {
     return method;
   }
@@ -56,11 +60,20 @@ public final class NodeIndex {
    * @return seconds that it took; 0 if it was there
    */
   public double fill(int count, Map<String, String> settings) throws IOException {
+    return fill(count, 1, settings);
+  }
+
+  /**
+   * As {@link #fill(int, Map)}, merged to so many segments at most.
+   *
+   * @param segments 1 or more
+   */
+  double fill(int count, int segments, Map<String, String> settings) throws IOException {
     NodeClient client = node.client();
     if (client.send("GET", "/" + name, null, "application/json").status() == 200) {
       Object there = client.get("/" + name + "/_count").get("count");
       if (Integer.valueOf(count).equals(there)
-          && new KnnIndex(client, name, method).segments() == 1) {
+          && new KnnIndex(client, name, method).segments() <= segments) {
         return 0;
       }
       client.delete("/" + name);
@@ -88,7 +101,7 @@ public final class NodeIndex {
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
-    index.finish();
+    index.finish(segments);
     return (System.nanoTime() - start) / 1e9;
   }
 
