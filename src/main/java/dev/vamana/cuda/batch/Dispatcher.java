@@ -41,6 +41,7 @@ final class Dispatcher implements Runnable {
   private final ConcurrentLinkedQueue<Chunk> inbox = new ConcurrentLinkedQueue<>();
   private final Set<Chunk> active = ConcurrentHashMap.newKeySet();
   private final Map<WalkShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
+  private final List<Ended> ended = new ArrayList<>();
   private volatile Thread thread;
   private volatile boolean parked;
   private volatile boolean closing;
@@ -49,6 +50,13 @@ final class Dispatcher implements Runnable {
   private int failuresInARow;
   private long idleSince;
   private GpuException releaseFailure;
+
+  /**
+   * A launch whose callers are still to be told.
+   *
+   * @param failure what went wrong, or null
+   */
+  private record Ended(List<Chunk> chunks, GpuException failure) {}
 
   /**
    * Makes a dispatcher; the calling thread is bound to the driver.
@@ -149,7 +157,9 @@ final class Dispatcher implements Runnable {
       }
       boolean moved = receive();
       moved |= reap();
+      // waking many threads takes as long as a short launch: the device has its next one first
       moved |= launchAll();
+      tellCallers();
       long now = System.nanoTime();
       if (moved) {
         progress = now;
@@ -208,10 +218,17 @@ final class Dispatcher implements Runnable {
       if (inFlight.decrementAndGet() == 0) {
         idleSince = System.nanoTime();
       }
-      complete(slot.take(), failure);
+      ended.add(new Ended(slot.take(), failure));
       moved = true;
     }
     return moved;
+  }
+
+  private void tellCallers() {
+    for (Ended launch : ended) {
+      complete(launch.chunks(), launch.failure());
+    }
+    ended.clear();
   }
 
   private boolean launchAll() {
@@ -357,6 +374,7 @@ final class Dispatcher implements Runnable {
   private void lose(GpuException e) {
     lost = e;
     inFlight.set(0);
+    tellCallers();
     for (LaunchSlot slot : slots) {
       if (slot.chunks() != null) {
         complete(slot.take(), e);

@@ -35,6 +35,7 @@ final class NodeStage implements Stage {
                 set.vectors(),
                 options.device() < 0 ? List.of() : placements,
                 options.segments(),
+                options.linger(),
                 CLIENTS,
                 options.seconds() * LONGER),
             new IntoFragment(context, set))
@@ -76,7 +77,10 @@ final class NodeStage implements Stage {
               point.numCandidates(),
               point.recall(),
               BatchRun.thin(point.micros(), SAMPLES),
-              Map.of("target", point.target(), "segments", context.options().segments())));
+              Map.of(
+                  "target", point.target(),
+                  "segments", context.options().segments(),
+                  "linger_us", context.options().linger())));
       Map<String, Object> row = row(point.method());
       row.put("placement", point.placement());
       row.put("target", point.target());
@@ -119,6 +123,7 @@ final class NodeStage implements Stage {
       row.put("set", set.vectors().name());
       row.put("n", set.vectors().base().size());
       row.put("segments", context.options().segments());
+      row.put("linger_us", context.options().linger());
       row.put("method", method);
       return row;
     }

@@ -14,6 +14,7 @@ import java.util.List;
  * @param seconds time spent on each measured point
  * @param limit base vectors of a set to use at most
  * @param segments of a node's indices at most
+ * @param linger microseconds that a node's idle device waits for company
  * @param device ordinal of the GPU, or -1 to let the CPU stand in for it, which checks the suite
  */
 record SuiteOptions(
@@ -24,10 +25,20 @@ record SuiteOptions(
     double seconds,
     int limit,
     int segments,
+    int linger,
     int device) {
 
   private static final List<String> KNOWN =
-      List.of("home", "stage", "placements", "batches", "seconds", "limit", "segments", "device");
+      List.of(
+          "home",
+          "stage",
+          "placements",
+          "batches",
+          "seconds",
+          "limit",
+          "segments",
+          "linger",
+          "device");
 
   /**
    * Reads arguments of the form {@code --name=value}.
@@ -44,6 +55,7 @@ record SuiteOptions(
         given.positive("seconds", 1_000, 0.4),
         given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
         given.number("segments", 1, 1_000, 1),
+        given.number("linger", 0, 100_000, 0),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 }

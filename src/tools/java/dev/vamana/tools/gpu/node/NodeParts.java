@@ -40,6 +40,16 @@ public record NodeParts(
    * @param mode {@link #OFF}, or the value of {@code vamana.gpu.placement}
    */
   public RunningNode start(NodeHome home, String mode) throws IOException {
+    return start(home, mode, 0);
+  }
+
+  /**
+   * Starts the node.
+   *
+   * @param mode as above
+   * @param lingerMicros value of {@code vamana.gpu.batch.linger}
+   */
+  RunningNode start(NodeHome home, String mode, int lingerMicros) throws IOException {
     NodeOptions options =
         new NodeOptions(
                 Map.of("node.name", "measured"),
@@ -58,6 +68,7 @@ public record NodeParts(
                 .withSetting("vamana.gpu.enabled", "required")
                 .withSetting("vamana.gpu.placement", mode)
                 .withSetting("vamana.gpu.plan", "graph")
+                .withSetting("vamana.gpu.batch.linger", lingerMicros + "micros")
                 .withSetting("vamana.gpu.memory.limit", "90%");
     return RunningNode.start(home, options);
   }

@@ -27,9 +27,12 @@ public final class NodeTrial {
     10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 256, 320, 400, 512,
     640, 800, 1000
   };
+  private static final int COLD_WIDTH = 6;
   private static final int FLOOR_SIZE = 64;
   private static final int ROUNDS = 2;
   private static final int COLD_ROUNDS = 3;
+  private static final int MOST_COLD_ROUNDS = 12;
+  private static final double GROWS = 1.05;
   private static final String ELASTICSEARCH = "9.5.3";
   private static final String STOCK = "es-hnsw";
   private static final String PLAIN = "es-lucene-hnsw";
@@ -46,6 +49,7 @@ public final class NodeTrial {
    * @param placements values of {@code vamana.gpu.placement}, each measured with a node of its own;
    *     empty to leave the GPU off
    * @param segments that each index is merged to at most
+   * @param lingerMicros value of {@code vamana.gpu.batch.linger}
    * @param clients asking at once
    * @param seconds of each measurement
    */
@@ -54,6 +58,7 @@ public final class NodeTrial {
       VectorSet set,
       List<String> placements,
       int segments,
+      int lingerMicros,
       int clients,
       double seconds) {}
 
@@ -73,7 +78,7 @@ public final class NodeTrial {
     List<String> modes = new ArrayList<>(plan.placements());
     modes.add(NodeParts.OFF);
     for (String mode : modes) {
-      try (RunningNode node = plan.parts().start(home, mode)) {
+      try (RunningNode node = plan.parts().start(home, mode, plan.lingerMicros())) {
         run(node, mode, stock, floor);
       }
     }
@@ -158,12 +163,18 @@ public final class NodeTrial {
     }
   }
 
-  /** Has the node's code compiled before anything is measured. */
+  /** Has the node's code compiled, until it gets no faster, before anything is measured. */
   private void warm(RestClients clients, List<NodeIndex> indices) throws IOException {
-    for (int round = 0; round < COLD_ROUNDS; round++) {
+    long best = 0;
+    for (int round = 0; round < MOST_COLD_ROUNDS; round++) {
+      long answers = 0;
       for (NodeIndex index : indices) {
-        clients.run(index.requests(WIDTHS[WIDTHS.length / 2]), plan.seconds());
+        answers += clients.run(index.requests(WIDTHS[COLD_WIDTH]), plan.seconds()).micros().length;
       }
+      if (round >= COLD_ROUNDS && answers < GROWS * best) {
+        return;
+      }
+      best = Math.max(best, answers);
     }
   }
 
