@@ -64,6 +64,7 @@ public final class BatchDevice {
               staging,
               options.tuning(),
               options.depth(),
+              options.overlap(),
               options.maxBatch(),
               options.lingerNanos(),
               statistics,

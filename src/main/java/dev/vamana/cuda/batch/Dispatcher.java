@@ -63,6 +63,8 @@ final class Dispatcher implements Runnable {
    *
    * @param depth launches in flight at most
    * @param maxBatch most items of a launch
+   * @param overlap items that have to be queued for a launch beside others; 0 for as many as fill
+   *     the device
    * @param lingerNanos how long an idle device waits for more
    * @param onLost called once, by the dispatcher's thread as its last act, if the context is lost
    */
@@ -71,6 +73,7 @@ final class Dispatcher implements Runnable {
       StagingPool staging,
       Tuning tuning,
       int depth,
+      int overlap,
       int maxBatch,
       long lingerNanos,
       BatchCounters statistics,
@@ -78,7 +81,7 @@ final class Dispatcher implements Runnable {
     this.driver = driver;
     this.maxBatch = maxBatch;
     this.lingerNanos = lingerNanos;
-    this.overlap = Math.max(MIN_OVERLAP, driver.device().multiprocessors());
+    this.overlap = overlap > 0 ? overlap : Math.max(MIN_OVERLAP, driver.device().multiprocessors());
     this.statistics = statistics;
     this.onLost = onLost;
     Kernels kernels = new Kernels(driver, tuning);

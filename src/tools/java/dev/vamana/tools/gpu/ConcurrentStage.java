@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.ExecutorRegistry;
@@ -52,6 +53,9 @@ final class ConcurrentStage implements Stage {
 
   private static final long LINGER_MICROS = 60;
 
+  /** Queued items that start a launch beside others; 0 for as many as fill the device. */
+  private static final int[] OVERLAPS = {0, 8, 32};
+
   private final String setName;
 
   /**
@@ -96,19 +100,29 @@ final class ConcurrentStage implements Stage {
             || lane.placement() == Placement.EXACT
             || lane.placement() == Placement.IN_MEMORY
             || lane.placement() == Placement.MAPPED_GRAPH) {
-          measure(context, set, index, lane, views);
+          for (int overlap : OVERLAPS) {
+            if (overlap == 0 || lane.placement() != null) {
+              measure(context, set, index, lane, views, overlap);
+            }
+          }
         }
       }
     }
   }
 
   private static void measure(
-      Context context, SuiteSet set, SetIndex index, Lane lane, List<SegmentView> views)
+      Context context,
+      SuiteSet set,
+      SetIndex index,
+      Lane lane,
+      List<SegmentView> views,
+      int overlap)
       throws IOException, InterruptedException {
     WalkParameters walk =
         lane.quantized() ? WalkParameters.quantized(BEAM, BEAM) : WalkParameters.exact(BEAM);
     VamanaSearchStrategy strategy = new VamanaSearchStrategy(walk);
-    try (OpenLane open = lane.open(context, views);
+    BatchOptions batches = BatchOptions.DEFAULT.withOverlap(overlap);
+    try (OpenLane open = lane.open(context, batches, views);
         ExecutorRegistry.Installation installation = ExecutorRegistry.install(open::executor);
         ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS);
         ExecutorService allTasks = Executors.newFixedThreadPool(ALL_TASK_THREADS)) {
@@ -119,7 +133,7 @@ final class ConcurrentStage implements Stage {
       List<Way> ways = new ArrayList<>();
       ways.add(new Way(ONE_BY_ONE, 0, query -> search(alone, query, strategy)));
       ways.add(new Way(TASKS, 0, query -> search(parallel, query, strategy)));
-      if (open.gpu() != null) {
+      if (open.gpu() != null && overlap == 0) {
         ways.add(
             new Way(
                 String.format(Locale.ROOT, "%s, linger %d us", ONE_BY_ONE, LINGER_MICROS),
@@ -148,14 +162,14 @@ final class ConcurrentStage implements Stage {
           open.gpu().linger(TimeUnit.MICROSECONDS.toNanos(way.lingerMicros()));
         }
         for (int threads : THREADS) {
-          measure(context, set, lane, open.gpu(), way, threads);
+          measure(context, set, lane, open.gpu(), way, overlap, threads);
         }
       }
     }
   }
 
   private static void measure(
-      Context context, SuiteSet set, Lane lane, Gpu gpu, Way way, int threads)
+      Context context, SuiteSet set, Lane lane, Gpu gpu, Way way, int overlap, int threads)
       throws IOException, InterruptedException {
     // twice, since the first round finds code that is not compiled yet
     ask(set, way.asker(), threads, context.options().seconds());
@@ -166,7 +180,7 @@ final class ConcurrentStage implements Stage {
     row.put("n", set.vectors().base().size());
     row.put("segments", SEGMENTS);
     row.put("placement", lane.name());
-    row.put("variant", way.name());
+    row.put("variant", way.name() + (overlap > 0 ? ", overlap " + overlap : ""));
     row.put("callers", threads);
     row.put("beam", BEAM);
     row.put("recall_at_10", Samples.round(asked.recall, 5));

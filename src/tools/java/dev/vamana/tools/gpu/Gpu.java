@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.PlanOptions;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.hostfetch.FetchOptions;
@@ -116,16 +117,21 @@ public interface Gpu extends Closeable {
 
   /** As {@link #open(Placement, Tuning)}, with contexts from elsewhere. */
   static Gpu open(Supplier<CudaDriver> drivers, Placement placement, Tuning tuning) {
-    return OpenGpu.open(drivers, placement, tuning, null, WALKS);
+    return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT.withTuning(tuning), null, WALKS);
   }
 
   /** Opens the executor with contexts from elsewhere, and plans chosen so. */
   static Gpu open(Supplier<CudaDriver> drivers, Placement placement, PlanOptions plans) {
-    return OpenGpu.open(drivers, placement, Tuning.DEFAULT, null, plans);
+    return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, null, plans);
+  }
+
+  /** As {@link #open(Placement)}, with batches made in another way. */
+  static Gpu open(Placement placement, BatchOptions batches) {
+    return OpenGpu.open(new DeviceProbe(0)::open, placement, batches, null, WALKS);
   }
 
   /** As {@link #open(Placement)}, with neighbours that the CPU fetches in another way. */
   static Gpu open(Placement placement, FetchOptions fetch) {
-    return OpenGpu.open(new DeviceProbe(0)::open, placement, Tuning.DEFAULT, fetch, WALKS);
+    return OpenGpu.open(new DeviceProbe(0)::open, placement, BatchOptions.DEFAULT, fetch, WALKS);
   }
 }

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
@@ -52,9 +53,15 @@ record Lane(String method, String name, Placement placement, boolean quantized) 
   /** Opens an executor and waits until it serves the segments. */
   OpenLane open(Stage.Context context, List<SegmentView> segments)
       throws IOException, InterruptedException {
+    return open(context, BatchOptions.DEFAULT, segments);
+  }
+
+  /** As {@link #open(Stage.Context, List)}, with batches made in another way. */
+  OpenLane open(Stage.Context context, BatchOptions batches, List<SegmentView> segments)
+      throws IOException, InterruptedException {
     if (placement == null) {
       return new OpenLane(new CpuExecutor(context.workers()), null);
     }
-    return OpenLane.gpu(context, placement, segments);
+    return OpenLane.gpu(context, placement, batches, segments);
   }
 }

@@ -13,7 +13,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchOptions;
-import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
@@ -50,23 +49,26 @@ final class OpenGpu implements Gpu {
   private final AtomicReference<CudaDriver> driver;
   private final GpuExecutor executor;
   private final Placement placement;
+  private final BatchOptions batches;
   private final PlanOptions plans;
 
   private OpenGpu(
       AtomicReference<CudaDriver> driver,
       GpuExecutor executor,
       Placement placement,
+      BatchOptions batches,
       PlanOptions plans) {
     this.driver = driver;
     this.executor = executor;
     this.placement = placement;
+    this.batches = batches;
     this.plans = plans;
   }
 
   static OpenGpu open(
       Supplier<CudaDriver> drivers,
       Placement placement,
-      Tuning tuning,
+      BatchOptions batches,
       FetchOptions fetch,
       PlanOptions plans) {
     AtomicReference<CudaDriver> current = new AtomicReference<>();
@@ -84,12 +86,12 @@ final class OpenGpu implements Gpu {
             },
             options,
             GpuOptions.DEFAULT
-                .withBatches(BatchOptions.DEFAULT.withTuning(tuning))
+                .withBatches(batches)
                 .withHostFetch(fetch)
                 .withPlans(plans)
                 .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
             new Told());
-    return new OpenGpu(current, executor, placement, plans);
+    return new OpenGpu(current, executor, placement, batches, plans);
   }
 
   private static long hostBytes() {
@@ -141,7 +143,7 @@ final class OpenGpu implements Gpu {
             DEVICE_MEMORY,
             PAGE_CACHE,
             placement,
-            BatchOptions.DEFAULT.maxBatch(),
+            batches.maxBatch(),
             nanos,
             GpuOptions.DEFAULT.waitForUpload(),
             plans.mode()));

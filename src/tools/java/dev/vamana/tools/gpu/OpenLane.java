@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
@@ -15,9 +16,10 @@ import java.util.List;
  */
 record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
 
-  static OpenLane gpu(Stage.Context context, Placement placement, List<SegmentView> segments)
+  static OpenLane gpu(
+      Stage.Context context, Placement placement, BatchOptions batches, List<SegmentView> segments)
       throws IOException, InterruptedException {
-    Gpu gpu = Gpu.open(placement);
+    Gpu gpu = Gpu.open(placement, batches);
     context.fragment().set("device", gpu.device());
     context.fragment().set("driver", gpu.driver());
     segments.forEach(gpu.executor()::opened);
