@@ -5,8 +5,8 @@
 // threads a query, shared memory for `capacity` keys and a query padded to whole chunks. Scores
 // the buffer in single precision and writes found; sets redo where the buffer ran over, or holds
 // fewer than k although there are rows without products.
+#include "block_bitonic.cuh"
 #include "exact_scan/rows.cuh"
-#include "exact_scan/sort.cuh"
 #include "vamana/exact_bound.h"
 
 namespace {
@@ -81,7 +81,7 @@ __device__ __forceinline__ void finish(const ExactScan& p) {
     }
   }
   __syncthreads();
-  sort_keys(keys, pad_keys(keys, count));
+  sort_slots(keys, pad_keys(keys, count));
   for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
     found[i] = i < count ? keys[i] : kNoKey;
   }
@@ -114,7 +114,7 @@ extern "C" __global__ void exact_narrow(const __grid_constant__ ExactScan p) {
     kept = 0;
   }
   __syncthreads();
-  sort_keys(keys, pad_keys(keys, count));
+  sort_slots(keys, pad_keys(keys, count));
   const uint32_t limit_rank = static_cast<uint32_t>(keys[p.k - 1] >> 32);
   const uint32_t limit = exact_floats(p.format) ? float_bits(unsortable(~limit_rank))
                                                 : ~limit_rank ^ 0x80000000u;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sort.cuh"
+#include "block_bitonic.cuh"
 #include "vamana/exact_scan.h"
 
 namespace vamana {
@@ -37,7 +37,7 @@ __device__ __forceinline__ void offer(Nearest& nearest, uint64_t key) {
 __device__ inline void settle(Nearest& nearest, uint32_t k) {
   const uint32_t count = nearest.count;
   const uint32_t slots = pad_keys(nearest.keys, count);
-  sort_keys(nearest.keys, slots);
+  sort_slots(nearest.keys, slots);
   if (threadIdx.x == 0) {
     nearest.count = min(count, k);
     if (count >= k) {

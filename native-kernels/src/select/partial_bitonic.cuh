@@ -5,30 +5,11 @@
 
 #include <cstdint>
 
-#include "select/block_sort.cuh"
+#include "block_bitonic.cuh"
 #include "select/rows.cuh"
 
 namespace vamana {
 namespace select {
-
-// The strides of runs that end up ascending, over size elements of shared memory.
-__device__ __forceinline__ void merge_shared(Pair* list, uint32_t size, uint32_t run) {
-  for (uint32_t stride = run / 2; stride > 0; stride /= 2) {
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < size / 2; i += blockDim.x) {
-      const uint32_t low = (i & ~(stride - 1)) << 1 | (i & (stride - 1));
-      exchange_if((list[low] > list[low + stride]) == ((low & run) == 0 || run == size), &list[low],
-                  &list[low + stride]);
-    }
-  }
-  __syncthreads();
-}
-
-__device__ __forceinline__ void sort_shared(Pair* list, uint32_t size) {
-  for (uint32_t run = 2; run <= size; run *= 2) {
-    merge_shared(list, size, run);
-  }
-}
 
 __device__ __forceinline__ void load_segment(const Row& row, uint32_t base, uint32_t size,
                                              Pair* list) {
@@ -43,16 +24,17 @@ __device__ __forceinline__ void partial_bitonic_row(const Select& p, uint32_t se
   const Row row = whole_row(p, blockIdx.x);
   Pair* next = list + segment;
   load_segment(row, 0, segment, list);
-  sort_shared(list, segment);
+  sort_slots(list, segment);
   for (uint32_t base = segment; base < row.end; base += segment) {
     load_segment(row, base, segment, next);
-    sort_shared(next, segment);
+    sort_slots(next, segment);
     for (uint32_t i = threadIdx.x; i < segment; i += blockDim.x) {
       const Pair other = next[segment - 1 - i];
       list[i] = other < list[i] ? other : list[i];
     }
-    merge_shared(list, segment, segment);
+    merge_runs(list, segment, segment);
   }
+  __syncthreads();
   for (uint32_t i = threadIdx.x; i < p.k; i += blockDim.x) {
     put_result(p, blockIdx.x, i, list[i]);
   }

@@ -8,8 +8,8 @@ import dev.vamana.cuda.kernel.Tuning;
  * @param maxBatch most items of a launch, 1 to {@value #MAX_BATCH}
  * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
  * @param depth launches in flight at most, 1 to {@value #MAX_DEPTH}
- * @param overlap items that have to be queued for a launch beside others in flight, 0 to {@value
- *     #MAX_BATCH}; 0 for one for each multiprocessor, and at least 64
+ * @param overlap items that have to be queued for a launch beside others in flight, 1 to {@value
+ *     #MAX_BATCH}
  * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
  * @param acceptBytes device memory for bitsets of accepted ordinals, at least 4 KiB
  * @param tuning choices about kernels
@@ -27,15 +27,18 @@ public record BatchOptions(
   public static final int MAX_DEPTH = 16;
   public static final long MIN_STAGING = 8L << 20;
 
-  /** 16,384 items, no linger, 4 launches in flight, 64 MiB pinned, 64 MiB for bitsets. */
+  /**
+   * 16,384 items, no linger, 4 launches in flight, 32 queued items for one beside others, 64 MiB
+   * pinned, 64 MiB for bitsets.
+   */
   public static final BatchOptions DEFAULT =
-      new BatchOptions(16_384, 0, 4, 0, 64L << 20, 64L << 20, Tuning.DEFAULT);
+      new BatchOptions(16_384, 0, 4, 32, 64L << 20, 64L << 20, Tuning.DEFAULT);
 
   public BatchOptions {
     check("maxBatch", maxBatch, 1, MAX_BATCH);
     check("lingerNanos", lingerNanos, 0, Long.MAX_VALUE);
     check("depth", depth, 1, MAX_DEPTH);
-    check("overlap", overlap, 0, MAX_BATCH);
+    check("overlap", overlap, 1, MAX_BATCH);
     check("stagingBytes", stagingBytes, MIN_STAGING, 1L << 30);
     check("acceptBytes", acceptBytes, 4096, Long.MAX_VALUE);
   }

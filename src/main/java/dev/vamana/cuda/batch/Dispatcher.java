@@ -25,7 +25,6 @@ import java.util.function.Consumer;
  */
 final class Dispatcher implements Runnable {
 
-  private static final int MIN_OVERLAP = 64;
   private static final int MAX_FAILURES_IN_A_ROW = 8;
   private static final long SPIN_NANOS = 200_000;
   private static final long NAP_NANOS = 20_000;
@@ -63,8 +62,7 @@ final class Dispatcher implements Runnable {
    *
    * @param depth launches in flight at most
    * @param maxBatch most items of a launch
-   * @param overlap items that have to be queued for a launch beside others; 0 for as many as fill
-   *     the device
+   * @param overlap items that have to be queued for a launch beside others
    * @param lingerNanos how long an idle device waits for more
    * @param onLost called once, by the dispatcher's thread as its last act, if the context is lost
    */
@@ -81,7 +79,7 @@ final class Dispatcher implements Runnable {
     this.driver = driver;
     this.maxBatch = maxBatch;
     this.lingerNanos = lingerNanos;
-    this.overlap = overlap > 0 ? overlap : Math.max(MIN_OVERLAP, driver.device().multiprocessors());
+    this.overlap = overlap;
     this.statistics = statistics;
     this.onLost = onLost;
     Kernels kernels = new Kernels(driver, tuning);

@@ -13,9 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Brings rows through the lanes. Several threads fill the buffers, a few rows each at a time, and
- * go on with the next buffer without waiting for each other; the calling thread helps them, and
- * hands a buffer to the device as soon as it is full, in order. So reading, copying and what the
- * device does with the rows go on at the same time, and threads are woken once.
+ * go on with the next buffer without waiting for each other; the calling thread hands a buffer to
+ * the device as soon as it is full, in order, and helps to fill them if there are few others. So
+ * reading, copying and what the device does with the rows go on at the same time, and threads are
+ * woken once.
  *
  * <p>For one run, by the thread that has the lanes.
  */
@@ -29,6 +30,12 @@ final class RowFeed {
    * under way then, so the device does not run dry.
    */
   private static final int UNDER_WAY = Lanes.COUNT / 2;
+
+  /**
+   * So many others fill buffers faster than the device empties them if the calling thread has only
+   * to send: a full buffer does not wait until it has filled a piece.
+   */
+  private static final int ENOUGH_HELPERS = 4;
 
   private static final int SPINS = 200;
   private static final int STEPS_PER_CHECK = 64;
@@ -44,6 +51,7 @@ final class RowFeed {
   private final int buffers;
   private final int pieces;
   private final AtomicInteger nextPiece = new AtomicInteger();
+  private final AtomicInteger helpers = new AtomicInteger();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final Lanes.Lane[] open = new Lanes.Lane[Lanes.COUNT];
   // rows of each open buffer that are not filled in yet
@@ -111,6 +119,9 @@ final class RowFeed {
 
   private void work() throws IOException {
     try {
+      if (owns() == false) {
+        helpers.incrementAndGet();
+      }
       fillPieces();
       for (int step = 0; owns() && sent < buffers && failed.get() == false; step++) {
         if (advance(true) == false) {
@@ -133,7 +144,9 @@ final class RowFeed {
     RowSource.Reader reader = null;
     float[] scratch = null;
     int piece;
-    while (failed.get() == false && (piece = nextPiece.getAndIncrement()) < pieces) {
+    while (failed.get() == false
+        && (owns() == false || helpers.get() < ENOUGH_HELPERS)
+        && (piece = nextPiece.getAndIncrement()) < pieces) {
       abort.check();
       if (reader == null) {
         reader = source.open();

@@ -53,8 +53,8 @@ final class ConcurrentStage implements Stage {
 
   private static final long LINGER_MICROS = 60;
 
-  /** Queued items that start a launch beside others; 0 for as many as fill the device. */
-  private static final int[] OVERLAPS = {0, 8, 32};
+  /** Queued items that start a launch beside others, to be compared with the default. */
+  private static final int[] OTHER_OVERLAPS = {8, 132};
 
   private final String setName;
 
@@ -100,9 +100,10 @@ final class ConcurrentStage implements Stage {
             || lane.placement() == Placement.EXACT
             || lane.placement() == Placement.IN_MEMORY
             || lane.placement() == Placement.MAPPED_GRAPH) {
-          for (int overlap : OVERLAPS) {
-            if (overlap == 0 || lane.placement() != null) {
-              measure(context, set, index, lane, views, overlap);
+          measure(context, set, index, lane, views, BatchOptions.DEFAULT);
+          if (lane.placement() != null) {
+            for (int overlap : OTHER_OVERLAPS) {
+              measure(context, set, index, lane, views, BatchOptions.DEFAULT.withOverlap(overlap));
             }
           }
         }
@@ -116,12 +117,13 @@ final class ConcurrentStage implements Stage {
       SetIndex index,
       Lane lane,
       List<SegmentView> views,
-      int overlap)
+      BatchOptions batches)
       throws IOException, InterruptedException {
     WalkParameters walk =
         lane.quantized() ? WalkParameters.quantized(BEAM, BEAM) : WalkParameters.exact(BEAM);
     VamanaSearchStrategy strategy = new VamanaSearchStrategy(walk);
-    BatchOptions batches = BatchOptions.DEFAULT.withOverlap(overlap);
+    boolean usual = batches.equals(BatchOptions.DEFAULT);
+    String suffix = usual ? "" : ", overlap " + batches.overlap();
     try (OpenLane open = lane.open(context, batches, views);
         ExecutorRegistry.Installation installation = ExecutorRegistry.install(open::executor);
         ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS);
@@ -133,7 +135,7 @@ final class ConcurrentStage implements Stage {
       List<Way> ways = new ArrayList<>();
       ways.add(new Way(ONE_BY_ONE, 0, query -> search(alone, query, strategy)));
       ways.add(new Way(TASKS, 0, query -> search(parallel, query, strategy)));
-      if (open.gpu() != null && overlap == 0) {
+      if (open.gpu() != null && usual) {
         ways.add(
             new Way(
                 String.format(Locale.ROOT, "%s, linger %d us", ONE_BY_ONE, LINGER_MICROS),
@@ -162,14 +164,14 @@ final class ConcurrentStage implements Stage {
           open.gpu().linger(TimeUnit.MICROSECONDS.toNanos(way.lingerMicros()));
         }
         for (int threads : THREADS) {
-          measure(context, set, lane, open.gpu(), way, overlap, threads);
+          measure(context, set, lane, open.gpu(), way, suffix, threads);
         }
       }
     }
   }
 
   private static void measure(
-      Context context, SuiteSet set, Lane lane, Gpu gpu, Way way, int overlap, int threads)
+      Context context, SuiteSet set, Lane lane, Gpu gpu, Way way, String suffix, int threads)
       throws IOException, InterruptedException {
     // twice, since the first round finds code that is not compiled yet
     ask(set, way.asker(), threads, context.options().seconds());
@@ -180,7 +182,7 @@ final class ConcurrentStage implements Stage {
     row.put("n", set.vectors().base().size());
     row.put("segments", SEGMENTS);
     row.put("placement", lane.name());
-    row.put("variant", way.name() + (overlap > 0 ? ", overlap " + overlap : ""));
+    row.put("variant", way.name() + suffix);
     row.put("callers", threads);
     row.put("beam", BEAM);
     row.put("recall_at_10", Samples.round(asked.recall, 5));

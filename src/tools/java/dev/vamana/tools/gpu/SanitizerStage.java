@@ -45,7 +45,7 @@ record SanitizerStage(List<String> classes) implements Stage {
       long start = System.nanoTime();
       Verdict verdict = verdict(context, tool);
       Map<String, Object> row = new LinkedHashMap<>();
-      row.put("id", "compute-sanitizer#" + tool);
+      row.put("id", "compute-sanitizer " + tool);
       row.put("status", verdict.status());
       row.put("seconds", Samples.round((System.nanoTime() - start) * 1e-9, 2));
       row.put("message", verdict.message());
