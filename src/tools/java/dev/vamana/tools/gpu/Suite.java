@@ -15,6 +15,22 @@ import java.util.concurrent.Executors;
 /** Runs one stage of the suite in this process. */
 public final class Suite {
 
+  private static final List<String> CORRECTNESS =
+      List.of(
+          "dev.vamana.cuda.WalkParityTests",
+          "dev.vamana.cuda.RealSetParityTests",
+          "dev.vamana.cuda.select.SelectionTests",
+          "dev.vamana.cuda.exact.ExactScansTests",
+          "dev.vamana.cuda.ExactPlanTests",
+          "dev.vamana.cuda.StreamedPlanTests",
+          "dev.vamana.cuda.ExactPlanFaultTests",
+          "dev.vamana.cuda.TrainingParityTests",
+          "dev.vamana.tools.groundtruth.GroundTruthToolTests",
+          "dev.vamana.codec.DeviceConformanceTests");
+
+  /** Walks are compared by one thread, so parts side by side take less time. */
+  private static final int CORRECTNESS_PARTS = 4;
+
   private Suite() {}
 
   /** Arguments are those of {@link SuiteOptions#parse}; exits with status 2 if they are wrong. */
@@ -78,20 +94,10 @@ public final class Suite {
       stages.put("profile-" + set, new ProfileStage(set));
       stages.put("exact-" + set, new ExactStage(set));
     }
-    stages.put(
-        "correctness",
-        new TestStage(
-            List.of(
-                "dev.vamana.cuda.WalkParityTests",
-                "dev.vamana.cuda.RealSetParityTests",
-                "dev.vamana.cuda.select.SelectionTests",
-                "dev.vamana.cuda.exact.ExactScansTests",
-                "dev.vamana.cuda.ExactPlanTests",
-                "dev.vamana.cuda.StreamedPlanTests",
-                "dev.vamana.cuda.ExactPlanFaultTests",
-                "dev.vamana.cuda.TrainingParityTests",
-                "dev.vamana.tools.groundtruth.GroundTruthToolTests",
-                "dev.vamana.codec.DeviceConformanceTests")));
+    stages.put("correctness", new TestStage(CORRECTNESS));
+    for (int part = 0; part < CORRECTNESS_PARTS; part++) {
+      stages.put("correctness-" + part, new TestStage(CORRECTNESS, part, CORRECTNESS_PARTS));
+    }
     stages.put("lifecycle", new TestStage(List.of("dev.vamana.cuda.DeviceLifecycleTests")));
     stages.put(
         "faults",

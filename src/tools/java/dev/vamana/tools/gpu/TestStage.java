@@ -7,6 +7,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.runner.Description;
 import org.junit.runner.JUnitCore;
+import org.junit.runner.Request;
+import org.junit.runner.Runner;
+import org.junit.runner.manipulation.Filter;
+import org.junit.runner.manipulation.NoTestsRemainException;
 import org.junit.runner.notification.Failure;
 import org.junit.runner.notification.RunListener;
 
@@ -14,8 +18,14 @@ import org.junit.runner.notification.RunListener;
  * Runs tests that need a device, and records each by name.
  *
  * @param classes names of test classes, which come with the suite
+ * @param part which of the parts that the tests are dealt out to by their methods' names, from 0
+ * @param parts how many there are; processes may run them side by side
  */
-record TestStage(List<String> classes) implements Stage {
+record TestStage(List<String> classes, int part, int parts) implements Stage {
+
+  TestStage(List<String> classes) {
+    this(classes, 0, 1);
+  }
 
   @Override
   public void run(Context context) throws IOException {
@@ -24,7 +34,11 @@ record TestStage(List<String> classes) implements Stage {
     junit.addListener(new Recorder(context, totals));
     for (String name : classes) {
       try {
-        junit.run(Class.forName(name));
+        Runner runner = Request.aClass(Class.forName(name)).getRunner();
+        new Part().apply(runner);
+        junit.run(runner);
+      } catch (NoTestsRemainException e) {
+        context.say("%s has none of part %d", name, part);
       } catch (ClassNotFoundException e) {
         record(context, totals, name, "failed", 0, e.toString());
       }
@@ -56,6 +70,27 @@ record TestStage(List<String> classes) implements Stage {
         "%-8s %6.1f s  %s%s", status, seconds, id, message == null ? "" : "\n    " + message);
   }
 
+  private static String id(Description description) {
+    String method = description.getMethodName();
+    return method == null
+        ? description.getClassName()
+        : description.getClassName() + "#" + method.replaceFirst(" .*", "");
+  }
+
+  /** The tests of this part. */
+  private final class Part extends Filter {
+    @Override
+    public boolean shouldRun(Description description) {
+      String method = id(description).replaceFirst(".*#", "");
+      return description.isTest() == false || Math.floorMod(method.hashCode(), parts) == part;
+    }
+
+    @Override
+    public String describe() {
+      return "part " + part + " of " + parts;
+    }
+  }
+
   /** Writes each test down when it ends. */
   private static final class Recorder extends RunListener {
     private final Context context;
@@ -67,13 +102,6 @@ record TestStage(List<String> classes) implements Stage {
     Recorder(Context context, Map<String, Integer> totals) {
       this.context = context;
       this.totals = totals;
-    }
-
-    private static String id(Description description) {
-      String method = description.getMethodName();
-      return method == null
-          ? description.getClassName()
-          : description.getClassName() + "#" + method.replaceFirst(" .*", "");
     }
 
     @Override
