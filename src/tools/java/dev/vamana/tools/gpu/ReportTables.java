@@ -57,8 +57,10 @@ public final class ReportTables {
     appendEarlier(text);
     appendCorrectness(text);
     for (String set : sets()) {
-      appendSet(text, set);
-      plot(set).ifPresent(plot -> files.put("gpu-" + set + ".svg", plot.toSvg()));
+      Optional<LinePlot> plot = plot(set);
+      String file = "gpu-" + set + ".svg";
+      appendSet(text, set, plot.isPresent() ? " [Plot](" + file + ")." : "");
+      plot.ifPresent(drawn -> files.put(file, drawn.toSvg()));
     }
     for (String section : ReportStage.SECTIONS) {
       if (section.equals(SelectStage.SECTION)) {
@@ -136,13 +138,13 @@ public final class ReportTables {
     return method.equals("vamana-gpu") ? placement : method;
   }
 
-  private void appendSet(StringBuilder text, String set) {
+  private void appendSet(StringBuilder text, String set, String plot) {
     Map<String, Object> any =
         rows.stream().filter(row -> row.get("set").equals(set)).findFirst().orElseThrow();
     text.append(
         format(
-            "\n## %s\n\n%,d vectors of dimension %d. [Plot](gpu-%s.svg).\n",
-            set, number(any, "n"), number(any, "dims"), set));
+            "\n## %s\n\n%,d vectors of dimension %d.%s\n",
+            set, number(any, "n"), number(any, "dims"), plot));
     for (double target : BeamSweep.TARGETS) {
       text.append(
           format(

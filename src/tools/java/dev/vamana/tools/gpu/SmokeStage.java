@@ -12,8 +12,11 @@ import java.util.List;
 /** Opens the device and compares a few searches of each placement with the CPU's; takes seconds. */
 final class SmokeStage implements Stage {
 
-  private static final int SIZE = 20_000;
+  /** Enough for codes, without which three placements do not apply. */
+  private static final int SIZE = 30_000;
+
   private static final int BEAM = 24;
+  private static final String FAILED = "failed: ";
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
@@ -27,6 +30,9 @@ final class SmokeStage implements Stage {
       }
     }
     summary.forEach(line -> context.say("%s", line));
+    if (summary.stream().anyMatch(line -> line.contains(FAILED))) {
+      throw new IllegalStateException("not every placement works");
+    }
   }
 
   private static String trial(Context context, SuiteSet set, SetIndex index, Lane lane)
@@ -65,7 +71,7 @@ final class SmokeStage implements Stage {
     } catch (RuntimeException e) {
       // the other placements are tried all the same
       context.say("%s: %s", lane.name(), e);
-      return "failed: " + e;
+      return FAILED + e;
     }
   }
 }
