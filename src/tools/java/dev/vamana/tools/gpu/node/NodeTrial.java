@@ -36,7 +36,9 @@ public final class NodeTrial {
   private static final String ELASTICSEARCH = "9.5.3";
   private static final String STOCK = "es-hnsw";
   private static final String PLAIN = "es-lucene-hnsw";
-  private static final String FLOOR = "es-floor";
+
+  /** The index of few vectors, whose requests are what a search costs beside searching. */
+  public static final String FLOOR = "es-floor";
 
   private final Plan plan;
   private final Findings findings;
