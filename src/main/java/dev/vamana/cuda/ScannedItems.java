@@ -56,7 +56,7 @@ final class ScannedItems {
           choice.plan() == Plan.GATHER,
           Math.min(first.k(), first.segment().size()),
           items.stream().map(WorkItem::query).toList(),
-          choice.nanos());
+          choice.work());
     }
 
     /** Whether nobody wants any of them; asks those that were wanted last. */

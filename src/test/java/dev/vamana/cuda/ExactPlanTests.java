@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostForm;
@@ -14,6 +15,11 @@ import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.lucene.document.IntField;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.LeafReaderContext;
@@ -29,6 +35,7 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.ScoreMode;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
+import org.apache.lucene.util.NamedThreadFactory;
 
 /** Which plan answers, and that exact ones find what a scan of the CPU finds. */
 public class ExactPlanTests extends PlanTestCase {
@@ -332,5 +339,57 @@ public class ExactPlanTests extends PlanTestCase {
       assertEquals(80, statistics.counter("items_by_placement", "exact"));
       assertEquals(80, statistics.counter("items", "requested"));
     }
+  }
+
+  /** What waits was predicted with its own wait; others wait for its work alone. */
+  public void testWaitsAreNotAddedUp() throws Exception {
+    int calls = 24;
+    BlockedKernels blocked = blocked();
+    ExecutorService pool = Executors.newFixedThreadPool(calls, new NamedThreadFactory("search"));
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor =
+            GpuExecutor.open(
+                options(PlanMode.AUTO, costs(5000, 5000, 1e9, 1e9)),
+                () -> new SimulatedDriver(blocked, DEVICE_BYTES, true),
+                everything(Placement.EXACT, true),
+                new QuietListener())) {
+      SegmentView view = index.views().get(0);
+      List<WorkItem> items = new ArrayList<>();
+      List<Future<List<WorkResult>>> found = new ArrayList<>();
+      try {
+        for (int i = 0; i < calls; i++) {
+          // filters of their own, so that none can be searched together with another
+          List<WorkItem> call = List.of(item(index, view, 5, some(600, 300)));
+          items.addAll(call);
+          found.add(pool.submit(() -> executor.search(call)));
+          blocked.awaitStart();
+          int queued = i;
+          await(
+              () ->
+                  executor.statistics().counter("now", "scans_waiting") == queued
+                      || onCpu(executor, "planned") > 0);
+        }
+      } finally {
+        blocked.letGo();
+      }
+      List<WorkResult> results = new ArrayList<>();
+      for (Future<List<WorkResult>> each : found) {
+        results.addAll(each.get(60, TimeUnit.SECONDS));
+      }
+      assertSame(scanned(items), results, 0.9);
+      assertEquals(0, onCpu(executor, "planned"));
+      assertEquals(calls, items(executor, "scan") + items(executor, "gather"));
+    } finally {
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+    }
+  }
+
+  private static void await(BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (condition.getAsBoolean() == false && System.nanoTime() < end) {
+      Thread.sleep(1);
+    }
+    assertTrue(condition.getAsBoolean());
   }
 }

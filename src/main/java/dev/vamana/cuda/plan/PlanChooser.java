@@ -78,6 +78,6 @@ public final class PlanChooser {
   }
 
   private Choice of(Plan plan, Task task, double wait) {
-    return new Choice(plan, wait + costs.nanos(plan, task));
+    return new Choice(plan, wait, costs.nanos(plan, task));
   }
 }

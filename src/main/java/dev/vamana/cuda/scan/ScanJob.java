@@ -17,7 +17,7 @@ import org.apache.lucene.util.Bits;
  * @param gather whether only the accepted vectors are read, by ordinal
  * @param k most hits of a query, 1 to {@value ScanLane#MAX_K}
  * @param queries vectors of the segment's encoding and dimension
- * @param nanos how long this is predicted to take
+ * @param nanos how long this is predicted to take, without waiting for others
  */
 public record ScanJob(
     HeldSegment segment,
