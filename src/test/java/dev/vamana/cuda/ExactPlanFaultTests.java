@@ -223,11 +223,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
         futures.add(busy.search(items));
         busy.blocked.awaitStart();
       }
-      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-      while (busy.executor.statistics().counter("now", "scans_waiting") < 3
-          && System.nanoTime() < end) {
-        Thread.sleep(1);
-      }
+      await(() -> busy.executor.statistics().counter("now", "scans_waiting") >= 3);
       busy.blocked.letGo();
       for (int i = 0; i < 4; i++) {
         assertSame(scanned(asked.get(i)), futures.get(i).get(30, TimeUnit.SECONDS), 0.9);

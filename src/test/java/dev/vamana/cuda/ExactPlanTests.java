@@ -19,7 +19,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.apache.lucene.document.IntField;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.LeafReaderContext;
@@ -383,13 +382,5 @@ public class ExactPlanTests extends PlanTestCase {
       pool.shutdown();
       assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
     }
-  }
-
-  private static void await(BooleanSupplier condition) throws InterruptedException {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-    while (condition.getAsBoolean() == false && System.nanoTime() < end) {
-      Thread.sleep(1);
-    }
-    assertTrue(condition.getAsBoolean());
   }
 }

@@ -168,11 +168,7 @@ public class StreamedPlanTests extends PlanTestCase {
                 new QuietListener())) {
       SegmentView view = index.views().get(0);
       executor.opened(view);
-      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-      while (executor.presence(view).state() != DevicePresence.State.RESIDENT
-          && System.nanoTime() < end) {
-        Thread.sleep(1);
-      }
+      await(() -> executor.presence(view).state() == DevicePresence.State.RESIDENT);
       for (int batch : new int[] {1, 100}) {
         List<WorkItem> items = new ArrayList<>();
         for (int i = 0; i < batch; i++) {
