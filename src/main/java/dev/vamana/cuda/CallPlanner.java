@@ -59,17 +59,21 @@ final class CallPlanner {
     this.sizes = new BatchSizes(batch, threads, load);
   }
 
-  /** What becomes of an item; if it is the CPU's, that is counted. */
-  Decision plan(WorkItem item) throws IOException {
+  /**
+   * What becomes of an item; if it is the CPU's, that is counted.
+   *
+   * @param wanted false for an item that is left alone unless the device has its segment
+   */
+  Decision plan(WorkItem item, boolean wanted) throws IOException {
     if (last == null || last.alike(item) == false) {
       last = new Kind(item);
       lastDecision = decisions.get(last);
       if (lastDecision == null) {
-        lastDecision = decide(item);
+        lastDecision = decide(item, wanted);
         decisions.put(last, lastDecision);
       }
     }
-    if (lastDecision.reason() != null) {
+    if (lastDecision.reason() != null && wanted) {
       counters.fallback(lastDecision.reason(), 1, lastDecision.detail());
     }
     return lastDecision;
@@ -101,7 +105,7 @@ final class CallPlanner {
     }
   }
 
-  private Decision decide(WorkItem item) throws IOException {
+  private Decision decide(WorkItem item, boolean wanted) throws IOException {
     SegmentView view = item.segment();
     int batch = sizes.together(item);
     double rounds = sizes.cpuRounds(batch);
@@ -121,7 +125,13 @@ final class CallPlanner {
         return cpu(task, FallbackReason.SCAN, view.name());
       }
     }
-    HeldSegment segment = hold(item, scans == false);
+    HeldSegment segment = hold(item, wanted && scans == false);
+    if (segment == null && wanted == false) {
+      return cpu(
+          Tasks.of(item, Task.Rows.NONE, batch, null, rounds),
+          FallbackReason.NOT_RESIDENT,
+          view.name());
+    }
     return segment == null
         ? decideAbsent(item, batch, rounds)
         : decide(item, segment, batch, rounds);

@@ -42,6 +42,7 @@ final class DeviceCall {
   private final Counters counters;
   private final CpuExecutor cpu;
   private final List<WorkItem> batch;
+  private final int wanted;
   private final ItemPlan[] plans;
   private final WorkResult[] results;
   private final boolean[] cancelled;
@@ -57,7 +58,9 @@ final class DeviceCall {
       Counters counters,
       PlanLoad load,
       CpuExecutor cpu,
-      List<WorkItem> batch) {
+      List<WorkItem> batch,
+      int wanted) {
+    this.wanted = wanted;
     this.device = session.device;
     this.planner = planner;
     this.counters = counters;
@@ -92,9 +95,9 @@ final class DeviceCall {
       while (submitted.isEmpty() == false) {
         finishOldest();
       }
-      fetched.finish(results).forEach(forCpu::add);
+      fetched.finish(results).forEach(this::leave);
       times.walked();
-      scanned.finish(results).forEach(forCpu::add);
+      scanned.finish(results).forEach(this::leave);
       answerOnCpu();
       return Arrays.asList(results);
     } finally {
@@ -123,7 +126,10 @@ final class DeviceCall {
         results[i] = nothing();
         continue;
       }
-      Decision decision = planner.plan(item);
+      Decision decision = planner.plan(item, i < wanted);
+      if (decision.reason() != null && i >= wanted) {
+        continue;
+      }
       times.planned(decision);
       plans[i] = decision.walk();
       if (plans[i] == null) {
@@ -176,10 +182,17 @@ final class DeviceCall {
           counters.fallback(Counters.reason(refusal), to - from, refusal.getMessage());
         }
         for (int i = from; i < to; i++) {
-          forCpu.add(items[i]);
+          leave(items[i]);
         }
         from = to;
       }
+    }
+  }
+
+  /** Leaves an item to the CPU, or to its own call. */
+  private void leave(int index) {
+    if (index < wanted) {
+      forCpu.add(index);
     }
   }
 
@@ -218,7 +231,7 @@ final class DeviceCall {
       counters.fallback(
           Counters.reason(chunk.failure()), chunk.count(), chunk.failure().getMessage());
       for (int i = 0; i < chunk.count(); i++) {
-        forCpu.add(chunk.item(i));
+        leave(chunk.item(i));
       }
       chunk.freeMemory();
       return;
@@ -232,28 +245,39 @@ final class DeviceCall {
 
   /** Returns false if all items of the chunk were cancelled before the device had ended. */
   private boolean await(Chunk chunk) {
-    if (chunk.done() == false && device.beginSpin()) {
-      long start = System.nanoTime();
-      for (int step = 0;
-          chunk.done() == false
-              && chunk.segmentClosed() == false
-              && System.nanoTime() - start < SPIN_NANOS;
-          step++) {
-        Spin.once(step);
-      }
-      device.endSpin();
+    device.beginWait();
+    try {
+      spin(chunk);
+      return park(chunk);
+    } finally {
+      device.endWait();
     }
+  }
+
+  private void spin(Chunk chunk) {
+    long start = System.nanoTime();
+    for (int step = 0;
+        chunk.done() == false
+            && chunk.segmentClosed() == false
+            && device.maySpin()
+            && System.nanoTime() - start < SPIN_NANOS;
+        step++) {
+      Spin.once(step);
+    }
+  }
+
+  private boolean park(Chunk chunk) {
     boolean interrupted = false;
-    boolean wanted = true;
-    while (chunk.done() == false && chunk.segmentClosed() == false && wanted) {
+    boolean asked = true;
+    while (chunk.done() == false && chunk.segmentClosed() == false && asked) {
       LockSupport.parkNanos(chunk, POLL_NANOS);
       interrupted |= Thread.interrupted();
-      wanted = chunk.done() || askCancelled(chunk) < chunk.count();
+      asked = chunk.done() || askCancelled(chunk) < chunk.count();
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    return wanted || chunk.done();
+    return asked || chunk.done();
   }
 
   /** How many items of the chunk are cancelled. */
@@ -303,7 +327,7 @@ final class DeviceCall {
           found.corrupt() ? FallbackReason.CORRUPT : FallbackReason.OVERFLOW,
           1,
           item.segment().name());
-      forCpu.add(index);
+      leave(index);
       return false;
     }
     WorkResult result =

@@ -14,6 +14,7 @@ import java.util.Objects;
  * @param placement of segments that are uploaded from now on; null to choose for each
  * @param maxBatch most items of a launch, 1 to {@value BatchOptions#MAX_BATCH}
  * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
+ * @param segmentsAhead whether segments that a query will ask for are sent along with the first
  * @param waitForUpload whether items wait for a segment on its way to the device
  * @param plan whether a plan is pinned
  */
@@ -23,6 +24,7 @@ public record DynamicOptions(
     Placement placement,
     int maxBatch,
     long lingerNanos,
+    boolean segmentsAhead,
     boolean waitForUpload,
     PlanMode plan) {
 

@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.ahead.Ahead;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.plan.PlanMode;
@@ -12,7 +13,10 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -31,6 +35,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final SessionKeeper keeper;
   private final GpuQuantizer quantizer;
   private final PlanLoad load = new PlanLoad();
+  private final Ahead ahead;
 
   private GpuExecutor(GpuOptions options, Counters counters, SessionKeeper keeper) {
     this.options = options;
@@ -38,6 +43,7 @@ public final class GpuExecutor implements SearchExecutor {
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
     this.quantizer = new GpuQuantizer(keeper, counters.training);
+    this.ahead = new Ahead(options.batches().segmentsAhead());
   }
 
   /**
@@ -64,16 +70,29 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
-    counters.requested.add(batch.size());
+    return batch.size() == 1
+        ? List.of(ahead.search(batch.get(0), items -> search(items, 1)))
+        : search(batch, batch.size());
+  }
+
+  /** Answers the first items, and those of the others that the device has. */
+  private List<WorkResult> search(List<WorkItem> batch, int wanted) throws IOException {
+    counters.requested.add(wanted);
     GpuSession session = keeper.enter();
     if (session == null) {
-      counters.fallback(FallbackReason.NO_DEVICE, batch.size(), String.valueOf(keeper.reason()));
-      return cpu.search(batch);
+      counters.fallback(FallbackReason.NO_DEVICE, wanted, String.valueOf(keeper.reason()));
+      List<WorkResult> results = new ArrayList<>(cpu.search(batch.subList(0, wanted)));
+      results.addAll(Collections.nCopies(batch.size() - wanted, null));
+      return results;
     }
     try {
       CallPlanner planner =
           new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
-      return new DeviceCall(session, planner, counters, load, cpu, batch).run();
+      List<WorkResult> results =
+          new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
+      counters.requested.add(
+          results.subList(wanted, results.size()).stream().filter(Objects::nonNull).count());
+      return results;
     } finally {
       session.exit();
     }
@@ -108,6 +127,7 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void closing(SegmentView segment) {
     if (segment.hasGraph()) {
+      ahead.closing(segment);
       keeper.forget(segment);
     }
   }
@@ -165,12 +185,14 @@ public final class GpuExecutor implements SearchExecutor {
   /** Works so from now on, after losses of the context too. Takes effect at once. */
   public void adjust(DynamicOptions options) {
     keeper.adjust(options);
+    ahead.enable(options.segmentsAhead());
   }
 
   /** What has been done so far. */
   public GpuStatistics statistics() {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
+    groups.put("segments_ahead", ahead.totals());
     GpuSession session = keeper.enter();
     if (session == null) {
       groups.put("residency", keeper.residencyCounters());

@@ -133,13 +133,21 @@ final class ScannedItems {
   /** Returns false if all items were cancelled before the device had ended. */
   private boolean await(Group group) {
     ScanTicket ticket = group.ticket;
-    if (ended(ticket) == false && device.beginSpin()) {
+    device.beginWait();
+    try {
       long start = System.nanoTime();
-      for (int step = 0; ended(ticket) == false && System.nanoTime() - start < SPIN_NANOS; step++) {
+      for (int step = 0;
+          ended(ticket) == false && device.maySpin() && System.nanoTime() - start < SPIN_NANOS;
+          step++) {
         Spin.once(step);
       }
-      device.endSpin();
+      return park(group, ticket);
+    } finally {
+      device.endWait();
     }
+  }
+
+  private static boolean park(Group group, ScanTicket ticket) {
     boolean interrupted = false;
     boolean wanted = true;
     while (ended(ticket) == false && wanted) {

@@ -63,7 +63,8 @@ final class CudaDevices implements GpuDevices {
             .withBatches(
                 GpuOptions.DEFAULT
                     .batches()
-                    .withBatches(settings.maxBatch(), settings.linger().nanos()))
+                    .withBatches(settings.maxBatch(), settings.linger().nanos())
+                    .withSegmentsAhead(settings.segmentsAhead()))
             .withWaitForUpload(settings.waitForUpload())
             .withPlan(settings.plan())
             .withHostMemory(account);
@@ -85,6 +86,7 @@ final class CudaDevices implements GpuDevices {
               settings.placement(),
               settings.maxBatch(),
               settings.linger().nanos(),
+              settings.segmentsAhead(),
               settings.waitForUpload(),
               settings.plan()));
     }

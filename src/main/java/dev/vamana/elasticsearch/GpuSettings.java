@@ -33,6 +33,8 @@ import org.elasticsearch.core.TimeValue;
  * @param placement how every segment is to be placed, or null to have it chosen for each
  * @param maxBatch most work items of one launch
  * @param linger how long an idle device waits for more queries before it starts the first
+ * @param segmentsAhead whether segments that a query will ask for are sent to the device along with
+ *     the first
  * @param waitForUpload whether queries wait for a segment on its way to the device instead of being
  *     answered by the CPU
  * @param plan whether queries are planned, or all answered in one way
@@ -45,6 +47,7 @@ record GpuSettings(
     Placement placement,
     int maxBatch,
     TimeValue linger,
+    boolean segmentsAhead,
     boolean waitForUpload,
     PlanMode plan) {
 
@@ -114,20 +117,13 @@ record GpuSettings(
           Property.NodeScope,
           Property.Dynamic);
 
+  /** Whether segments that a query will ask for are sent to the device along with the first. */
+  static final Setting<Boolean> SEGMENTS_AHEAD =
+      booleanSetting("vamana.gpu.batch.segments_ahead", true);
+
   /** Whether queries wait for a segment that is on its way to the device. */
   static final Setting<Boolean> WAIT_FOR_UPLOAD =
-      new Setting<>(
-          "vamana.gpu.wait_for_upload",
-          "false",
-          text ->
-              Boolean.valueOf(
-                  oneOf(
-                      "vamana.gpu.wait_for_upload",
-                      text,
-                      List.of("true", "false"),
-                      Function.identity())),
-          Property.NodeScope,
-          Property.Dynamic);
+      booleanSetting("vamana.gpu.wait_for_upload", false);
 
   /** Whether queries are planned, or all answered in one way. */
   static final Setting<PlanMode> PLAN =
@@ -148,6 +144,7 @@ record GpuSettings(
           PLACEMENT,
           BATCH_MAX_SIZE,
           BATCH_LINGER,
+          SEGMENTS_AHEAD,
           WAIT_FOR_UPLOAD,
           PLAN);
 
@@ -172,8 +169,19 @@ record GpuSettings(
                 Placement::settingName),
         BATCH_MAX_SIZE.get(settings),
         BATCH_LINGER.get(settings),
+        SEGMENTS_AHEAD.get(settings),
         WAIT_FOR_UPLOAD.get(settings),
         PLAN.get(settings));
+  }
+
+  /** Not Elasticsearch's own, whose errors do not name what is allowed. */
+  private static Setting<Boolean> booleanSetting(String key, boolean value) {
+    return new Setting<>(
+        key,
+        Boolean.toString(value),
+        text -> Boolean.valueOf(oneOf(key, text, List.of("true", "false"), Function.identity())),
+        Property.NodeScope,
+        Property.Dynamic);
   }
 
   private static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {

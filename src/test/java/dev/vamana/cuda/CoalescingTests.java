@@ -1,10 +1,12 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.ExecutorRegistry;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -89,25 +91,37 @@ public class CoalescingTests extends GpuTestCase {
     }
   }
 
-  /** Lucene's own queries, whose segments are searched by as many threads as there are. */
-  public void testLucenesQueries() throws Exception {
-    ExecutorService pool =
-        Executors.newFixedThreadPool(THREADS * SEGMENTS, new NamedThreadFactory("segments"));
+  private static void assertLuceneCoalesces(BatchOptions batches, Executor segments)
+      throws Exception {
     SimulatedDriver driver = busy();
     try (TestIndex index = index();
         ExecutorRegistry.Installation installation =
             ExecutorRegistry.install(
                 () ->
                     GpuExecutor.open(
-                        WALKS.withBatches(BATCHES),
+                        WALKS.withBatches(batches),
                         () -> driver,
                         everything(Placement.EXACT, true),
                         new QuietListener()))) {
-      IndexSearcher searcher = new IndexSearcher(index.reader, pool);
+      IndexSearcher searcher = new IndexSearcher(index.reader, segments);
       assertCoalesces(
           index,
           (GpuExecutor) installation.executor(),
           query -> searcher.search(new KnnFloatVectorQuery(FIELD, query, 10), 10));
+    }
+  }
+
+  /** Lucene's own queries, which search one segment after the other. */
+  public void testSegmentBySegment() throws Exception {
+    assertLuceneCoalesces(BATCHES.withSegmentsAhead(true), null);
+  }
+
+  /** Lucene's own queries, whose segments are searched by as many threads as there are. */
+  public void testSegmentsSideBySide() throws Exception {
+    ExecutorService pool =
+        Executors.newFixedThreadPool(THREADS * SEGMENTS, new NamedThreadFactory("segments"));
+    try {
+      assertLuceneCoalesces(BATCHES.withSegmentsAhead(random().nextBoolean()), pool);
     } finally {
       pool.shutdown();
       assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));

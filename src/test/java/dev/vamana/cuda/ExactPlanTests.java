@@ -230,6 +230,7 @@ public class ExactPlanTests extends PlanTestCase {
             BATCHES.maxBatch(),
             0,
             false,
+            false,
             plan));
   }
 

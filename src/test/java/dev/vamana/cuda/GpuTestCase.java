@@ -61,7 +61,8 @@ public abstract class GpuTestCase extends LuceneTestCase {
   static final String FIELD = "vector";
   static final long DEVICE_BYTES = 1L << 30;
   static final BatchOptions BATCHES =
-      new BatchOptions(512, 0, 3, 64, 8 << 20, 1 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
+      new BatchOptions(
+          512, 0, 3, 64, false, 8 << 20, 1 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
 
   /** Options of executors that are to walk. */
   static final GpuOptions WALKS = GpuOptions.DEFAULT.withPlan(PlanMode.GRAPH);

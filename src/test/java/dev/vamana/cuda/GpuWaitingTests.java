@@ -216,6 +216,7 @@ public class GpuWaitingTests extends GpuTestCase {
             null,
             4,
             TimeUnit.SECONDS.toNanos(2),
+            false,
             true,
             PlanMode.GRAPH));
     List<WorkItem> second = items(2, () -> false);

@@ -34,7 +34,8 @@ public class SteeringTests extends GpuTestCase {
   }
 
   private static DynamicOptions options(MemoryLimit limit, int maxBatch, boolean wait) {
-    return new DynamicOptions(limit, PAGES, Placement.EXACT, maxBatch, 0, wait, PlanMode.GRAPH);
+    return new DynamicOptions(
+        limit, PAGES, Placement.EXACT, maxBatch, 0, false, wait, PlanMode.GRAPH);
   }
 
   private static void await(SearchExecutor executor, SegmentView view, State state)
@@ -170,6 +171,7 @@ public class SteeringTests extends GpuTestCase {
                           Placement.EXACT,
                           i % 3 == 0 ? 1 : i * 7 % 900 + 1,
                           i % 2 * 100_000L,
+                          i % 5 > 1,
                           true,
                           PlanMode.GRAPH));
                   Thread.yield();

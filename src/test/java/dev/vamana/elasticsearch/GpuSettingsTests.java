@@ -31,6 +31,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertNull(settings.placement());
     assertEquals(16_384, settings.maxBatch());
     assertEquals(TimeValue.ZERO, settings.linger());
+    assertTrue(settings.segmentsAhead());
     assertFalse(settings.waitForUpload());
     assertEquals(PlanMode.AUTO, settings.plan());
   }
@@ -46,6 +47,7 @@ public class GpuSettingsTests extends LuceneTestCase {
                 .put("vamana.gpu.placement", "mapped-graph")
                 .put("vamana.gpu.batch.max_size", 7)
                 .put("vamana.gpu.batch.linger", "50micros")
+                .put("vamana.gpu.batch.segments_ahead", false)
                 .put("vamana.gpu.wait_for_upload", true)
                 .put("vamana.gpu.plan", "exact")
                 .build());
@@ -56,6 +58,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertEquals(Placement.MAPPED_GRAPH, settings.placement());
     assertEquals(7, settings.maxBatch());
     assertEquals(50_000, settings.linger().nanos());
+    assertFalse(settings.segmentsAhead());
     assertTrue(settings.waitForUpload());
     assertEquals(PlanMode.EXACT, settings.plan());
   }
@@ -106,6 +109,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertRejected("vamana.gpu.batch.max_size", "65537", "must be <= 65536");
     assertRejected("vamana.gpu.batch.linger", "-2ms", "vamana.gpu.batch.linger");
     assertRejected("vamana.gpu.batch.linger", "1s", "100ms");
+    assertRejected("vamana.gpu.batch.segments_ahead", "1", "[true, false]");
     assertRejected("vamana.gpu.wait_for_upload", "perhaps", "[true, false]");
     assertRejected("vamana.gpu.plan", "fastest", "[auto, exact, graph, cpu]");
   }

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 /** Pinned memory, streams and the dispatcher of one context. */
 public final class BatchDevice {
 
-  private static final int WAITERS_PER_SPINNER = 4;
+  private static final int PROCESSORS_PER_SPINNER = 4;
 
   private final StagingPool staging;
   private final DevicePool accepted;
@@ -21,9 +21,9 @@ public final class BatchDevice {
   private final Thread thread;
   private final BatchCounters statistics;
   private volatile int maxBatch;
-  private final AtomicInteger spinning = new AtomicInteger();
+  private final AtomicInteger waiting = new AtomicInteger();
   private final int maxSpinning =
-      Math.max(1, Runtime.getRuntime().availableProcessors() / WAITERS_PER_SPINNER);
+      Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
 
   private BatchDevice(
       StagingPool staging,
@@ -106,18 +106,22 @@ public final class BatchDevice {
     dispatcher.submit(chunk);
   }
 
-  /** Whether one more thread may spin while it waits; then {@link #endSpin} follows. */
-  public boolean beginSpin() {
-    if (spinning.incrementAndGet() <= maxSpinning) {
-      return true;
-    }
-    spinning.decrementAndGet();
-    return false;
+  /** A thread begins to wait; {@link #endWait} follows. */
+  public void beginWait() {
+    waiting.incrementAndGet();
   }
 
-  /** Ends what {@link #beginSpin} began. */
-  public void endSpin() {
-    spinning.decrementAndGet();
+  /**
+   * Whether threads may spin while they wait: so few do that there are processors to spare. With
+   * more of them, a thread that spins keeps others from what they could be doing.
+   */
+  public boolean maySpin() {
+    return waiting.get() <= maxSpinning;
+  }
+
+  /** Ends what {@link #beginWait} began. */
+  public void endWait() {
+    waiting.decrementAndGet();
   }
 
   /** What the device wrote for an item of a chunk that is done. */

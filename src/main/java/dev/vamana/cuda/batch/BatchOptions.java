@@ -10,6 +10,7 @@ import dev.vamana.cuda.kernel.Tuning;
  * @param depth launches in flight at most, 1 to {@value #MAX_DEPTH}
  * @param overlap items that have to be queued for a launch beside others in flight, 1 to {@value
  *     #MAX_BATCH}
+ * @param segmentsAhead whether segments that a query will ask for are sent along with the first
  * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
  * @param acceptBytes device memory for bitsets of accepted ordinals, at least 4 KiB
  * @param tuning choices about kernels
@@ -19,6 +20,7 @@ public record BatchOptions(
     long lingerNanos,
     int depth,
     int overlap,
+    boolean segmentsAhead,
     long stagingBytes,
     long acceptBytes,
     Tuning tuning) {
@@ -28,11 +30,11 @@ public record BatchOptions(
   public static final long MIN_STAGING = 8L << 20;
 
   /**
-   * 16,384 items, no linger, 4 launches in flight, 32 queued items for one beside others, 64 MiB
-   * pinned, 64 MiB for bitsets.
+   * 16,384 items, no linger, 4 launches in flight, 32 queued items for one beside others, segments
+   * ahead, 64 MiB pinned, 64 MiB for bitsets.
    */
   public static final BatchOptions DEFAULT =
-      new BatchOptions(16_384, 0, 4, 32, 64L << 20, 64L << 20, Tuning.DEFAULT);
+      new BatchOptions(16_384, 0, 4, 32, true, 64L << 20, 64L << 20, Tuning.DEFAULT);
 
   public BatchOptions {
     check("maxBatch", maxBatch, 1, MAX_BATCH);
@@ -53,18 +55,31 @@ public record BatchOptions(
   /** The same with other tuning. */
   public BatchOptions withTuning(Tuning newTuning) {
     return new BatchOptions(
-        maxBatch, lingerNanos, depth, overlap, stagingBytes, acceptBytes, newTuning);
+        maxBatch, lingerNanos, depth, overlap, segmentsAhead, stagingBytes, acceptBytes, newTuning);
   }
 
   /** The same with other batches. */
   public BatchOptions withBatches(int newMaxBatch, long newLingerNanos) {
     return new BatchOptions(
-        newMaxBatch, newLingerNanos, depth, overlap, stagingBytes, acceptBytes, tuning);
+        newMaxBatch,
+        newLingerNanos,
+        depth,
+        overlap,
+        segmentsAhead,
+        stagingBytes,
+        acceptBytes,
+        tuning);
   }
 
   /** The same with launches that begin so beside others. */
   public BatchOptions withOverlap(int newOverlap) {
     return new BatchOptions(
-        maxBatch, lingerNanos, depth, newOverlap, stagingBytes, acceptBytes, tuning);
+        maxBatch, lingerNanos, depth, newOverlap, segmentsAhead, stagingBytes, acceptBytes, tuning);
+  }
+
+  /** The same with segments ahead, or without. */
+  public BatchOptions withSegmentsAhead(boolean newSegmentsAhead) {
+    return new BatchOptions(
+        maxBatch, lingerNanos, depth, overlap, newSegmentsAhead, stagingBytes, acceptBytes, tuning);
   }
 }

@@ -111,6 +111,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
             .put("repeated_on_cpu", readers.count(CpuSearches.Reason.REPEATED))
             .put("by_placement", Counters.of(group("items_by_placement")))
             .put("on_cpu", Counters.of(onCpu))
+            .putIfAny("ahead", Counters.of(group("segments_ahead")))
             .putIfAny("by_plan", plans());
     return new ExecutorStats(
         items.build(),

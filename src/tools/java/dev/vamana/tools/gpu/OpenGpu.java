@@ -145,6 +145,7 @@ final class OpenGpu implements Gpu {
             placement,
             batches.maxBatch(),
             nanos,
+            batches.segmentsAhead(),
             GpuOptions.DEFAULT.waitForUpload(),
             plans.mode()));
   }

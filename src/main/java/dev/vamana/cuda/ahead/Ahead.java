@@ -1,0 +1,184 @@
+package dev.vamana.cuda.ahead;
+
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Sends the segments that a query will ask for along with the first.
+ *
+ * <p>Calls belong to one query if they bring the same array. Which segments follow the first is
+ * learned from the queries before, so this works for every caller that asks segment by segment, one
+ * after the other or by several threads. Filters and deleted documents are not known in advance, so
+ * only calls that accept all vectors take part. Thread-safe.
+ */
+public final class Ahead {
+
+  /** Queries whose answers are kept until they are asked for; a power of two. */
+  private static final int MOST_FLIGHTS = 512;
+
+  /** First steps that are remembered. */
+  private static final int MOST_HABITS = 1024;
+
+  private final Map<Key, Flight> flights = new ConcurrentHashMap<>();
+  private final AtomicReferenceArray<Key> order = new AtomicReferenceArray<>(MOST_FLIGHTS);
+  private final AtomicInteger begun = new AtomicInteger();
+  private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
+  private final LongAdder sent = new LongAdder();
+  private final LongAdder used = new LongAdder();
+  private final LongAdder inVain = new LongAdder();
+  private volatile boolean enabled;
+
+  /** Answers items. */
+  @FunctionalInterface
+  public interface Search {
+    /**
+     * Answers the first item, and those of the others that the device can answer now.
+     *
+     * @return one result an item; null for others that were left alone
+     */
+    List<WorkResult> search(List<WorkItem> items) throws IOException;
+  }
+
+  /** An array, by identity. */
+  private record Key(Object array) {
+
+    static Key of(WorkItem item) {
+      return new Key(item.query().floats() != null ? item.query().floats() : item.query().bytes());
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key && key.array == array;
+    }
+
+    @Override
+    public int hashCode() {
+      return System.identityHashCode(array);
+    }
+  }
+
+  /**
+   * Knows of no query yet.
+   *
+   * @param enabled whether anything is sent ahead
+   */
+  public Ahead(boolean enabled) {
+    this.enabled = enabled;
+  }
+
+  /** Sends segments ahead from now on, or does not. */
+  public void enable(boolean newEnabled) {
+    enabled = newEnabled;
+    if (newEnabled == false) {
+      flights.clear();
+      habits.clear();
+    }
+  }
+
+  /** Answers an item of a call of its own. */
+  public WorkResult search(WorkItem item, Search search) throws IOException {
+    if (enabled == false || Step.covers(item) == false) {
+      return search.search(List.of(item)).get(0);
+    }
+    Step step = Step.of(item);
+    Key key = Key.of(item);
+    while (true) {
+      Flight flight = flights.get(key);
+      if (flight == null) {
+        Flight fresh = new Flight(item, habits.computeIfAbsent(step, unseen -> new Habit()));
+        if (flights.putIfAbsent(key, fresh) == null) {
+          remember(key);
+          return begin(fresh, item, search);
+        }
+      } else if (flight.goesOn(step, item)) {
+        return goOn(flight, step, item, search);
+      } else {
+        end(key, flight);
+      }
+    }
+  }
+
+  /** The oldest query that is remembered makes room. */
+  private void remember(Key key) {
+    Key oldest = order.getAndSet(begun.getAndIncrement() & (MOST_FLIGHTS - 1), key);
+    if (oldest != null && oldest.equals(key) == false) {
+      Flight flight = flights.get(oldest);
+      if (flight != null) {
+        end(oldest, flight);
+      }
+    }
+    if (habits.size() > MOST_HABITS) {
+      habits.clear();
+    }
+  }
+
+  private void end(Key key, Flight flight) {
+    if (flights.remove(key, flight)) {
+      inVain.add(flight.retire());
+    }
+  }
+
+  private static WorkResult alone(WorkItem item, Search search) throws IOException {
+    return search.search(List.of(item)).get(0);
+  }
+
+  private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
+    List<WorkItem> others = flight.others(item);
+    if (others.isEmpty()) {
+      flight.land(null);
+      return alone(item, search);
+    }
+    List<WorkItem> items = new ArrayList<>(others.size() + 1);
+    items.add(item);
+    items.addAll(others);
+    sent.add(others.size());
+    List<WorkResult> found = null;
+    try {
+      found = search.search(items);
+    } catch (IOException | RuntimeException e) {
+      // may be another segment's trouble, which is told when that one is asked for
+      found = null;
+    } finally {
+      flight.land(found == null ? null : found.subList(1, found.size()));
+    }
+    return found == null ? alone(item, search) : found.get(0);
+  }
+
+  private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
+      throws IOException {
+    WorkResult found = flight.take(step, item);
+    if (found != null) {
+      used.increment();
+      return found;
+    }
+    flight.habit().used(step);
+    return alone(item, search);
+  }
+
+  /** A segment is being closed, and must not be asked for any more. */
+  public void closing(SegmentView segment) {
+    habits.keySet().removeIf(step -> step.segment().equals(segment));
+    habits.values().forEach(habit -> habit.closing(segment));
+    flights.values().removeIf(flight -> flight.mentions(segment));
+  }
+
+  /** Items that were sent ahead, those that were asked for then, and those that were not. */
+  public SortedMap<String, Long> totals() {
+    SortedMap<String, Long> totals = new TreeMap<>();
+    totals.put("sent", sent.sum());
+    totals.put("used", used.sum());
+    totals.put("in_vain", inVain.sum());
+    return totals;
+  }
+}
