@@ -4,6 +4,7 @@ import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.FileRegion;
@@ -33,6 +34,7 @@ final class SegmentField implements SegmentView {
   private final StoredAdjacency adjacency;
   private final FileRegion codesRegion;
   private final FileRegion codebookRegion;
+  private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
 
   SegmentField(
@@ -80,6 +82,11 @@ final class SegmentField implements SegmentView {
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public AcceptedOrdinals acceptedOrdinals() {
+    return acceptedOrdinals;
   }
 
   @Override

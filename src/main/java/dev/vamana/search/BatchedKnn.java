@@ -27,7 +27,6 @@ import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.Weight;
 import org.apache.lucene.util.Bits;
-import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.VectorUtil;
 
 /**
@@ -303,9 +302,11 @@ public final class BatchedKnn {
       List<Slot> slots)
       throws IOException {
     KnnVectorValues vectors = view.vectors();
-    FixedBitSet acceptedOrdinals =
-        AcceptedOrdinals.copy(vectors.getAcceptOrds(acceptDocs.bits()), view.size());
-    int accepted = acceptedOrdinals == null ? view.size() : acceptedOrdinals.cardinality();
+    Bits acceptedDocs = acceptDocs.bits();
+    AcceptedOrdinals.Copy copy =
+        view.acceptedOrdinals().of(acceptedDocs, vectors.getAcceptOrds(acceptedDocs), view.size());
+    Bits acceptedOrdinals = copy == null ? null : copy.bits();
+    int accepted = copy == null ? view.size() : copy.count();
     BooleanSupplier cancelled = cancelled();
     // the limit that Lucene's queries set: a walk that computes more distances should be a scan
     long visitLimit = filtered ? accepted + 1L : Long.MAX_VALUE;

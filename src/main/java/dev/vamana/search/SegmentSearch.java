@@ -8,7 +8,6 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.util.Bits;
-import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.hnsw.OrdinalTranslatedKnnCollector;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
@@ -45,7 +44,8 @@ public final class SegmentSearch {
     RandomVectorScorer scorer = segment.scorer(query);
     KnnCollector ordinals = new OrdinalTranslatedKnnCollector(collector, scorer::ordToDoc);
     int accepted = Math.min(acceptDocs.cost(), segment.size());
-    Bits acceptedOrdinals = scorer.getAcceptOrds(acceptDocs.bits());
+    Bits acceptedDocs = acceptDocs.bits();
+    Bits acceptedOrdinals = scorer.getAcceptOrds(acceptedDocs);
     KnnSearchStrategy strategy = collector.getSearchStrategy();
     WalkParameters own = walkParameters(strategy);
     WalkParameters walk = own == null ? WalkParameters.defaults(collector.k()) : own;
@@ -68,15 +68,16 @@ public final class SegmentSearch {
     }
     int[] entryPoints = entryPoints(strategy, segment.size());
     if (asWorkItem) {
-      FixedBitSet copy = AcceptedOrdinals.copy(acceptedOrdinals, segment.size());
+      AcceptedOrdinals.Copy copy =
+          segment.acceptedOrdinals().of(acceptedDocs, acceptedOrdinals, segment.size());
       WorkItem item =
           new WorkItem(
               segment,
               query,
               collector.k(),
               walk,
-              copy,
-              copy == null ? segment.size() : copy.cardinality(),
+              copy == null ? null : copy.bits(),
+              copy == null ? segment.size() : copy.count(),
               collector.visitLimit() - collector.visitedCount(),
               collector::earlyTerminated,
               entryPoints);

@@ -50,6 +50,9 @@ public interface SegmentView {
    */
   Adjacency adjacency() throws IOException;
 
+  /** Copies of accepted ordinals; one and the same instance. */
+  AcceptedOrdinals acceptedOrdinals();
+
   /** Exact scores of a query, for the calling thread alone. */
   RandomVectorScorer scorer(QueryVector query) throws IOException;
 

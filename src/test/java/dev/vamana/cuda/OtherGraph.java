@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.pq.Codebook;
+import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.FileRegion;
@@ -17,6 +18,11 @@ record OtherGraph(SegmentView view, FileRegion graphRegion) implements SegmentVi
   @Override
   public String name() {
     return view.name();
+  }
+
+  @Override
+  public AcceptedOrdinals acceptedOrdinals() {
+    return view.acceptedOrdinals();
   }
 
   @Override

@@ -18,6 +18,7 @@ final class HandMadeSegment implements SegmentView {
   private final float[] positions;
   private final int[][] rows;
   private final int medoid;
+  private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
 
   HandMadeSegment(float[] positions, int[][] rows, int medoid) {
     this.positions = positions;
@@ -28,6 +29,11 @@ final class HandMadeSegment implements SegmentView {
   @Override
   public String name() {
     return "hand-made";
+  }
+
+  @Override
+  public AcceptedOrdinals acceptedOrdinals() {
+    return acceptedOrdinals;
   }
 
   @Override

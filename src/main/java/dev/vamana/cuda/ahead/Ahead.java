@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>Calls belong to one query if they bring the same array. Which segments follow the first is
  * learned from the queries before, so this works for every caller that asks segment by segment, one
- * after the other or by several threads. Filters and deleted documents are not known in advance, so
- * only calls that accept all vectors take part. Thread-safe.
+ * after the other or by several threads. Filters are not known in advance, so only calls without
+ * one take part. Thread-safe.
  */
 public final class Ahead {
 
@@ -88,15 +88,15 @@ public final class Ahead {
 
   /** Answers an item of a call of its own. */
   public WorkResult search(WorkItem item, Search search) throws IOException {
-    if (enabled == false || Step.covers(item) == false) {
-      return search.search(List.of(item)).get(0);
+    Step step = enabled ? Step.of(item) : null;
+    if (step == null) {
+      return alone(item, search);
     }
-    Step step = Step.of(item);
     Key key = Key.of(item);
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        Flight fresh = new Flight(item, habits.computeIfAbsent(step, unseen -> new Habit()));
+        Flight fresh = new Flight(step, item, habits.computeIfAbsent(step, unseen -> new Habit()));
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key);
           return begin(fresh, item, search);
@@ -134,7 +134,7 @@ public final class Ahead {
   }
 
   private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
-    List<WorkItem> others = flight.others(item);
+    List<WorkItem> others = flight.others();
     if (others.isEmpty()) {
       flight.land(null);
       return alone(item, search);

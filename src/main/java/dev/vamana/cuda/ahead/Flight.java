@@ -24,7 +24,8 @@ final class Flight {
 
   private final Set<Step> asked = ConcurrentHashMap.newKeySet();
   private final Habit habit;
-  private final List<Step> steps;
+  private final List<Step> steps = new ArrayList<>();
+  private final List<WorkItem> others = new ArrayList<>();
   private final QueryVector copy;
   private final AtomicIntegerArray taken;
   private final CountDownLatch landed = new CountDownLatch(1);
@@ -33,17 +34,26 @@ final class Flight {
   /**
    * A query that begins.
    *
-   * @param item its first step
+   * @param step its first
    * @param habit what such queries go on with
    */
-  Flight(WorkItem item, Habit habit) {
-    asked.add(Step.of(item));
+  Flight(Step step, WorkItem item, Habit habit) {
+    asked.add(step);
     this.habit = habit;
-    this.steps = habit.steps();
+    List<Step> expected = habit.steps();
+    // an application may write the next query into the same array
+    this.copy = expected.isEmpty() ? null : copy(item.query());
+    for (Step next : expected) {
+      WorkItem other = next.item(copy, item.cancelled());
+      if (other == null) {
+        habit.forget(next);
+      } else {
+        steps.add(next);
+        others.add(other);
+      }
+    }
     this.taken = new AtomicIntegerArray(steps.size());
     this.results = new WorkResult[steps.size()];
-    // an application may write the next query into the same array
-    this.copy = steps.isEmpty() ? null : copy(item.query());
   }
 
   private static QueryVector copy(QueryVector query) {
@@ -63,12 +73,8 @@ final class Flight {
   }
 
   /** What is sent along with the first step. */
-  List<WorkItem> others(WorkItem item) {
-    List<WorkItem> items = new ArrayList<>(steps.size());
-    for (Step step : steps) {
-      items.add(step.item(copy, item.cancelled()));
-    }
-    return items;
+  List<WorkItem> others() {
+    return others;
   }
 
   /**

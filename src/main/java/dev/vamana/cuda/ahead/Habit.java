@@ -41,7 +41,6 @@ final class Habit {
   /** A query that it was sent along with did without a step. */
   synchronized void unused(Step step) {
     if (unused.merge(step, 1, Integer::sum) >= PATIENCE) {
-      unused.remove(step);
       forget(step);
     }
   }
@@ -50,13 +49,14 @@ final class Habit {
   synchronized void closing(SegmentView segment) {
     for (Step step : steps) {
       if (step.segment().equals(segment)) {
-        unused.remove(step);
         forget(step);
       }
     }
   }
 
-  private void forget(Step step) {
+  /** A step cannot be asked for any more. */
+  synchronized void forget(Step step) {
+    unused.remove(step);
     List<Step> fewer = new ArrayList<>(steps);
     fewer.remove(step);
     steps = List.copyOf(fewer);

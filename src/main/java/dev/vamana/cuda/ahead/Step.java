@@ -1,36 +1,56 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
+import java.lang.ref.Reference;
 import java.util.function.BooleanSupplier;
 
 /**
  * What a query asks of one segment. Instances are equal if they ask the same of the same open
  * segment.
+ *
+ * @param live vectors of live documents, which queries without a filter share; null for all
  */
-record Step(SegmentView segment, int k, WalkParameters walk) {
+record Step(
+    SegmentView segment, int k, WalkParameters walk, Reference<AcceptedOrdinals.Copy> live) {
 
   private static final int[] NO_ENTRY_POINTS = new int[0];
 
   /**
-   * Whether an item asks nothing else: it accepts all vectors of its segment, begins where walks
-   * begin, and no limit can end it.
+   * The step of an item.
+   *
+   * @return null if an item asks what other queries will not: it has a filter or entry points, or a
+   *     limit might end it
    */
-  static boolean covers(WorkItem item) {
-    return item.acceptedOrdinals() == null
-        && item.entryPoints().length == 0
-        && item.visitLimit() >= item.segment().size();
-  }
-
   static Step of(WorkItem item) {
-    return new Step(item.segment(), item.k(), item.walk());
+    if (item.entryPoints().length > 0 || item.visitLimit() < item.segment().size()) {
+      return null;
+    }
+    if (item.acceptedOrdinals() == null) {
+      return new Step(item.segment(), item.k(), item.walk(), null);
+    }
+    AcceptedOrdinals.Copy live = item.segment().acceptedOrdinals().shared(item.acceptedOrdinals());
+    return live == null ? null : new Step(item.segment(), item.k(), item.walk(), live.reference());
   }
 
-  /** The same for another query. */
+  /** The same for another query; null if other documents are live now. */
   WorkItem item(QueryVector query, BooleanSupplier cancelled) {
+    AcceptedOrdinals.Copy accepted = live == null ? null : live.get();
+    if (live != null && accepted == null) {
+      return null;
+    }
     return new WorkItem(
-        segment, query, k, walk, null, segment.size(), Long.MAX_VALUE, cancelled, NO_ENTRY_POINTS);
+        segment,
+        query,
+        k,
+        walk,
+        accepted == null ? null : accepted.bits(),
+        accepted == null ? segment.size() : accepted.count(),
+        Long.MAX_VALUE,
+        cancelled,
+        NO_ENTRY_POINTS);
   }
 }

@@ -5,6 +5,7 @@ import dev.vamana.graph.ListedAdjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.FileRegion;
@@ -39,6 +40,7 @@ final class GeneratedSegment implements SegmentView {
   private final List<byte[]> bytes;
   private final int[][] rows;
   private final int medoid;
+  private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private final Codebook codebook;
   private final byte[] codes;
   private final FileRegion codesRegion;
@@ -130,6 +132,11 @@ final class GeneratedSegment implements SegmentView {
   @Override
   public String name() {
     return "generated";
+  }
+
+  @Override
+  public AcceptedOrdinals acceptedOrdinals() {
+    return acceptedOrdinals;
   }
 
   @Override

@@ -53,9 +53,6 @@ final class ConcurrentStage implements Stage {
 
   private static final long LINGER_MICROS = 60;
 
-  /** Queued items that start a launch beside others, to be compared with the default. */
-  private static final int[] OTHER_OVERLAPS = {8, 132};
-
   private final String setName;
 
   /**
@@ -102,9 +99,8 @@ final class ConcurrentStage implements Stage {
             || lane.placement() == Placement.MAPPED_GRAPH) {
           measure(context, set, index, lane, views, BatchOptions.DEFAULT);
           if (lane.placement() != null) {
-            for (int overlap : OTHER_OVERLAPS) {
-              measure(context, set, index, lane, views, BatchOptions.DEFAULT.withOverlap(overlap));
-            }
+            measure(
+                context, set, index, lane, views, BatchOptions.DEFAULT.withSegmentsAhead(false));
           }
         }
       }
@@ -122,8 +118,7 @@ final class ConcurrentStage implements Stage {
     WalkParameters walk =
         lane.quantized() ? WalkParameters.quantized(BEAM, BEAM) : WalkParameters.exact(BEAM);
     VamanaSearchStrategy strategy = new VamanaSearchStrategy(walk);
-    boolean usual = batches.equals(BatchOptions.DEFAULT);
-    String suffix = usual ? "" : ", overlap " + batches.overlap();
+    String suffix = batches.segmentsAhead() ? "" : ", none ahead";
     try (OpenLane open = lane.open(context, batches, views);
         ExecutorRegistry.Installation installation = ExecutorRegistry.install(open::executor);
         ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS);
@@ -135,7 +130,7 @@ final class ConcurrentStage implements Stage {
       List<Way> ways = new ArrayList<>();
       ways.add(new Way(ONE_BY_ONE, 0, query -> search(alone, query, strategy)));
       ways.add(new Way(TASKS, 0, query -> search(parallel, query, strategy)));
-      if (open.gpu() != null && usual) {
+      if (open.gpu() != null) {
         ways.add(
             new Way(
                 String.format(Locale.ROOT, "%s, linger %d us", ONE_BY_ONE, LINGER_MICROS),
@@ -235,7 +230,8 @@ final class ConcurrentStage implements Stage {
                   long end = last + (long) (seconds * 1e9);
                   for (int i = id * 41; last < end; i++) {
                     int query = i % queries.length;
-                    TopDocs found = asker.ask(queries[query]);
+                    // each request of a server brings an array of its own
+                    TopDocs found = asker.ask(queries[query].clone());
                     long now = System.nanoTime();
                     own.add((now - last) * 1e-3);
                     hits[id] += recall.hits(query, docs(found));
