@@ -1,0 +1,113 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.After;
+import org.junit.Before;
+import org.junit.Test;
+
+/** A shard's segments are searched in one launch, by ordinary requests of a real node. */
+public class SegmentsAheadIT {
+
+  private static final int DIMS = 16;
+  private static final int SEGMENTS = 4;
+  private static final int SIZE = 600;
+  private static final int QUERIES = 25;
+  private static final TestVectors VECTORS = TestVectors.random(SEGMENTS * SIZE, DIMS, 72);
+
+  private NodeHome home;
+
+  @Before
+  public void assembleHome() throws IOException {
+    home = SimulatedGpuNode.home("segments-ahead");
+  }
+
+  @After
+  public void deleteHome() throws IOException {
+    if (home != null) {
+      home.delete();
+    }
+  }
+
+  private static long counter(RunningNode node, String... path) throws IOException {
+    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats/executor").get("nodes");
+    Object value = NodeClient.at(nodes.values().iterator().next(), path);
+    return value == null ? 0 : ((Number) value).longValue();
+  }
+
+  private static long launches(RunningNode node) throws IOException {
+    return counter(node, "executor", "launches", "count");
+  }
+
+  private static List<Object> ask(TestIndex index) throws IOException {
+    List<Object> found = new ArrayList<>();
+    for (int i = 0; i < QUERIES; i++) {
+      Map<String, Object> answer = index.knn("v", VECTORS.vector(i * 7), 5, 20);
+      List<?> hits = (List<?>) NodeClient.at(answer, "hits", "hits");
+      assertEquals(5, hits.size());
+      hits.forEach(
+          hit -> found.add(NodeClient.at(hit, "_id") + " " + NodeClient.at(hit, "_score")));
+    }
+    return found;
+  }
+
+  private static void sendAhead(RunningNode node, boolean ahead) throws IOException {
+    node.client()
+        .put(
+            "/_cluster/settings",
+            "{\"persistent\": {\"vamana.gpu.batch.segments_ahead\": " + ahead + "}}");
+  }
+
+  @Test
+  public void testRequestsOfSeveralSegments() throws IOException {
+    try (RunningNode node =
+        RunningNode.start(
+            home,
+            PluginNode.options()
+                .withSetting("vamana.gpu.enabled", "required")
+                .withSetting("vamana.gpu.placement", "exact")
+                .withSetting("vamana.gpu.plan", "graph")
+                .withSetting("vamana.gpu.wait_for_upload", "true"))) {
+      TestIndex index =
+          TestIndex.create(
+              node.client(),
+              "parts",
+              TestIndex.VAMANA,
+              TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+      for (int segment = 0; segment < SEGMENTS; segment++) {
+        index.index(
+            segment * SIZE, (segment + 1) * SIZE, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+        node.client().post("/parts/_flush?force=true", null);
+      }
+      for (int round = 0; round < 2; round++) {
+        sendAhead(node, false);
+        long alone = launches(node);
+        List<Object> expected = ask(index);
+        alone = launches(node) - alone;
+        // idle threads of the node search segments side by side, and share some launches
+        assertTrue(alone + " launches", alone > QUERIES);
+        sendAhead(node, true);
+        long used = counter(node, "executor", "items", "ahead", "used");
+        long together = launches(node);
+        assertEquals(expected, ask(index));
+        together = launches(node) - together;
+        used = counter(node, "executor", "items", "ahead", "used") - used;
+        assertTrue(used + " used", used >= (SEGMENTS - 1) * (QUERIES - 3));
+        assertTrue(together + " launches, before " + alone, together < alone);
+        // the next round has deleted documents
+        index.delete(0, SEGMENTS * SIZE, doc -> doc % 50 == 3);
+      }
+      node.stop();
+      assertFalse(node.log(), node.log().contains("the CPU answers what the GPU"));
+    }
+  }
+}
