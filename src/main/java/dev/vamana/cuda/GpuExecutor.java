@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -90,8 +89,11 @@ public final class GpuExecutor implements SearchExecutor {
           new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
       List<WorkResult> results =
           new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
-      counters.requested.add(
-          results.subList(wanted, results.size()).stream().filter(Objects::nonNull).count());
+      for (int i = wanted; i < results.size(); i++) {
+        if (results.get(i) != null) {
+          counters.requested.increment();
+        }
+      }
       return results;
     } finally {
       session.exit();

@@ -96,7 +96,7 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        Flight fresh = new Flight(step, item, habits.computeIfAbsent(step, unseen -> new Habit()));
+        Flight fresh = new Flight(step, item, habit(step));
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key);
           return begin(fresh, item, search);
@@ -107,6 +107,12 @@ public final class Ahead {
         end(key, flight);
       }
     }
+  }
+
+  private Habit habit(Step first) {
+    // the map locks to look whether it has to add something
+    Habit known = habits.get(first);
+    return known == null ? habits.computeIfAbsent(first, unseen -> new Habit()) : known;
   }
 
   /** The oldest query that is remembered makes room. */

@@ -25,7 +25,7 @@ final class Flight {
   private final Set<Step> asked = ConcurrentHashMap.newKeySet();
   private final Habit habit;
   private final List<Step> steps = new ArrayList<>();
-  private final List<WorkItem> others = new ArrayList<>();
+  private List<WorkItem> others = new ArrayList<>();
   private final QueryVector copy;
   private final AtomicIntegerArray taken;
   private final CountDownLatch landed = new CountDownLatch(1);
@@ -72,15 +72,18 @@ final class Flight {
         .anyMatch(step -> step.segment().equals(segment));
   }
 
-  /** What is sent along with the first step. */
+  /** What is sent along with the first step; for the thread that begins, once. */
   List<WorkItem> others() {
-    return others;
+    List<WorkItem> items = others;
+    // whether a search is cancelled is asked of objects that should not outlive it
+    others = null;
+    return items;
   }
 
   /**
    * The answers are there, or will not come.
    *
-   * @param found one for each of {@link #others}, null where there is none; or null
+   * @param found one for each of what was sent along, null where there is none; or null
    */
   void land(List<WorkResult> found) {
     WorkResult[] usable = new WorkResult[steps.size()];

@@ -2,9 +2,9 @@ package dev.vamana.cuda.ahead;
 
 import dev.vamana.search.SegmentView;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** What queries that begin with one step go on with. Thread-safe. */
 final class Habit {
@@ -15,7 +15,7 @@ final class Habit {
   /** A step that so many queries in a row did without is forgotten. */
   private static final int PATIENCE = 4;
 
-  private final Map<Step, Integer> unused = new LinkedHashMap<>();
+  private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
   private volatile List<Step> steps = List.of();
 
   /** What may be sent along, in the order it was first seen in. */
