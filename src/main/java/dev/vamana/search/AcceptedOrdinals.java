@@ -77,6 +77,7 @@ public final class AcceptedOrdinals {
   }
 
   /** The shared copy if it is the one with these bits, else null. */
+  @SuppressWarnings("ReferenceEquality") // equal bits of a filter are not shared
   public Copy shared(Bits bits) {
     Copy current = shared;
     return current != null && current.bits == bits ? current : null;
