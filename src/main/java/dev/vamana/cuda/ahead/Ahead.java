@@ -58,6 +58,7 @@ public final class Ahead {
     }
 
     @Override
+    @SuppressWarnings("ReferenceEquality") // equal arrays may be different queries
     public boolean equals(Object other) {
       return other instanceof Key key && key.array == array;
     }
