@@ -11,6 +11,7 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -140,6 +141,22 @@ public class GpuSuiteTests extends LuceneTestCase {
     next.add("ceilings", Map.of("what", "gather", "value", 3));
     Map<String, Object> read = Fragment.read(folder.resolve("a.json"));
     assertEquals(List.of(Map.of("what", "gather", "value", 3)), read.get("ceilings"));
+  }
+
+  public void testDateIsThatOfTheLastStageOnTheDevice() throws Exception {
+    Path folder = createTempDir();
+    List<Map<String, Object>> fragments = new ArrayList<>();
+    for (String[] stage :
+        new String[][] {
+          {"ceilings", "2026-01-02T03:04:05Z"},
+          {"training", "2026-01-02T03:05:00Z"},
+          {ReportStage.NAME, "2026-01-02T09:00:00Z"}
+        }) {
+      Fragment.open(folder, stage[0], SOURCES).set("date", stage[1]);
+      fragments.add(Fragment.read(folder.resolve(stage[0] + ".json")));
+    }
+    assertEquals(
+        "2026-01-02T03:05:00Z", ReportStage.merge(fragments, List.of(), SOURCES).get("date"));
   }
 
   public void testEarlierRowsAreMarkedUnlessTheirStageRanAgain() throws Exception {

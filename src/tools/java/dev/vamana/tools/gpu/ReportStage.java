@@ -15,6 +15,9 @@ import java.util.stream.Stream;
 /** Merges what the stages found into one report. */
 final class ReportStage implements Stage {
 
+  /** This stage: it uses no device, so its own fragment says nothing of the run. */
+  static final String NAME = "report";
+
   static final String FILE = "gpu-report.json";
 
   /** Every file that the report's hash stands for. */
@@ -99,7 +102,8 @@ final class ReportStage implements Stage {
     Map<String, List<Map<String, Object>>> sections = new LinkedHashMap<>();
     SECTIONS.forEach(section -> sections.put(section, new ArrayList<>()));
     for (Map<String, Object> fragment : fragments) {
-      if (sources.equals(fragment.get("sources_sha256")) == false) {
+      if (sources.equals(fragment.get("sources_sha256")) == false
+          || NAME.equals(fragment.get("stage"))) {
         continue;
       }
       for (String key : OF_THE_RUN) {

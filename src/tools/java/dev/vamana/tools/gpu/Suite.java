@@ -112,7 +112,7 @@ public final class Suite {
     stages.put("select-table", new SelectTableStage());
     stages.put("training", new TrainingStage());
     stages.put("plan-fit", new PlanFitStage());
-    stages.put("report", new ReportStage());
+    stages.put(ReportStage.NAME, new ReportStage());
     return stages;
   }
 }

@@ -71,18 +71,22 @@ record TestStage(List<String> classes, int part, int parts) implements Stage {
   }
 
   private static String id(Description description) {
-    String method = description.getMethodName();
-    return method == null
+    return description.getMethodName() == null
         ? description.getClassName()
-        : description.getClassName() + "#" + method.replaceFirst(" .*", "");
+        : description.getClassName() + "#" + method(description);
+  }
+
+  /** Repetitions of a test have its name and then their seed. */
+  private static String method(Description description) {
+    return description.getMethodName().replaceFirst(" .*", "");
   }
 
   /** The tests of this part. */
   private final class Part extends Filter {
     @Override
     public boolean shouldRun(Description description) {
-      String method = id(description).replaceFirst(".*#", "");
-      return description.isTest() == false || Math.floorMod(method.hashCode(), parts) == part;
+      return description.isTest() == false
+          || Math.floorMod(method(description).hashCode(), parts) == part;
     }
 
     @Override
