@@ -93,7 +93,7 @@ public final class BatchedKnn {
     return search(
         field,
         Arrays.stream(queries).map(QueryVector::of).toList(),
-        WalkParameters.defaults(k),
+        executor.defaultWalk(k),
         k,
         filter);
   }
@@ -103,7 +103,7 @@ public final class BatchedKnn {
     return search(
         field,
         Arrays.stream(queries).map(QueryVector::of).toList(),
-        WalkParameters.defaults(k),
+        executor.defaultWalk(k),
         k,
         filter);
   }

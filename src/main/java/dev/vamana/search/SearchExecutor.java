@@ -27,6 +27,15 @@ public interface SearchExecutor extends Closeable {
   List<WorkResult> search(List<WorkItem> batch) throws IOException;
 
   /**
+   * The walk of a query that brings no parameters.
+   *
+   * @param k hits wanted, at least 1
+   */
+  default WalkParameters defaultWalk(int k) {
+    return WalkParameters.defaults(k);
+  }
+
+  /**
    * Whether the executor may be faster than the calling thread where scoring every accepted vector
    * is the better plan. Cheap; changes nothing.
    *

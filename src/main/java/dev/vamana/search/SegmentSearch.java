@@ -48,9 +48,9 @@ public final class SegmentSearch {
     Bits acceptedOrdinals = scorer.getAcceptOrds(acceptedDocs);
     KnnSearchStrategy strategy = collector.getSearchStrategy();
     WalkParameters own = walkParameters(strategy);
-    WalkParameters walk = own == null ? WalkParameters.defaults(collector.k()) : own;
-    int beam = Math.max(collector.k(), walk.beamWidth());
     SearchExecutor executor = ExecutorRegistry.current();
+    WalkParameters walk = own == null ? defaultWalk(executor, collector.k()) : own;
+    int beam = Math.max(collector.k(), walk.beamWidth());
     boolean asWorkItem =
         (own != null || executor != null)
             && wantsBestHits(collector)
@@ -101,6 +101,10 @@ public final class SegmentSearch {
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
     new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam).run(starts);
+  }
+
+  private static WalkParameters defaultWalk(SearchExecutor executor, int k) {
+    return executor == null ? WalkParameters.defaults(k) : executor.defaultWalk(k);
   }
 
   /** Counts an item as the CPU's; without an executor, that is the reason. */

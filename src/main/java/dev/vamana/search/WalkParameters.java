@@ -47,8 +47,8 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
   }
 
   /**
-   * The walk of a query that brings no parameters: on exact distances, with a beam of k, but not of
-   * fewer than {@value #MIN_DEFAULT_BEAM_WIDTH} nodes.
+   * A walk for k hits: on exact distances, with a beam of k, but not of fewer than {@value
+   * #MIN_DEFAULT_BEAM_WIDTH} nodes, one parent a step.
    *
    * @param k hits wanted, at least 1
    */
@@ -59,6 +59,11 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
   /** A walk on quantized distances, one parent a step. */
   public static WalkParameters quantized(int beamWidth, int rerankDepth) {
     return new WalkParameters(beamWidth, Distances.QUANTIZED, 1, rerankDepth);
+  }
+
+  /** The same walk with other parents a step. */
+  public WalkParameters withParents(int newParents) {
+    return new WalkParameters(beamWidth, distances, newParents, rerankDepth);
   }
 
   /** The same walk with another beam width, lowered to {@value #MAX_BEAM_WIDTH}. */

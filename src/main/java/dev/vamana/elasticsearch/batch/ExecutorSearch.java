@@ -5,7 +5,6 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentViews;
-import dev.vamana.search.WalkParameters;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,9 +31,6 @@ import org.elasticsearch.search.vectors.VectorSimilarityQuery;
  * as many hits are asked for here.
  */
 final class ExecutorSearch {
-
-  /** Narrowest walk of a query that brings no parameters of its own. */
-  private static final int MIN_BEAM = 10;
 
   private final IndexSearcher searcher;
   private final SearchExecutor executor;
@@ -103,7 +99,7 @@ final class ExecutorSearch {
             .search(
                 field,
                 parts,
-                WalkParameters.exact(Math.max(MIN_BEAM, candidates)),
+                executor.defaultWalk(candidates),
                 some || parts.size() > 1 ? candidates : k);
     ScoreDoc[][] hits = new ScoreDoc[queries.length][];
     int part = 0;

@@ -137,9 +137,20 @@ public final class KnnIndex {
 
   /** Appends the bulk lines that index {@code vector} under {@code id}. */
   public static void appendDocument(StringBuilder lines, int id, float[] vector) {
-    lines.append("{\"index\":{\"_id\":\"").append(id).append("\"}}\n{\"" + FIELD + "\":");
+    appendAction(lines, id);
+    lines.append("{\"" + FIELD + "\":");
     appendVector(lines, vector);
     lines.append("}\n");
+  }
+
+  /** Appends the bulk lines that index a document without a vector under {@code id}. */
+  public static void appendDocument(StringBuilder lines, int id) {
+    appendAction(lines, id);
+    lines.append("{}\n");
+  }
+
+  private static void appendAction(StringBuilder lines, int id) {
+    lines.append("{\"index\":{\"_id\":\"").append(id).append("\"}}\n");
   }
 
   /** Appends a vector as an array of numbers. */

@@ -31,6 +31,8 @@ final class Fragment {
           "parents",
           "rerank",
           "target",
+          "linger_us",
+          "search_threads",
           "what",
           "variant");
 

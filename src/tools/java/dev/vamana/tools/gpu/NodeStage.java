@@ -35,11 +35,20 @@ final class NodeStage implements Stage {
                 set.vectors(),
                 options.device() < 0 ? List.of() : placements,
                 options.segments(),
-                options.linger(),
+                settings(options),
                 CLIENTS,
                 options.seconds() * LONGER),
             new IntoFragment(context, set))
         .run();
+  }
+
+  private static Map<String, String> settings(SuiteOptions options) {
+    Map<String, String> settings = new TreeMap<>();
+    settings.put("vamana.gpu.batch.linger", options.linger() + "micros");
+    if (options.searchThreads() > 0) {
+      settings.put("thread_pool.search.size", Integer.toString(options.searchThreads()));
+    }
+    return settings;
   }
 
   /** A node made of the suite's parts, which keeps its indices of a set. */
@@ -67,7 +76,7 @@ final class NodeStage implements Stage {
 
     @Override
     public void measured(Point point) throws IOException {
-      // the neighbours that are asked for are not in the index of few
+      // the neighbours that are asked for are not in the index of few vectors
       if (point.method().equals(NodeTrial.FLOOR) == false) {
         compare(point);
       }
@@ -100,7 +109,8 @@ final class NodeStage implements Stage {
               Map.of(
                   "target", point.target(),
                   "segments", context.options().segments(),
-                  "linger_us", context.options().linger())));
+                  "linger_us", context.options().linger(),
+                  "search_threads", context.options().searchThreads())));
     }
 
     @Override
@@ -131,6 +141,7 @@ final class NodeStage implements Stage {
       row.put("n", set.vectors().base().size());
       row.put("segments", context.options().segments());
       row.put("linger_us", context.options().linger());
+      row.put("search_threads", context.options().searchThreads());
       row.put("method", method);
       return row;
     }

@@ -15,6 +15,7 @@ import java.util.List;
  * @param limit base vectors of a set to use at most
  * @param segments of a node's indices at most
  * @param linger microseconds that a node's idle device waits for company
+ * @param searchThreads threads of a node that search, or 0 for as many as it has by default
  * @param device ordinal of the GPU, or -1 to let the CPU stand in for it, which checks the suite
  */
 record SuiteOptions(
@@ -26,6 +27,7 @@ record SuiteOptions(
     int limit,
     int segments,
     int linger,
+    int searchThreads,
     int device) {
 
   private static final List<String> KNOWN =
@@ -38,6 +40,7 @@ record SuiteOptions(
           "limit",
           "segments",
           "linger",
+          "search-threads",
           "device");
 
   /**
@@ -56,6 +59,7 @@ record SuiteOptions(
         given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
         given.number("segments", 1, 1_000, 1),
         given.number("linger", 0, 100_000, 0),
+        given.number("search-threads", 0, 10_000, 0),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 }

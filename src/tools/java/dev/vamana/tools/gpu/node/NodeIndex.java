@@ -69,6 +69,16 @@ public final class NodeIndex {
    * @param segments 1 or more
    */
   double fill(int count, int segments, Map<String, String> settings) throws IOException {
+    return fill(count, count, segments, settings);
+  }
+
+  /**
+   * As {@link #fill(int, int, Map)}, with vectors in some of the documents alone, spread evenly.
+   *
+   * @param vectors how many documents have one, 1 to {@code count}
+   */
+  double fill(int count, int vectors, int segments, Map<String, String> settings)
+      throws IOException {
     NodeClient client = node.client();
     if (client.send("GET", "/" + name, null, "application/json").status() == 200) {
       Object there = client.get("/" + name + "/_count").get("count");
@@ -90,7 +100,11 @@ public final class NodeIndex {
                 StringBuilder lines = new StringBuilder();
                 int to = Math.min(count, (bulk + 1) * BULK_SIZE);
                 for (int id = bulk * BULK_SIZE; id < to; id++) {
-                  KnnIndex.appendDocument(lines, id, base[id]);
+                  if ((long) id * vectors % count < vectors) {
+                    KnnIndex.appendDocument(lines, id, base[id]);
+                  } else {
+                    KnnIndex.appendDocument(lines, id);
+                  }
                 }
                 try {
                   client.bulk("/" + name + "/_bulk", lines.toString());

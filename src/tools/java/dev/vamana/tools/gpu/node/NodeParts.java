@@ -40,16 +40,16 @@ public record NodeParts(
    * @param mode {@link #OFF}, or the value of {@code vamana.gpu.placement}
    */
   public RunningNode start(NodeHome home, String mode) throws IOException {
-    return start(home, mode, 0);
+    return start(home, mode, Map.of());
   }
 
   /**
    * Starts the node.
    *
    * @param mode as above
-   * @param lingerMicros value of {@code vamana.gpu.batch.linger}
+   * @param settings further ones of the node
    */
-  RunningNode start(NodeHome home, String mode, int lingerMicros) throws IOException {
+  RunningNode start(NodeHome home, String mode, Map<String, String> settings) throws IOException {
     NodeOptions options =
         new NodeOptions(
                 Map.of("node.name", "measured"),
@@ -68,8 +68,10 @@ public record NodeParts(
                 .withSetting("vamana.gpu.enabled", "required")
                 .withSetting("vamana.gpu.placement", mode)
                 .withSetting("vamana.gpu.plan", "graph")
-                .withSetting("vamana.gpu.batch.linger", lingerMicros + "micros")
                 .withSetting("vamana.gpu.memory.limit", "90%");
+    for (Map.Entry<String, String> setting : settings.entrySet()) {
+      options = options.withSetting(setting.getKey(), setting.getValue());
+    }
     return RunningNode.start(home, options);
   }
 }

@@ -28,7 +28,7 @@ public final class NodeTrial {
     640, 800, 1000
   };
   private static final int COLD_WIDTH = 6;
-  private static final int FLOOR_SIZE = 64;
+  private static final int FLOOR_VECTORS = 64;
   private static final int ROUNDS = 2;
   private static final int COLD_ROUNDS = 3;
   private static final int MOST_COLD_ROUNDS = 12;
@@ -37,7 +37,10 @@ public final class NodeTrial {
   private static final String STOCK = "es-hnsw";
   private static final String PLAIN = "es-lucene-hnsw";
 
-  /** The index of few vectors, whose requests are what a search costs beside searching. */
+  /**
+   * The index of as many documents, few of which have a vector: its requests are what a search
+   * costs beside searching, reading the ids of hits that lie far apart included.
+   */
   public static final String FLOOR = "es-floor";
 
   private final Plan plan;
@@ -51,7 +54,7 @@ public final class NodeTrial {
    * @param placements values of {@code vamana.gpu.placement}, each measured with a node of its own;
    *     empty to leave the GPU off
    * @param segments that each index is merged to at most
-   * @param lingerMicros value of {@code vamana.gpu.batch.linger}
+   * @param settings further ones of the nodes
    * @param clients asking at once
    * @param seconds of each measurement
    */
@@ -60,7 +63,7 @@ public final class NodeTrial {
       VectorSet set,
       List<String> placements,
       int segments,
-      int lingerMicros,
+      Map<String, String> settings,
       int clients,
       double seconds) {}
 
@@ -80,7 +83,7 @@ public final class NodeTrial {
     List<String> modes = new ArrayList<>(plan.placements());
     modes.add(NodeParts.OFF);
     for (String mode : modes) {
-      try (RunningNode node = plan.parts().start(home, mode, plan.lingerMicros())) {
+      try (RunningNode node = plan.parts().start(home, mode, plan.settings())) {
         run(node, mode, stock, floor);
       }
     }
@@ -98,7 +101,7 @@ public final class NodeTrial {
       NodeIndex plain = index(node, "plain", PLAIN);
       NodeIndex few = index(node, "floor", FLOOR);
       fillBoth(hnsw, plain);
-      fill(few, FLOOR_SIZE, Map.of());
+      built(few, few.fill(plan.set().base().size(), FLOOR_VECTORS, plan.segments(), Map.of()));
       indices.addAll(List.of(hnsw, plain, few));
     }
     RestClients clients = new RestClients(node.httpUri(), plan.clients());

@@ -1,0 +1,109 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.BatchedKnn;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
+
+/** How queries without parameters of their own are walked. */
+public class DefaultWalkTests extends GpuTestCase {
+
+  private static final int K = 40;
+  private static final int SIZE = 2_000;
+  private static final int QUERIES = 20;
+
+  private interface Search {
+    List<TopDocs> search(IndexSearcher searcher, float[][] queries) throws Exception;
+  }
+
+  private static List<WorkItem> items(
+      SegmentView view, float[][] queries, WalkParameters walk, int k) {
+    List<WorkItem> items = new ArrayList<>();
+    for (float[] query : queries) {
+      items.add(
+          new WorkItem(
+              view,
+              QueryVector.of(query),
+              k,
+              walk,
+              null,
+              view.size(),
+              Long.MAX_VALUE,
+              () -> false,
+              new int[0]));
+    }
+    return items;
+  }
+
+  private static WorkResult result(TopDocs hits) {
+    int[] docs = new int[hits.scoreDocs.length];
+    float[] scores = new float[docs.length];
+    for (int i = 0; i < docs.length; i++) {
+      ScoreDoc hit = hits.scoreDocs[i];
+      docs[i] = hit.doc;
+      scores[i] = hit.score;
+    }
+    return new WorkResult(docs, scores, 0, true);
+  }
+
+  /** The CPU's walk of the same parameters finds the same; of one parent it has more steps. */
+  private static void assertSeveralParentsAStep(Search search) throws Exception {
+    SimulatedDriver driver = driver();
+    try (TestIndex index =
+            new TestIndex(VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 16, SIZE, 1);
+        ExecutorRegistry.Installation installation =
+            ExecutorRegistry.install(
+                () ->
+                    GpuExecutor.open(
+                        WALKS.withBatches(BATCHES),
+                        () -> driver,
+                        everything(Placement.EXACT, true),
+                        new QuietListener()))) {
+      GpuExecutor executor = (GpuExecutor) installation.executor();
+      SegmentView view = index.views().get(0);
+      float[][] queries = new float[QUERIES][];
+      for (int i = 0; i < QUERIES; i++) {
+        queries[i] = index.vector().floats();
+      }
+      List<WorkResult> found =
+          search.search(new IndexSearcher(index.reader), queries).stream()
+              .map(DefaultWalkTests::result)
+              .toList();
+      long steps = executor.statistics().counter("batches", "steps");
+      assertSame(onCpu(items(view, queries, executor.defaultWalk(K), K)), found, 0.999);
+      executor.search(items(view, queries, WalkParameters.defaults(K), K));
+      long stepsOfOneParent = executor.statistics().counter("batches", "steps") - steps;
+      assertTrue(steps + " steps, not above 0", steps > 0);
+      assertTrue(steps + " steps of " + stepsOfOneParent, 2 * steps < stepsOfOneParent);
+    }
+  }
+
+  public void testLuceneQueries() throws Exception {
+    assertSeveralParentsAStep(
+        (searcher, queries) -> {
+          List<TopDocs> found = new ArrayList<>();
+          for (float[] query : queries) {
+            found.add(searcher.search(new KnnFloatVectorQuery(FIELD, query, K), K));
+          }
+          return found;
+        });
+  }
+
+  public void testBatches() throws Exception {
+    assertSeveralParentsAStep(
+        (searcher, queries) -> List.of(new BatchedKnn(searcher).search(FIELD, queries, K, null)));
+  }
+}
