@@ -23,6 +23,9 @@ final class OverheadStage implements Stage {
   private static final int BEAM = 32;
   private static final int LAUNCHES = 500;
 
+  // until the code of a call is compiled as well as it will be
+  private static final double WARM_SECONDS = 4;
+
   private final String setName;
 
   OverheadStage(String setName) {
@@ -65,7 +68,7 @@ final class OverheadStage implements Stage {
       gpu.await(List.of(index.view()));
       BatchRun run =
           new BatchRun(gpu.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
-      run.time(walk, 1, 1, 1, 1);
+      run.time(walk, 1, 1, WARM_SECONDS, 1);
       double call = Samples.median(run.time(walk, 1, 1, context.options().seconds(), 1_000));
       CapturingDriver driver = current.get();
       driver.capture();

@@ -39,7 +39,8 @@ public interface Findings {
    * @param micros time of each request
    * @param requestsPerSecond of all clients together
    * @param cpuMicros the node's processor time for a request, by group of threads
-   * @param answered queries by placement, and by reason where the CPU answered
+   * @param answered queries by placement, and by reason where the CPU answered; and launches and
+   *     times of the GPU
    */
   record Point(
       String method,

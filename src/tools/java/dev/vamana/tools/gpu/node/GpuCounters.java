@@ -12,7 +12,8 @@ import java.util.TreeMap;
  *
  * @param state for instance {@code ready}
  * @param reason why it is not ready, or null
- * @param gpu who answered items: {@code items_by_placement} and {@code items_on_cpu}
+ * @param gpu who answered items: {@code items_by_placement} and {@code items_on_cpu}, in how many
+ *     launches, and how long calls took that walked graphs there: {@code launches} and {@code walks}
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
@@ -24,8 +25,35 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
         (String) NodeClient.at(shown, "state", "state"),
         (String) NodeClient.at(shown, "state", "reason"),
         Map.of(
-            "items_by_placement", NodeClient.at(shown, "executor", "items", "by_placement"),
-            "items_on_cpu", NodeClient.at(shown, "executor", "items", "on_cpu")));
+            "items_by_placement",
+            NodeClient.at(shown, "executor", "items", "by_placement"),
+            "items_on_cpu",
+            NodeClient.at(shown, "executor", "items", "on_cpu"),
+            "launches",
+            some(NodeClient.at(shown, "executor", "launches"), "count", "wait_in_micros"),
+            "walks",
+            some(
+                NodeClient.at(shown, "executor", "items", "by_plan", "graph"),
+                "calls",
+                "measured_in_micros")));
+  }
+
+  private static Map<String, Object> some(Object counters, String... names) {
+    Map<String, Object> some = new TreeMap<>();
+    for (String name : names) {
+      // without a device there are none
+      if (counters instanceof Map<?, ?> all && all.get(name) != null) {
+        some.put(name, all.get(name));
+      }
+    }
+    return some;
+  }
+
+  /** How much the counters of all groups have grown since an earlier state. */
+  Map<String, Map<String, Long>> since(GpuCounters before) {
+    Map<String, Map<String, Long>> grown = new TreeMap<>();
+    gpu.keySet().forEach(group -> grown.put(group.toString(), since(before, group.toString())));
+    return grown;
   }
 
   /**

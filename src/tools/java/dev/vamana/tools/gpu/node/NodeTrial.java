@@ -243,12 +243,7 @@ public final class NodeTrial {
             ThreadTimes.of(node).microsPerRequest(before, answers.micros().length);
         cpu.put("clients", (clientsAfter - clientsBefore) / answers.micros().length);
         Map<String, Map<String, Long>> answered =
-            gpu
-                ? Map.of(
-                    "items_by_placement",
-                        GpuCounters.of(node).since(countersBefore, "items_by_placement"),
-                    "items_on_cpu", GpuCounters.of(node).since(countersBefore, "items_on_cpu"))
-                : Map.of();
+            gpu ? GpuCounters.of(node).since(countersBefore) : Map.of();
         measured.merge(
             index, new Measured(widths.get(index), answers, cpu, answered), NodeTrial::bothRounds);
       }
