@@ -60,7 +60,7 @@ public interface Findings {
    *
    * @param method measured
    * @param baseline compared with
-   * @param target recall of both
+   * @param target recall that both reach at least; if one has more at its narrowest, that
    * @param searchMicros the baseline's search of vectors
    * @param otherMicros its other phases
    * @param httpMicros HTTP and coordination

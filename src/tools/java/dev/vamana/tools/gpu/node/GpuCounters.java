@@ -13,7 +13,8 @@ import java.util.TreeMap;
  * @param state for instance {@code ready}
  * @param reason why it is not ready, or null
  * @param gpu who answered items: {@code items_by_placement} and {@code items_on_cpu}, in how many
- *     launches, and how long calls took that walked graphs there: {@code launches} and {@code walks}
+ *     launches, and how long calls took that walked graphs there: {@code launches} and {@code
+ *     walks}
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 

@@ -80,17 +80,22 @@ public final class NodeTrial {
     home.installPlugin(plain);
     Map<Double, Measured> stock = new TreeMap<>();
     Map<Double, Measured> floor = new TreeMap<>();
+    Map<Double, Double> levels = new TreeMap<>();
     List<String> modes = new ArrayList<>(plan.placements());
     modes.add(NodeParts.OFF);
     for (String mode : modes) {
       try (RunningNode node = plan.parts().start(home, mode, plan.settings())) {
-        run(node, mode, stock, floor);
+        run(node, mode, stock, floor, levels);
       }
     }
   }
 
   private void run(
-      RunningNode node, String mode, Map<Double, Measured> stock, Map<Double, Measured> floor)
+      RunningNode node,
+      String mode,
+      Map<Double, Measured> stock,
+      Map<Double, Measured> floor,
+      Map<Double, Double> levels)
       throws IOException {
     boolean gpu = mode.equals(NodeParts.OFF) == false;
     NodeIndex ours = index(node, "vamana", gpu ? "es-vamana-gpu" : "es-vamana-cpu");
@@ -110,7 +115,8 @@ public final class NodeTrial {
     }
     warm(clients, indices);
     for (double target : TARGETS) {
-      Map<NodeIndex, Measured> measured = measure(node, clients, indices, target, gpu);
+      levels.merge(target, level(clients, indices, target), Math::max);
+      Map<NodeIndex, Measured> measured = measure(node, clients, indices, levels.get(target), gpu);
       for (Map.Entry<NodeIndex, Measured> entry : measured.entrySet()) {
         String method = entry.getKey().method();
         Measured found = entry.getValue();
@@ -216,8 +222,20 @@ public final class NodeTrial {
     }
   }
 
+  /** The recall that all have to reach: where one has more at its narrowest, that. */
+  private static double level(RestClients clients, List<NodeIndex> indices, double target)
+      throws IOException {
+    double level = target;
+    for (NodeIndex index : indices) {
+      if (index.method().equals(FLOOR) == false) {
+        level = Math.max(level, index.recall(clients, WIDTHS[0]));
+      }
+    }
+    return level;
+  }
+
   private Map<NodeIndex, Measured> measure(
-      RunningNode node, RestClients clients, List<NodeIndex> indices, double target, boolean gpu)
+      RunningNode node, RestClients clients, List<NodeIndex> indices, double level, boolean gpu)
       throws IOException {
     Map<NodeIndex, NodeIndex.Width> widths = new LinkedHashMap<>();
     Map<NodeIndex, List<byte[]>> requests = new LinkedHashMap<>();
@@ -225,7 +243,7 @@ public final class NodeTrial {
       NodeIndex.Width width =
           index.method().equals(FLOOR)
               ? new NodeIndex.Width(WIDTHS[0], 0)
-              : index.width(clients, target, WIDTHS);
+              : index.width(clients, level, WIDTHS);
       widths.put(index, width);
       requests.put(index, index.requests(width.numCandidates()));
       clients.run(requests.get(index), plan.seconds());
