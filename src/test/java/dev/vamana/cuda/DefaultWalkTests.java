@@ -29,15 +29,14 @@ public class DefaultWalkTests extends GpuTestCase {
     List<TopDocs> search(IndexSearcher searcher, float[][] queries) throws Exception;
   }
 
-  private static List<WorkItem> items(
-      SegmentView view, float[][] queries, WalkParameters walk, int k) {
+  private static List<WorkItem> items(SegmentView view, float[][] queries, WalkParameters walk) {
     List<WorkItem> items = new ArrayList<>();
     for (float[] query : queries) {
       items.add(
           new WorkItem(
               view,
               QueryVector.of(query),
-              k,
+              K,
               walk,
               null,
               view.size(),
@@ -83,8 +82,8 @@ public class DefaultWalkTests extends GpuTestCase {
               .map(DefaultWalkTests::result)
               .toList();
       long steps = executor.statistics().counter("batches", "steps");
-      assertSame(onCpu(items(view, queries, executor.defaultWalk(K), K)), found, 0.999);
-      executor.search(items(view, queries, WalkParameters.defaults(K), K));
+      assertSame(onCpu(items(view, queries, executor.defaultWalk(K))), found, 0.999);
+      executor.search(items(view, queries, WalkParameters.defaults(K)));
       long stepsOfOneParent = executor.statistics().counter("batches", "steps") - steps;
       assertTrue(steps + " steps, not above 0", steps > 0);
       assertTrue(steps + " steps of " + stepsOfOneParent, 2 * steps < stepsOfOneParent);

@@ -2,7 +2,6 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
@@ -222,16 +221,7 @@ public class ExactPlanTests extends PlanTestCase {
   }
 
   private static void adjust(GpuExecutor executor, PlanMode plan) {
-    executor.adjust(
-        new DynamicOptions(
-            MemoryLimit.percent(50),
-            MemoryLimit.percent(50),
-            Placement.EXACT,
-            BATCHES.maxBatch(),
-            0,
-            false,
-            false,
-            plan));
+    executor.adjust(dynamic(false, false, plan));
   }
 
   /** From a query of Lucene with a strict filter to its hits, with plans that the model chooses. */

@@ -10,6 +10,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.CpuExecutor;
@@ -66,6 +67,19 @@ public abstract class GpuTestCase extends LuceneTestCase {
 
   /** Options of executors that are to walk. */
   static final GpuOptions WALKS = GpuOptions.DEFAULT.withPlan(PlanMode.GRAPH);
+
+  /** Half of the memory for segments that are placed exactly, no linger. */
+  static DynamicOptions dynamic(boolean segmentsAhead, boolean waitForUpload, PlanMode plan) {
+    return new DynamicOptions(
+        MemoryLimit.percent(50),
+        MemoryLimit.percent(50),
+        Placement.EXACT,
+        BATCHES.maxBatch(),
+        0,
+        segmentsAhead,
+        waitForUpload,
+        plan);
+  }
 
   /** Null if only a device can run them. */
   static HostKernels kernels;

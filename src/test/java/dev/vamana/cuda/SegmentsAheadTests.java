@@ -1,7 +1,6 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.PlanMode;
@@ -71,16 +70,7 @@ public class SegmentsAheadTests extends GpuTestCase {
   }
 
   private void sendAhead(boolean ahead) {
-    executor.adjust(
-        new DynamicOptions(
-            MemoryLimit.percent(50),
-            MemoryLimit.percent(50),
-            Placement.EXACT,
-            BATCHES.maxBatch(),
-            0,
-            ahead,
-            true,
-            PlanMode.GRAPH));
+    executor.adjust(dynamic(ahead, true, PlanMode.GRAPH));
   }
 
   private long ahead(String name) {

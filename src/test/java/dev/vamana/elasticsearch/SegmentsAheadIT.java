@@ -38,14 +38,12 @@ public class SegmentsAheadIT {
     }
   }
 
-  private static long counter(RunningNode node, String... path) throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats/executor").get("nodes");
-    Object value = NodeClient.at(nodes.values().iterator().next(), path);
-    return value == null ? 0 : ((Number) value).longValue();
+  private static long launches(RunningNode node) throws IOException {
+    return SimulatedGpuNode.counter(node, "executor", "launches", "count");
   }
 
-  private static long launches(RunningNode node) throws IOException {
-    return counter(node, "executor", "launches", "count");
+  private static long used(RunningNode node) throws IOException {
+    return SimulatedGpuNode.counter(node, "executor", "items", "ahead", "used");
   }
 
   private static List<Object> ask(TestIndex index) throws IOException {
@@ -72,10 +70,8 @@ public class SegmentsAheadIT {
     try (RunningNode node =
         RunningNode.start(
             home,
-            PluginNode.options()
-                .withSetting("vamana.gpu.enabled", "required")
+            SimulatedGpuNode.options()
                 .withSetting("vamana.gpu.placement", "exact")
-                .withSetting("vamana.gpu.plan", "graph")
                 .withSetting("vamana.gpu.wait_for_upload", "true"))) {
       TestIndex index =
           TestIndex.create(
@@ -96,11 +92,11 @@ public class SegmentsAheadIT {
         // idle threads of the node search segments side by side, and share some launches
         assertTrue(alone + " launches", alone > QUERIES);
         sendAhead(node, true);
-        long used = counter(node, "executor", "items", "ahead", "used");
+        long used = used(node);
         long together = launches(node);
         assertEquals(expected, ask(index));
         together = launches(node) - together;
-        used = counter(node, "executor", "items", "ahead", "used") - used;
+        used = used(node) - used;
         assertTrue(used + " used", used >= (SEGMENTS - 1) * (QUERIES - 3));
         assertTrue(together + " launches, before " + alone, together < alone);
         // the next round has deleted documents
