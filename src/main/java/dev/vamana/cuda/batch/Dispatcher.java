@@ -314,8 +314,12 @@ final class Dispatcher implements Runnable {
     for (Chunk chunk : batch) {
       statistics.waited(now - chunk.submitted);
     }
+    int others = 0;
+    for (LaunchSlot other : slots) {
+      others += other.items();
+    }
     try {
-      slot.launch(shape, batch, items);
+      slot.launch(shape, batch, items, others);
       inFlight.incrementAndGet();
     } catch (GpuException e) {
       statistics.launchFailed();

@@ -14,16 +14,14 @@ import java.util.Map;
 final class Kernels {
 
   private static final int WARP = 32;
-  private static final int FEW_WARPS = 1;
-  private static final int SOME_WARPS = 4;
-  private static final int MANY_WARPS = 8;
   private static final int MOST_WARPS = 16;
 
   // what eight warps compute the distances of in one pass
   private static final int MANY_NEIGHBOURS = 64;
 
-  // with fewer blocks of one warp a multiprocessor has too few warps to hide its waits
-  private static final int ENOUGH_BLOCKS = 16;
+  // how long a walk by a block of so many warps takes over one by a block of eight
+  private static final int[] WARPS = {8, 4, 1};
+  private static final double[] TIMES = {1, 1.1, 2.2};
 
   /** A kernel and its launch. */
   record Choice(CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}
@@ -52,14 +50,14 @@ final class Kernels {
   }
 
   /**
-   * Chooses for a launch: blocks of one warp for batches that fill the device, if enough of them
-   * fit a multiprocessor; of many warps if there is a multiprocessor for each item, the more if a
-   * step has many neighbours, or if the shared memory of one block leaves no room for another; of
-   * several warps otherwise.
+   * Chooses for a launch. A block of many warps walks fastest, but fewer of them fit the device at
+   * once. If there is a multiprocessor for each item, blocks have eight warps, or sixteen if a step
+   * has many neighbours; otherwise what has all items done soonest.
    *
    * @param items items of the launch
+   * @param others items that are in flight
    */
-  Choice choose(WalkShape shape, ChunkSizes sizes, int items) {
+  Choice choose(WalkShape shape, ChunkSizes sizes, int items, int others) {
     SharedMemoryPlan plan = plan(shape);
     int bytes =
         SharedLayout.of(
@@ -73,15 +71,9 @@ final class Kernels {
     int multiprocessors = driver.device().multiprocessors();
     int warps = tuning.warps();
     if (warps == 0) {
-      int single = blocks(plan.policy(), FEW_WARPS, bytes);
-      boolean fills = items >= (long) multiprocessors * ENOUGH_BLOCKS;
-      if (fills && single >= ENOUGH_BLOCKS) {
-        warps = FEW_WARPS;
-      } else {
-        boolean alone = items <= multiprocessors;
-        boolean wide = alone && sizes.fresh() > MANY_NEIGHBOURS;
-        warps = wide ? MOST_WARPS : alone || single <= 1 ? MANY_WARPS : SOME_WARPS;
-      }
+      int load = items + others;
+      boolean wide = load <= multiprocessors && sizes.fresh() > MANY_NEIGHBOURS;
+      warps = wide ? MOST_WARPS : soonest(plan.policy(), bytes, load);
     }
     int blocks = blocks(plan.policy(), warps, bytes);
     if (blocks < 1) {
@@ -95,6 +87,21 @@ final class Kernels {
         bytes,
         (int) Math.min(items, (long) multiprocessors * blocks),
         plan.visitedSlots());
+  }
+
+  private int soonest(Policy policy, int sharedBytes, int load) {
+    int found = WARPS[0];
+    double soonest = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < WARPS.length; i++) {
+      int blocks = blocks(policy, WARPS[i], sharedBytes);
+      double rounds = load / ((double) blocks * driver.device().multiprocessors());
+      double time = TIMES[i] * Math.max(1, rounds);
+      if (time < soonest) {
+        found = WARPS[i];
+        soonest = time;
+      }
+    }
+    return found;
   }
 
   private SharedMemoryPlan plan(WalkShape shape) {

@@ -34,6 +34,7 @@ final class LaunchSlot {
   private long scratchBytes;
   private long launches;
   private List<Chunk> chunks;
+  private int items;
   private boolean copies;
 
   /**
@@ -82,11 +83,20 @@ final class LaunchSlot {
     return chunks;
   }
 
+  /** Items in flight. */
+  int items() {
+    return items;
+  }
+
   /**
    * Starts a kernel for all items of the chunks. If this fails, some of the work may be running.
+   *
+   * @param count items of the chunks
+   * @param others items that other slots have in flight
    */
-  void launch(WalkShape shape, List<Chunk> batch, int items) {
+  void launch(WalkShape shape, List<Chunk> batch, int count, int others) {
     chunks = batch;
+    items = count;
     launches++;
     ensureRoom(items);
     ChunkSizes sizes = ChunkSizes.NONE;
@@ -106,7 +116,7 @@ final class LaunchSlot {
     if (copies) {
       driver.record(copied, stream);
     }
-    Kernels.Choice choice = kernels.choose(shape, sizes, items);
+    Kernels.Choice choice = kernels.choose(shape, sizes, items, others);
     Policy policy = kernels.policy(shape);
     long stride = SharedLayout.scratchBytes(policy, sizes.subspaces(), sizes.expanded());
     int blocks = choice.blocks();
@@ -142,19 +152,19 @@ final class LaunchSlot {
     statistics.launched(batch.size(), items);
   }
 
-  private void ensureRoom(int items) {
-    if (items <= capacity) {
+  private void ensureRoom(int count) {
+    if (count <= capacity) {
       return;
     }
-    StagingPool.Block larger = staging.allocateFixed((long) items * Long.BYTES);
+    StagingPool.Block larger = staging.allocateFixed((long) count * Long.BYTES);
     if (larger == null) {
       throw new GpuException(
           GpuException.Kind.OUT_OF_MEMORY,
-          "no pinned memory for the addresses of " + items + " items");
+          "no pinned memory for the addresses of " + count + " items");
     }
     addresses.free();
     addresses = larger;
-    capacity = items;
+    capacity = count;
   }
 
   private void growScratch(long bytes) {
@@ -199,6 +209,7 @@ final class LaunchSlot {
   List<Chunk> take() {
     List<Chunk> taken = chunks;
     chunks = null;
+    items = 0;
     return taken;
   }
 

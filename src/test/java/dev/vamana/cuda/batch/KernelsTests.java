@@ -29,40 +29,66 @@ public class KernelsTests extends LuceneTestCase {
   }
 
   private Kernels.Choice choose(Tuning tuning, int subspaces, int items) {
-    return choose(tuning, subspaces, 1, items);
+    return choose(tuning, subspaces, 1, items, 0);
   }
 
-  private Kernels.Choice choose(Tuning tuning, int subspaces, int parents, int items) {
+  private Kernels.Choice choose(Tuning tuning, int subspaces, int parents, int items, int others) {
+    return choose(tuning, subspaces, parents, 20, items, others);
+  }
+
+  private Kernels.Choice choose(
+      Tuning tuning, int subspaces, int parents, int beam, int items, int others) {
     Reads reads = subspaces > 0 ? Reads.CODES : Reads.FLOAT32;
-    WalkShape shape = WalkShape.of(reads, 128, subspaces, 20, 32, parents, 0, false);
-    ChunkSizes sizes = new ChunkSizes(20, 32 * parents, 128, subspaces, 0);
-    return new Kernels(driver, tuning).choose(shape, sizes, items);
+    WalkShape shape = WalkShape.of(reads, 128, subspaces, beam, 32, parents, 0, false);
+    ChunkSizes sizes = new ChunkSizes(beam, 32 * parents, 128, subspaces, 0);
+    return new Kernels(driver, tuning).choose(shape, sizes, items, others);
   }
 
-  public void testBlocksOfOneWarpForBatchesThatFillTheDevice() {
-    int fills = driver.device().multiprocessors() * 16;
-    Kernels.Choice many = choose(Tuning.DEFAULT.withVisitedSlots(256), 0, fills);
-    assertEquals("walk_exact_f32_w1", many.kernel().name());
-    assertEquals(32, many.threads());
-    assertTrue(many.blocks() <= fills);
-    Kernels.Choice fewer = choose(Tuning.DEFAULT.withVisitedSlots(256), 0, fills - 1);
-    assertEquals("walk_exact_f32_w4", fewer.kernel().name());
-  }
-
-  public void testManyWarpsForFewItems() {
+  /** The device has room for 2, 4 and 16 blocks of 8, 4 and 1 warps a multiprocessor. */
+  public void testFewerWarpsForMoreItems() {
     int multiprocessors = driver.device().multiprocessors();
-    assertEquals(256, choose(Tuning.DEFAULT, 0, 1).threads());
     assertEquals(1, choose(Tuning.DEFAULT, 0, 1).blocks());
-    assertEquals(256, choose(Tuning.DEFAULT, 0, multiprocessors).threads());
-    assertEquals(128, choose(Tuning.DEFAULT, 0, multiprocessors + 1).threads());
+    for (int items : new int[] {1, multiprocessors, 2 * multiprocessors}) {
+      Kernels.Choice few = choose(Tuning.DEFAULT, 0, items);
+      assertEquals("walk_exact_f32_w8", few.kernel().name());
+      assertEquals(256, few.threads());
+      assertEquals(items, few.blocks());
+    }
+    for (int items : new int[] {3 * multiprocessors, 7 * multiprocessors}) {
+      assertEquals("walk_exact_f32_w4", choose(Tuning.DEFAULT, 0, items).kernel().name());
+    }
+    for (int items : new int[] {9 * multiprocessors, 100 * multiprocessors}) {
+      Kernels.Choice many = choose(Tuning.DEFAULT, 0, items);
+      assertEquals("walk_exact_f32_w1", many.kernel().name());
+      assertEquals(32, many.threads());
+      assertEquals(Math.min(items, 16 * multiprocessors), many.blocks());
+    }
+  }
+
+  public void testItemsInFlightTakeRoom() {
+    int multiprocessors = driver.device().multiprocessors();
+    int items = 3 * multiprocessors;
+    assertEquals(128, choose(Tuning.DEFAULT, 0, 1, items, 0).threads());
+    assertEquals(32, choose(Tuning.DEFAULT, 0, 1, items, 6 * multiprocessors).threads());
+    assertEquals(256, choose(Tuning.DEFAULT, 0, 1, 1, 0).threads());
+    assertEquals(32, choose(Tuning.DEFAULT, 0, 1, 1, 9 * multiprocessors).threads());
+  }
+
+  /** Fewer warps leave no room for more blocks if shared memory does not. */
+  public void testManyWarpsWhereBlocksTakeMuchMemory() {
+    int items = 100 * driver.device().multiprocessors();
+    Kernels.Choice choice = choose(Tuning.DEFAULT, 0, 1, 10_000, items, 0);
+    assertTrue(choice.sharedBytes() > 80_000);
+    assertEquals("walk_exact_f32_w8", choice.kernel().name());
   }
 
   public void testMostWarpsForFewItemsWithManyNeighbours() {
     int multiprocessors = driver.device().multiprocessors();
-    assertEquals(256, choose(Tuning.DEFAULT, 0, 2, 1).threads());
-    assertEquals(512, choose(Tuning.DEFAULT, 0, 3, 1).threads());
-    assertEquals(512, choose(Tuning.DEFAULT, 16, 4, multiprocessors).threads());
-    assertEquals(128, choose(Tuning.DEFAULT, 16, 4, multiprocessors + 1).threads());
+    assertEquals(256, choose(Tuning.DEFAULT, 0, 2, 1, 0).threads());
+    assertEquals(512, choose(Tuning.DEFAULT, 0, 3, 1, 0).threads());
+    assertEquals(512, choose(Tuning.DEFAULT, 16, 4, multiprocessors, 0).threads());
+    assertEquals(256, choose(Tuning.DEFAULT, 16, 4, multiprocessors + 1, 0).threads());
+    assertEquals(256, choose(Tuning.DEFAULT, 16, 4, 1, multiprocessors).threads());
   }
 
   /** A launch takes the shared memory of its own items, which may be less than the shape's. */
@@ -88,7 +114,7 @@ public class KernelsTests extends LuceneTestCase {
       WalkShape shape = WalkShape.of(Reads.BYTE, 128, 0, 20, 32, 1, 0, false);
       ChunkSizes sizes = new ChunkSizes(20, 32, 128, 0, 0);
       expectThrows(
-          GpuException.class, () -> new Kernels(empty, Tuning.DEFAULT).choose(shape, sizes, 1));
+          GpuException.class, () -> new Kernels(empty, Tuning.DEFAULT).choose(shape, sizes, 1, 0));
     } finally {
       empty.close();
     }

@@ -28,6 +28,8 @@ public final class SimulatedDriver implements CudaDriver {
   private static final long MAX_HOST_BYTES = 1L << 30;
   private static final int SHARED_BYTES_PER_BLOCK = 232_448;
   private static final int SHARED_BYTES_PER_MULTIPROCESSOR = 233_472;
+  private static final int REGISTERS = 65_536;
+  private static final int REGISTERS_OF_A_THREAD = 128;
 
   /** The context that is current on a thread. */
   private static final ThreadLocal<SimulatedDriver> CURRENT = new ThreadLocal<>();
@@ -354,8 +356,8 @@ public final class SimulatedDriver implements CudaDriver {
       if (sharedBytes > SHARED_BYTES_PER_BLOCK || threads > 1024) {
         return 0;
       }
-      return Math.min(
-          32, Math.min(2048 / threads, SHARED_BYTES_PER_MULTIPROCESSOR / (sharedBytes + 1024)));
+      int byRegisters = Math.max(1, REGISTERS / (REGISTERS_OF_A_THREAD * threads));
+      return Math.min(byRegisters, SHARED_BYTES_PER_MULTIPROCESSOR / (sharedBytes + 1024));
     }
   }
 

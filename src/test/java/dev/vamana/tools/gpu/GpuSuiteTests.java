@@ -83,6 +83,11 @@ public class GpuSuiteTests extends LuceneTestCase {
       assertTrue(ReportTables.real(row, "recall_at_10") >= 0.9);
     }
     assertEquals(3, Fragment.rows(report, "builds").size());
+    List<Map<String, Object>> topDocs = Fragment.rows(report, "top_docs");
+    assertEquals(List.of(1, 10), topDocs.stream().map(row -> row.get("batch")).toList());
+    for (Map<String, Object> row : topDocs) {
+      assertTrue(row.toString(), ReportTables.real(row, "p50_us_to_top_docs") > 0);
+    }
     Map<String, String> tables = ReportTables.make(file);
     assertTrue(tables.toString(), tables.get("gpu.md").contains("| lucene-m16-b100, 1 thread |"));
   }

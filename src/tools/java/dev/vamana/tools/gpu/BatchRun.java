@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
@@ -13,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
+import org.apache.lucene.search.IndexSearcher;
 
 /**
  * Times calls of an executor, from {@code float[][]} to ordinals and scores in Java arrays.
@@ -43,11 +45,11 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
   /** One call with the queries from a row on. */
   List<WorkResult> call(WalkParameters walk, int from, int batch) throws IOException {
     List<WorkItem> items = new ArrayList<>(batch);
-    for (int i = 0; i < batch; i++) {
+    for (QueryVector query : vectors(from, batch)) {
       items.add(
           new WorkItem(
               view,
-              QueryVector.of(queries[(from + i) % queries.length]),
+              query,
               k,
               walk,
               null,
@@ -59,6 +61,11 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
     return executor.search(items);
   }
 
+  /** Asks for the hits of so many queries from a row on. */
+  private interface Asking {
+    void ask(int from, int batch) throws IOException;
+  }
+
   /**
    * Times calls by one or more threads that each send the next when they have the last.
    *
@@ -67,6 +74,38 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
    * @return microseconds of each call
    */
   double[] time(WalkParameters walk, int batch, int callers, double seconds, int most)
+      throws IOException, InterruptedException {
+    return time((from, count) -> call(walk, from, count), batch, callers, seconds, most);
+  }
+
+  /**
+   * Times calls of one thread that end with Lucene's top docs instead.
+   *
+   * @param searcher of an index whose only segment is the one that is searched
+   * @param most samples kept, evenly spread over the time
+   * @return microseconds of each call
+   */
+  double[] timeTopDocs(
+      IndexSearcher searcher, WalkParameters walk, int batch, double seconds, int most)
+      throws IOException, InterruptedException {
+    BatchedKnn knn = new BatchedKnn(searcher, executor);
+    return time(
+        (from, count) -> knn.search(SetIndex.FIELD, vectors(from, count), walk, k, null),
+        batch,
+        1,
+        seconds,
+        most);
+  }
+
+  private List<QueryVector> vectors(int from, int count) {
+    List<QueryVector> vectors = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      vectors.add(QueryVector.of(queries[(from + i) % queries.length]));
+    }
+    return vectors;
+  }
+
+  private double[] time(Asking asking, int batch, int callers, double seconds, int most)
       throws IOException, InterruptedException {
     double[][] all = new double[callers][];
     CyclicBarrier start = new CyclicBarrier(callers);
@@ -78,7 +117,7 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
           new Thread(
               () -> {
                 try {
-                  all[id] = caller(walk, batch, id, seconds, start);
+                  all[id] = caller(asking, batch, id, seconds, start);
                 } catch (RuntimeException | Error e) {
                   failures.add(e);
                 }
@@ -87,7 +126,7 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
       threads.add(thread);
       thread.start();
     }
-    all[0] = caller(walk, batch, 0, seconds, start);
+    all[0] = caller(asking, batch, 0, seconds, start);
     for (Thread thread : threads) {
       thread.join();
     }
@@ -97,10 +136,9 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
     return thin(Arrays.stream(all).flatMapToDouble(Arrays::stream).toArray(), most);
   }
 
-  private double[] caller(
-      WalkParameters walk, int batch, int id, double seconds, CyclicBarrier start) {
+  private double[] caller(Asking asking, int batch, int id, double seconds, CyclicBarrier start) {
     try {
-      call(walk, 0, batch);
+      asking.ask(0, batch);
       start.await();
       List<Double> samples = new ArrayList<>();
       long begin = System.nanoTime();
@@ -108,7 +146,7 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
       long last = begin;
       int from = id * 37;
       while (last < end || samples.size() < MIN_SAMPLES) {
-        call(walk, from, batch);
+        asking.ask(from, batch);
         from = (from + batch) % queries.length;
         long now = System.nanoTime();
         samples.add((now - last) * 1e-3);

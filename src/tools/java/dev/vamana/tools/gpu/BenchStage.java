@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.IntFunction;
+import org.apache.lucene.search.IndexSearcher;
 
 /** Recall against queries per second of every placement and batch size, on one set. */
 final class BenchStage implements Stage {
@@ -97,7 +98,8 @@ final class BenchStage implements Stage {
     try (OpenLane open = lane.open(context, List.of(index.view()))) {
       BatchRun run = new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), K);
       BatchRun pooled = new BatchRun(open.executor(), index.view(), pool.queries(), K);
-      for (Variant variant : variants(lane)) {
+      List<Variant> variants = variants(lane);
+      for (Variant variant : variants) {
         run.time(variant.walk().apply(32), 1_000, 1, WARM_UP_SECONDS, 1);
         open.check();
         BeamSweep sweep = BeamSweep.run(run, set.vectors(), variant.walk());
@@ -108,6 +110,9 @@ final class BenchStage implements Stage {
         beams.remove(-1);
         Point point =
             new Point(context, set, lane, open, run, pooled, pool, variant, sweep, energy);
+        if (variant == variants.get(0) && beams.isEmpty() == false) {
+          topDocs(context, set, index, lane, pooled, variant, beams.iterator().next());
+        }
         for (int batch : context.options().batches()) {
           boolean large = batch >= LARGE;
           if (variant.parents() > 1 && batch > 100) {
@@ -123,6 +128,37 @@ final class BenchStage implements Stage {
         }
         open.check();
       }
+    }
+  }
+
+  /** What Lucene's top docs take beyond ordinals and scores in arrays: one thread, turn by turn. */
+  private static void topDocs(
+      Context context,
+      SuiteSet set,
+      SetIndex index,
+      Lane lane,
+      BatchRun run,
+      Variant variant,
+      int beam)
+      throws IOException, InterruptedException {
+    WalkParameters walk = variant.walk().apply(beam);
+    double seconds = context.options().seconds();
+    IndexSearcher searcher = index.searcher();
+    for (int batch : context.options().batches()) {
+      int most = batch == 1 ? SINGLE_SAMPLES : SAMPLES;
+      run.timeTopDocs(searcher, walk, batch, seconds, 1);
+      double arrays = Samples.median(run.time(walk, batch, 1, seconds, most));
+      double topDocs = Samples.median(run.timeTopDocs(searcher, walk, batch, seconds, most));
+      Map<String, Object> row = new LinkedHashMap<>();
+      row.put("set", set.vectors().name());
+      row.put("placement", lane.name());
+      row.put("beam", beam);
+      row.put("batch", batch);
+      row.put("p50_us_to_arrays", Samples.round(arrays, 1));
+      row.put("p50_us_to_top_docs", Samples.round(topDocs, 1));
+      row.put("more_us_a_query", Samples.round((topDocs - arrays) / batch, 3));
+      context.fragment().add("top_docs", row);
+      context.say("%s", row);
     }
   }
 

@@ -45,7 +45,7 @@ final class ReportStage implements Stage {
           "ablations",
           "iterations",
           "training",
-          "faults",
+          WarpsStage.SECTION,
           "selection",
           "node");
 

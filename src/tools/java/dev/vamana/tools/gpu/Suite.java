@@ -92,6 +92,7 @@ public final class Suite {
       stages.put("ablations-" + set, new AblationStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
       stages.put("profile-" + set, new ProfileStage(set));
+      stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
     }
     stages.put("correctness", new TestStage(CORRECTNESS));

@@ -31,8 +31,9 @@ public final class NodeTrial {
   private static final int FLOOR_VECTORS = 64;
   private static final int ROUNDS = 2;
   private static final int COLD_ROUNDS = 3;
-  private static final int MOST_COLD_ROUNDS = 12;
+  private static final int MOST_COLD_ROUNDS = 20;
   private static final double GROWS = 1.05;
+  private static final double COMPILING_MICROS = 5;
   private static final String ELASTICSEARCH = "9.5.3";
   private static final String STOCK = "es-hnsw";
   private static final String PLAIN = "es-lucene-hnsw";
@@ -113,7 +114,7 @@ public final class NodeTrial {
     if (gpu) {
       awaitGpu(node, ours, clients);
     }
-    warm(clients, indices);
+    warm(node, clients, indices);
     for (double target : TARGETS) {
       levels.merge(target, level(clients, indices, target), Math::max);
       Map<NodeIndex, Measured> measured = measure(node, clients, indices, levels.get(target), gpu);
@@ -174,15 +175,22 @@ public final class NodeTrial {
     }
   }
 
-  /** Has the node's code compiled, until it gets no faster, before anything is measured. */
-  private void warm(RestClients clients, List<NodeIndex> indices) throws IOException {
+  /**
+   * Has the node's code compiled before anything is measured: until it gets no faster, and little
+   * of a request's processor time goes into compiling.
+   */
+  private void warm(RunningNode node, RestClients clients, List<NodeIndex> indices)
+      throws IOException {
     long best = 0;
     for (int round = 0; round < MOST_COLD_ROUNDS; round++) {
+      ThreadTimes before = ThreadTimes.of(node);
       long answers = 0;
       for (NodeIndex index : indices) {
         answers += clients.run(index.requests(WIDTHS[COLD_WIDTH]), plan.seconds()).micros().length;
       }
-      if (round >= COLD_ROUNDS && answers < GROWS * best) {
+      double compiling =
+          ThreadTimes.of(node).microsPerRequest(before, answers).getOrDefault("jit", 0.0);
+      if (round >= COLD_ROUNDS && answers < GROWS * best && compiling < COMPILING_MICROS) {
         return;
       }
       best = Math.max(best, answers);
