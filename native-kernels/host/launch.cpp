@@ -59,6 +59,7 @@ struct Kernel {
 
 #define WALK(name, policy)                            \
   {"walk_" #name "_w1", run_walk<policy, 1>},         \
+      {"walk_" #name "_w2", run_walk<policy, 2>},     \
       {"walk_" #name "_w4", run_walk<policy, 4>}, {   \
     "walk_" #name "_w8", run_walk<policy, 8>          \
   }, {                                                \

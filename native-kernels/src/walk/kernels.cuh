@@ -1,10 +1,10 @@
-// Kernels of a policy: one, four, eight and sixteen warps an item.
+// Kernels of a policy: one, two, four, eight and sixteen warps an item.
 #pragma once
 
 #include "../walk.cuh"
 
 // What a multiprocessor has room for at once, which bounds registers: blocks of one warp, and warps in
-// blocks of four and eight.
+// blocks of two, four and eight.
 #define VAMANA_WALK(name, policy, blocks, warps) \
   VAMANA_WALK_KERNELS(walk_##name, policy, false, blocks, warps)
 
@@ -16,6 +16,10 @@
   extern "C" __global__ void __launch_bounds__(32, blocks)            \
       prefix##_w1(const __grid_constant__ vamana::Walk walk) {        \
     vamana::walk_items<vamana::policy, 1, profile>(walk);             \
+  }                                                                   \
+  extern "C" __global__ void __launch_bounds__(64, warps / 2)         \
+      prefix##_w2(const __grid_constant__ vamana::Walk walk) {        \
+    vamana::walk_items<vamana::policy, 2, profile>(walk);             \
   }                                                                   \
   extern "C" __global__ void __launch_bounds__(128, warps / 4)        \
       prefix##_w4(const __grid_constant__ vamana::Walk walk) {        \

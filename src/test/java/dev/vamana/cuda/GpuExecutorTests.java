@@ -72,7 +72,7 @@ public class GpuExecutorTests extends GpuTestCase {
     assertAnswers(Placement.IN_MEMORY, true, Tuning.DEFAULT.withTable(Policy.TABLE_HALF), 0.97);
     assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withVisitedFilter(false), 0.98);
     assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withEagerPick(false), 0.98);
-    int warps = new int[] {1, 4, 8}[random().nextInt(3)];
+    int warps = Tuning.WARPS.get(random().nextInt(Tuning.WARPS.size()));
     assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withWarps(warps), 0.98);
   }
 

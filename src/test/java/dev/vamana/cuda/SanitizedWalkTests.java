@@ -24,7 +24,6 @@ public class SanitizedWalkTests extends DeviceTestCase {
 
   private static final int SIZE = 600;
   private static final int K = 10;
-  private static final int[] WARPS = {1, 4, 8, 16};
 
   private static DeviceSegment segment() throws IOException {
     return DeviceSegment.of(
@@ -44,7 +43,7 @@ public class SanitizedWalkTests extends DeviceTestCase {
     try (DeviceSegment segment = segment()) {
       for (Placement placement :
           List.of(Placement.EXACT, Placement.EXACT_FLOAT16, Placement.EXACT_INT8)) {
-        for (int warps : WARPS) {
+        for (int warps : Tuning.WARPS) {
           walk(segment, placement, Tuning.DEFAULT.withWarps(warps));
         }
       }
@@ -54,7 +53,7 @@ public class SanitizedWalkTests extends DeviceTestCase {
   public void testWalksOnCodes() throws Exception {
     try (DeviceSegment segment = segment()) {
       for (Policy table : List.of(Policy.TABLE_HALF, Policy.TABLE_FLOAT, Policy.TABLE_GLOBAL)) {
-        for (int warps : WARPS) {
+        for (int warps : Tuning.WARPS) {
           walk(segment, Placement.IN_MEMORY, Tuning.DEFAULT.withTable(table).withWarps(warps));
         }
       }

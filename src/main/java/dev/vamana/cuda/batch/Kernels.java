@@ -20,8 +20,8 @@ final class Kernels {
   private static final int MANY_NEIGHBOURS = 64;
 
   // how long a walk by a block of so many warps takes over one by a block of eight
-  private static final int[] WARPS = {8, 4, 1};
-  private static final double[] TIMES = {1, 1.1, 2.2};
+  private static final int[] WARPS = {8, 4, 2, 1};
+  private static final double[] TIMES = {1, 1.1, 1.5, 2.2};
 
   /** A kernel and its launch. */
   record Choice(CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}

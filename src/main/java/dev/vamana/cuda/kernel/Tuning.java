@@ -1,11 +1,13 @@
 package dev.vamana.cuda.kernel;
 
+import java.util.List;
+
 /**
  * Choices about kernels that are made by rule unless somebody measures.
  *
  * @param table where the distance table is and in which precision, or null to choose; one that does
  *     not fit is kept in device memory in single precision
- * @param warps warps of a block, or 0 to choose
+ * @param warps warps of a block, one of {@link #WARPS}, or 0 to choose
  * @param visitedSlots slots of the visited table, a power of two, or 0 to choose
  * @param eagerPick whether the next row is fetched before the neighbours are sorted (BANG, section
  *     4.6)
@@ -14,6 +16,9 @@ package dev.vamana.cuda.kernel;
 public record Tuning(
     Policy table, int warps, int visitedSlots, boolean eagerPick, boolean visitedFilter) {
 
+  /** Warps of a block that every walk has a kernel for. */
+  public static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
+
   /** What is chosen by rule. */
   public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true);
 
@@ -21,8 +26,8 @@ public record Tuning(
     if (table != null && table.quantized() == false) {
       throw new IllegalArgumentException("table must be the policy of a table, got " + table);
     }
-    if (warps < 0 || warps > 32) {
-      throw new IllegalArgumentException("warps must be between 0 and 32, got " + warps);
+    if (warps != 0 && WARPS.contains(warps) == false) {
+      throw new IllegalArgumentException("warps must be 0 or one of " + WARPS + ", got " + warps);
     }
     if (visitedSlots < 0 || Integer.bitCount(visitedSlots) > 1) {
       throw new IllegalArgumentException(

@@ -44,34 +44,27 @@ public class KernelsTests extends LuceneTestCase {
     return new Kernels(driver, tuning).choose(shape, sizes, items, others);
   }
 
-  /** The device has room for 2, 4 and 16 blocks of 8, 4 and 1 warps a multiprocessor. */
+  /** The device has room for 2, 4, 8 and 16 blocks of 8, 4, 2 and 1 warps a multiprocessor. */
   public void testFewerWarpsForMoreItems() {
     int multiprocessors = driver.device().multiprocessors();
-    assertEquals(1, choose(Tuning.DEFAULT, 0, 1).blocks());
-    for (int items : new int[] {1, multiprocessors, 2 * multiprocessors}) {
-      Kernels.Choice few = choose(Tuning.DEFAULT, 0, items);
-      assertEquals("walk_exact_f32_w8", few.kernel().name());
-      assertEquals(256, few.threads());
-      assertEquals(items, few.blocks());
+    int warps = 8;
+    for (int items = 1; items <= 100 * multiprocessors; items += 1 + items / 10) {
+      Kernels.Choice choice = choose(Tuning.DEFAULT, 0, items);
+      assertTrue(items + ": " + choice, choice.threads() <= 32 * warps);
+      assertTrue(items + ": " + choice, items > 2 * multiprocessors || choice.threads() == 256);
+      warps = choice.threads() / 32;
+      assertEquals("walk_exact_f32_w" + warps, choice.kernel().name());
+      assertEquals(Math.min(items, 16 / warps * multiprocessors), choice.blocks());
     }
-    for (int items : new int[] {3 * multiprocessors, 7 * multiprocessors}) {
-      assertEquals("walk_exact_f32_w4", choose(Tuning.DEFAULT, 0, items).kernel().name());
-    }
-    for (int items : new int[] {9 * multiprocessors, 100 * multiprocessors}) {
-      Kernels.Choice many = choose(Tuning.DEFAULT, 0, items);
-      assertEquals("walk_exact_f32_w1", many.kernel().name());
-      assertEquals(32, many.threads());
-      assertEquals(Math.min(items, 16 * multiprocessors), many.blocks());
-    }
+    assertEquals(1, warps);
   }
 
   public void testItemsInFlightTakeRoom() {
     int multiprocessors = driver.device().multiprocessors();
-    int items = 3 * multiprocessors;
-    assertEquals(128, choose(Tuning.DEFAULT, 0, 1, items, 0).threads());
-    assertEquals(32, choose(Tuning.DEFAULT, 0, 1, items, 6 * multiprocessors).threads());
-    assertEquals(256, choose(Tuning.DEFAULT, 0, 1, 1, 0).threads());
-    assertEquals(32, choose(Tuning.DEFAULT, 0, 1, 1, 9 * multiprocessors).threads());
+    for (int items : new int[] {1, multiprocessors}) {
+      assertEquals(256, choose(Tuning.DEFAULT, 0, 1, items, 0).threads());
+      assertEquals(32, choose(Tuning.DEFAULT, 0, 1, items, 100 * multiprocessors).threads());
+    }
   }
 
   /** Fewer warps leave no room for more blocks if shared memory does not. */
@@ -100,7 +93,7 @@ public class KernelsTests extends LuceneTestCase {
   }
 
   public void testForcedWarps() {
-    for (int warps : new int[] {1, 4, 8, 16}) {
+    for (int warps : Tuning.WARPS) {
       Kernels.Choice choice = choose(Tuning.DEFAULT.withWarps(warps), 16, 1000);
       assertTrue(choice.kernel().name().endsWith("_w" + warps));
       assertEquals(32 * warps, choice.threads());

@@ -136,7 +136,7 @@ public class LayoutTests extends KernelTestCase {
 
   public void testEveryPolicyHasItsKernels() {
     for (Policy policy : Policy.values()) {
-      for (int warps : new int[] {1, 4, 8}) {
+      for (int warps : Tuning.WARPS) {
         String name = policy.kernelName(warps);
         assertEquals(name, 1, library.vamana_host_has_kernel(name));
       }

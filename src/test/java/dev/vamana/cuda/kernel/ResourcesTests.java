@@ -73,7 +73,7 @@ public class ResourcesTests {
     List<String> missing = new ArrayList<>();
     for (String architecture : architectures) {
       for (Policy policy : Policy.values()) {
-        for (int warps : new int[] {1, 4, 8}) {
+        for (int warps : Tuning.WARPS) {
           String kernel = policy.kernelName(warps) + " " + architecture;
           if (actual.contains(kernel) == false) {
             missing.add(kernel);

@@ -96,7 +96,7 @@ public class WalkTests extends KernelTestCase {
   }
 
   private static int randomWarps() {
-    return List.of(1, 4, 8, 16).get(random().nextInt(4));
+    return Tuning.WARPS.get(random().nextInt(Tuning.WARPS.size()));
   }
 
   /** All policies, similarities, filters, entry points, visit limits and re-rank depths. */

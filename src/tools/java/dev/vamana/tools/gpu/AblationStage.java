@@ -63,7 +63,7 @@ final class AblationStage implements Stage {
               usual,
               new WalkParameters(BEAM, walk.distances(), parents, 0));
         }
-        for (int warps : new int[] {1, 4, 8}) {
+        for (int warps : Tuning.WARPS) {
           row(
               context,
               set,

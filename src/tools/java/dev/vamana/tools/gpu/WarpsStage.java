@@ -4,6 +4,7 @@ import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,10 +20,9 @@ final class WarpsStage implements Stage {
 
   private static final List<Placement> PLACEMENTS =
       List.of(Placement.EXACT, Placement.IN_MEMORY, Placement.MAPPED_GRAPH);
-  private static final int[] WARPS = {0, 1, 4, 8};
-  private static final int[] BEAMS = {24, 48, 96, 384, 1_536};
+  private static final int[] BEAMS = {24, 48, 128, 1_000};
   private static final int[] PARENTS = {1, 4};
-  private static final int[] BATCHES = {500, 10_000};
+  private static final int[] BATCHES = {100, 300, 600, 1_200, 10_000};
   private static final int SAMPLES = 25;
 
   private final String setName;
@@ -36,7 +36,7 @@ final class WarpsStage implements Stage {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = BenchStage.index(context, set)) {
       for (Placement placement : PLACEMENTS) {
-        for (int warps : WARPS) {
+        for (int warps : warps()) {
           try (Gpu gpu = Gpu.open(placement, Tuning.DEFAULT.withWarps(warps))) {
             context.fragment().set("device", gpu.device());
             context.fragment().set("driver", gpu.driver());
@@ -50,6 +50,12 @@ final class WarpsStage implements Stage {
         }
       }
     }
+  }
+
+  private static List<Integer> warps() {
+    List<Integer> all = new ArrayList<>(Tuning.WARPS);
+    all.add(0);
+    return all;
   }
 
   private static void measure(
