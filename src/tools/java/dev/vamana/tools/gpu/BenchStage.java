@@ -115,13 +115,12 @@ final class BenchStage implements Stage {
         }
         for (int batch : context.options().batches()) {
           boolean large = batch >= LARGE;
-          if (variant.parents() > 1 && batch > 100) {
-            continue;
-          }
           for (int beam : beams) {
             point.time(beam, batch, 1);
             if (large) {
               point.time(beam, batch, CALLERS);
+            }
+            if (large && variant.parents() == 1) {
               point.work(beam, batch);
             }
           }
