@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 record SanitizerStage(List<String> classes) implements Stage {
 
   private static final List<String> TOOLS = List.of("memcheck", "racecheck", "synccheck");
-  private static final int SECONDS = 90;
+  private static final int SECONDS = 150;
   private static final int FOUND_SOMETHING = 86;
   private static final List<Path> PLACES =
       List.of(
