@@ -5,7 +5,6 @@ import dev.vamana.cuda.batch.Chunk;
 import dev.vamana.cuda.batch.DeviceResult;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
-import dev.vamana.cuda.batch.Spin;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.search.CpuExecutor;
@@ -30,8 +29,6 @@ import org.apache.lucene.store.AlreadyClosedException;
 @SuppressWarnings("ReferenceEquality")
 final class DeviceCall {
 
-  private static final long SPIN_NANOS = 300_000;
-  private static final long POLL_NANOS = 1_000_000;
   private static final long STAGING_POLL_NANOS = 100_000;
   private static final int STAGING_POLLS = 1_000;
   private static final int[] NO_ORDINALS = new int[0];
@@ -213,7 +210,8 @@ final class DeviceCall {
 
   private void finishOldest() throws IOException {
     Chunk chunk = submitted.peek();
-    boolean done = await(chunk);
+    boolean done =
+        device.await(chunk, () -> chunk.done() || chunk.segmentClosed(), () -> allCancelled(chunk));
     submitted.poll();
     if (chunk.segmentClosed()) {
       chunk.abandon();
@@ -243,46 +241,8 @@ final class DeviceCall {
     }
   }
 
-  /** Returns false if all items of the chunk were cancelled before the device had ended. */
-  private boolean await(Chunk chunk) {
-    device.beginWait();
-    try {
-      spin(chunk);
-      return park(chunk);
-    } finally {
-      device.endWait();
-    }
-  }
-
-  private void spin(Chunk chunk) {
-    long start = System.nanoTime();
-    for (int step = 0;
-        chunk.done() == false
-            && chunk.segmentClosed() == false
-            && device.maySpin()
-            && System.nanoTime() - start < SPIN_NANOS;
-        step++) {
-      Spin.once(step);
-    }
-  }
-
-  private boolean park(Chunk chunk) {
-    boolean interrupted = false;
-    boolean asked = true;
-    while (chunk.done() == false && chunk.segmentClosed() == false && asked) {
-      LockSupport.parkNanos(chunk, POLL_NANOS);
-      interrupted |= Thread.interrupted();
-      asked = chunk.done() || askCancelled(chunk) < chunk.count();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    return asked || chunk.done();
-  }
-
-  /** How many items of the chunk are cancelled. */
-  private int askCancelled(Chunk chunk) {
-    int count = 0;
+  private boolean allCancelled(Chunk chunk) {
+    boolean all = true;
     BooleanSupplier asked = null;
     boolean stop = false;
     for (int i = 0; i < chunk.count(); i++) {
@@ -293,11 +253,9 @@ final class DeviceCall {
         stop = cancelled[index] || supplier.getAsBoolean();
       }
       cancelled[index] |= stop;
-      if (cancelled[index]) {
-        count++;
-      }
+      all &= cancelled[index];
     }
-    return count;
+    return all;
   }
 
   private void read(Chunk chunk) throws IOException {

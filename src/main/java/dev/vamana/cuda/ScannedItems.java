@@ -2,7 +2,6 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.batch.BatchDevice;
 import dev.vamana.cuda.batch.HeldSegment;
-import dev.vamana.cuda.batch.Spin;
 import dev.vamana.cuda.plan.Choice;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.scan.ScanJob;
@@ -14,15 +13,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /** Those items of a call that the device compares with all that is accepted. */
 final class ScannedItems {
-
-  private static final long SPIN_NANOS = 300_000;
-  private static final long POLL_NANOS = 1_000_000;
 
   private final ScanLane lane;
   private final BatchDevice device;
@@ -117,10 +112,11 @@ final class ScannedItems {
   List<Integer> finish(WorkResult[] results) {
     List<Integer> forCpu = new ArrayList<>();
     for (Group group : inOrder) {
-      if (await(group)) {
+      ScanTicket ticket = group.ticket;
+      if (device.await(ticket, () -> ticket.done() || ticket.closed(), group::unwanted)) {
         take(group, results, forCpu);
       } else {
-        group.ticket.abandon();
+        ticket.abandon();
         counters.cancelled.add(group.items.size());
         for (int index : group.indices) {
           results[index] = new WorkResult(new int[0], new float[0], 0, false);
@@ -128,41 +124,6 @@ final class ScannedItems {
       }
     }
     return forCpu;
-  }
-
-  /** Returns false if all items were cancelled before the device had ended. */
-  private boolean await(Group group) {
-    ScanTicket ticket = group.ticket;
-    device.beginWait();
-    try {
-      long start = System.nanoTime();
-      for (int step = 0;
-          ended(ticket) == false && device.maySpin() && System.nanoTime() - start < SPIN_NANOS;
-          step++) {
-        Spin.once(step);
-      }
-      return park(group, ticket);
-    } finally {
-      device.endWait();
-    }
-  }
-
-  private static boolean park(Group group, ScanTicket ticket) {
-    boolean interrupted = false;
-    boolean wanted = true;
-    while (ended(ticket) == false && wanted) {
-      LockSupport.parkNanos(ticket, POLL_NANOS);
-      interrupted |= Thread.interrupted();
-      wanted = ended(ticket) || group.unwanted() == false;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    return wanted;
-  }
-
-  private static boolean ended(ScanTicket ticket) {
-    return ticket.done() || ticket.closed();
   }
 
   private void take(Group group, WorkResult[] results, List<Integer> forCpu) {

@@ -155,7 +155,6 @@ public final class Ahead {
       found = search.search(items);
     } catch (IOException | RuntimeException e) {
       // may be another segment's trouble, which is told when that one is asked for
-      found = null;
     } finally {
       flight.land(found == null ? null : found.subList(1, found.size()));
     }

@@ -7,13 +7,11 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.work.Threads;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /** Pinned memory, streams and the dispatcher of one context. */
 public final class BatchDevice {
-
-  private static final int PROCESSORS_PER_SPINNER = 4;
 
   private final StagingPool staging;
   private final DevicePool accepted;
@@ -21,9 +19,7 @@ public final class BatchDevice {
   private final Thread thread;
   private final BatchCounters statistics;
   private volatile int maxBatch;
-  private final AtomicInteger waiting = new AtomicInteger();
-  private final int maxSpinning =
-      Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
+  private final Waiters waiters = new Waiters();
 
   private BatchDevice(
       StagingPool staging,
@@ -106,22 +102,13 @@ public final class BatchDevice {
     dispatcher.submit(chunk);
   }
 
-  /** A thread begins to wait; {@link #endWait} follows. */
-  public void beginWait() {
-    waiting.incrementAndGet();
-  }
-
   /**
-   * Whether threads may spin while they wait: so few do that there are processors to spare. With
-   * more of them, a thread that spins keeps others from what they could be doing.
+   * Waits for what this device was given, on the calling thread; see {@link Waiters#await}.
+   *
+   * @return false if it was unwanted before it had ended
    */
-  public boolean maySpin() {
-    return waiting.get() <= maxSpinning;
-  }
-
-  /** Ends what {@link #beginWait} began. */
-  public void endWait() {
-    waiting.decrementAndGet();
+  public boolean await(Object blocker, BooleanSupplier ended, BooleanSupplier unwanted) {
+    return waiters.await(blocker, ended, unwanted);
   }
 
   /** What the device wrote for an item of a chunk that is done. */
