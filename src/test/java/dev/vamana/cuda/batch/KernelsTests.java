@@ -56,14 +56,24 @@ public class KernelsTests extends LuceneTestCase {
       assertEquals("walk_exact_f32_w" + warps, choice.kernel().name());
       assertEquals(Math.min(items, 16 / warps * multiprocessors), choice.blocks());
     }
-    assertEquals(1, warps);
+    assertEquals("twice the blocks do not make up for how long one warp takes", 2, warps);
+  }
+
+  public void testOneWarpMergesLongWorklists() {
+    for (int items : new int[] {1, 10_000}) {
+      assertEquals(32, choose(Tuning.DEFAULT, 16, 1, 256, items, 0).threads());
+      assertNotEquals(32, choose(Tuning.DEFAULT, 16, 1, 255, items, 0).threads());
+      assertEquals(32, choose(Tuning.DEFAULT, 16, 4, 1_024, items, 0).threads());
+      assertNotEquals(32, choose(Tuning.DEFAULT, 16, 4, 1_023, items, 0).threads());
+      assertNotEquals(32, choose(Tuning.DEFAULT, 0, 1, 256, items, 0).threads());
+    }
   }
 
   public void testItemsInFlightTakeRoom() {
     int multiprocessors = driver.device().multiprocessors();
     for (int items : new int[] {1, multiprocessors}) {
       assertEquals(256, choose(Tuning.DEFAULT, 0, 1, items, 0).threads());
-      assertEquals(32, choose(Tuning.DEFAULT, 0, 1, items, 100 * multiprocessors).threads());
+      assertEquals(64, choose(Tuning.DEFAULT, 0, 1, items, 100 * multiprocessors).threads());
     }
   }
 

@@ -18,11 +18,10 @@ final class WarpsStage implements Stage {
 
   static final String SECTION = "warps";
 
-  private static final List<Placement> PLACEMENTS =
-      List.of(Placement.EXACT, Placement.IN_MEMORY, Placement.MAPPED_GRAPH);
-  private static final int[] BEAMS = {24, 48, 128, 1_000};
+  private static final List<Placement> PLACEMENTS = List.of(Placement.EXACT, Placement.IN_MEMORY);
+  private static final int[] BEAMS = {24, 128, 1_000};
   private static final int[] PARENTS = {1, 4};
-  private static final int[] BATCHES = {100, 300, 600, 1_200, 10_000};
+  private static final int[] BATCHES = {100, 300, 600, 2_000, 10_000};
   private static final int SAMPLES = 25;
 
   private final String setName;
