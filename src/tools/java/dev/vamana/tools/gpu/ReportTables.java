@@ -9,14 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /** Makes tables and plots of a report. */
 public final class ReportTables {
@@ -26,6 +25,23 @@ public final class ReportTables {
 
   private final Map<String, Object> report;
   private final List<Map<String, Object>> rows;
+
+  /** So many vectors of a set. */
+  private record Measured(String set, int n, boolean all) {
+
+    Measured(String set, int n, Map<String, Integer> largest) {
+      this(set, n, n == largest.get(set));
+    }
+
+    /** The set's name, with the number of vectors unless these are the most that were measured. */
+    String name() {
+      return all ? set : set + "-" + n;
+    }
+
+    boolean has(Map<String, Object> row) {
+      return row.get("set").equals(set) && number(row, "n") == n;
+    }
+  }
 
   private ReportTables(Map<String, Object> report) {
     this.report = report;
@@ -56,9 +72,9 @@ public final class ReportTables {
                 report.get("device"), report.get("driver"), report.get("date")));
     appendEarlier(text);
     appendCorrectness(text);
-    for (String set : sets()) {
+    for (Measured set : sets()) {
       Optional<LinePlot> plot = plot(set);
-      String file = "gpu-" + set + ".svg";
+      String file = "gpu-" + set.name() + ".svg";
       appendSet(text, set, plot.isPresent() ? " [Plot](" + file + ")." : "");
       plot.ifPresent(drawn -> files.put(file, drawn.toSvg()));
     }
@@ -66,7 +82,7 @@ public final class ReportTables {
       if (section.equals(SelectStage.SECTION)) {
         text.append(SelectionTables.of(Fragment.rows(report, section)));
       } else if (section.equals("benchmarks") == false) {
-        appendSection(text, section);
+        text.append(SectionTables.of(section, Fragment.rows(report, section)));
       }
     }
     files.put("gpu.md", text.toString());
@@ -79,7 +95,7 @@ public final class ReportTables {
     for (String section : ReportStage.SECTIONS) {
       for (Map<String, Object> row : Fragment.rows(report, section)) {
         if (row.containsKey(ReportStage.SOURCES)) {
-          hashes.add("`" + mark(row) + "`");
+          hashes.add(mark(row));
         }
       }
     }
@@ -92,8 +108,10 @@ public final class ReportTables {
     }
   }
 
-  private static String mark(Map<String, Object> row) {
-    return row.get(ReportStage.SOURCES).toString().substring(0, 8);
+  /** How a row's earlier sources are told; empty if it has none. */
+  static String mark(Map<String, Object> row) {
+    Object sources = row.get(ReportStage.SOURCES);
+    return sources == null ? "" : "`" + sources.toString().substring(0, 8) + "`";
   }
 
   private void appendCorrectness(StringBuilder text) {
@@ -110,22 +128,22 @@ public final class ReportTables {
     return ((List<?>) list).size();
   }
 
-  private List<String> sets() {
-    return rows.stream().map(row -> row.get("set").toString()).distinct().toList();
-  }
-
-  /** Methods in the order of the report, each with its placement. */
-  private List<String> lanes(String set) {
+  private List<Measured> sets() {
+    Map<String, Integer> largest = new HashMap<>();
+    rows.forEach(row -> largest.merge(row.get("set").toString(), number(row, "n"), Math::max));
     return rows.stream()
-        .filter(row -> row.get("set").equals(set))
-        .map(ReportTables::lane)
+        .map(row -> new Measured(row.get("set").toString(), number(row, "n"), largest))
         .distinct()
         .toList();
   }
 
+  /** Methods in the order of the report, each with its placement. */
+  private List<String> lanes(Measured set) {
+    return rows.stream().filter(set::has).map(ReportTables::lane).distinct().toList();
+  }
+
   private static String lane(Map<String, Object> row) {
-    String name = laneOfAnySources(row);
-    return row.containsKey(ReportStage.SOURCES) ? name + " `" + mark(row) + "`" : name;
+    return (laneOfAnySources(row) + " " + mark(row)).trim();
   }
 
   private static String laneOfAnySources(Map<String, Object> row) {
@@ -138,13 +156,12 @@ public final class ReportTables {
     return method.equals("vamana-gpu") ? placement : method;
   }
 
-  private void appendSet(StringBuilder text, String set, String plot) {
-    Map<String, Object> any =
-        rows.stream().filter(row -> row.get("set").equals(set)).findFirst().orElseThrow();
+  private void appendSet(StringBuilder text, Measured set, String plot) {
+    Map<String, Object> any = rows.stream().filter(set::has).findFirst().orElseThrow();
     text.append(
         format(
             "\n## %s\n\n%,d vectors of dimension %d.%s\n",
-            set, number(any, "n"), number(any, "dims"), plot));
+            set.name(), set.n(), number(any, "dims"), plot));
     for (double target : BeamSweep.TARGETS) {
       text.append(
           format(
@@ -177,25 +194,25 @@ public final class ReportTables {
         + (beam == 0 ? "" : " [" + beam + "]");
   }
 
-  private Optional<Map<String, Object>> best(String set, String lane, int batch, double target) {
+  private Optional<Map<String, Object>> best(Measured set, String lane, int batch, double target) {
     return rows.stream()
-        .filter(row -> row.get("set").equals(set) && lane(row).equals(lane))
+        .filter(row -> set.has(row) && lane(row).equals(lane))
         .filter(row -> number(row, "batch") == batch && real(row, "recall_at_10") >= target)
         .max(Comparator.comparingDouble(row -> real(row, "qps")));
   }
 
   /** Recall against speed at the largest batch; of methods without batches, at one query. */
-  private Optional<LinePlot> plot(String set) {
+  private Optional<LinePlot> plot(Measured set) {
     LinePlot plot =
         new LinePlot(
-            set + ", batches of 10,000",
+            set.name() + ", batches of 10,000",
             new Axis("recall@10", Scale.NEAR_ONE, 0.8, 1.01),
             Axis.of("queries per second", Scale.LOG));
     boolean any = false;
     for (String lane : lanes(set)) {
       Map<Double, Map<String, Object>> front = new TreeMap<>();
       for (Map<String, Object> row : rows) {
-        if (row.get("set").equals(set)
+        if (set.has(row)
             && lane(row).equals(lane)
             && (number(row, "batch") == LARGE || lane.startsWith("lucene"))
             && real(row, "recall_at_10") >= 0.8) {
@@ -225,48 +242,6 @@ public final class ReportTables {
       points.add(row);
     }
     return points;
-  }
-
-  /** A section as one table of all columns but samples. */
-  private void appendSection(StringBuilder text, String section) {
-    List<Map<String, Object>> found = Fragment.rows(report, section);
-    if (found.isEmpty()) {
-      return;
-    }
-    Map<String, Boolean> columns = new LinkedHashMap<>();
-    for (Map<String, Object> row : found) {
-      row.forEach((name, value) -> columns.merge(name, value instanceof Number, (a, b) -> a && b));
-    }
-    new TreeSet<>(List.of("samples", "set_sha256")).forEach(columns::remove);
-    text.append("\n## ").append(title(section)).append("\n\n| ");
-    text.append(String.join(" | ", columns.keySet())).append(" |\n|");
-    columns.values().forEach(number -> text.append(number ? " ---: |" : " --- |"));
-    text.append('\n');
-    for (Map<String, Object> row : found) {
-      text.append(
-          columns.keySet().stream()
-              .map(name -> name.equals(ReportStage.SOURCES) ? shownMark(row) : shown(row.get(name)))
-              .collect(Collectors.joining(" | ", "| ", " |\n")));
-    }
-  }
-
-  private static String title(String section) {
-    String words = section.replace('_', ' ');
-    return words.substring(0, 1).toUpperCase(Locale.ROOT) + words.substring(1);
-  }
-
-  private static String shownMark(Map<String, Object> row) {
-    return row.containsKey(ReportStage.SOURCES) ? "`" + mark(row) + "`" : "";
-  }
-
-  private static String shown(Object value) {
-    if (value == null) {
-      return "";
-    }
-    if (value instanceof Double number) {
-      return Math.abs(number) >= 1_000 ? format("%,.0f", number) : format("%.4g", number);
-    }
-    return value instanceof Number ? format("%,d", ((Number) value).longValue()) : value.toString();
   }
 
   static int number(Map<String, Object> row, String key) {

@@ -1,0 +1,97 @@
+package dev.vamana.tools.gpu;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** What a reader sees of a report. */
+public class ReportTablesTests extends LuceneTestCase {
+
+  private static Map<String, Object> row(Object... pairs) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    for (int i = 0; i < pairs.length; i += 2) {
+      row.put(pairs[i].toString(), pairs[i + 1]);
+    }
+    return row;
+  }
+
+  private static String tables(String section, List<Map<String, Object>> rows) throws Exception {
+    Map<String, Object> report = row("device", "none", "driver", "none", "date", "today");
+    report.put(
+        "correctness", Map.of("passed", List.of(), "failed", List.of(), "skipped", List.of()));
+    report.put(section, rows);
+    Path file = createTempDir().resolve("report.json");
+    Files.writeString(file, Json.write(report));
+    return ReportTables.make(file).get("gpu.md");
+  }
+
+  private static Map<String, Object> measured(int n, String method, double qps) {
+    return row(
+        "set",
+        "some-96",
+        "n",
+        n,
+        "dims",
+        96,
+        "method",
+        method,
+        "placement",
+        "cpu",
+        "batch",
+        1,
+        "callers",
+        1,
+        "beam",
+        10,
+        "recall_at_10",
+        0.93,
+        "qps",
+        qps,
+        "p50_us",
+        5.0);
+  }
+
+  public void testOtherNumbersOfVectorsAreOtherTables() throws Exception {
+    String text =
+        tables(
+            "benchmarks", List.of(measured(2000, "large", 100.0), measured(1000, "small", 200.0)));
+    int large = text.indexOf("## some-96\n\n2,000 vectors of dimension 96.");
+    int small = text.indexOf("## some-96-1000\n\n1,000 vectors of dimension 96.");
+    assertTrue(text, large > 0 && small > large);
+    String first = text.substring(large, small);
+    assertTrue(first, first.contains("| large | 100 (5 us) [10] |"));
+    assertFalse(first, first.contains("| small |"));
+    assertTrue(text, text.substring(small).contains("| small | 200 (5 us) [10] |"));
+  }
+
+  public void testRowsOfOtherColumnsAreOtherTables() throws Exception {
+    String text =
+        tables(
+            "builds",
+            List.of(
+                row("method", "one", "degree", 64, "sources", "0123456789"),
+                row("method", "two", "seconds", 1.5, "parts", Map.of("sort", 1, "none", Map.of())),
+                row("method", "three", "degree", 32)));
+    assertTrue(
+        text,
+        text.contains(
+            "| method | degree | sources |\n| --- | ---: | --- |\n"
+                + "| one | 64 | `01234567` |\n| three | 32 |  |\n"));
+    assertTrue(text, text.contains("| two | 1.500 | sort 1 |\n"));
+  }
+
+  public void testWarpsStandBesideEachOther() throws Exception {
+    String text =
+        tables(
+            WarpsStage.SECTION,
+            List.of(
+                row("set", "a", "batch", 1, "variant", "1 warps", "qps", 5.0),
+                row("set", "a", "batch", 2, "variant", "1 warps", "qps", 6.0),
+                row("set", "a", "batch", 1, "variant", "as usual", "qps", 7.0)));
+    assertTrue(text, text.contains("| a | 1 | 5.000 | 7.000 |\n"));
+    assertTrue(text, text.contains("| a | 2 | 6.000 |\n"));
+  }
+}

@@ -1,0 +1,96 @@
+package dev.vamana.tools.gpu;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** A section of a report as tables: one for all rows that have the same columns. */
+final class SectionTables {
+
+  private static final Set<String> LEFT_OUT = Set.of("samples", "set_sha256");
+  private static final String VARIANT = "variant";
+  private static final String QPS = "qps";
+
+  private SectionTables() {}
+
+  /** A heading and tables; nothing if there are no rows. */
+  static String of(String section, List<Map<String, Object>> rows) {
+    if (rows.isEmpty()) {
+      return "";
+    }
+    Map<Set<String>, List<Map<String, Object>>> tables = new LinkedHashMap<>();
+    for (Map<String, Object> row : section.equals(WarpsStage.SECTION) ? besides(rows) : rows) {
+      Set<String> columns = new TreeSet<>(row.keySet());
+      columns.remove(ReportStage.SOURCES);
+      tables.computeIfAbsent(columns, unseen -> new ArrayList<>()).add(row);
+    }
+    StringBuilder text = new StringBuilder("\n## " + title(section) + "\n");
+    tables.values().forEach(table -> append(text, table));
+    return text.toString();
+  }
+
+  /** Rows that differ in their variant alone as one, with a column of queries a second for each. */
+  private static List<Map<String, Object>> besides(List<Map<String, Object>> rows) {
+    Map<Map<String, Object>, Map<String, Object>> found = new LinkedHashMap<>();
+    for (Map<String, Object> row : rows) {
+      Map<String, Object> of = new LinkedHashMap<>(row);
+      of.remove(VARIANT);
+      of.remove(QPS);
+      found.computeIfAbsent(of, LinkedHashMap::new).put("qps, " + row.get(VARIANT), row.get(QPS));
+    }
+    return List.copyOf(found.values());
+  }
+
+  private static void append(StringBuilder text, List<Map<String, Object>> rows) {
+    Map<String, Boolean> columns = new LinkedHashMap<>();
+    for (Map<String, Object> row : rows) {
+      row.forEach((name, value) -> columns.merge(name, value instanceof Number, (a, b) -> a && b));
+    }
+    LEFT_OUT.forEach(columns::remove);
+    Boolean marked = columns.remove(ReportStage.SOURCES);
+    if (marked != null) {
+      columns.put(ReportStage.SOURCES, marked);
+    }
+    text.append("\n| ").append(String.join(" | ", columns.keySet())).append(" |\n|");
+    columns.values().forEach(number -> text.append(number ? " ---: |" : " --- |"));
+    text.append('\n');
+    for (Map<String, Object> row : rows) {
+      text.append(
+          columns.keySet().stream()
+              .map(name -> shown(name, row))
+              .collect(Collectors.joining(" | ", "| ", " |\n")));
+    }
+  }
+
+  private static String title(String section) {
+    String words = section.replace('_', ' ');
+    return words.substring(0, 1).toUpperCase(Locale.ROOT) + words.substring(1);
+  }
+
+  private static String shown(String column, Map<String, Object> row) {
+    return column.equals(ReportStage.SOURCES) ? ReportTables.mark(row) : shown(row.get(column));
+  }
+
+  private static String shown(Object value) {
+    if (value == null) {
+      return "";
+    }
+    if (value instanceof Map<?, ?> parts) {
+      return parts.entrySet().stream()
+          .filter(part -> part.getValue() instanceof Map<?, ?> none ? none.size() > 0 : true)
+          .map(part -> part.getKey() + " " + shown(part.getValue()))
+          .collect(Collectors.joining(", "));
+    }
+    if (value instanceof Double number) {
+      return String.format(Locale.ROOT, Math.abs(number) >= 1_000 ? "%,.0f" : "%.4g", number);
+    }
+    return value instanceof Number number
+        ? String.format(Locale.ROOT, "%,d", number.longValue())
+        : value.toString();
+  }
+}
