@@ -41,7 +41,9 @@ final class SectionTables {
       Map<String, Object> of = new LinkedHashMap<>(row);
       of.remove(VARIANT);
       of.remove(QPS);
-      found.computeIfAbsent(of, LinkedHashMap::new).put("qps, " + row.get(VARIANT), row.get(QPS));
+      found
+          .computeIfAbsent(of, same -> new LinkedHashMap<>(same))
+          .put("qps, " + row.get(VARIANT), row.get(QPS));
     }
     return List.copyOf(found.values());
   }
