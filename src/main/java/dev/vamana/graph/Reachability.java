@@ -5,6 +5,7 @@ import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.lucene.util.IntroSorter;
 
 /**
  * Makes every node reachable from the entry point. Robust prune alone does not promise that: of
@@ -13,6 +14,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>A breadth-first tree from the entry point tells which nodes are missing. Each is linked from a
  * reachable node near it, in a free slot or in the place of the farthest edge that is not part of
  * the tree.
+ *
+ * <p>By inner products short vectors are near to nothing, so that most nodes may be missing, and
+ * the same few long vectors are near to all of them: walks would have to look at hundreds of short
+ * vectors wherever they come. So the longest that is missing near a node is linked from it, and the
+ * others, from long to short, from those that were linked before them. What is near is found by the
+ * product and chosen by direction.
  */
 final class Reachability {
 
@@ -22,9 +29,12 @@ final class Reachability {
   private final GraphRows rows;
   private final int maxDegree;
   private final int entryPoint;
+  private final PairDistances distances;
   private final NodeInserter searcher;
   private final AbortCheck abort;
   private final int[] parents;
+  // by node, the one that takes what is missing near it; null if all are linked from near nodes
+  private final int[] takers;
   private final int[] row;
   private final float[] rowDistances;
   private int[] queue = new int[1024];
@@ -39,9 +49,11 @@ final class Reachability {
     this.rows = rows;
     this.maxDegree = parameters.maxDegree();
     this.entryPoint = entryPoint;
+    this.distances = distances;
     this.searcher = new NodeInserter(rows, parameters, entryPoint, distances);
     this.abort = abort;
     this.parents = new int[rows.size()];
+    this.takers = distances.scalable() ? null : new int[rows.size()];
     this.row = new int[rows.maxDegree()];
     this.rowDistances = new float[rows.maxDegree()];
   }
@@ -49,20 +61,40 @@ final class Reachability {
   /** Returns how many nodes had to be linked. */
   int repair() throws IOException {
     Arrays.fill(parents, UNREACHED);
+    if (takers != null) {
+      Arrays.fill(takers, UNREACHED);
+    }
     parents[entryPoint] = entryPoint;
     reachFrom(entryPoint);
     int linked = 0;
-    for (int node = 0; node < parents.length; node++) {
-      if (node % ABORT_INTERVAL == 0) {
-        abort.check();
-      }
+    for (int node : missing()) {
       if (parents[node] == UNREACHED) {
+        if (linked % ABORT_INTERVAL == 0) {
+          abort.check();
+        }
         attach(node);
         reachFrom(node);
         linked++;
       }
     }
     return linked;
+  }
+
+  /** What was not reached, the longest first if it is inner products that are compared. */
+  private int[] missing() {
+    int count = 0;
+    for (int parent : parents) {
+      count += parent == UNREACHED ? 1 : 0;
+    }
+    int[] missing = new int[count];
+    count = 0;
+    for (int node = 0; node < parents.length; node++) {
+      if (parents[node] == UNREACHED) {
+        missing[count++] = node;
+      }
+    }
+    new LengthSorter(missing).sort(0, count);
+    return missing;
   }
 
   private void reachFrom(int start) throws IOException {
@@ -91,6 +123,9 @@ final class Reachability {
   private void attach(int node) throws IOException {
     searcher.search(node);
     Worklist near = searcher.worklist();
+    if (takers != null && attachToTaker(node, near)) {
+      return;
+    }
     for (int rank = 0; rank < near.size(); rank++) {
       int from = near.ordinal(rank);
       if (from != node && addEdge(from, node, near.distance(rank))) {
@@ -99,6 +134,29 @@ final class Reachability {
       }
     }
     attachAnywhere(node);
+  }
+
+  private boolean attachToTaker(int node, Worklist near) {
+    int nearest = 0;
+    for (int rank = 1; rank < near.size(); rank++) {
+      if (scaled(near, rank) < scaled(near, nearest)) {
+        nearest = rank;
+      }
+    }
+    int ordinal = near.ordinal(nearest);
+    int from = takers[ordinal] == UNREACHED ? ordinal : takers[ordinal];
+    if (addEdge(from, node, from == ordinal ? near.distance(nearest) : Float.MAX_VALUE) == false) {
+      return false;
+    }
+    parents[node] = from;
+    if (from == ordinal || rows.degree(from) >= maxDegree) {
+      takers[ordinal] = node;
+    }
+    return true;
+  }
+
+  private float scaled(Worklist near, int rank) {
+    return distances.scaled(near.ordinal(rank), near.distance(rank));
   }
 
   /**
@@ -118,6 +176,33 @@ final class Reachability {
       nextSpare = (nextSpare + 1) % parents.length;
     }
     throw new IllegalStateException("no reachable node can link to node " + node);
+  }
+
+  private final class LengthSorter extends IntroSorter {
+    private final int[] nodes;
+    private int pivot;
+
+    LengthSorter(int[] nodes) {
+      this.nodes = nodes;
+    }
+
+    @Override
+    protected void setPivot(int i) {
+      pivot = nodes[i];
+    }
+
+    @Override
+    protected int comparePivot(int j) {
+      int order = distances.longerFirst(pivot, nodes[j]);
+      return order != 0 ? order : Integer.compare(pivot, nodes[j]);
+    }
+
+    @Override
+    protected void swap(int i, int j) {
+      int node = nodes[i];
+      nodes[i] = nodes[j];
+      nodes[j] = node;
+    }
   }
 
   private boolean addEdge(int from, int to, float distance) {

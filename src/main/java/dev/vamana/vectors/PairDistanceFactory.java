@@ -18,7 +18,7 @@ public final class PairDistanceFactory {
 
   private final RandomVectorScorerSupplier suppliers;
   private final ScoreToDistance conversion;
-  private final boolean scalable;
+  private final float[] inverseNorms;
   private final int size;
 
   /**
@@ -35,6 +35,7 @@ public final class PairDistanceFactory {
       throws IOException {
     this.size = values.size();
     VectorSimilarityFunction compared = similarity;
+    float[] inverse = null;
     boolean unitLength =
         similarity == VectorSimilarityFunction.DOT_PRODUCT
             && values.getEncoding() == VectorEncoding.FLOAT32;
@@ -45,6 +46,7 @@ public final class PairDistanceFactory {
     } else if (similarity != VectorSimilarityFunction.COSINE) {
       compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
       this.conversion = ScoreToDistance.ofInnerProduct();
+      inverse = inverseRoots(squaredNorms(values.copy()));
     } else {
       float[] norms = squaredNorms(values.copy());
       if (smallestPositive(norms) >= MIN_SQUARED_NORM) {
@@ -55,9 +57,7 @@ public final class PairDistanceFactory {
         this.conversion = ScoreToDistance.ofCosine();
       }
     }
-    this.scalable =
-        compared != VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
-            || similarity == VectorSimilarityFunction.COSINE;
+    this.inverseNorms = inverse;
     this.suppliers = scorer.getRandomVectorScorerSupplier(compared, values);
   }
 
@@ -68,7 +68,7 @@ public final class PairDistanceFactory {
 
   /** Distances for the calling thread. */
   public synchronized PairDistances create() throws IOException {
-    return new PairDistances(suppliers.copy().scorer(), conversion, scalable);
+    return new PairDistances(suppliers.copy().scorer(), conversion, inverseNorms);
   }
 
   private static float[] squaredNorms(KnnVectorValues values) throws IOException {

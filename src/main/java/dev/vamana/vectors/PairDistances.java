@@ -13,13 +13,20 @@ public final class PairDistances {
 
   private final UpdateableRandomVectorScorer scorer;
   private final ScoreToDistance conversion;
-  private final boolean scalable;
+  private final float[] inverseNorms;
   private int pivot = -1;
 
-  PairDistances(UpdateableRandomVectorScorer scorer, ScoreToDistance conversion, boolean scalable) {
+  /**
+   * Distances from scores.
+   *
+   * @param inverseNorms one divided by the norm of each vector, 0 for the zero vector, if the
+   *     distances are negated inner products; otherwise null
+   */
+  PairDistances(
+      UpdateableRandomVectorScorer scorer, ScoreToDistance conversion, float[] inverseNorms) {
     this.scorer = scorer;
     this.conversion = conversion;
-    this.scalable = scalable;
+    this.inverseNorms = inverseNorms;
   }
 
   /**
@@ -28,7 +35,28 @@ public final class PairDistances {
    * are not.
    */
   public boolean scalable() {
-    return scalable;
+    return inverseNorms == null;
+  }
+
+  /**
+   * A distance of the pivot as one that is {@link #scalable}: itself, or for a negated inner
+   * product the squared Euclidean distance of the directions, 0 to 4.
+   *
+   * @param ordinal the other vector
+   * @param distance its distance from the pivot
+   */
+  public float scaled(int ordinal, float distance) {
+    return inverseNorms == null
+        ? distance
+        : Math.max(0f, 2f + 2f * distance * inverseNorms[pivot] * inverseNorms[ordinal]);
+  }
+
+  /**
+   * Compares the lengths of two vectors where inner products are compared, as a comparator that
+   * puts the longer first; elsewhere length does not matter, and all are equal.
+   */
+  public int longerFirst(int one, int other) {
+    return inverseNorms == null ? 0 : Float.compare(inverseNorms[one], inverseNorms[other]);
   }
 
   /** Makes the vector with this ordinal the one that distances are measured from. */

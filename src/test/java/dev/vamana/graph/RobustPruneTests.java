@@ -1,5 +1,6 @@
 package dev.vamana.graph;
 
+import static java.util.stream.Collectors.toSet;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
@@ -60,34 +61,47 @@ public class RobustPruneTests extends RandomizedTest {
       assertTrue("the node itself", chosen.contains(node) == false);
       // candidates[0] is the node; the nearest other is always kept
       assertTrue(chosen.contains(candidates[1]));
-      assertOcclusion(vectors, node, candidates, chosen, alpha, kept < degree);
+      assertOcclusion(
+          node,
+          candidates,
+          chosen,
+          alpha,
+          kept < degree,
+          vectors::squaredDistance,
+          vectors::squaredDistance);
     }
+  }
+
+  /** A measure of two vectors. */
+  private interface Measure {
+    double of(int one, int other);
   }
 
   /** No kept neighbour occludes another; with room left, each dropped one is occluded by one. */
   private static void assertOcclusion(
-      GraphTestVectors vectors,
       int node,
       int[] candidates,
       Set<Integer> chosen,
       float alpha,
-      boolean roomLeft) {
+      boolean roomLeft,
+      Measure order,
+      Measure spread) {
     for (int candidate : candidates) {
       if (candidate == node) {
         continue;
       }
-      float distance = vectors.squaredDistance(node, candidate);
+      double own = spread.of(node, candidate);
       double nearest =
           chosen.stream()
               .filter(other -> other != candidate)
-              .filter(other -> vectors.squaredDistance(node, other) <= distance)
-              .mapToDouble(other -> vectors.squaredDistance(other, candidate))
+              .filter(other -> order.of(node, other) <= order.of(node, candidate))
+              .mapToDouble(other -> spread.of(other, candidate))
               .min()
               .orElse(Double.POSITIVE_INFINITY);
       if (chosen.contains(candidate)) {
-        assertTrue(alpha * nearest >= distance * 0.999);
+        assertTrue(alpha * nearest >= own * 0.999);
       } else if (roomLeft) {
-        assertTrue(alpha * nearest <= distance * 1.001);
+        assertTrue(alpha * nearest <= own * 1.001);
       }
     }
   }
@@ -136,34 +150,50 @@ public class RobustPruneTests extends RandomizedTest {
   }
 
   @Test
-  public void innerProductsFillTheRow() throws IOException {
+  public void innerProductsOrderAndDirectionsOcclude() throws IOException {
     GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 60, 4);
     // nearest by inner product to most others
     vectors.vectors.set(9, new float[] {50, 50, 50, 50});
+    int node = randomIntBetween(0, 59);
+    float alpha = 1 + randomIntBetween(0, 4) / 4f;
     int degree = randomIntBetween(BuildParameters.MIN_DEGREE, 40);
     RobustPrune prune =
         new RobustPrune(
             vectors.distances(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT).create(),
-            new BuildParameters(degree, 64, 2, 1));
-    float[] node = vectors.vectors.get(5);
-    float[] distances = new float[60];
+            new BuildParameters(degree, 64, alpha, 1));
     int[] candidates =
         IntStream.range(0, 60)
             .boxed()
-            .sorted(
-                Comparator.comparingDouble(
-                    other -> -VectorUtil.dotProduct(node, vectors.vectors.get(other))))
+            .sorted(Comparator.comparingDouble(other -> product(vectors, node, other)))
             .mapToInt(Integer::intValue)
             .toArray();
+    float[] distances = new float[60];
     for (int i = 0; i < 60; i++) {
-      distances[i] = -VectorUtil.dotProduct(node, vectors.vectors.get(candidates[i]));
+      distances[i] = (float) product(vectors, node, candidates[i]);
     }
-    int kept = prune.prune(5, candidates, distances, 60);
-    assertEquals(degree, kept);
-    Set<Integer> chosen = new HashSet<>();
-    for (int i = 0; i < kept; i++) {
-      assertTrue("twice or itself", prune.kept()[i] != 5 && chosen.add(prune.kept()[i]));
-    }
-    assertEquals(candidates[0] == 5 ? candidates[1] : candidates[0], prune.kept()[0]);
+    int kept = prune.prune(node, candidates, distances, 60);
+    Set<Integer> chosen = IntStream.of(prune.kept()).limit(kept).boxed().collect(toSet());
+    assertEquals("twice", kept, chosen.size());
+    assertOcclusion(
+        node,
+        candidates,
+        chosen,
+        alpha,
+        kept < degree,
+        (one, other) -> product(vectors, one, other),
+        (one, other) -> direction(vectors, one, other));
+    assertEquals(candidates[0] == node ? candidates[1] : candidates[0], prune.kept()[0]);
+    assertTrue("one long vector hides all others", kept > 1);
+  }
+
+  /** The negated inner product. */
+  private static double product(GraphTestVectors vectors, int one, int other) {
+    return -VectorUtil.dotProduct(vectors.vectors.get(one), vectors.vectors.get(other));
+  }
+
+  /** Squared distance of two directions. */
+  private static double direction(GraphTestVectors vectors, int one, int other) {
+    double norms = Math.sqrt(product(vectors, one, one) * product(vectors, other, other));
+    return 2 + 2 * product(vectors, one, other) / norms;
   }
 }
