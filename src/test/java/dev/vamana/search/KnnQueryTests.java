@@ -1,6 +1,8 @@
 package dev.vamana.search;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.IntPredicate;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
@@ -97,6 +99,39 @@ public class KnnQueryTests extends SearchTestCase {
         }
       }
     }
+  }
+
+  /**
+   * Hits are among the long vectors; walks must not pass by the short ones, nor miss equal ones.
+   */
+  public void testInnerProductsOfLengthsThatDiffer() throws IOException {
+    int dimension = 4;
+    List<QueryVector> base = new ArrayList<>();
+    for (int i = 0; i < 4 * SIZE; i++) {
+      boolean again = i > 0 && random().nextInt(4) == 0;
+      float[] vector = again ? base.get(random().nextInt(i)).floats().clone() : gaussian(dimension);
+      float length =
+          again && random().nextBoolean() ? 1 : (float) Math.exp(random().nextGaussian());
+      for (int d = 0; d < dimension; d++) {
+        vector[d] *= length;
+      }
+      base.add(QueryVector.of(vector));
+    }
+    TestVectors vectors = new TestVectors(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT, base);
+    try (TestIndex index = new TestIndex(vectors, graphs(), 1)) {
+      long[] visited = new long[1];
+      double recall = recall(index, 2 * K, null, ALL, visited);
+      assertRecall(0.85, recall);
+      assertTrue("visited " + visited[0], visited[0] < QUERIES * 400);
+    }
+  }
+
+  private static float[] gaussian(int dimension) {
+    float[] vector = new float[dimension];
+    for (int d = 0; d < dimension; d++) {
+      vector[d] = (float) random().nextGaussian();
+    }
+    return vector;
   }
 
   public void testOneHit() throws IOException {
