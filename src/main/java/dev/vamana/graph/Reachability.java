@@ -39,6 +39,8 @@ final class Reachability {
   private final float[] rowDistances;
   private int[] queue = new int[1024];
   private int nextSpare;
+  private int asked;
+  private int linked;
 
   Reachability(
       GraphRows rows,
@@ -66,22 +68,31 @@ final class Reachability {
     }
     parents[entryPoint] = entryPoint;
     reachFrom(entryPoint);
-    int linked = 0;
-    for (int node : missing()) {
-      if (parents[node] == UNREACHED) {
-        if (linked % ABORT_INTERVAL == 0) {
-          abort.check();
-        }
-        attach(node);
-        reachFrom(node);
-        linked++;
+    if (takers == null) {
+      for (int node = 0; node < parents.length; node++) {
+        reach(node);
+      }
+    } else {
+      for (int node : longestFirst()) {
+        reach(node);
       }
     }
     return linked;
   }
 
-  /** What was not reached, the longest first if it is inner products that are compared. */
-  private int[] missing() {
+  private void reach(int node) throws IOException {
+    if (++asked % ABORT_INTERVAL == 0) {
+      abort.check();
+    }
+    if (parents[node] == UNREACHED) {
+      attach(node);
+      reachFrom(node);
+      linked++;
+    }
+  }
+
+  /** What was not reached. */
+  private int[] longestFirst() {
     int count = 0;
     for (int parent : parents) {
       count += parent == UNREACHED ? 1 : 0;
