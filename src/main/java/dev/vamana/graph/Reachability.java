@@ -91,7 +91,7 @@ final class Reachability {
     }
   }
 
-  /** What was not reached. */
+  /** What was not reached, in the order in which it is linked where lengths matter. */
   private int[] longestFirst() {
     int count = 0;
     for (int parent : parents) {
@@ -147,6 +147,7 @@ final class Reachability {
     attachAnywhere(node);
   }
 
+  /** Links a node as {@link Reachability} says of inner products; false if there is no room. */
   private boolean attachToTaker(int node, Worklist near) {
     int nearest = 0;
     for (int rank = 1; rank < near.size(); rank++) {
@@ -166,6 +167,7 @@ final class Reachability {
     return true;
   }
 
+  /** How far the node that was searched last is from one near it, by direction. */
   private float scaled(Worklist near, int rank) {
     return distances.scaled(near.ordinal(rank), near.distance(rank));
   }

@@ -40,14 +40,19 @@ public final class PairDistances {
 
   /**
    * A distance of the pivot as one that is {@link #scalable}: itself, or for a negated inner
-   * product the squared Euclidean distance of the directions, 0 to 4.
+   * product the squared Euclidean distance of the directions, 0 to 4; 0 if the pivot is the zero
+   * vector, and 2 if only the other is.
    *
    * @param ordinal the other vector
    * @param distance its distance from the pivot
    */
   public float scaled(int ordinal, float distance) {
-    return inverseNorms == null
-        ? distance
+    if (inverseNorms == null) {
+      return distance;
+    }
+    // the zero vector adds no direction to any other's neighbours, and takes none away
+    return inverseNorms[pivot] == 0f
+        ? 0f
         : Math.max(0f, 2f + 2f * distance * inverseNorms[pivot] * inverseNorms[ordinal]);
   }
 
@@ -56,7 +61,12 @@ public final class PairDistances {
    * puts the longer first; elsewhere length does not matter, and all are equal.
    */
   public int longerFirst(int one, int other) {
-    return inverseNorms == null ? 0 : Float.compare(inverseNorms[one], inverseNorms[other]);
+    return inverseNorms == null ? 0 : Float.compare(shortness(one), shortness(other));
+  }
+
+  private float shortness(int ordinal) {
+    // nothing is shorter than the zero vector, whose inverse norm is kept as 0
+    return inverseNorms[ordinal] == 0f ? Float.POSITIVE_INFINITY : inverseNorms[ordinal];
   }
 
   /** Makes the vector with this ordinal the one that distances are measured from. */

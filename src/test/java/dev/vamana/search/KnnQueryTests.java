@@ -102,12 +102,18 @@ public class KnnQueryTests extends SearchTestCase {
   }
 
   /**
-   * Hits are among the long vectors; walks must not pass by the short ones, nor miss equal ones.
+   * Hits are among the long vectors; walks must not pass by the short ones, nor end among those of
+   * length 0, nor miss equal ones.
    */
   public void testInnerProductsOfLengthsThatDiffer() throws IOException {
     int dimension = 4;
+    int zeros = random().nextBoolean() ? 0 : 2 + random().nextInt(10);
     List<QueryVector> base = new ArrayList<>();
     for (int i = 0; i < 4 * SIZE; i++) {
+      if (zeros > 0 && i % zeros == 0) {
+        base.add(QueryVector.of(new float[dimension]));
+        continue;
+      }
       boolean again = i > 0 && random().nextInt(4) == 0;
       float[] vector = again ? base.get(random().nextInt(i)).floats().clone() : gaussian(dimension);
       float length =
