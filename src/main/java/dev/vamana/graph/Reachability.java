@@ -39,8 +39,6 @@ final class Reachability {
   private final float[] rowDistances;
   private int[] queue = new int[1024];
   private int nextSpare;
-  private int asked;
-  private int linked;
 
   Reachability(
       GraphRows rows,
@@ -68,27 +66,21 @@ final class Reachability {
     }
     parents[entryPoint] = entryPoint;
     reachFrom(entryPoint);
-    if (takers == null) {
-      for (int node = 0; node < parents.length; node++) {
-        reach(node);
+    int[] order = takers == null ? null : longestFirst();
+    int count = order == null ? parents.length : order.length;
+    int linked = 0;
+    for (int i = 0; i < count; i++) {
+      if (i % ABORT_INTERVAL == 0) {
+        abort.check();
       }
-    } else {
-      for (int node : longestFirst()) {
-        reach(node);
+      int node = order == null ? i : order[i];
+      if (parents[node] == UNREACHED) {
+        attach(node);
+        reachFrom(node);
+        linked++;
       }
     }
     return linked;
-  }
-
-  private void reach(int node) throws IOException {
-    if (++asked % ABORT_INTERVAL == 0) {
-      abort.check();
-    }
-    if (parents[node] == UNREACHED) {
-      attach(node);
-      reachFrom(node);
-      linked++;
-    }
   }
 
   /** What was not reached, in the order in which it is linked where lengths matter. */
@@ -150,8 +142,12 @@ final class Reachability {
   /** Links a node as {@link Reachability} says of inner products; false if there is no room. */
   private boolean attachToTaker(int node, Worklist near) {
     int nearest = 0;
-    for (int rank = 1; rank < near.size(); rank++) {
-      if (scaled(near, rank) < scaled(near, nearest)) {
+    float shortest = Float.POSITIVE_INFINITY;
+    for (int rank = 0; rank < near.size(); rank++) {
+      // the search has left its node as the pivot
+      float distance = distances.scaled(near.ordinal(rank), near.distance(rank));
+      if (distance < shortest) {
+        shortest = distance;
         nearest = rank;
       }
     }
@@ -165,11 +161,6 @@ final class Reachability {
       takers[ordinal] = node;
     }
     return true;
-  }
-
-  /** How far the node that was searched last is from one near it, by direction. */
-  private float scaled(Worklist near, int rank) {
-    return distances.scaled(near.ordinal(rank), near.distance(rank));
   }
 
   /**

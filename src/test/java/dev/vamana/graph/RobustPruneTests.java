@@ -17,20 +17,25 @@ import org.junit.Test;
 
 public class RobustPruneTests extends RandomizedTest {
 
-  private static int[] byDistance(GraphTestVectors vectors, int node) {
+  /** A measure of two vectors. */
+  private interface Measure {
+    double of(int one, int other);
+  }
+
+  private static int[] byDistance(GraphTestVectors vectors, int node, Measure measure) {
     return IntStream.range(0, vectors.size())
         .boxed()
         .sorted(
-            Comparator.comparingDouble((Integer other) -> vectors.squaredDistance(node, other))
+            Comparator.comparingDouble((Integer other) -> measure.of(node, other))
                 .thenComparingInt(Integer::intValue))
         .mapToInt(Integer::intValue)
         .toArray();
   }
 
-  private static float[] distances(GraphTestVectors vectors, int node, int[] candidates) {
+  private static float[] distances(int node, int[] candidates, Measure measure) {
     float[] distances = new float[candidates.length];
     for (int i = 0; i < distances.length; i++) {
-      distances[i] = vectors.squaredDistance(node, candidates[i]);
+      distances[i] = (float) measure.of(node, candidates[i]);
     }
     return distances;
   }
@@ -45,8 +50,8 @@ public class RobustPruneTests extends RandomizedTest {
       RobustPrune prune =
           new RobustPrune(vectors.distances().create(), new BuildParameters(degree, 64, alpha, 1));
       int node = randomIntBetween(0, vectors.size() - 1);
-      int[] candidates = byDistance(vectors, node);
-      float[] candidateDistances = distances(vectors, node, candidates);
+      int[] candidates = byDistance(vectors, node, vectors::squaredDistance);
+      float[] candidateDistances = distances(node, candidates, vectors::squaredDistance);
       int kept = prune.prune(node, candidates, candidateDistances, candidates.length);
       assertTrue(kept >= 1 && kept <= degree);
       Set<Integer> chosen = new HashSet<>();
@@ -70,11 +75,6 @@ public class RobustPruneTests extends RandomizedTest {
           vectors::squaredDistance,
           vectors::squaredDistance);
     }
-  }
-
-  /** A measure of two vectors. */
-  private interface Measure {
-    double of(int one, int other);
   }
 
   /** No kept neighbour occludes another; with room left, each dropped one is occluded by one. */
@@ -110,13 +110,17 @@ public class RobustPruneTests extends RandomizedTest {
   public void largerAlphaKeepsMore() throws IOException {
     GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 300, 8);
     int node = randomIntBetween(0, 299);
-    int[] candidates = byDistance(vectors, node);
+    int[] candidates = byDistance(vectors, node, vectors::squaredDistance);
     int last = 0;
     for (float alpha : new float[] {1, 1.2f, 1.5f, 2}) {
       RobustPrune prune =
           new RobustPrune(vectors.distances().create(), new BuildParameters(128, 128, alpha, 1));
       int kept =
-          prune.prune(node, candidates, distances(vectors, node, candidates), candidates.length);
+          prune.prune(
+              node,
+              candidates,
+              distances(node, candidates, vectors::squaredDistance),
+              candidates.length);
       assertTrue(alpha + " keeps " + kept + " after " + last, kept >= last);
       last = kept;
     }
@@ -144,7 +148,7 @@ public class RobustPruneTests extends RandomizedTest {
             ? List.of(1, 1, 2, 2)
             : List.of(2, 2, 1, 1);
     int[] candidates = near.stream().mapToInt(Integer::intValue).toArray();
-    int kept = prune.prune(0, candidates, distances(vectors, 0, candidates), 4);
+    int kept = prune.prune(0, candidates, distances(0, candidates, vectors::squaredDistance), 4);
     assertTrue(kept <= 2);
     assertEquals(kept, IntStream.of(prune.kept()).limit(kept).distinct().count());
   }
@@ -161,16 +165,9 @@ public class RobustPruneTests extends RandomizedTest {
         new RobustPrune(
             vectors.distances(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT).create(),
             new BuildParameters(degree, 64, alpha, 1));
-    int[] candidates =
-        IntStream.range(0, 60)
-            .boxed()
-            .sorted(Comparator.comparingDouble(other -> product(vectors, node, other)))
-            .mapToInt(Integer::intValue)
-            .toArray();
-    float[] distances = new float[60];
-    for (int i = 0; i < 60; i++) {
-      distances[i] = (float) product(vectors, node, candidates[i]);
-    }
+    Measure product = (one, other) -> product(vectors, one, other);
+    int[] candidates = byDistance(vectors, node, product);
+    float[] distances = distances(node, candidates, product);
     int kept = prune.prune(node, candidates, distances, 60);
     Set<Integer> chosen = IntStream.of(prune.kept()).limit(kept).boxed().collect(toSet());
     assertEquals("twice", kept, chosen.size());
@@ -180,7 +177,7 @@ public class RobustPruneTests extends RandomizedTest {
         chosen,
         alpha,
         kept < degree,
-        (one, other) -> product(vectors, one, other),
+        product,
         (one, other) -> direction(vectors, one, other));
     assertEquals(candidates[0] == node ? candidates[1] : candidates[0], prune.kept()[0]);
     assertTrue("one long vector hides all others", kept > 1);

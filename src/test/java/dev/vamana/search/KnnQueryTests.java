@@ -115,7 +115,10 @@ public class KnnQueryTests extends SearchTestCase {
         continue;
       }
       boolean again = i > 0 && random().nextInt(4) == 0;
-      float[] vector = again ? base.get(random().nextInt(i)).floats().clone() : gaussian(dimension);
+      float[] vector =
+          again
+              ? base.get(random().nextInt(i)).floats().clone()
+              : TestVectors.gaussian(random(), dimension, 1);
       float length =
           again && random().nextBoolean() ? 1 : (float) Math.exp(random().nextGaussian());
       for (int d = 0; d < dimension; d++) {
@@ -130,14 +133,6 @@ public class KnnQueryTests extends SearchTestCase {
       assertRecall(0.85, recall);
       assertTrue("visited " + visited[0], visited[0] < QUERIES * 400);
     }
-  }
-
-  private static float[] gaussian(int dimension) {
-    float[] vector = new float[dimension];
-    for (int d = 0; d < dimension; d++) {
-      vector[d] = (float) random().nextGaussian();
-    }
-    return vector;
   }
 
   public void testOneHit() throws IOException {

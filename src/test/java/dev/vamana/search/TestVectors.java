@@ -44,7 +44,7 @@ record TestVectors(VectorSimilarityFunction similarity, List<QueryVector> base) 
     return new TestVectors(similarity, base);
   }
 
-  private static float[] gaussian(Random random, int dimension, float deviation) {
+  static float[] gaussian(Random random, int dimension, float deviation) {
     float[] vector = new float[dimension];
     for (int d = 0; d < dimension; d++) {
       vector[d] = (float) random.nextGaussian() * deviation;
