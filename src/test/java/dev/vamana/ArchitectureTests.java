@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 import org.junit.BeforeClass;
 import org.junit.Test;
 
-/** Holds the code to the package table of {@code docs/architecture.md} and to the house rules. */
+/** Holds the code to the package table of {@code docs/internals/architecture.md} and to the house rules. */
 public class ArchitectureTests {
   private static final String ROOT = "dev.vamana";
   private static final int MAX_LINES = 500;
@@ -53,7 +53,7 @@ public class ArchitectureTests {
   @Test
   public void packagesDependOnlyOnThoseThatTheDocumentNames() throws IOException {
     Map<String, Set<String>> allowed = documentedDependencies();
-    assertTrue("no package table in docs/architecture.md", allowed.size() >= 6);
+    assertTrue("no package table in docs/internals/architecture.md", allowed.size() >= 6);
     for (Map.Entry<String, Set<String>> row : allowed.entrySet()) {
       String[] packages =
           Stream.concat(Stream.of(row.getKey()), row.getValue().stream())
@@ -66,7 +66,7 @@ public class ArchitectureTests {
           .resideInAPackage(ROOT + "." + row.getKey() + "..")
           .should()
           .dependOnClassesThat(other)
-          .because("docs/architecture.md lets " + row.getKey() + " use only " + row.getValue())
+          .because("docs/internals/architecture.md lets " + row.getKey() + " use only " + row.getValue())
           .allowEmptyShould(true)
           .check(shipped);
     }
@@ -83,7 +83,7 @@ public class ArchitectureTests {
         unknown.add(name);
       }
     }
-    assertEquals("packages missing in docs/architecture.md", Set.of(), unknown);
+    assertEquals("packages missing in docs/internals/architecture.md", Set.of(), unknown);
   }
 
   @Test
@@ -150,7 +150,7 @@ public class ArchitectureTests {
   /** Rows of the table, top first; a package may name others or "everything below". */
   private static Map<String, Set<String>> documentedDependencies() throws IOException {
     Map<String, String> rows = new LinkedHashMap<>();
-    for (String line : Files.readAllLines(Path.of("docs/architecture.md"))) {
+    for (String line : Files.readAllLines(Path.of("docs/internals/architecture.md"))) {
       TABLE_ROW.matcher(line).results().forEach(row -> rows.put(row.group(1), row.group(2)));
     }
     List<String> names = List.copyOf(rows.keySet());

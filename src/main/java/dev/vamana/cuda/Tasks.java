@@ -17,7 +17,7 @@ import org.apache.lucene.index.VectorEncoding;
 /** Describes items to the cost model. */
 public final class Tasks {
 
-  /** Steps of a walk beyond the width of its beam, as measured (docs/query-plans.md). */
+  /** Steps of a walk beyond the width of its beam, as measured (docs/internals/query-plans.md). */
   private static final int APPROACH_STEPS = 4;
 
   private static final Task.Walk NO_WALK = new Task.Walk(Task.Graph.NONE, 1, 0, 0, 0);

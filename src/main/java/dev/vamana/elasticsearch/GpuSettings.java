@@ -20,7 +20,7 @@ import org.elasticsearch.common.unit.RelativeByteSizeValue;
 import org.elasticsearch.core.TimeValue;
 
 /**
- * What a node's settings say about its GPU; docs/node-settings.md tells operators what each does.
+ * What a node's settings say about its GPU; docs/operators/node-settings.md tells operators what each does.
  *
  * <p>All are read when the node starts; {@link #DYNAMIC} ones can be changed later. Values outside
  * the range are rejected with an {@link IllegalArgumentException} that names setting, value and

@@ -18,7 +18,7 @@ public final class CodebookFit {
    * The largest {@link #errorRatio} at which keeping a codebook is advised, for samples of 20,000
    * vectors ({@link PqTrainer#sampleSize}) only: with smaller ones the fresh codebook is worse and
    * the ratio of the same codebook lower. It is a bound on the error, not a promise about recall,
-   * which the ratio predicts poorly (docs/pq.md).
+   * which the ratio predicts poorly (docs/internals/pq.md).
    */
   public static final double KEEP_RATIO = 1.03;
 

@@ -30,7 +30,7 @@ public final class PqTrainer {
   /**
    * How many vectors to train on: 20,000, or fewer where subspaces are so long that one of them
    * would take more than 16 MiB of heap. More vectors lower the error by a few percent
-   * (docs/pq.md).
+   * (docs/internals/pq.md).
    *
    * @param layout subspaces
    * @param available number of vectors there are, 0 or more
@@ -75,7 +75,7 @@ public final class PqTrainer {
       }
     }
 
-    /** The measured defaults (docs/pq.md), with the given seed. */
+    /** The measured defaults (docs/internals/pq.md), with the given seed. */
     public static Options defaults(long seed) {
       return new Options(seed, 2, 2, 0.001);
     }

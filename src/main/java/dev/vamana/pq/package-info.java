@@ -7,6 +7,6 @@
  * to the query, and the asymmetric distance of a code is the sum of {@code m} table entries.
  *
  * <p>Everything here works on heap arrays and has no dependency on other packages of the project.
- * The design, its reasons and its measurements are in {@code docs/pq.md}.
+ * The design, its reasons and its measurements are in {@code docs/internals/pq.md}.
  */
 package dev.vamana.pq;

@@ -23,7 +23,7 @@ import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
 /**
- * Tests that need a GPU, and are skipped where there is none; docs/gpu-suite.md tells how they are
+ * Tests that need a GPU, and are skipped where there is none; docs/internals/gpu-suite.md tells how they are
  * run.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own

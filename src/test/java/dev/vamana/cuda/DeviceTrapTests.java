@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A kernel that traps, which the suite runs in a process of its own: drivers of today give a
- * process no other context after that (docs/gpu.md).
+ * process no other context after that (docs/internals/gpu.md).
  */
 public class DeviceTrapTests extends DeviceTestCase {
 

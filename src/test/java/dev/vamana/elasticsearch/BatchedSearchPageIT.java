@@ -18,9 +18,9 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** The commands and the program of docs/batched-search.md do what the page says. */
+/** The commands and the program of docs/operators/batched-search.md do what the page says. */
 public class BatchedSearchPageIT {
-  private static final Path PAGE = Path.of("docs", "batched-search.md");
+  private static final Path PAGE = Path.of("docs/operators/batched-search.md");
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
 

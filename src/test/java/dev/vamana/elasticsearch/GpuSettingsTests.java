@@ -169,7 +169,7 @@ public class GpuSettingsTests extends LuceneTestCase {
   }
 
   public void testThePageNamesEverySettingWithItsDefault() throws IOException {
-    List<String> lines = Files.readAllLines(Path.of("docs/node-settings.md"));
+    List<String> lines = Files.readAllLines(Path.of("docs/operators/node-settings.md"));
     List<Setting<?>> settings = new ArrayList<>(GpuSettings.ALL);
     settings.addAll(PinnedMemoryBreaker.SETTINGS);
     for (Setting<?> setting : settings) {

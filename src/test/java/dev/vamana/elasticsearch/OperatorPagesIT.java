@@ -99,7 +99,7 @@ public class OperatorPagesIT {
   }
 
   private void assertWork(String page, int atLeast) throws IOException {
-    List<Request> requests = PrintedRequests.of(Path.of("docs", page + ".md"));
+    List<Request> requests = PrintedRequests.of(Path.of("docs/operators", page + ".md"));
     assertTrue(requests.toString(), requests.size() >= atLeast);
     for (Request printed : requests) {
       Request request =

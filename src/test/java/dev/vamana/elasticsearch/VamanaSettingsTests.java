@@ -44,7 +44,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
   }
 
   public void testPagesNameEverySettingWithItsDefault() throws IOException {
-    for (String page : List.of("README.md", "docs/index-settings.md")) {
+    for (String page : List.of("README.md", "docs/operators/index-settings.md")) {
       List<String> lines = Files.readAllLines(Path.of(page));
       for (Setting<?> setting : VamanaSettings.ALL) {
         if (GpuSettings.ALL.contains(setting)

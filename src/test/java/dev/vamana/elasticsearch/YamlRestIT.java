@@ -26,7 +26,7 @@ import org.junit.runners.Parameterized.Parameters;
  * REST tests in YAML, all against one node: those of our endpoints, and those of Elasticsearch's
  * own endpoints, for which every index is opted in.
  *
- * <p>System properties choose others; docs/development.md has them.
+ * <p>System properties choose others; docs/internals/development.md has them.
  */
 @RunWith(Parameterized.class)
 public class YamlRestIT {

@@ -5,6 +5,6 @@
  * the one before, so a query over eight segments takes eight launches and waits eight times. It
  * asks for the same segments in each query, though. {@link dev.vamana.cuda.ahead.Ahead} remembers
  * which followed which, sends them along with the first, and has their answers when they are asked
- * for. docs/gpu.md, section "Segments ahead".
+ * for. docs/internals/gpu.md, section "Segments ahead".
  */
 package dev.vamana.cuda.ahead;

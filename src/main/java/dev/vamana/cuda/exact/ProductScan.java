@@ -13,7 +13,7 @@ import org.apache.lucene.index.VectorEncoding;
 /**
  * Scans for many queries: tensor cores multiply copies in few bits, whatever may be among the best
  * by the bound of their error is kept, and scored in single precision at the end
- * (docs/exact-search.md).
+ * (docs/internals/exact-search.md).
  */
 final class ProductScan {
 

@@ -1,5 +1,5 @@
 /**
  * Exact search on the device: distances and selection in one, over all rows or accepted ones
- * (docs/exact-search.md).
+ * (docs/internals/exact-search.md).
  */
 package dev.vamana.cuda.exact;

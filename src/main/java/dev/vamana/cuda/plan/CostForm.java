@@ -6,7 +6,7 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * One formula: a sum of terms, each a quantity of the {@link Task} times a coefficient in
- * nanoseconds. docs/query-plans.md writes them out.
+ * nanoseconds. docs/internals/query-plans.md writes them out.
  */
 public enum CostForm {
   /** Few queries with every vector, on the device. */
@@ -32,7 +32,7 @@ public enum CostForm {
 
   /**
    * One thread copies the bytes of a file as fast as the device would read a multiple of them over
-   * the bus; as measured (docs/query-plans.md).
+   * the bus; as measured (docs/internals/query-plans.md).
    */
   private static final double STREAMED_PASSES = 5;
 

@@ -2,7 +2,7 @@ package dev.vamana.cuda.plan;
 
 import java.util.Locale;
 
-/** A way to answer queries over one segment; docs/query-plans.md compares them. */
+/** A way to answer queries over one segment; docs/internals/query-plans.md compares them. */
 public enum Plan {
   /** The device compares the queries with every vector. Exact. */
   SCAN,

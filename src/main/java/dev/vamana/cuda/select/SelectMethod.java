@@ -28,7 +28,7 @@ public record SelectMethod(Family family, int size, int queue, int partitions) {
   private static final int MAX_GLOBAL_K = 16_384;
   private static final int MAX_PARTITIONS = 1_024;
 
-  /** The algorithms; docs/selection.md describes them. */
+  /** The algorithms; docs/internals/selection.md describes them. */
   public enum Family {
     BITS,
     BITS_GLOBAL,

@@ -2,7 +2,7 @@ package dev.vamana.elasticsearch.notices;
 
 import java.util.Locale;
 
-/** Kinds of notices, by which docs/statistics.md explains them. */
+/** Kinds of notices, by which docs/operators/statistics.md explains them. */
 public enum NoticeKind {
   /** The node started without a usable GPU although its settings ask for one. */
   GPU_UNAVAILABLE,

@@ -23,7 +23,7 @@ public class CodebookSettingsTests {
 
   @Test
   public void testThePageNamesEverySettingWithItsDefault() throws IOException {
-    List<String> lines = Files.readAllLines(Path.of("docs/codebooks.md"));
+    List<String> lines = Files.readAllLines(Path.of("docs/operators/codebooks.md"));
     for (Setting<?> setting : Codebooks.SETTINGS) {
       List<String> rows =
           lines.stream().filter(line -> line.startsWith("| `" + setting.getKey() + "` |")).toList();

@@ -30,7 +30,7 @@ public final class BatchBenchmark {
     set = VectorSet.load(options.set(), options.metric(), options.limit());
   }
 
-  /** Runs it; docs/benchmarking.md has the arguments. */
+  /** Runs it; docs/internals/benchmarking.md has the arguments. */
   public static void main(String[] arguments) throws IOException {
     new BatchBenchmark(BatchOptions.parse(arguments), System.out).run();
   }

@@ -22,7 +22,7 @@ import org.elasticsearch.common.logging.LogConfigurator;
 
 /**
  * Measures the peak heap of one merge that builds graph and codes of a whole set, beside the size
- * of that graph. docs/graph.md has what it said.
+ * of that graph. docs/internals/graph.md has what it said.
  */
 public final class MergeHeap {
 

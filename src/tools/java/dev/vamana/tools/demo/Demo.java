@@ -46,7 +46,7 @@ public final class Demo {
   /**
    * Runs the demo and ends this JVM.
    *
-   * @param arguments {@code --name=value}; docs/demo.md has the names
+   * @param arguments {@code --name=value}; docs/operators/demo.md has the names
    */
   public static void main(String[] arguments) {
     System.setProperty("java.awt.headless", "true");

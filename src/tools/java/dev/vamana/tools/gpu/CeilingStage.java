@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 
 /**
  * What the device can do at most: bandwidth of copies and of gathered rows from its own memory,
- * from pinned memory and from a mapped file, and the time of dependent reads. docs/gpu-suite.md
+ * from pinned memory and from a mapped file, and the time of dependent reads. docs/internals/gpu-suite.md
  * tells how the roofline follows.
  */
 final class CeilingStage implements Stage {

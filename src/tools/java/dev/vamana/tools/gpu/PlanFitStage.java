@@ -221,7 +221,7 @@ final class PlanFitStage implements Stage {
           form, fit.count(form), fit.typicalFactor(form, after), fit.typicalFactor(form, before));
     }
     StringBuilder text = new StringBuilder();
-    text.append("# Nanoseconds of each term of the formulas in docs/query-plans.md.\n");
+    text.append("# Nanoseconds of each term of the formulas in docs/internals/query-plans.md.\n");
     for (Map.Entry<String, String> entry : fitted.toProperties().entrySet()) {
       text.append(entry.getKey()).append('=').append(entry.getValue()).append('\n');
     }

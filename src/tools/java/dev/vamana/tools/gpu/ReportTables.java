@@ -67,7 +67,7 @@ public final class ReportTables {
     text.append("# On the GPU\n\n")
         .append(
             format(
-                "Measured on %s, driver %s, on %s, with the [GPU suite](../gpu-suite.md). Made from"
+                "Measured on %s, driver %s, on %s, with the [GPU suite](../internals/gpu-suite.md). Made from"
                     + " [gpu-report.json](gpu-report.json),\nwhich has all samples.\n",
                 report.get("device"), report.get("driver"), report.get("date")));
     appendEarlier(text);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Makes {@code report/select-table.txt}, which docs/selection.md says how to use: the fastest
+ * Makes {@code report/select-table.txt}, which docs/internals/selection.md says how to use: the fastest
  * method for numbers of rows, keys and results. WarpSelect and BlockSelect do not take part, since
  * rows in descending order slow them down without bound.
  *

@@ -24,7 +24,7 @@ final class SelectionTables {
     inputs.forEach((input, found) -> append(text, input, found));
     return text.length() == 0
         ? ""
-        : "\n## Selection\n\n[What is selected and how](../selection.md). Microseconds of one call; in"
+        : "\n## Selection\n\n[What is selected and how](../internals/selection.md). Microseconds of one call; in"
             + " brackets the keys read a second as a\nshare of the bandwidth of copies, of which"
             + " reads are half.\n"
             + text;

@@ -11,11 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Writes docs/gpu-shared-memory.md. Run it whenever the plan or the layout changes. */
+/** Writes docs/internals/gpu-shared-memory.md. Run it whenever the plan or the layout changes. */
 public final class SharedMemoryTable {
 
   /** The page. */
-  public static final Path PAGE = Path.of("docs", "gpu-shared-memory.md");
+  public static final Path PAGE = Path.of("docs/internals/gpu-shared-memory.md");
 
   private static final int HOPPER_BYTES = 232_448;
   private static final int AMPERE_BYTES = 166_912;

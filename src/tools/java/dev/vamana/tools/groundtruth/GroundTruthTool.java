@@ -39,7 +39,7 @@ public final class GroundTruthTool {
     this.out = out;
   }
 
-  /** Runs with arguments {@code --name=value}, as docs/exact-search.md has them. */
+  /** Runs with arguments {@code --name=value}, as docs/internals/exact-search.md has them. */
   public static void main(String[] arguments) throws IOException {
     try {
       new GroundTruthTool(ordinal -> new DeviceProbe(ordinal).open(), System.out)

@@ -15,7 +15,7 @@ import org.elasticsearch.xcontent.XContentParser;
 import org.elasticsearch.xcontent.XContentParser.NumberType;
 import org.elasticsearch.xcontent.XContentParser.Token;
 
-/** Reads a body; docs/batched-search.md describes its keys. */
+/** Reads a body; docs/operators/batched-search.md describes its keys. */
 final class BatchBodyParser {
   /** Most dimensions of a {@code dense_vector}. */
   static final int MAX_DIMS = 4096;

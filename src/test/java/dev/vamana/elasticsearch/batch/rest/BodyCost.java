@@ -32,7 +32,7 @@ import org.elasticsearch.xcontent.XContentType;
 
 /**
  * Prints what one vector of a batch costs one core before it is searched for and after: reading it
- * from a body in every form, and writing its hits. docs/benchmarking.md has the command.
+ * from a body in every form, and writing its hits. docs/internals/benchmarking.md has the command.
  */
 public final class BodyCost {
   private static final int REPEATS = 100;
