@@ -1,5 +1,6 @@
 // Launches by name, as a driver has them, for tests without a device.
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "convert_host.h"
@@ -176,6 +177,11 @@ const Kernel* find(const char* name) {
 
 // Whether there is a kernel of this name.
 VAMANA_EXPORT int vamana_host_has_kernel(const char* name) { return find(name) != nullptr; }
+
+// Name of a kernel by its number, or null if there are fewer.
+VAMANA_EXPORT const char* vamana_host_kernel_name(int number) {
+  return number < static_cast<int>(std::size(kKernels)) ? kKernels[number].name : nullptr;
+}
 
 // Does on the calling thread what a launch of the kernel does, with the host's addresses in its
 // parameter. Returns an Outcome; vamana_host_error tells more. Any number of threads may call.

@@ -1,7 +1,7 @@
 // Conversions of vectors when a segment is uploaded; vamana/convert.h describes them.
-#include <cuda_fp16.h>
-
+#include "half.cuh"
 #include "vamana/convert.h"
+#include "warp.cuh"
 
 namespace {
 
@@ -48,9 +48,9 @@ extern "C" __global__ void convert_range(const Range p) {
       lowest = max(lowest, ~sortable(value));
     }
   }
-  highest = __reduce_max_sync(0xFFFFFFFFu, highest);
-  lowest = __reduce_max_sync(0xFFFFFFFFu, lowest);
-  flags = __reduce_or_sync(0xFFFFFFFFu, flags);
+  highest = warp_max(highest);
+  lowest = warp_max(lowest);
+  flags = warp_or(flags);
   if (threadIdx.x % 32 == 0) {
     RangeResult* result = reinterpret_cast<RangeResult*>(p.result);
     atomicMax(&result->highest, highest);
@@ -61,8 +61,8 @@ extern "C" __global__ void convert_range(const Range p) {
 
 extern "C" __global__ void convert_float16(const Convert p) {
   write_words<2>(p, [&](const float* row, uint32_t d) {
-    const uint32_t low = d < p.dimension ? __half_as_ushort(__float2half_rn(row[d])) : 0;
-    const uint32_t high = d + 1 < p.dimension ? __half_as_ushort(__float2half_rn(row[d + 1])) : 0;
+    const uint32_t low = d < p.dimension ? half_bits(row[d]) : 0;
+    const uint32_t high = d + 1 < p.dimension ? half_bits(row[d + 1]) : 0;
     return low | (high << 16);
   });
 }

@@ -1,12 +1,12 @@
-// A thread block of WARPS warps that works on one item: barriers and warp-wide helpers. One warp
+// A thread block of WARPS warps that works on one item: barriers and slots. One warp
 // needs no block barrier, which is why the number of warps is a template parameter.
 #pragma once
 
 #include <cstdint>
 
-namespace vamana {
+#include "warp.cuh"
 
-constexpr uint32_t kAllLanes = 0xFFFFFFFFu;
+namespace vamana {
 
 template <int WARPS>
 __device__ __forceinline__ void cta_sync() {
@@ -32,31 +32,6 @@ __device__ __forceinline__ uint32_t append_slot(bool keep, uint32_t* count) {
   }
   base = __shfl_sync(kAllLanes, base, 0);
   return base + __popc(kept & lanes_below());
-}
-
-__device__ __forceinline__ float warp_sum(float value) {
-#pragma unroll
-  for (int stride = 16; stride > 0; stride >>= 1) {
-    value += __shfl_xor_sync(kAllLanes, value, stride);
-  }
-  return value;
-}
-
-__device__ __forceinline__ float warp_max(float value) {
-#pragma unroll
-  for (int stride = 16; stride > 0; stride >>= 1) {
-    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, stride));
-  }
-  return value;
-}
-
-__device__ __forceinline__ uint64_t warp_min(uint64_t value) {
-#pragma unroll
-  for (int stride = 16; stride > 0; stride >>= 1) {
-    uint64_t other = __shfl_xor_sync(kAllLanes, value, stride);
-    value = other < value ? other : value;
-  }
-  return value;
 }
 
 }  // namespace vamana

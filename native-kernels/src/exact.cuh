@@ -1,11 +1,10 @@
 // Exact distances: teams of 8 lanes take vectors, a lane takes 16-byte chunks of them.
 #pragma once
 
-#include <cuda_fp16.h>
-
 #include <cstdint>
 
 #include "cta.cuh"
+#include "half.cuh"
 #include "vamana/component.h"
 #include "vamana/score.h"
 #include "vamana/types.h"
@@ -67,7 +66,7 @@ __device__ __forceinline__ float load_component(const Rows& rows, const uint8_t*
   if constexpr (FORMAT == kFloat32) {
     return reinterpret_cast<const float*>(row)[d];
   } else if constexpr (FORMAT == kFloat16) {
-    return __half2float(reinterpret_cast<const __half*>(row)[d]);
+    return half_value(reinterpret_cast<const uint16_t*>(row)[d]);
   } else {
     return byte_component(row[d] ^ rows.flip, rows.scale, rows.offset);
   }
@@ -89,8 +88,8 @@ __device__ __forceinline__ void accumulate_chunk(Sums& sums, bool euclidean, con
       x[2] = __uint_as_float(words[2]);
       x[3] = __uint_as_float(words[3]);
     } else if constexpr (FORMAT == kFloat16) {
-      float2 low = __half22float2(*reinterpret_cast<const __half2*>(&words[quarter * 2]));
-      float2 high = __half22float2(*reinterpret_cast<const __half2*>(&words[quarter * 2 + 1]));
+      float2 low = half_values(words[quarter * 2]);
+      float2 high = half_values(words[quarter * 2 + 1]);
       x[0] = low.x;
       x[1] = low.y;
       x[2] = high.x;

@@ -2,11 +2,11 @@
 // floats) into facts; exact_rows writes copies and biases of the candidates, exact_targets copies,
 // thresholds, counts and slacks of the queries, both up to whole tiles. Any number of blocks of
 // whole warps.
-#include <cuda_fp16.h>
-
 #include "exact_scan/rows.cuh"
+#include "half.cuh"
 #include "vamana/convert.h"
 #include "vamana/exact_bound.h"
+#include "warp.cuh"
 
 namespace {
 
@@ -91,7 +91,7 @@ __device__ __forceinline__ void write_copy(const ExactScan& p, uint64_t target, 
       uint32_t bits[4];
 #pragma unroll
       for (uint32_t i = 0; i < 4; i++) {
-        bits[i] = __half_as_ushort(__float2half_rn(four.value[i] * by));
+        bits[i] = half_bits(four.value[i] * by);
       }
       reinterpret_cast<uint2*>(target)[c] =
           make_uint2(bits[0] | bits[1] << 16, bits[2] | bits[3] << 16);
@@ -137,9 +137,9 @@ extern "C" __global__ void exact_facts(const __grid_constant__ ExactScan p) {
       largest = fmaxf(largest, sum);
     }
   }
-  flags = __reduce_or_sync(0xFFFFFFFFu, flags);
+  flags = warp_or(flags);
   // floats that are not negative are in the order of their bits
-  const uint32_t norm = __reduce_max_sync(0xFFFFFFFFu, __float_as_uint(sqrtf(largest)));
+  const uint32_t norm = warp_max(__float_as_uint(sqrtf(largest)));
   if (threadIdx.x % 32 == 0) {
     ExactFacts* facts = reinterpret_cast<ExactFacts*>(p.facts);
     atomicMax(&facts->largest_norm, norm);

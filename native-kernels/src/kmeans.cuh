@@ -1,6 +1,8 @@
 // Where the kernels of k-means find things; vamana/kmeans.h describes them.
 #pragma once
 
+#include <cmath>
+
 #include "vamana/kmeans.h"
 
 namespace vamana {

@@ -2,6 +2,7 @@
 // into a high and a low byte, so that both products with a row are sums of integers: the nearest of
 // the rounded centroids is found without any further rounding, and without distances in memory.
 #include "kmeans.cuh"
+#include "tensor.cuh"
 
 namespace {
 
@@ -18,35 +19,6 @@ constexpr uint32_t kStageBytes = 2 * kCentroids * kStep;
 constexpr uint32_t kWarpRows = 64;
 constexpr uint32_t kWarpCentroids = 32;
 constexpr uint32_t kWarpsAcross = kCentroids / kWarpCentroids;
-
-__device__ __forceinline__ uint32_t shared_address(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
-__device__ __forceinline__ void copy_async(uint32_t target, const uint8_t* source) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(source));
-}
-
-__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"); }
-
-template <uint32_t kPending>
-__device__ __forceinline__ void wait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending));
-}
-
-__device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address));
-}
-
-__device__ __forceinline__ void multiply(int32_t (&sum)[4], const uint32_t (&a)[4], uint32_t b0,
-                                         uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 "
-      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
 
 // Where a chunk of a row of kStep bytes lies: eight rows' chunks of one number meet no bank twice.
 __device__ __forceinline__ uint32_t place(uint32_t row, uint32_t chunk) {
@@ -124,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) kmeans_assign_bytes(const
     if (stage < total) {
       copies.next(p, steps, stages + stage * kStageBytes);
     }
-    commit();
+    commit_copies();
   }
   // a thread's rows: lane / 4 and that + 8 of each 16
   long long key[kWarpRows / 8];
@@ -137,13 +109,13 @@ extern "C" __global__ void __launch_bounds__(kThreads) kmeans_assign_bytes(const
     int32_t high[kWarpRows / 16][kWarpCentroids / 8][4] = {};
     int32_t low[kWarpRows / 16][kWarpCentroids / 8][4] = {};
     for (uint32_t step = 0; step < steps; step++, turn++) {
-      wait<kStages - 2>();
+      await_copies<kStages - 2>();
       __syncthreads();
       const uint32_t ahead = turn + kStages - 1;
       if (ahead < total) {
         copies.next(p, steps, stages + ahead % kStages * kStageBytes);
       }
-      commit();
+      commit_copies();
       const uint32_t here = rows + step * kRows * kStep;
       const uint32_t there = stages + turn % kStages * kStageBytes;
 #pragma unroll
@@ -165,10 +137,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) kmeans_assign_bytes(const
         for (uint32_t j = 0; j < kWarpCentroids / 16; j++) {
 #pragma unroll
           for (uint32_t i = 0; i < kWarpRows / 16; i++) {
-            multiply(high[i][2 * j], a[i], b[0][j][0], b[0][j][1]);
-            multiply(high[i][2 * j + 1], a[i], b[0][j][2], b[0][j][3]);
-            multiply(low[i][2 * j], a[i], b[1][j][0], b[1][j][1]);
-            multiply(low[i][2 * j + 1], a[i], b[1][j][2], b[1][j][3]);
+            multiply_unsigned(high[i][2 * j], a[i], b[0][j][0], b[0][j][1]);
+            multiply_unsigned(high[i][2 * j + 1], a[i], b[0][j][2], b[0][j][3]);
+            multiply_unsigned(low[i][2 * j], a[i], b[1][j][0], b[1][j][1]);
+            multiply_unsigned(low[i][2 * j + 1], a[i], b[1][j][2], b[1][j][3]);
           }
         }
       }
@@ -193,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) kmeans_assign_bytes(const
       }
     }
   }
-  wait<0>();
+  await_copies<0>();
 #pragma unroll
   for (uint32_t i = 0; i < kWarpRows / 8; i++) {
     key[i] = min(key[i], __shfl_xor_sync(0xFFFFFFFFu, key[i], 1));

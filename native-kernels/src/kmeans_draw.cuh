@@ -4,13 +4,13 @@
 #pragma once
 
 #include "kmeans.cuh"
+#include "warp.cuh"
 
 namespace vamana {
 
 constexpr uint32_t kDrawThreads = 1024;
 constexpr uint32_t kLanes = 32;
 constexpr uint32_t kDrawWarps = kDrawThreads / kLanes;
-constexpr uint32_t kAllLanes = 0xFFFFFFFFu;
 constexpr uint32_t kNone = 0xFFFFFFFFu;
 
 static_assert(kDrawWarps == kLanes, "a warp scans the sums of all warps");
@@ -67,7 +67,7 @@ __device__ __forceinline__ uint32_t draw(DrawShared& shared, CandidateRange own,
     last = nearest > 0 ? i + 1 : last;
   }
   const double sum = scan_warp(weight);
-  last = __reduce_max_sync(kAllLanes, last);
+  last = warp_max(last);
   if (lane == kLanes - 1) {
     shared.weights[warp] = sum;
     shared.lasts[warp] = last;
@@ -101,7 +101,7 @@ __device__ __forceinline__ uint32_t draw(DrawShared& shared, CandidateRange own,
     shared.random = random;
   }
   return shared.chosen != kNone ? shared.chosen
-                                : __reduce_max_sync(kAllLanes, shared.lasts[lane]) - 1;
+                                : warp_max(shared.lasts[lane]) - 1;
 }
 
 // Any of the candidates.
@@ -131,9 +131,9 @@ __device__ __forceinline__ uint32_t collect(const KMeans& p, DrawShared& shared,
     }
     __syncthreads();
     const uint32_t others = shared.found[lane];
-    const uint32_t place = size + __reduce_add_sync(kAllLanes, lane < warp ? others : 0) +
+    const uint32_t place = size + warp_sum(lane < warp ? others : 0) +
                            __popc(found & ((1u << lane) - 1));
-    size += __reduce_add_sync(kAllLanes, others);
+    size += warp_sum(others);
     if (error > 0 && place < p.pool) {
       candidates[place] = {static_cast<uint32_t>(row), error};
     }

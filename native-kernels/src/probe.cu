@@ -1,6 +1,8 @@
 // Measurements of what a device can do at most; vamana/probe.h describes them.
 #include "vamana/probe.h"
 
+#include "warp.cuh"
+
 namespace {
 
 using namespace vamana;
@@ -20,7 +22,7 @@ __device__ __forceinline__ const uint4* parts_of(const Probe& p, uint32_t row) {
 }
 
 __device__ __forceinline__ void join(const Probe& p, uint32_t folded) {
-  folded = __reduce_xor_sync(0xFFFFFFFFu, folded);
+  folded = warp_xor(folded);
   if (threadIdx.x % 32 == 0) {
     atomicXor(reinterpret_cast<uint32_t*>(p.target), folded);
   }

@@ -8,6 +8,7 @@
 
 #include "select/radix.cuh"
 #include "vamana/select/sample.h"
+#include "warp.cuh"
 
 namespace vamana {
 namespace select {
@@ -45,7 +46,7 @@ struct WarpPlaces {
   uint32_t next;
 
   __device__ __forceinline__ WarpPlaces(uint32_t count, uint32_t* counter) : next(0) {
-    const uint32_t total = __reduce_add_sync(0xFFFFFFFFu, count);
+    const uint32_t total = warp_sum(count);
     if (total != 0 && (threadIdx.x & 31) == 0) {
       next = atomicAdd(counter, total);
     }
@@ -111,7 +112,7 @@ __device__ __forceinline__ void split_row(const Select& p) {
       }
     }
   }
-  below_count = __reduce_add_sync(0xFFFFFFFFu, below_count);
+  below_count = warp_sum(below_count);
   if ((threadIdx.x & 31) == 0 && below_count != 0) {
     atomicAdd(&state->below, below_count);
   }

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "../asymmetric.cuh"
-#include "../cta.cuh"
-#include "../exact.cuh"
-#include "../worklist.cuh"
-#include "state.cuh"
+#include "asymmetric.cuh"
+#include "cta.cuh"
+#include "exact.cuh"
+#include "worklist.cuh"
+#include "walk/state.cuh"
 #include "vamana/order.h"
 #include "vamana/score.h"
 

@@ -1,7 +1,14 @@
 // Kernels of a policy: one, two, four, eight and sixteen warps an item.
 #pragma once
 
-#include "../walk.cuh"
+#include "walk.cuh"
+
+// From compute capability 10.0 on the compiler keeps more of what several warps load in registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define VAMANA_EXACT_WARPS 12
+#else
+#define VAMANA_EXACT_WARPS 16
+#endif
 
 // What a multiprocessor has room for at once, which bounds registers: blocks of one warp, and warps in
 // blocks of two, four and eight.

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "../cta.cuh"
-#include "../worklist.cuh"
-#include "rows.cuh"
-#include "state.cuh"
+#include "cta.cuh"
+#include "worklist.cuh"
+#include "walk/rows.cuh"
+#include "walk/state.cuh"
 #include "vamana/order.h"
 
 namespace vamana {

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "../asymmetric.cuh"
-#include "../cta.cuh"
-#include "../exact.cuh"
-#include "../query.cuh"
-#include "state.cuh"
+#include "asymmetric.cuh"
+#include "cta.cuh"
+#include "exact.cuh"
+#include "query.cuh"
+#include "walk/state.cuh"
 
 namespace vamana {
 

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "../counting.cuh"
-#include "../cta.cuh"
-#include "../exact.cuh"
-#include "../query.cuh"
-#include "../worklist.cuh"
-#include "distances.cuh"
-#include "state.cuh"
+#include "counting.cuh"
+#include "cta.cuh"
+#include "exact.cuh"
+#include "query.cuh"
+#include "worklist.cuh"
+#include "walk/distances.cuh"
+#include "walk/state.cuh"
 #include "vamana/order.h"
 
 namespace vamana {

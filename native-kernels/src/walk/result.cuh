@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "../cta.cuh"
-#include "rerank.cuh"
-#include "state.cuh"
+#include "cta.cuh"
+#include "walk/rerank.cuh"
+#include "walk/state.cuh"
 #include "vamana/order.h"
 
 namespace vamana {

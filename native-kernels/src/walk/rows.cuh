@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "../cta.cuh"
-#include "../visited.cuh"
-#include "state.cuh"
+#include "cta.cuh"
+#include "visited.cuh"
+#include "walk/state.cuh"
 
 namespace vamana {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "../worklist.cuh"
+#include "worklist.cuh"
 #include "vamana/shared_layout.h"
 #include "vamana/types.h"
 

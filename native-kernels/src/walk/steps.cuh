@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "../cta.cuh"
-#include "../worklist.cuh"
-#include "distances.cuh"
-#include "parents.cuh"
-#include "rows.cuh"
-#include "state.cuh"
+#include "cta.cuh"
+#include "worklist.cuh"
+#include "walk/distances.cuh"
+#include "walk/parents.cuh"
+#include "walk/rows.cuh"
+#include "walk/state.cuh"
 
 namespace vamana {
 

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 
-#include "../counting.cuh"
-#include "../cta.cuh"
-#include "../worklist.cuh"
-#include "distances.cuh"
-#include "rows.cuh"
-#include "state.cuh"
-#include "steps.cuh"
+#include "counting.cuh"
+#include "cta.cuh"
+#include "worklist.cuh"
+#include "walk/distances.cuh"
+#include "walk/rows.cuh"
+#include "walk/state.cuh"
+#include "walk/steps.cuh"
 
 namespace vamana {
 

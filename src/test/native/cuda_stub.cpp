@@ -54,8 +54,8 @@ constexpr int kSharedBytesPerBlock = 232448;
 constexpr size_t kSharedBytesPerMultiprocessor = 233472;
 constexpr int kBlocksPerMultiprocessor = 32;
 constexpr int kThreadsPerMultiprocessor = 2048;
-// first four bytes of a fatbin
-constexpr uint32_t kFatbin = 0xBA55ED50u;
+// first four bytes of machine code in ELF
+constexpr uint32_t kElf = 0x464C457Fu;
 
 std::mutex lock;
 std::set<CUcontext> contexts;
@@ -379,7 +379,7 @@ STUB cuModuleLoadData(CUmodule* module, const void* image) {
   return in_context([=](CUcontext context) {
     uint32_t magic;
     std::memcpy(&magic, image, sizeof(magic));
-    return magic == kFatbin ? create(context, reinterpret_cast<void**>(module))
+    return magic == kElf ? create(context, reinterpret_cast<void**>(module))
                             : CUDA_ERROR_INVALID_IMAGE;
   });
 }

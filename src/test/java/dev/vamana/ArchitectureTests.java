@@ -31,7 +31,10 @@ import java.util.stream.Stream;
 import org.junit.BeforeClass;
 import org.junit.Test;
 
-/** Holds the code to the package table of {@code docs/internals/architecture.md} and to the house rules. */
+/**
+ * Holds the code to the package table of {@code docs/internals/architecture.md} and to the house
+ * rules.
+ */
 public class ArchitectureTests {
   private static final String ROOT = "dev.vamana";
   private static final int MAX_LINES = 500;
@@ -66,7 +69,8 @@ public class ArchitectureTests {
           .resideInAPackage(ROOT + "." + row.getKey() + "..")
           .should()
           .dependOnClassesThat(other)
-          .because("docs/internals/architecture.md lets " + row.getKey() + " use only " + row.getValue())
+          .because(
+              "docs/internals/architecture.md lets " + row.getKey() + " use only " + row.getValue())
           .allowEmptyShould(true)
           .check(shipped);
     }

@@ -5,9 +5,11 @@ import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.GpuOptions;
 import dev.vamana.cuda.GpuStatistics;
+import dev.vamana.cuda.compile.NodeKernels;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.driver.KernelFallback;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.elasticsearch.notices.NodeNotices;
@@ -16,39 +18,64 @@ import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.IntFunction;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.elasticsearch.logging.LogManager;
+import org.elasticsearch.logging.Logger;
 import org.elasticsearch.monitor.os.OsProbe;
 
 /** NVIDIA devices. */
 final class CudaDevices implements GpuDevices {
 
-  private final IntFunction<Supplier<CudaDriver>> drivers;
+  private static final Logger logger = LogManager.getLogger(CudaDevices.class);
+
+  private final Function<GpuSettings, Supplier<CudaDriver>> drivers;
   private final DeviceSensors sensors;
   private volatile ResidencyOptions residency;
 
-  /** Those of this machine, looked for when one is opened. */
-  CudaDevices() {
+  /**
+   * The devices of this machine, which are looked for when one is opened.
+   *
+   * @param kernels folder for kernels that this node compiles
+   */
+  CudaDevices(Path kernels) {
     this.sensors = new DeviceSensors();
     this.drivers =
-        device -> {
-          DeviceProbe probe = new DeviceProbe(device);
+        settings -> {
+          DeviceProbe probe = new DeviceProbe(settings.device(), fallback(settings, kernels));
           sensors.of(() -> probe.result().pciBusId());
           return probe::open;
         };
   }
 
   /**
-   * Others, without sensors.
+   * Other devices, without sensors.
    *
-   * @param drivers what opens a context on the device of a number
+   * @param drivers opens a context on the device that settings name
    */
-  CudaDevices(IntFunction<Supplier<CudaDriver>> drivers) {
+  CudaDevices(Function<GpuSettings, Supplier<CudaDriver>> drivers) {
     this.drivers = drivers;
     this.sensors = new DeviceSensors();
+  }
+
+  private static KernelFallback fallback(GpuSettings settings, Path kernels) {
+    if (settings.compileKernels() == false) {
+      return computeCapability -> {
+        throw new IOException(
+            "set ["
+                + GpuSettings.COMPILE_KERNELS.getKey()
+                + "] to [true] to have this node compile them, or install a plugin that was built"
+                + " with -Dcuda.architectures="
+                + computeCapability);
+      };
+    }
+    int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    return new NodeKernels(kernels, settings.nvrtc(), threads, logger::info);
   }
 
   @Override
@@ -68,8 +95,7 @@ final class CudaDevices implements GpuDevices {
             .withWaitForUpload(settings.waitForUpload())
             .withPlan(settings.plan())
             .withHostMemory(account);
-    return GpuDevice.open(
-        drivers.apply(settings.device()), residency, options, new GpuNotices(notices));
+    return GpuDevice.open(drivers.apply(settings), residency, options, new GpuNotices(notices));
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.PlanMode;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -17,10 +18,12 @@ import org.elasticsearch.common.unit.ByteSizeUnit;
 import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.common.unit.RatioValue;
 import org.elasticsearch.common.unit.RelativeByteSizeValue;
+import org.elasticsearch.core.PathUtils;
 import org.elasticsearch.core.TimeValue;
 
 /**
- * What a node's settings say about its GPU; docs/operators/node-settings.md tells operators what each does.
+ * What a node's settings say about its GPU; docs/operators/node-settings.md tells operators what
+ * each does.
  *
  * <p>All are read when the node starts; {@link #DYNAMIC} ones can be changed later. Values outside
  * the range are rejected with an {@link IllegalArgumentException} that names setting, value and
@@ -38,6 +41,8 @@ import org.elasticsearch.core.TimeValue;
  * @param waitForUpload whether queries wait for a segment on its way to the device instead of being
  *     answered by the CPU
  * @param plan whether queries are planned, or all answered in one way
+ * @param compileKernels whether the node compiles kernels if the plugin has none for the device
+ * @param nvrtc folder of the compiler's libraries, or null for the one that the system finds
  */
 record GpuSettings(
     GpuMode mode,
@@ -49,7 +54,9 @@ record GpuSettings(
     TimeValue linger,
     boolean segmentsAhead,
     boolean waitForUpload,
-    PlanMode plan) {
+    PlanMode plan,
+    boolean compileKernels,
+    Path nvrtc) {
 
   /** The value of {@code vamana.gpu.placement} that leaves the choice to the planner. */
   static final String AUTO_PLACEMENT = "auto";
@@ -119,11 +126,11 @@ record GpuSettings(
 
   /** Whether segments that a query will ask for are sent to the device along with the first. */
   static final Setting<Boolean> SEGMENTS_AHEAD =
-      booleanSetting("vamana.gpu.batch.segments_ahead", true);
+      booleanSetting("vamana.gpu.batch.segments_ahead", true, Property.NodeScope, Property.Dynamic);
 
   /** Whether queries wait for a segment that is on its way to the device. */
   static final Setting<Boolean> WAIT_FOR_UPLOAD =
-      booleanSetting("vamana.gpu.wait_for_upload", false);
+      booleanSetting("vamana.gpu.wait_for_upload", false, Property.NodeScope, Property.Dynamic);
 
   /** Whether queries are planned, or all answered in one way. */
   static final Setting<PlanMode> PLAN =
@@ -135,6 +142,15 @@ record GpuSettings(
                   "vamana.gpu.plan", text, Arrays.asList(PlanMode.values()), PlanMode::settingName),
           Property.NodeScope,
           Property.Dynamic);
+
+  /** Whether the node compiles kernels for a device that the plugin has no kernels for. */
+  static final Setting<Boolean> COMPILE_KERNELS =
+      booleanSetting("vamana.gpu.kernels.compile", false, Property.NodeScope);
+
+  /** Folder of the compiler's libraries; empty for the one that the system finds. */
+  static final Setting<String> NVRTC =
+      Setting.simpleString(
+          "vamana.gpu.kernels.nvrtc", GpuSettings::checkFolder, Property.NodeScope);
 
   /** Those that can be changed while the node runs. */
   static final List<Setting<?>> DYNAMIC =
@@ -150,7 +166,7 @@ record GpuSettings(
 
   /** Every setting, for registration. */
   static final List<Setting<?>> ALL =
-      Stream.concat(Stream.of(ENABLED, DEVICE), DYNAMIC.stream()).toList();
+      Stream.concat(Stream.of(ENABLED, DEVICE, COMPILE_KERNELS, NVRTC), DYNAMIC.stream()).toList();
 
   /** What a node's settings say. */
   static GpuSettings of(Settings settings) {
@@ -171,17 +187,29 @@ record GpuSettings(
         BATCH_LINGER.get(settings),
         SEGMENTS_AHEAD.get(settings),
         WAIT_FOR_UPLOAD.get(settings),
-        PLAN.get(settings));
+        PLAN.get(settings),
+        COMPILE_KERNELS.get(settings),
+        NVRTC.get(settings).isEmpty() ? null : PathUtils.get(NVRTC.get(settings)));
   }
 
   /** Not Elasticsearch's own, whose errors do not name what is allowed. */
-  private static Setting<Boolean> booleanSetting(String key, boolean value) {
+  private static Setting<Boolean> booleanSetting(
+      String key, boolean value, Property... properties) {
     return new Setting<>(
         key,
         Boolean.toString(value),
         text -> Boolean.valueOf(oneOf(key, text, List.of("true", "false"), Function.identity())),
-        Property.NodeScope,
-        Property.Dynamic);
+        properties);
+  }
+
+  private static void checkFolder(String text) {
+    if (text.isEmpty() == false && text.startsWith("/") == false) {
+      throw new IllegalArgumentException(
+          "Failed to parse value ["
+              + text
+              + "] for setting [vamana.gpu.kernels.nvrtc] must be empty or the absolute path of a folder with"
+              + " libnvrtc.so.12, such as [/usr/local/cuda/lib64]");
+    }
   }
 
   private static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {

@@ -20,6 +20,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.elasticsearch.action.support.MappedActionFilter;
@@ -30,6 +31,7 @@ import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
+import org.elasticsearch.env.Environment;
 import org.elasticsearch.features.NodeFeature;
 import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.index.IndexSettingProvider;
@@ -66,7 +68,7 @@ public final class VamanaPlugin extends Plugin
 
   private final NodeBuilding building;
   private final GpuSettings gpu;
-  private final GpuDevices devices;
+  private final Function<Environment, GpuDevices> devices;
   private final Codebooks codebooks;
   private final PinnedMemoryBreaker breaker = new PinnedMemoryBreaker();
   private ThreadPool threads;
@@ -82,10 +84,10 @@ public final class VamanaPlugin extends Plugin
    * @param settings the node's settings
    */
   public VamanaPlugin(Settings settings) {
-    this(settings, new CudaDevices());
+    this(settings, environment -> new CudaDevices(environment.dataDirs()[0].resolve("vamana")));
   }
 
-  VamanaPlugin(Settings settings, GpuDevices devices) {
+  VamanaPlugin(Settings settings, Function<Environment, GpuDevices> devices) {
     this.devices = devices;
     codebooks = new Codebooks(settings);
     building =
@@ -147,7 +149,7 @@ public final class VamanaPlugin extends Plugin
   public Collection<?> createComponents(PluginServices services) {
     threads = services.threadPool();
     notices = new NodeNotices(threads::absoluteTimeInMillis);
-    executor = NodeExecutor.start(gpu, devices, notices, breaker);
+    executor = NodeExecutor.start(gpu, devices.apply(services.environment()), notices, breaker);
     ClusterSettings settings = services.clusterService().getClusterSettings();
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);

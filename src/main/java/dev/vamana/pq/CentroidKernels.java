@@ -8,8 +8,9 @@ import java.util.Arrays;
  *
  * <p>Centroids are given as columns: {@code columns[first + d][c]} is component {@code d} of
  * centroid {@code c}. Every column is an array of its own, because C2 does not vectorize the loops
- * below when several of their operands are windows of one array (measured, see docs/internals/pq.md). Up to
- * four dimensions are taken in one pass, so that the accumulators are loaded and stored less often.
+ * below when several of their operands are windows of one array (measured, see
+ * docs/internals/pq.md). Up to four dimensions are taken in one pass, so that the accumulators are
+ * loaded and stored less often.
  *
  * <p>All arithmetic is plain multiplication and addition in a fixed order, without fused
  * multiply-add: results are bit-equal on every machine and with every compiler.

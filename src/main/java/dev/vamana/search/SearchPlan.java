@@ -7,8 +7,8 @@ package dev.vamana.search;
  * distances, but in a small segment it meets the same nodes again and again, so that n vectors
  * bound it: {@code n (1 - exp(-0.6 d (w + 12) / n))}. A filter that accepts a share s multiplies
  * that by {@code 1/s}, since rejected nodes are walked through. A distance in a scan costs about
- * two thirds of one in a walk, which jumps about in memory. docs/internals/search.md compares this with
- * measured counts.
+ * two thirds of one in a walk, which jumps about in memory. docs/internals/search.md compares this
+ * with measured counts.
  */
 final class SearchPlan {
 

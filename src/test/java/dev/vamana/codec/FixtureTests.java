@@ -41,7 +41,10 @@ public class FixtureTests extends LuceneTestCase {
 
   private static final int K = 10;
 
-  /** Fails when the version is raised without a fixture of it; docs/internals/file-format.md says how. */
+  /**
+   * Fails when the version is raised without a fixture of it; docs/internals/file-format.md says
+   * how.
+   */
   public void testEveryVersionHasAFixture() {
     for (int version = VamanaVectorsFormat.VERSION_START;
         version <= VamanaVectorsFormat.VERSION_CURRENT;

@@ -23,8 +23,8 @@ import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
 /**
- * Tests that need a GPU, and are skipped where there is none; docs/internals/gpu-suite.md tells how they are
- * run.
+ * Tests that need a GPU, and are skipped where there is none; docs/internals/gpu-suite.md tells how
+ * they are run.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public abstract class DeviceTestCase extends LuceneTestCase {

@@ -43,7 +43,7 @@ public final class SimulatedGpuPlugin extends Plugin
 
   /** Called by the node. */
   public SimulatedGpuPlugin(Settings settings) {
-    plugin = new VamanaPlugin(settings, new CudaDevices(device -> this::open));
+    plugin = new VamanaPlugin(settings, environment -> new CudaDevices(gpu -> this::open));
   }
 
   private CudaDriver open() {

@@ -65,6 +65,8 @@ public class StubbedDeviceIT {
             .withSetting("vamana.gpu.placement", placement)
             .withSetting("vamana.gpu.plan", "graph")
             .withSetting("vamana.gpu.wait_for_upload", "true")
+            // the plugin may be built without kernels; the node then compiles them with a stand-in
+            .withSetting("vamana.gpu.kernels.compile", "true")
             .withEnvironment(libraries.environment());
     node = RunningNode.start(home, options);
   }

@@ -1,29 +1,36 @@
 package dev.vamana.cuda.driver;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import jcuda.driver.CUdevice_attribute;
 
 /**
- * Looks for the device that an operator chose, once, and tells in one sentence what was probed and
- * what was found. Never throws for want of a GPU, whatever is missing or broken.
+ * Looks for the GPU that an operator chose, once, and describes in one sentence what it found.
+ * Never throws for want of a GPU, whatever is missing or broken.
  *
- * <p>Only the driver library itself is probed, so that nothing of JCuda is touched where there is
- * no driver.
+ * <p>The probe calls the driver library alone, so that no class of JCuda is loaded on a machine
+ * without a driver.
  */
 public final class DeviceProbe {
 
-  /** Ten times the smallest compute capability that kernels are written for, 8.0. */
-  public static final int MIN_COMPUTE_CAPABILITY = 80;
+  /** Ten times the smallest compute capability that kernels are written for, 7.5. */
+  public static final int MIN_COMPUTE_CAPABILITY = 75;
 
-  /** The driver's number for the oldest CUDA version that works, 12.0: that of the bindings. */
+  /**
+   * Oldest driver that works, as the driver counts: the bindings are of CUDA 12.0, which is driver
+   * 525. {@link KernelImages#driverVersion} may ask for a newer one.
+   */
   public static final int MIN_DRIVER_VERSION = 12_000;
 
   private final int ordinal;
   private final Supplier<DriverLibrary> libcuda;
   private final KernelImages images;
+  private final KernelFallback fallback;
+  private KernelImages chosen;
   private Result result;
 
   /**
@@ -46,16 +53,28 @@ public final class DeviceProbe {
    * @param ordinal number of the device as the driver counts, from 0
    */
   public DeviceProbe(int ordinal) {
-    this(ordinal, LibCuda::new, KernelImages.ofThisJar());
+    this(ordinal, KernelFallback.NONE);
   }
 
-  DeviceProbe(int ordinal, Supplier<DriverLibrary> libcuda, KernelImages images) {
+  /**
+   * A probe for one device, which has not begun.
+   *
+   * @param ordinal number of the device as the driver counts, from 0
+   * @param fallback gives kernels if the images of this jar do not run on the device
+   */
+  public DeviceProbe(int ordinal, KernelFallback fallback) {
+    this(ordinal, LibCuda::new, KernelImages.ofThisJar(), fallback);
+  }
+
+  DeviceProbe(
+      int ordinal, Supplier<DriverLibrary> libcuda, KernelImages images, KernelFallback fallback) {
     if (ordinal < 0) {
       throw new IllegalArgumentException("device must be 0 or larger, not " + ordinal);
     }
     this.ordinal = ordinal;
     this.libcuda = libcuda;
     this.images = images;
+    this.fallback = fallback;
   }
 
   /** What was found; probes if nobody has asked before. */
@@ -84,11 +103,35 @@ public final class DeviceProbe {
       throw new GpuException(GpuException.Kind.UNAVAILABLE, found.description());
     }
     try {
-      return JcudaDriver.open(found.device(), images);
+      return JcudaDriver.open(found.device(), chosenImages());
     } catch (LinkageError e) {
       throw new GpuException(
           GpuException.Kind.UNAVAILABLE, "JCuda cannot be loaded: " + brief(e), e);
     }
+  }
+
+  private synchronized KernelImages chosenImages() {
+    return chosen;
+  }
+
+  /**
+   * Names and compute capabilities of the devices that the driver finds, without looking whether
+   * kernels run on them; empty without a driver.
+   */
+  public static List<Map.Entry<String, Integer>> devices() {
+    List<Map.Entry<String, Integer>> found = new ArrayList<>();
+    try {
+      DriverLibrary driver = new LibCuda();
+      if (driver.initialize() == 0) {
+        for (int i = 0; i < driver.deviceCount(); i++) {
+          found.add(Map.entry(driver.name(i), computeCapability(driver, i)));
+        }
+      }
+    } catch (RuntimeException | LinkageError e) {
+      // no driver, or one that does not work: result() describes what is wrong
+      return List.of();
+    }
+    return found;
   }
 
   private Result probe() {
@@ -152,16 +195,30 @@ public final class DeviceProbe {
               + KernelImages.version(MIN_COMPUTE_CAPABILITY)
               + " is needed");
     }
-    if (images.modules().isEmpty()) {
-      return unusable(found + "; but this plugin was built without nvcc and has no kernels");
-    }
+    chosen = images;
     if (images.runOn(capability) == false) {
+      String lacking =
+          images.modules().isEmpty()
+              ? "this plugin was built without kernels"
+              : "the kernels of this plugin were built for "
+                  + images.describeArchitectures()
+                  + " and do not run on device "
+                  + ordinal;
+      try {
+        chosen = fallback.imagesFor(capability);
+      } catch (IOException e) {
+        return unusable(found + "; " + lacking + ": " + e.getMessage());
+      }
+    }
+    int needed = chosen.driverVersion(capability);
+    if (version < needed) {
       return unusable(
           found
-              + "; the kernels of this plugin were built for "
-              + images.describeArchitectures()
-              + " and do not run on device "
-              + ordinal);
+              + "; the kernels were compiled for drivers of CUDA "
+              + needed / 1000
+              + "."
+              + needed % 1000 / 10
+              + " or later: update the NVIDIA driver");
     }
     DeviceInfo info =
         new DeviceInfo(

@@ -2,17 +2,13 @@ package dev.vamana.cuda.driver;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import jcuda.driver.CUDA_MEMCPY2D;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
-import jcuda.driver.CUfunction;
 import jcuda.driver.CUmemorytype;
-import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
@@ -29,30 +25,32 @@ final class JcudaDriver implements CudaDriver {
   private final DeviceInfo device;
   private final Context context;
   private final HostMemory hostMemory;
-  private final List<CUmodule> modules = new ArrayList<>();
+  private final KernelModules modules;
   private final Map<String, JcudaKernel> kernels = new ConcurrentHashMap<>();
   private final HandleTable<JcudaStream> streams = new HandleTable<>("stream");
   private final HandleTable<CUevent> events = new HandleTable<>("event");
 
-  private JcudaDriver(DeviceInfo device, Context context) {
+  private JcudaDriver(DeviceInfo device, Context context, KernelModules modules) {
     this.device = device;
     this.context = context;
+    this.modules = modules;
     hostMemory = new HostMemory(context);
   }
 
   /**
-   * Creates a context and loads the kernels.
+   * Creates a context and loads one module of kernels; the others are loaded when they are needed.
    *
    * @throws GpuException if the driver refuses either
    */
   static JcudaDriver open(DeviceInfo device, KernelImages images) {
-    JcudaDriver driver = new JcudaDriver(device, Context.create(device.ordinal()));
+    Context context = Context.create(device.ordinal());
+    KernelModules modules =
+        new KernelModules(context, device.computeCapability(), images, KernelImages.ofBenchmarks());
+    JcudaDriver driver = new JcudaDriver(device, context, modules);
     boolean opened = false;
     try {
       driver.bind();
-      for (String module : images.modules()) {
-        driver.load(module, images.image(module));
-      }
+      modules.check();
       opened = true;
     } finally {
       if (opened == false) {
@@ -60,20 +58,6 @@ final class JcudaDriver implements CudaDriver {
       }
     }
     return driver;
-  }
-
-  private void load(String name, byte[] image) {
-    CUmodule module = new CUmodule();
-    int result =
-        context.result("cuModuleLoadData", () -> JCudaDriver.cuModuleLoadData(module, image));
-    if (result != CUresult.CUDA_SUCCESS) {
-      GpuException.Kind kind = CudaErrors.kind(result);
-      throw CudaErrors.failure(
-          kind == GpuException.Kind.FAILED ? GpuException.Kind.UNAVAILABLE : kind,
-          result,
-          "cuModuleLoadData of kernel module " + name);
-    }
-    modules.add(module);
   }
 
   @Override
@@ -247,19 +231,7 @@ final class JcudaDriver implements CudaDriver {
   }
 
   private JcudaKernel find(String name) {
-    for (CUmodule module : modules) {
-      CUfunction function = new CUfunction();
-      int result =
-          context.result(
-              "cuModuleGetFunction", () -> JCudaDriver.cuModuleGetFunction(function, module, name));
-      if (result == CUresult.CUDA_SUCCESS) {
-        return new JcudaKernel(context, name, function, device.sharedBytesPerBlock());
-      }
-      if (result != CUresult.CUDA_ERROR_NOT_FOUND) {
-        throw CudaErrors.failure(result, "cuModuleGetFunction of " + name);
-      }
-    }
-    throw new GpuException(GpuException.Kind.FAILED, "no kernel is named " + name);
+    return new JcudaKernel(context, name, modules.find(name), device.sharedBytesPerBlock());
   }
 
   @Override

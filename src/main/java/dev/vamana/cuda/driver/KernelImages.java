@@ -2,96 +2,154 @@ package dev.vamana.cuda.driver;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
-import java.util.Properties;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The compiled kernels inside the jar, as native-kernels/build leaves them: {@code
- * index.properties} names modules and architectures, and every module is one fatbin with machine
- * code for each architecture and PTX for the last.
+ * Compiled kernels: machine code of each module for some compute capabilities, and perhaps PTX,
+ * which the driver compiles for devices that are newer than all of them.
+ *
+ * <p>They lie in the jar, where the build writes them, or in a folder, where a node writes kernels
+ * that it compiles itself. Both hold {@code index.properties} ({@link KernelIndex}), {@code
+ * sm_90/<module>.cubin} for compute capability 9.0, and {@code compute_120/<module>.ptx}.
  */
-final class KernelImages {
+public final class KernelImages {
 
-  private static final String FOLDER = "/dev/vamana/cuda/kernels/";
+  private static final String JAR_FOLDER = "/dev/vamana/cuda/kernels/";
+  private static final String BENCH_FOLDER = "/dev/vamana/cuda/bench-kernels/";
 
-  private final String folder;
-  private final List<String> modules;
-  private final List<Integer> architectures;
-
-  private KernelImages(String folder, List<String> modules, List<Integer> architectures) {
-    this.folder = folder;
-    this.modules = modules;
-    this.architectures = architectures;
+  /** Opens a file beside the index by its relative path, or answers null if there is none. */
+  @FunctionalInterface
+  private interface Opener {
+    InputStream open(String path) throws IOException;
   }
 
-  /** Those of this jar; without any if it was built where there is no nvcc. */
-  static KernelImages ofThisJar() {
-    return in(FOLDER);
+  private final String place;
+  private final Opener opener;
+  private final KernelIndex index;
+
+  private KernelImages(String place, Opener opener, KernelIndex index) {
+    this.place = place;
+    this.opener = opener;
+    this.index = index;
   }
 
-  static KernelImages in(String folder) {
-    try (InputStream index = KernelImages.class.getResourceAsStream(folder + "index.properties")) {
-      if (index == null) {
-        return of(List.of(), List.of());
-      }
-      Properties properties = new Properties();
-      properties.load(new InputStreamReader(index, StandardCharsets.UTF_8));
+  /** The images of this jar; none if it was built without kernels. */
+  public static KernelImages ofThisJar() {
+    return inJar(JAR_FOLDER);
+  }
+
+  /** Kernels that only measure, which the GPU suite has on its class path; usually none. */
+  static KernelImages ofBenchmarks() {
+    return inJar(BENCH_FOLDER);
+  }
+
+  static KernelImages inJar(String folder) {
+    return read(folder, path -> KernelImages.class.getResourceAsStream(folder + path));
+  }
+
+  /** The images of a folder; none if it has no index. */
+  public static KernelImages inFolder(Path folder) {
+    return read(
+        folder.toString(),
+        path -> {
+          Path file = folder.resolve(path);
+          return Files.exists(file) ? Files.newInputStream(file) : null;
+        });
+  }
+
+  private static KernelImages read(String place, Opener opener) {
+    try (InputStream file = opener.open(KernelIndex.FILE)) {
       return new KernelImages(
-          folder,
-          words(properties, "modules"),
-          words(properties, "architectures").stream().map(Integer::valueOf).sorted().toList());
+          place, opener, file == null ? KernelIndex.NONE : KernelIndex.read(file));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  static KernelImages of(List<String> modules, List<Integer> architectures) {
-    return new KernelImages(FOLDER, modules, architectures);
-  }
-
-  private static List<String> words(Properties properties, String key) {
-    return Arrays.stream(properties.getProperty(key, "").split(" "))
-        .filter(word -> word.isEmpty() == false)
-        .toList();
+  /** Images that exist in the index only, for tests of {@link DeviceProbe}. */
+  static KernelImages indexOnly(KernelIndex index) {
+    return new KernelImages("nowhere", path -> null, index);
   }
 
   /** Names of the modules; empty if there are no kernels. */
-  List<String> modules() {
-    return modules;
+  Set<String> modules() {
+    return index.modules().keySet();
+  }
+
+  /** Name of the module that holds a kernel, or null if none does. */
+  String moduleOf(String kernel) {
+    for (Map.Entry<String, List<String>> module : index.modules().entrySet()) {
+      if (module.getValue().contains(kernel)) {
+        return module.getKey();
+      }
+    }
+    return null;
   }
 
   /**
-   * Whether a device of this compute capability (90 for 9.0) can run the kernels: machine code runs
-   * on its own major version from its own minor version on, PTX on everything later.
+   * Smallest driver version, as the driver counts, that loads the images on a device: machine code
+   * loads on every driver of the compiler's major version (525 and later for CUDA 12), PTX only on
+   * drivers that are at least as new as the compiler.
    */
-  boolean runOn(int computeCapability) {
-    return architectures.stream()
-            .anyMatch(each -> each / 10 == computeCapability / 10 && each <= computeCapability)
-        || (architectures.isEmpty() == false
-            && architectures.get(architectures.size() - 1) <= computeCapability);
+  int driverVersion(int computeCapability) {
+    boolean machineCode = machineCodeFor(computeCapability) != 0;
+    return machineCode ? index.cudaVersion() / 1000 * 1000 : index.cudaVersion();
   }
 
-  /** What the kernels are compiled for, for instance {@code 8.0, 9.0}. */
+  /** Whether a device of this compute capability (90 for 9.0) can run the kernels. */
+  public boolean runOn(int computeCapability) {
+    return machineCodeFor(computeCapability) != 0
+        || (index.ptx() != 0 && index.ptx() <= computeCapability);
+  }
+
+  /**
+   * The best compute capability with machine code for a device, or 0 if there is none: machine code
+   * runs on devices of its own major version from its own minor version on.
+   */
+  private int machineCodeFor(int computeCapability) {
+    int best = 0;
+    for (int each : index.architectures()) {
+      if (each / 10 == computeCapability / 10 && each <= computeCapability) {
+        best = each;
+      }
+    }
+    return best;
+  }
+
+  /** Compute capabilities that the kernels are compiled for, for instance {@code 8.0, 9.0}. */
   String describeArchitectures() {
-    return architectures.stream().map(KernelImages::version).collect(Collectors.joining(", "));
+    return index.architectures().stream()
+        .map(KernelImages::version)
+        .collect(Collectors.joining(", "));
   }
 
-  /** A compute capability as people write it. */
-  static String version(int computeCapability) {
+  /** A compute capability as people write it, 9.0 for 90. */
+  public static String version(int computeCapability) {
     return computeCapability / 10 + "." + computeCapability % 10;
   }
 
-  /** The fatbin of a module. */
-  byte[] image(String module) {
-    try (InputStream image = KernelImages.class.getResourceAsStream(folder + module + ".fatbin")) {
+  /**
+   * The image of a module for a device: machine code, or PTX that ends with a zero byte as the
+   * driver wants it.
+   *
+   * @throws GpuException if the images have none
+   */
+  byte[] image(String module, int computeCapability) {
+    int architecture = machineCodeFor(computeCapability);
+    String path =
+        architecture != 0
+            ? KernelIndex.cubin(module, architecture)
+            : KernelIndex.ptx(module, index.ptx());
+    try (InputStream image = opener.open(path)) {
       if (image == null) {
         throw new GpuException(
-            GpuException.Kind.UNAVAILABLE, "the jar lacks " + folder + module + ".fatbin");
+            GpuException.Kind.UNAVAILABLE, "kernel image " + path + " is missing in " + place);
       }
       return image.readAllBytes();
     } catch (IOException e) {

@@ -2,8 +2,8 @@ package dev.vamana.cuda.kernel;
 
 /**
  * How a shape is walked on a device: where the distance table is, how many visited nodes are
- * remembered, and how much shared memory that takes. docs/internals/gpu-shared-memory.md lists what comes of
- * it.
+ * remembered, and how much shared memory that takes. docs/internals/gpu-shared-memory.md lists what
+ * comes of it.
  *
  * <p>A block's shared memory bounds how many blocks a multiprocessor runs at once, and a walk is
  * mostly waiting for memory, so blocks count. The table in half precision is taken when it makes

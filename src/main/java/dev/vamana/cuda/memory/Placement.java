@@ -2,7 +2,10 @@ package dev.vamana.cuda.memory;
 
 import java.util.Locale;
 
-/** Where graph, codes and vectors of a segment lie while it is searched; docs/internals/gpu.md compares. */
+/**
+ * Where graph, codes and vectors of a segment lie while it is searched; docs/internals/gpu.md
+ * compares.
+ */
 public enum Placement {
   /** Vectors and graph on the device, exact distances in the walk (BANG, section 5.2). */
   EXACT,

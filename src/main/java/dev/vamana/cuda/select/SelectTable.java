@@ -11,8 +11,8 @@ import java.util.List;
 
 /**
  * Which method was fastest for a number of rows, of keys in a row, and of results, as measured on a
- * device. {@link #measured()} is the one of the repository; docs/internals/selection.md has the command that
- * makes it.
+ * device. {@link #measured()} is the one of the repository; docs/internals/selection.md has the
+ * command that makes it.
  */
 public final class SelectTable {
 

@@ -2,10 +2,14 @@ package dev.vamana.cuda.driver;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
 import dev.vamana.cuda.kernel.HostLibrary;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 
@@ -15,8 +19,17 @@ import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
 public class DeviceProbeTests extends LuceneTestCase {
 
-  private static final KernelImages KERNELS =
-      KernelImages.of(List.of("walk", "probe"), List.of(80, 90, 100));
+  private static final KernelImages KERNELS = images(0, 80, 90, 100);
+  private static final KernelImages NONE = KernelImages.indexOnly(KernelIndex.NONE);
+
+  private static KernelImages images(int ptx, Integer... architectures) {
+    return KernelImages.indexOnly(
+        new KernelIndex(
+            new TreeMap<>(Map.of("walk", List.of("walk_one"))),
+            List.of(architectures),
+            ptx,
+            12_090));
+  }
 
   /** Devices that are not there. */
   private static class Devices implements DriverLibrary {
@@ -77,7 +90,7 @@ public class DeviceProbeTests extends LuceneTestCase {
   }
 
   private static DeviceProbe.Result probe(int ordinal, Devices devices, KernelImages images) {
-    return new DeviceProbe(ordinal, () -> devices, images).result();
+    return new DeviceProbe(ordinal, () -> devices, images, KernelFallback.NONE).result();
   }
 
   private static void assertUnusable(DeviceProbe.Result result, String... words) {
@@ -107,7 +120,8 @@ public class DeviceProbeTests extends LuceneTestCase {
 
   public void testJcudaThatCannotBeLoaded() {
     assumeFalse("this machine has a driver", Files.exists(Path.of("/proc/driver/nvidia")));
-    DeviceProbe probe = new DeviceProbe(0, () -> new Devices().with(90), KERNELS);
+    DeviceProbe probe =
+        new DeviceProbe(0, () -> new Devices().with(90), KERNELS, KernelFallback.NONE);
     assertTrue(probe.result().description(), probe.result().usable());
     for (int round = 0; round < 3; round++) {
       GpuException e = expectThrows(GpuException.class, probe::open);
@@ -123,7 +137,8 @@ public class DeviceProbeTests extends LuceneTestCase {
             new NoClassDefFoundError("first line"),
             new ExceptionInInitializerError("first line"),
             new IllegalStateException("first line"))) {
-      DeviceProbe probe = new DeviceProbe(0, () -> sneakyThrow(failure), KERNELS);
+      DeviceProbe probe =
+          new DeviceProbe(0, () -> sneakyThrow(failure), KERNELS, KernelFallback.NONE);
       assertUnusable(probe.result(), "first line", failure.getClass().getSimpleName());
       assertFalse(probe.result().description().contains("third line"));
     }
@@ -157,17 +172,54 @@ public class DeviceProbeTests extends LuceneTestCase {
         "device 1 is Example 86 of compute capability 8.6",
         "device 2 was asked for");
     assertUnusable(
-        probe(0, new Devices().with(75), KERNELS), "7.5", "compute capability 8.0 is needed");
+        probe(0, new Devices().with(70), KERNELS), "7.0", "compute capability 7.5 is needed");
+    assertUnusable(
+        probe(0, new Devices().with(75), KERNELS),
+        "built for 8.0, 9.0, 10.0 and do not run on device 0",
+        "-Dcuda.architectures=75");
     Devices old = new Devices().with(90);
     old.version = 11_040;
     assertUnusable(probe(0, old, KERNELS), "for CUDA 11.4", "CUDA 12.0 is needed");
+    assertUnusable(probe(0, new Devices().with(86), images(0, 90, 100)), "built for 9.0, 10.0");
     assertUnusable(
-        probe(0, new Devices().with(86), KernelImages.of(List.of("walk"), List.of(90, 100))),
-        "built for 9.0, 10.0");
-    assertUnusable(
-        probe(0, new Devices().with(90), KernelImages.of(List.of(), List.of())),
+        probe(0, new Devices().with(90), NONE),
         "Example 90",
-        "built without nvcc");
+        "built without kernels",
+        "-Dcuda.architectures=90");
+  }
+
+  public void testDriversThatAreTooOldForTheImages() {
+    Devices old = new Devices().with(90).with(130);
+    old.version = 12_000;
+    assertTrue(probe(0, old, images(120, 90)).usable());
+    // PTX is of the compiler's own version, which the driver has to know
+    assertUnusable(
+        probe(1, old, images(120, 90)), "drivers of CUDA 12.9 or later: update the NVIDIA driver");
+    old.version = 12_090;
+    assertTrue(probe(1, old, images(120, 90)).usable());
+  }
+
+  public void testAFallbackIsAskedOnlyForWhatImagesDoNotServe() {
+    List<Integer> asked = new ArrayList<>();
+    KernelFallback fallback =
+        capability -> {
+          asked.add(capability);
+          if (capability == 75) {
+            throw new IOException("no compiler");
+          }
+          return images(0, capability);
+        };
+    Devices devices = new Devices().with(90).with(86).with(75);
+    KernelImages hopper = images(0, 90);
+    for (int device = 0; device < 2; device++) {
+      DeviceProbe probe = new DeviceProbe(device, () -> devices, hopper, fallback);
+      assertTrue(probe.result().description(), probe.result().usable());
+    }
+    assertEquals(List.of(86), asked);
+    assertUnusable(
+        new DeviceProbe(2, () -> devices, hopper, fallback).result(),
+        "built for 9.0",
+        "no compiler");
   }
 
   public void testALibraryThatFailsLater() {
@@ -188,12 +240,14 @@ public class DeviceProbeTests extends LuceneTestCase {
   }
 
   public void testWhatKernelsRunOn() {
-    for (int capability : new int[] {80, 86, 89, 90, 100, 103, 120, 121}) {
+    for (int capability : new int[] {80, 86, 89, 90, 100, 103}) {
       assertTrue("" + capability, KERNELS.runOn(capability));
     }
-    assertFalse(KERNELS.runOn(75));
-    assertFalse(KernelImages.of(List.of(), List.of()).runOn(90));
-    KernelImages hopper = KernelImages.of(List.of("walk"), List.of(90));
+    for (int capability : new int[] {75, 120, 121}) {
+      assertFalse("" + capability, KERNELS.runOn(capability));
+    }
+    assertFalse(NONE.runOn(90));
+    KernelImages hopper = images(90, 90);
     assertFalse(hopper.runOn(89));
     assertTrue(hopper.runOn(100));
     assertEquals("8.0, 9.0, 10.0", KERNELS.describeArchitectures());
@@ -201,12 +255,13 @@ public class DeviceProbeTests extends LuceneTestCase {
 
   public void testKernelsOfThisJar() {
     KernelImages images = KernelImages.ofThisJar();
+    assumeTrue("no kernels for 9.0", images.runOn(90));
     for (String module : images.modules()) {
-      assertTrue(module, images.image(module).length > 100);
+      assertTrue(module, images.image(module, 90).length > 100);
     }
-    assertEquals(images.modules().isEmpty(), images.runOn(100) == false);
-    KernelImages none = KernelImages.in("/dev/vamana/cuda/no-such-folder/");
-    assertEquals(List.of(), none.modules());
-    expectThrows(GpuException.class, () -> none.image("walk"));
+    KernelImages none = KernelImages.inJar("/dev/vamana/cuda/no-such-folder/");
+    assertEquals(Set.of(), none.modules());
+    GpuException e = expectThrows(GpuException.class, () -> KERNELS.image("walk", 86));
+    assertTrue(e.getMessage(), e.getMessage().contains("sm_80/walk.cubin"));
   }
 }

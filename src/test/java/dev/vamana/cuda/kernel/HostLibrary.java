@@ -27,7 +27,7 @@ public interface HostLibrary extends Library {
         "no g++ when the host library was to be built", Files.exists(folder.resolve("no-g++")));
     Path library = folder.resolve("libvamana-host.so").toAbsolutePath();
     if (Files.exists(library) == false) {
-      throw new AssertionError(library + " is missing: run native-kernels/build --host");
+      throw new AssertionError(library + " is missing: run native-kernels/build-host");
     }
     return load(library);
   }

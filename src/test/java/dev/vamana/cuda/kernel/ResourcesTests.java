@@ -17,9 +17,9 @@ import org.junit.Test;
 /** What the compiler says about registers and local memory of the kernels. */
 public class ResourcesTests {
 
-  private static final Path FOLDER = Path.of("target", "native");
+  private static final Path FOLDER = Path.of("target", "kernels");
 
-  /** A line of the report that native-kernels/build writes. */
+  /** A line of the report that {@code dev.vamana.tools.kernels.BuildKernels} writes. */
   private record Line(
       String module,
       String architecture,
@@ -44,14 +44,13 @@ public class ResourcesTests {
   }
 
   @Before
-  public void thereIsACompiler() {
-    Assume.assumeFalse(
-        "no nvcc when the kernels were to be built", Files.exists(FOLDER.resolve("no-nvcc")));
+  public void kernelsWereCompiled() {
+    Assume.assumeTrue(
+        "this build compiled no kernels", Files.exists(FOLDER.resolve("resources.txt")));
   }
 
   private static List<Line> report() throws IOException {
     Path report = FOLDER.resolve("resources.txt");
-    assertTrue(report + " is missing: run native-kernels/build", Files.exists(report));
     List<Line> lines = new ArrayList<>();
     for (String line : Files.readAllLines(report)) {
       if (line.startsWith("#") == false) {

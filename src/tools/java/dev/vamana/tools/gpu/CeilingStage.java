@@ -16,8 +16,8 @@ import java.util.SplittableRandom;
 
 /**
  * What the device can do at most: bandwidth of copies and of gathered rows from its own memory,
- * from pinned memory and from a mapped file, and the time of dependent reads. docs/internals/gpu-suite.md
- * tells how the roofline follows.
+ * from pinned memory and from a mapped file, and the time of dependent reads.
+ * docs/internals/gpu-suite.md tells how the roofline follows.
  */
 final class CeilingStage implements Stage {
 

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Makes {@code report/select-table.txt}, which docs/internals/selection.md says how to use: the fastest
- * method for numbers of rows, keys and results. WarpSelect and BlockSelect do not take part, since
- * rows in descending order slow them down without bound.
+ * Makes {@code report/select-table.txt}, which docs/internals/selection.md says how to use: the
+ * fastest method for numbers of rows, keys and results. WarpSelect and BlockSelect do not take
+ * part, since rows in descending order slow them down without bound.
  *
  * @param drivers opens the device
  * @param most keys of all rows together
