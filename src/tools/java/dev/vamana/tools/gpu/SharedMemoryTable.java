@@ -11,10 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Writes docs/internals/gpu-shared-memory.md. Run it whenever the plan or the layout changes. */
+/**
+ * Writes docs/internals/gpu-shared-memory.md. To be run whenever the plan or the layout changes.
+ */
 public final class SharedMemoryTable {
 
-  /** The page. */
+  /** Path of the page. */
   public static final Path PAGE = Path.of("docs/internals/gpu-shared-memory.md");
 
   private static final int HOPPER_BYTES = 232_448;
@@ -26,12 +28,12 @@ public final class SharedMemoryTable {
 
   private SharedMemoryTable() {}
 
-  /** Writes the page in the working directory. */
+  /** Writes the page, relative to the working directory. */
   public static void main(String[] arguments) throws IOException {
     Files.writeString(PAGE, text());
   }
 
-  /** The page's text. */
+  /** Returns the text of the page. */
   public static String text() {
     StringBuilder page = new StringBuilder();
     page.append(
@@ -100,7 +102,7 @@ public final class SharedMemoryTable {
     return WalkShape.of(reads, dimension, subspaces, beam, DEGREE, 1, 0, false);
   }
 
-  /** What a table of one kind would take with the slots that the walk wants. */
+  /** Appends the size that a given kind of table would take with the wanted visited slots. */
   private static void forced(StringBuilder page, WalkShape shape, Policy policy) {
     SharedMemoryPlan plan =
         SharedMemoryPlan.of(shape, Integer.MAX_VALUE, Tuning.DEFAULT.withTable(policy));
