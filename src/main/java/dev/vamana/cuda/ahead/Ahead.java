@@ -41,7 +41,7 @@ public final class Ahead {
   private final LongAdder inVain = new LongAdder();
   private volatile boolean enabled;
 
-  /** Answers items; {@link dev.vamana.cuda.GpuExecutor} implements it. */
+  /** Answers items; the executor supplies its own search. */
   @FunctionalInterface
   public interface Search {
     /**

@@ -85,7 +85,7 @@ public final class ExactScanLayout {
   /** Bytes between queries, a multiple of 16. */
   public static final long QUERY_STRIDE = 176;
 
-  /** Bytes between copies, a multiple of 64. */
+  /** Bytes between copies, a multiple of {@link ExactLimits#DEPTH}. */
   public static final long COPY_STRIDE = 180;
 
   /** Ordinal of the similarity. */
