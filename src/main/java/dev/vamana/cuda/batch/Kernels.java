@@ -55,15 +55,15 @@ final class Kernels {
 
   /**
    * Chooses kernel and grid of a launch. Blocks of many warps finish a walk fastest, but fewer of
-   * them fit the device at once.
+   * them fit the device at once. The first rule that applies decides:
    *
-   * <ul>
-   *   <li>If every item has a multiprocessor to itself, a block has eight warps, or sixteen if a
-   *       step has many neighbours.
-   *   <li>Otherwise the choice is the block size that finishes all items soonest.
+   * <ol>
    *   <li>If a step does little more than merge, because distances come from a shared table and the
-   *       worklist is long, a block is one warp.
-   * </ul>
+   *       worklist is long, a block has one warp.
+   *   <li>If every item has a multiprocessor to itself and a step has many neighbours, a block has
+   *       sixteen warps.
+   *   <li>Otherwise a block has the number of warps, at most eight, that ends all items soonest.
+   * </ol>
    *
    * @param items items of the launch
    * @param others items in flight in other launches
