@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.Test;
 
-/** Links between the project's pages lead somewhere, and the README's Java code compiles. */
+/** Links between the project's pages lead somewhere, and the Java code of the README and of docs/lucene is tested code. */
 public class DocumentationTests {
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
   private static final Pattern PAGE = Pattern.compile("docs/[\\w/-]+\\.md");
@@ -58,20 +58,41 @@ public class DocumentationTests {
     assertEquals(Set.of(), missing);
   }
 
+  /** The sources that the README and docs/lucene print pieces of; tests run all of them. */
+  private static List<Path> examples() throws IOException {
+    Path root = Path.of("src/test/java/dev/vamana");
+    List<Path> examples = new ArrayList<>();
+    examples.add(root.resolve("EmbeddingExampleTests.java"));
+    try (Stream<Path> programs = Files.list(root.resolve("examples"))) {
+      programs.forEach(examples::add);
+    }
+    return examples;
+  }
+
   @Test
-  public void javaInTheReadmeIsThatOfTheEmbeddingExample() throws IOException {
-    String example =
-        withoutBlanks(
-            Files.readString(Path.of("src/test/java/dev/vamana/EmbeddingExampleTests.java")));
-    List<String> blocks =
-        JAVA_BLOCK
-            .matcher(Files.readString(Path.of("README.md")))
-            .results()
-            .map(match -> match.group(1))
-            .toList();
-    assertTrue("no Java in README.md", blocks.size() >= 2);
-    for (String block : blocks) {
-      assertTrue("not in EmbeddingExampleTests:\n" + block, example.contains(withoutBlanks(block)));
+  public void javaOfTheReadmeAndTheLucenePagesIsTested() throws IOException {
+    List<String> examples = new ArrayList<>();
+    for (Path example : examples()) {
+      examples.add(withoutBlanks(Files.readString(example)));
+    }
+    for (Path page : pages()) {
+      boolean readme = page.equals(Path.of("README.md"));
+      if (readme == false && page.startsWith("docs/lucene") == false) {
+        continue;
+      }
+      List<String> blocks =
+          JAVA_BLOCK
+              .matcher(Files.readString(page))
+              .results()
+              .map(match -> match.group(1))
+              .toList();
+      assertTrue("no Java in README.md", readme == false || blocks.size() >= 2);
+      for (String block : blocks) {
+        String code = withoutBlanks(block);
+        assertTrue(
+            page + " has code that no example has:\n" + block,
+            examples.stream().anyMatch(example -> example.contains(code)));
+      }
     }
   }
 
