@@ -18,8 +18,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.Test;
 
-/** Links between the project's pages lead somewhere, and the Java code of the README and of docs/lucene is tested code. */
+/**
+ * Links between the project's pages lead somewhere, and the Java code of the README and of
+ * docs/lucene is tested code.
+ */
 public class DocumentationTests {
+  private static final Path README = Path.of("README.md");
+  private static final Path LUCENE_PAGES = Path.of("docs/lucene");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
   private static final Pattern PAGE = Pattern.compile("docs/[\\w/-]+\\.md");
   private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
@@ -75,9 +80,9 @@ public class DocumentationTests {
     for (Path example : examples()) {
       examples.add(withoutBlanks(Files.readString(example)));
     }
+    Set<Path> withJava = new TreeSet<>();
     for (Path page : pages()) {
-      boolean readme = page.equals(Path.of("README.md"));
-      if (readme == false && page.startsWith("docs/lucene") == false) {
+      if (page.equals(README) == false && page.startsWith(LUCENE_PAGES) == false) {
         continue;
       }
       List<String> blocks =
@@ -86,14 +91,21 @@ public class DocumentationTests {
               .results()
               .map(match -> match.group(1))
               .toList();
-      assertTrue("no Java in README.md", readme == false || blocks.size() >= 2);
       for (String block : blocks) {
+        withJava.add(page);
         String code = withoutBlanks(block);
         assertTrue(
             page + " has code that no example has:\n" + block,
             examples.stream().anyMatch(example -> example.contains(code)));
       }
     }
+    Set<Path> expected =
+        Set.of(
+            README,
+            LUCENE_PAGES.resolve("README.md"),
+            LUCENE_PAGES.resolve("tuning.md"),
+            LUCENE_PAGES.resolve("gpu.md"));
+    assertTrue("pages with Java: " + withJava, withJava.containsAll(expected));
   }
 
   private static boolean leadsSomewhere(Path page, String link) {

@@ -22,9 +22,9 @@ public class ExampleProgramsTests extends LuceneTestCase {
   private static final long DEVICE_BYTES = 1L << 30;
 
   /**
-   * Least share of the nearest vectors that a program finds. Vectors and queries are the same in
-   * every run; only the order in which threads link nodes differs. A walk finds all but a few in a
-   * hundred here, and the half that is allowed to be missing is out of reach of that order.
+   * Least share of the nearest vectors that a program finds. Scans find all. Walks find 0.91 of
+   * them, 0.910 to 0.916 in five runs: vectors and queries are the same in every run, and only the
+   * order in which threads link nodes differs. A graph that loses half of the hits is broken.
    */
   private static final double LEAST_RECALL = 0.5;
 
