@@ -42,14 +42,21 @@ public final class SharedMemoryTable {
 
         Made by `dev.vamana.tools.gpu.SharedMemoryTable`; a test checks that it is up to date.
 
-        A block's shared memory holds the worklist (8 bytes an entry), the neighbours of a step (12
-        bytes each), the table of visited nodes (4 bytes a slot), the query (4 bytes a dimension) and,
-        for walks on codes, the distance table (512 bytes a subspace in half precision, 1,024 in
-        single). `SharedMemoryPlan` chooses; blocks are those of one warp that the shared memory of a
-        multiprocessor has room for, at most 32. Sizes are rounded up first, so that walks that differ
-        a little share a launch; a launch takes what its own largest walk needs, which may be less.
+        `SharedMemoryPlan` chooses how much shared memory a block takes:
 
-        All tables: adjacency rows of 64 slots, one parent a step.
+        | part | bytes |
+        | --- | --- |
+        | worklist | 8 for each entry |
+        | neighbours of a step | 12 for each |
+        | table of visited nodes | 4 for each slot |
+        | query | 4 for each dimension |
+        | distance table, for walks on codes | for each subspace 512 in half precision, 1,024 in single |
+
+        The column "blocks" is the number of blocks of one warp that fit the shared memory of a
+        multiprocessor, at most 32. Sizes are rounded up first, so that walks that differ a little share
+        a launch. A launch takes what its largest walk needs, which may be less than the table says.
+
+        All tables are for adjacency rows of 64 slots and one parent a step.
 
         """);
     for (int dimension : DIMENSIONS) {
