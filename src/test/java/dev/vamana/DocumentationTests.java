@@ -18,8 +18,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.Test;
 
-/** Links between the project's pages lead somewhere, and the README's Java code compiles. */
+/**
+ * Links between the project's pages lead somewhere, and the Java code of the README and of
+ * docs/lucene is tested code.
+ */
 public class DocumentationTests {
+  private static final Path README = Path.of("README.md");
+  private static final Path LUCENE_PAGES = Path.of("docs/lucene");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
   private static final Pattern PAGE = Pattern.compile("docs/[\\w/-]+\\.md");
   private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
@@ -58,21 +63,49 @@ public class DocumentationTests {
     assertEquals(Set.of(), missing);
   }
 
-  @Test
-  public void javaInTheReadmeIsThatOfTheEmbeddingExample() throws IOException {
-    String example =
-        withoutBlanks(
-            Files.readString(Path.of("src/test/java/dev/vamana/EmbeddingExampleTests.java")));
-    List<String> blocks =
-        JAVA_BLOCK
-            .matcher(Files.readString(Path.of("README.md")))
-            .results()
-            .map(match -> match.group(1))
-            .toList();
-    assertTrue("no Java in README.md", blocks.size() >= 2);
-    for (String block : blocks) {
-      assertTrue("not in EmbeddingExampleTests:\n" + block, example.contains(withoutBlanks(block)));
+  /** The sources that the README and docs/lucene print pieces of; tests run all of them. */
+  private static List<Path> examples() throws IOException {
+    Path root = Path.of("src/test/java/dev/vamana");
+    List<Path> examples = new ArrayList<>();
+    examples.add(root.resolve("EmbeddingExampleTests.java"));
+    try (Stream<Path> programs = Files.list(root.resolve("examples"))) {
+      programs.forEach(examples::add);
     }
+    return examples;
+  }
+
+  @Test
+  public void javaOfTheReadmeAndTheLucenePagesIsTested() throws IOException {
+    List<String> examples = new ArrayList<>();
+    for (Path example : examples()) {
+      examples.add(withoutBlanks(Files.readString(example)));
+    }
+    Set<Path> withJava = new TreeSet<>();
+    for (Path page : pages()) {
+      if (page.equals(README) == false && page.startsWith(LUCENE_PAGES) == false) {
+        continue;
+      }
+      List<String> blocks =
+          JAVA_BLOCK
+              .matcher(Files.readString(page))
+              .results()
+              .map(match -> match.group(1))
+              .toList();
+      for (String block : blocks) {
+        withJava.add(page);
+        String code = withoutBlanks(block);
+        assertTrue(
+            page + " has code that no example has:\n" + block,
+            examples.stream().anyMatch(example -> example.contains(code)));
+      }
+    }
+    Set<Path> expected =
+        Set.of(
+            README,
+            LUCENE_PAGES.resolve("README.md"),
+            LUCENE_PAGES.resolve("tuning.md"),
+            LUCENE_PAGES.resolve("gpu.md"));
+    assertTrue("pages with Java: " + withJava, withJava.containsAll(expected));
   }
 
   private static boolean leadsSomewhere(Path page, String link) {

@@ -7,17 +7,20 @@ import java.util.List;
 import java.util.Map;
 import org.apache.lucene.util.Bits;
 
-/** How many items of a call, and of others at work, share what. */
+/**
+ * Counts the items of one call that can be searched together, for the cost model's predictions.
+ * {@link CallPlanner} makes one per call; {@link PlanLoad} adds the items of concurrent calls.
+ */
 final class BatchSizes {
 
   private final int items;
   private final int threads;
   private final int walking;
   private final int onCpu;
-  // null for the common call of one item
+  // null for a call of one item, which is the common case
   private final Map<Key, int[]> together;
 
-  /** Segment and accepted ordinals, both the same rather than equal. */
+  /** Segment and accepted ordinals, compared by identity. */
   private record Key(SegmentView segment, Bits accepted) {
     @Override
     @SuppressWarnings("ReferenceEquality")
@@ -34,9 +37,10 @@ final class BatchSizes {
   /**
    * Counts the items of a call.
    *
-   * @param threads that the CPU answers a call with
+   * @param threads number of threads with which the CPU answers a call
+   * @param load items of concurrent calls
    */
-  @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+  @SuppressWarnings("ReferenceEquality") // the key is the same bitset object, not an equal one
   BatchSizes(List<WorkItem> batch, int threads, PlanLoad load) {
     this.items = batch.size();
     this.threads = threads;
@@ -59,17 +63,22 @@ final class BatchSizes {
     }
   }
 
-  /** Items of the call for the same ordinals of the same segment. */
+  /** Returns how many items of the call have the same segment and the same accepted ordinals. */
   int together(WorkItem item) {
     return together == null ? 1 : together.get(new Key(item.segment(), item.acceptedOrdinals()))[0];
   }
 
-  /** Items that would walk on the device at the same time. */
+  /**
+   * Returns how many items would walk on the device at the same time, concurrent calls included.
+   */
   int walking() {
     return items + Math.max(0, walking);
   }
 
-  /** Items that a thread of the CPU answers one after the other, of so many. */
+  /**
+   * Returns how many items one CPU thread answers one after the other if the CPU answers {@code
+   * count} items of this call.
+   */
   double cpuRounds(int count) {
     double own = Math.ceil(count / (double) Math.min(threads, count));
     double shared = (count + onCpu) / (double) Runtime.getRuntime().availableProcessors();

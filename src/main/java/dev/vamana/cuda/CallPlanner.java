@@ -24,7 +24,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
-/** Decides for the items of one call whether they go to the device, and how. */
+/**
+ * Decides for each item of one call whether the device or the CPU answers it, and by which plan.
+ * {@link DeviceCall} asks the planner for a {@link Decision} per item; items that differ only in
+ * their query share one decision.
+ */
 final class CallPlanner {
 
   private static final long POLL_NANOS = 1_000_000;
@@ -43,7 +47,7 @@ final class CallPlanner {
    * Makes a planner for one call.
    *
    * @param batch the call's items
-   * @param threads that the CPU answers with
+   * @param threads number of threads with which the CPU answers
    */
   CallPlanner(
       GpuSession session,
@@ -60,9 +64,10 @@ final class CallPlanner {
   }
 
   /**
-   * What becomes of an item; if it is the CPU's, that is counted.
+   * Returns the decision for an item, and counts a fallback if the CPU answers the item.
    *
-   * @param wanted false for an item that is left alone unless the device has its segment
+   * @param wanted false for an item that was sent ahead: it is dropped unless the device has its
+   *     segment
    */
   Decision plan(WorkItem item, boolean wanted) throws IOException {
     if (last == null || last.alike(item) == false) {
@@ -79,10 +84,10 @@ final class CallPlanner {
     return lastDecision;
   }
 
-  /** Items that differ in their query alone. */
+  /** Key of items that differ only in their query. */
   private record Kind(WorkItem first) {
 
-    @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+    @SuppressWarnings("ReferenceEquality") // the key is the same bitset object, not an equal one
     boolean alike(WorkItem item) {
       return first.segment() == item.segment()
           && first.k() == item.k()
@@ -137,7 +142,7 @@ final class CallPlanner {
         : decide(item, segment, batch, rounds);
   }
 
-  /** Decides about an item whose segment is not on the device. */
+  /** Decides for an item whose segment is not on the device. */
   private Decision decideAbsent(WorkItem item, int batch, double rounds) throws IOException {
     SegmentView view = item.segment();
     boolean exact = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
@@ -155,7 +160,7 @@ final class CallPlanner {
         task, task.cpu().scans() ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, view.name());
   }
 
-  /** Decides about an item whose segment is on the device. */
+  /** Decides for an item whose segment is on the device. */
   private Decision decide(WorkItem item, HeldSegment segment, int batch, double rounds)
       throws IOException {
     SegmentView view = item.segment();
@@ -219,7 +224,10 @@ final class CallPlanner {
     return held;
   }
 
-  /** Waits while the item's segment is on its way; null if it was not, or is cancelled. */
+  /**
+   * Waits while the item's segment is being uploaded. Returns null if no upload was under way or
+   * the item is cancelled.
+   */
   private ResidentSegment awaitUpload(WorkItem item) {
     if (onItsWay(item) == false) {
       return null;
@@ -230,7 +238,7 @@ final class CallPlanner {
     do {
       LockSupport.parkNanos(this, POLL_NANOS);
       interrupted |= Thread.interrupted();
-      // not at every step: each is counted as a hit or a miss
+      // acquire only once, because each acquire counts as a hit or a miss
       if (onItsWay(item) == false) {
         segment = keeper.acquire(session, item.segment());
       }
@@ -248,7 +256,10 @@ final class CallPlanner {
         && item.cancelled().getAsBoolean() == false;
   }
 
-  /** Ends the call's hold on segments; those that work on them have their own. */
+  /**
+   * Releases the planner's hold on segments. Chunks and scans hold the segments they use
+   * themselves.
+   */
   void close() {
     segments.values().forEach(HeldSegment::release);
     segments.clear();

@@ -7,8 +7,9 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * What a call has on the device's walks and on the CPU, and how long both take. Exact searches are
- * timed one by one.
+ * Records how many items of one call walk on the device and how many the CPU answers, with
+ * predicted and measured times of both. {@link ScannedItems} records exact searches itself, one
+ * group at a time.
  */
 final class CallTimes {
 
@@ -27,13 +28,13 @@ final class CallTimes {
     this.plans = plans;
   }
 
-  /** Counts an item. */
+  /** Counts a planned item. */
   void planned(Decision decision) {
     Plan plan = decision.choice().plan();
     boolean fresh = seen.add(decision);
     if (plan == Plan.GRAPH) {
       walks++;
-      // each is predicted with all that walk beside it
+      // each prediction already includes the other walks of the batch
       walkNanos = Math.max(walkNanos, decision.choice().nanos());
     } else if (plan == Plan.CPU) {
       forCpu++;
@@ -41,7 +42,7 @@ final class CallTimes {
     }
   }
 
-  /** Everything is planned, and is handed over now. */
+  /** Marks the end of planning: the call hands its items over now. */
   void begin() {
     begun = true;
     load.walking.addAndGet(walks);
@@ -50,9 +51,9 @@ final class CallTimes {
   }
 
   /**
-   * The CPU has answered what was planned for it.
+   * Records that the CPU has answered the items planned for it.
    *
-   * @param since when it began
+   * @param since {@link System#nanoTime} when the CPU began
    */
   void answeredOnCpu(long since) {
     if (forCpu > 0) {
@@ -60,14 +61,14 @@ final class CallTimes {
     }
   }
 
-  /** All walks of the device have ended. */
+  /** Records that all walks on the device have ended. */
   void walked() {
     if (walks > 0) {
       plans.add(Plan.GRAPH, walks, walkNanos, System.nanoTime() - handedOver);
     }
   }
 
-  /** The call is at its end, well or not. */
+  /** Ends the call, after success or failure. */
   void close() {
     if (begun) {
       load.walking.addAndGet(-walks);

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What an executor has done, over all its contexts. */
+/** Counts what an executor has done, over all its contexts. Thread-safe. */
 final class Counters {
 
   final BatchCounters batches = new BatchCounters();
@@ -42,15 +42,15 @@ final class Counters {
   }
 
   /**
-   * The device has answered items.
+   * Counts items that the device has answered.
    *
-   * @param placement of their segment; null if it has none
+   * @param placement placement of their segment; null if the segment was streamed
    */
   void answered(Placement placement, int items) {
     (placement == null ? unplaced : placements.get(placement)).add(items);
   }
 
-  /** A call has waited for a segment on its way to the device. */
+  /** Counts a wait of a call for a segment's upload. */
   void waitedForUpload(long nanos) {
     uploadWaits.increment();
     uploadWaitNanos.add(nanos);
@@ -63,7 +63,7 @@ final class Counters {
     }
   }
 
-  /** What a failure of the driver means for the items that it hit. */
+  /** Maps a driver failure to the reason under which its items are counted. */
   static FallbackReason reason(GpuException e) {
     return switch (e.kind()) {
       case CONTEXT_LOST, UNAVAILABLE -> FallbackReason.CONTEXT_LOST;
@@ -73,7 +73,7 @@ final class Counters {
     };
   }
 
-  /** All groups that do not need a context. */
+  /** Returns all groups of counters that do not need an open context. */
   SortedMap<String, SortedMap<String, Long>> groups() {
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
     groups.put("batches", batches.totals());

@@ -6,15 +6,16 @@ import dev.vamana.cuda.plan.Choice;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What becomes of items that differ in their query alone. One instance stands for all of them in a
- * call.
+ * The plan for items of a call that differ only in their query. {@link CallPlanner} makes one
+ * instance for all such items.
  *
- * @param choice the plan and its predicted time, for all of them together
- * @param segment where it lies on the device, held by the planner; null if it is not needed
- * @param file vectors that an exact search brings to the device; null if it has them
- * @param walk how a launch walks them; null if none does
- * @param reason why they are the CPU's; null if they are not
- * @param detail of the reason
+ * @param choice the plan and its predicted time for all these items together
+ * @param segment the resident segment, held by the planner; null if the CPU answers
+ * @param file vectors that an exact search streams to the device; null if the device already reads
+ *     them
+ * @param walk how a launch walks the items; null if no launch does
+ * @param reason why the CPU answers; null if the device does
+ * @param detail detail of the reason, for the log
  */
 record Decision(
     Choice choice,

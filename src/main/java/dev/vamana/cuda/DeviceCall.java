@@ -22,10 +22,12 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * One call of {@link GpuExecutor#search}: packs and submits chunk by chunk, answers meanwhile what
- * is the CPU's, and takes the results in the order of the chunks.
+ * Runs one call of {@link GpuExecutor#search}: plans the items, packs and submits those of the
+ * device chunk by chunk, answers the others on the CPU meanwhile, and then reads the chunks'
+ * results in order.
  */
-// plans and suppliers that items share are the same object; equal ones would be asked again at most
+// items share plans and suppliers by identity; an equal but different supplier is only asked once
+// more
 @SuppressWarnings("ReferenceEquality")
 final class DeviceCall {
 
@@ -105,7 +107,7 @@ final class DeviceCall {
     }
   }
 
-  /** Plans all items; returns those of the device by shape. */
+  /** Plans all items and returns the indices of the device's items by walk shape. */
   private Map<WalkShape, IntList> plan() throws IOException {
     Map<WalkShape, IntList> groups = new LinkedHashMap<>();
     WalkShape shape = null;
@@ -186,7 +188,9 @@ final class DeviceCall {
     }
   }
 
-  /** Leaves an item to the CPU, or to its own call. */
+  /**
+   * Leaves a wanted item to the CPU; an item sent ahead is dropped, and its own call answers it.
+   */
   private void leave(int index) {
     if (index < wanted) {
       forCpu.add(index);
@@ -276,7 +280,10 @@ final class DeviceCall {
     }
   }
 
-  /** Returns whether the device's answer is an item's result. */
+  /**
+   * Stores the device's answer as an item's result. Returns false if the CPU has to answer the
+   * item, or has just done so.
+   */
   private boolean take(int index, DeviceResult found) throws IOException {
     WorkItem item = batch.get(index);
     boolean complete = found.complete() && cancelled[index] == false;
@@ -306,7 +313,7 @@ final class DeviceCall {
     return new WorkResult(NO_ORDINALS, NO_SCORES, 0, false);
   }
 
-  /** A growing array. */
+  /** A growing array of ints. */
   private static final class IntList {
     private int[] values = new int[16];
     private int size;

@@ -7,16 +7,16 @@ import dev.vamana.cuda.plan.PlanMode;
 import java.util.Objects;
 
 /**
- * What can be changed while an executor works.
+ * The options that an operator can change while a {@link GpuExecutor} works.
  *
- * @param deviceLimit of device memory that segments fill
- * @param pageCacheLimit of pages that are pinned for the device
- * @param placement of segments that are uploaded from now on; null to choose for each
+ * @param deviceLimit limit of device memory for segments
+ * @param pageCacheLimit limit of page cache pinned for the device
+ * @param placement placement of segments uploaded from now on; null to choose one for each segment
  * @param maxBatch most items of a launch, 1 to {@value BatchOptions#MAX_BATCH}
  * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
- * @param segmentsAhead whether segments that a query will ask for are sent along with the first
- * @param waitForUpload whether items wait for a segment on its way to the device
- * @param plan whether a plan is pinned
+ * @param segmentsAhead whether a query's first segment also sends the query's later segments
+ * @param waitForUpload whether items wait for a segment that is being uploaded
+ * @param plan the pinned plan, or {@link PlanMode#AUTO}
  */
 public record DynamicOptions(
     MemoryLimit deviceLimit,

@@ -4,23 +4,26 @@ import java.util.Locale;
 
 /** Why the CPU answered an item. */
 public enum FallbackReason {
-  /** Scoring every accepted vector is the better plan: a small segment, or few are accepted. */
+  /**
+   * Scoring every accepted vector is faster than a walk, because the segment is small or the filter
+   * accepts few vectors.
+   */
   SCAN(false),
-  /** The CPU is predicted to be faster, or the setting says that it answers. */
+  /** The cost model predicts that the CPU is faster, or the plan setting pins the CPU. */
   PLANNED(false),
-  /** The item allows so few distances that a walk would hardly begin. */
+  /** The item's visit limit is below the number of neighbour slots of one node. */
   VISIT_LIMIT(false),
   /** The segment is not on the device, or not yet. */
   NOT_RESIDENT(false),
-  /** No kernel takes the item: its placement, its entry points. */
+  /** No kernel supports the item, for instance its placement or its number of entry points. */
   UNSUPPORTED(false),
   /** The walk ended with fewer hits than the segment has. */
   FEW_HITS(false),
-  /** Pinned memory for requests was all in use. */
+  /** All pinned staging memory was in use. */
   STAGING_FULL(true),
-  /** More nodes were expanded than there was room for. */
+  /** The walk expanded more nodes than it had room to record. */
   OVERFLOW(true),
-  /** A kernel read something out of range from the segment's files. */
+  /** A kernel read a value out of range from the segment's files. */
   CORRUPT(true),
   /** Device or pinned memory ran out. */
   OUT_OF_MEMORY(true),
@@ -28,7 +31,7 @@ public enum FallbackReason {
   LAUNCH_FAILED(true),
   /** The context was lost while the device worked on the item. */
   CONTEXT_LOST(true),
-  /** There is no context now: it was lost, and the next attempt is still to come. */
+  /** There is no context now: it was lost, and no new one has been opened yet. */
   NO_DEVICE(true);
 
   private final boolean failure;
@@ -37,12 +40,12 @@ public enum FallbackReason {
     this.failure = failure;
   }
 
-  /** Whether something went wrong, rather than as planned. */
+  /** Whether this reason is a failure rather than a plan. */
   public boolean failure() {
     return failure;
   }
 
-  /** As statistics spell it. */
+  /** Returns the name of this reason in statistics. */
   public String statisticsName() {
     return name().toLowerCase(Locale.ROOT);
   }

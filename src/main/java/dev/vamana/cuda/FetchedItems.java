@@ -18,7 +18,11 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/** Those items of a call whose neighbours the CPU fetches. */
+/**
+ * The items of one call whose segments are placed as {@link Placement#HOST_FETCH}: the CPU fetches
+ * neighbours and vectors for the device's walk. {@link ScannedItems} is the counterpart for exact
+ * searches.
+ */
 final class FetchedItems {
 
   private final HostFetch fetch;
@@ -38,7 +42,7 @@ final class FetchedItems {
   /**
    * Adds an item.
    *
-   * @param index its place in the call
+   * @param index the item's index in the call
    */
   void add(int index, WorkItem item, HeldSegment segment) {
     if (held.add(segment)) {
@@ -48,14 +52,17 @@ final class FetchedItems {
     indices.add(index);
   }
 
-  /** Hands the items over. */
+  /** Submits the items to {@link HostFetch}. */
   void submit() throws IOException {
     if (items.isEmpty() == false) {
       call = fetch.submit(items);
     }
   }
 
-  /** Waits for the results; returns the items that are the CPU's after all. */
+  /**
+   * Waits for the results and stores them. Returns the indices of the items that the CPU has to
+   * answer.
+   */
   List<Integer> finish(WorkResult[] results) throws IOException {
     if (call == null) {
       return List.of();
@@ -92,7 +99,7 @@ final class FetchedItems {
     return forCpu;
   }
 
-  /** Waits for the device if need be, and lets go of the segments. */
+  /** Waits for the device if the call was submitted, and releases the segments. */
   void close() {
     if (call != null) {
       call.join();

@@ -21,7 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Opens the executor of a device, with residency and threads of its own. */
+/** Opens a {@link GpuExecutor} for one device, with its own segment residency and threads. */
 public final class GpuDevice {
 
   private GpuDevice() {}
@@ -29,10 +29,11 @@ public final class GpuDevice {
   /**
    * Opens an executor.
    *
-   * @param drivers opens a context, now and after each loss; for instance {@link
+   * @param drivers opens a context, first now and again after each loss; for instance {@link
    *     dev.vamana.cuda.driver.DeviceProbe#open}
-   * @param residency what may lie on the device, and how
-   * @throws GpuException if no context can be opened; a probe's says what was probed and found
+   * @param residency memory limits and placement of segments on the device
+   * @throws GpuException if no context can be opened; the message of a probe names what was probed
+   *     and found
    */
   public static GpuExecutor open(
       Supplier<CudaDriver> drivers,
@@ -42,7 +43,7 @@ public final class GpuDevice {
     return GpuExecutor.open(options, drivers, new Residencies(residency, listener), listener);
   }
 
-  /** Makes the residency of each context, which counts on where the last one ended. */
+  /** Opens the residency of each context. Counters continue across contexts. */
   private static final class Residencies implements ResidencyFactory {
 
     private final ResidencyOptions options;
@@ -65,7 +66,7 @@ public final class GpuDevice {
     }
   }
 
-  /** The residency of one context, with the thread that uploads. */
+  /** The residency of one context, with its upload thread. */
   private static final class OfContext implements Residency {
 
     private final ExecutorService uploads;

@@ -22,15 +22,16 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * Searches batches on a GPU, and on the CPU what the GPU does not have or cannot do.
+ * Searches batches on a GPU. The CPU answers items that the device cannot answer or that the cost
+ * model assigns to it.
  *
- * <p>Concurrent calls share launches. Whatever fails ends in the CPU's answer; a lost context is
- * replaced after a back-off, and the open segments are brought into the new one.
+ * <p>Concurrent calls share launches. After a failure the CPU answers; a lost context is replaced
+ * after a back-off, and the open segments are uploaded to the new one. Thread-safe.
  */
 public final class GpuExecutor implements SearchExecutor {
 
-  // a walk on a device is a chain of steps that each wait for memory: a quarter of them take half
-  // the time, for a fifth more distances, and reach no less
+  // A walk on a device is a chain of steps, each of which waits for memory. Four parents a step
+  // take a quarter of the steps, half the time, a fifth more distances, at the same recall.
   private static final int PARENTS = 4;
 
   private final GpuOptions options;
@@ -53,9 +54,9 @@ public final class GpuExecutor implements SearchExecutor {
   /**
    * Opens a context and everything that lives in it.
    *
-   * @param drivers opens a context, now and after each loss
-   * @param residencies makes what decides which segments lie on the device
-   * @throws dev.vamana.cuda.driver.GpuException if the context or anything in it cannot be had
+   * @param drivers opens a context, first now and again after each loss
+   * @param residencies makes the residency of each context
+   * @throws dev.vamana.cuda.driver.GpuException if the context or anything in it cannot be opened
    */
   public static GpuExecutor open(
       GpuOptions options,
@@ -79,7 +80,10 @@ public final class GpuExecutor implements SearchExecutor {
         : search(batch, batch.size());
   }
 
-  /** Answers the first items, and those of the others that the device has. */
+  /**
+   * Answers the first {@code wanted} items, and of the other items those that the device can
+   * answer. The result of an item that was left alone is null.
+   */
   private List<WorkResult> search(List<WorkItem> batch, int wanted) throws IOException {
     counters.requested.add(wanted);
     GpuSession session = keeper.enter();
@@ -144,7 +148,7 @@ public final class GpuExecutor implements SearchExecutor {
     }
   }
 
-  /** What the device is, or was. */
+  /** Returns the device in use, or the last one if its context is lost. */
   public DeviceInfo device() {
     return keeper.device();
   }
@@ -194,13 +198,13 @@ public final class GpuExecutor implements SearchExecutor {
     return quantizer;
   }
 
-  /** Works so from now on, after losses of the context too. Takes effect at once. */
+  /** Changes options. They take effect at once and stay in effect after a loss of the context. */
   public void adjust(DynamicOptions options) {
     keeper.adjust(options);
     ahead.enable(options.segmentsAhead());
   }
 
-  /** What has been done so far. */
+  /** Returns counters since the executor was opened, and the current state. */
   public GpuStatistics statistics() {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
@@ -225,7 +229,7 @@ public final class GpuExecutor implements SearchExecutor {
     return new GpuStatistics(true, null, device, groups);
   }
 
-  /** Waits for searches that have begun, and frees everything. */
+  /** Waits for running searches and frees all resources. */
   @Override
   public void close() {
     keeper.close();

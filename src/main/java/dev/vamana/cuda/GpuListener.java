@@ -3,35 +3,38 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 
-/** Told of what an operator should know. Called by any thread; must not block. */
+/**
+ * Receives events that an operator should know of. Any thread calls it; implementations must not
+ * block.
+ */
 public interface GpuListener {
 
   /**
-   * The CPU answered an item because something went wrong. Called once a reason.
+   * Called when the CPU answered an item after a failure, once for each reason.
    *
    * @param detail what went wrong
    */
   void fallback(FallbackReason reason, String detail);
 
   /**
-   * The context was lost.
+   * Called when the context is lost.
    *
-   * @param retryMillis in how many milliseconds a new one is tried
+   * @param retryMillis milliseconds until the next attempt to open one
    */
   void lost(GpuException cause, long retryMillis);
 
-  /** A new context could not be had. */
+  /** Called when an attempt to open a new context has failed. */
   void stillLost(GpuException cause, long retryMillis);
 
-  /** A new context has been opened. */
+  /** Called when a new context has been opened. */
   void recovered(DeviceInfo device);
 
   /**
-   * The driver refused a way to place a segment, for instance to register its mapped file. Another
-   * placement may be taken instead.
+   * Called when the driver refused a placement of a segment, for instance to register its mapped
+   * file. The residency may choose another placement.
    */
   default void refused(String segment, GpuException cause) {}
 
-  /** A segment could not be brought to the device and is searched on the CPU. */
+  /** Called when a segment could not be uploaded; the CPU searches it. */
   default void uploadFailed(String segment, Throwable cause) {}
 }

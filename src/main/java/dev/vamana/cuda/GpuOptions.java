@@ -9,17 +9,18 @@ import dev.vamana.work.Workers;
 import java.util.Objects;
 
 /**
- * How a {@link GpuExecutor} works.
+ * Options of a {@link GpuExecutor}.
  *
- * @param batches how batches are made
- * @param waitForUpload whether items wait for a segment on its way to the device, instead of being
- *     the CPU's
+ * @param batches batching of concurrent calls
+ * @param waitForUpload whether items wait for a segment that is being uploaded; otherwise the CPU
+ *     answers them
  * @param firstRetryNanos time from the loss of a context to the first attempt to open a new one; it
  *     doubles with every failed attempt
- * @param maxRetryNanos most time between attempts
- * @param hostFetch how neighbours are fetched by the CPU; null for what suits machine and device
- * @param workers threads that share what the CPU answers of a batch
- * @param hostMemory counts pinned memory that batches are in, and may refuse it
+ * @param maxRetryNanos longest time between attempts
+ * @param hostFetch options of {@link Placement#HOST_FETCH}; null for defaults that suit the machine
+ *     and the device
+ * @param workers threads among which the CPU's items of a batch are divided
+ * @param hostMemory account of pinned memory in use by batches; it may refuse memory
  * @param plans how plans are chosen
  */
 public record GpuOptions(
@@ -33,8 +34,8 @@ public record GpuOptions(
     PlanOptions plans) {
 
   /**
-   * Default batches, no waiting, attempts after 1 to 60 seconds, the calling thread, plans by the
-   * costs that come with the plugin.
+   * Default batches, no waiting for uploads, retries after 1 to 60 seconds, the calling thread
+   * only, plans by the costs that ship with the plugin.
    */
   public static final GpuOptions DEFAULT =
       new GpuOptions(
@@ -62,7 +63,7 @@ public record GpuOptions(
     }
   }
 
-  /** The same with other batches. */
+  /** Returns these options with other batches. */
   public GpuOptions withBatches(BatchOptions newBatches) {
     return new GpuOptions(
         newBatches,
@@ -75,7 +76,7 @@ public record GpuOptions(
         plans);
   }
 
-  /** The same, waiting for uploads or not. */
+  /** Returns these options with waiting for uploads on or off. */
   public GpuOptions withWaitForUpload(boolean newWaitForUpload) {
     return new GpuOptions(
         batches,
@@ -88,7 +89,7 @@ public record GpuOptions(
         plans);
   }
 
-  /** The same with other times between attempts. */
+  /** Returns these options with other retry times. */
   public GpuOptions withRetry(long newFirstRetryNanos, long newMaxRetryNanos) {
     return new GpuOptions(
         batches,
@@ -101,7 +102,7 @@ public record GpuOptions(
         plans);
   }
 
-  /** The same with other threads for what the CPU answers. */
+  /** Returns these options with other threads for the CPU's items. */
   public GpuOptions withWorkers(Workers newWorkers) {
     return new GpuOptions(
         batches,
@@ -114,7 +115,7 @@ public record GpuOptions(
         plans);
   }
 
-  /** The same with another way to fetch neighbours by the CPU. */
+  /** Returns these options with other host-fetch options. */
   public GpuOptions withHostFetch(FetchOptions newHostFetch) {
     return new GpuOptions(
         batches,
@@ -127,7 +128,7 @@ public record GpuOptions(
         plans);
   }
 
-  /** The same with another account of pinned memory. */
+  /** Returns these options with another account of pinned memory. */
   public GpuOptions withHostMemory(HostMemoryAccount newHostMemory) {
     return new GpuOptions(
         batches,
@@ -140,7 +141,7 @@ public record GpuOptions(
         plans);
   }
 
-  /** The same with plans chosen in another way. */
+  /** Returns these options with other plan options. */
   public GpuOptions withPlans(PlanOptions newPlans) {
     return new GpuOptions(
         batches,
@@ -153,7 +154,7 @@ public record GpuOptions(
         newPlans);
   }
 
-  /** The same with a plan pinned, or not. */
+  /** Returns these options with another plan mode. */
   public GpuOptions withPlan(PlanMode mode) {
     return withPlans(plans.withMode(mode));
   }

@@ -13,14 +13,14 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 
 /**
- * Trains and encodes in the session that there is, and leaves to the CPU what is too small to be
- * worth it and whatever fails.
+ * Trains codebooks and encodes vectors on the device. It leaves to the CPU work that is too small
+ * to gain from the device, and work that failed.
  */
 final class GpuQuantizer implements PqEngine {
 
   /**
-   * Fewest components, vectors times dimension, that are worth a trip over the bus: what a core
-   * encodes in about 15 ms.
+   * Least number of components (vectors times dimension) that is worth a trip over the bus. One CPU
+   * core encodes this many in about 15 ms.
    */
   static final long LEAST_COMPONENTS = 1 << 19;
 
@@ -32,7 +32,7 @@ final class GpuQuantizer implements PqEngine {
     this.counters = counters;
   }
 
-  /** The session to work in, entered, or null if the CPU has to do it. */
+  /** Enters the current session, or returns null if the CPU has to do the work. */
   private GpuSession enter(long vectors, int dims) {
     if (vectors * dims < LEAST_COMPONENTS) {
       counters.tooSmall.increment();
@@ -102,7 +102,7 @@ final class GpuQuantizer implements PqEngine {
     }
   }
 
-  /** Stays in its session until it is closed or has failed. */
+  /** An encoder that stays in its session until it is closed or fails. */
   private final class SessionEncoder implements Encoder {
 
     private final GpuSession session;

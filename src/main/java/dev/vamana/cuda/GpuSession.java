@@ -18,8 +18,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * One context and all that lives in it. Threads enter before they touch anything of it, and it is
- * torn down when the last has left.
+ * One context and everything that lives in it. A thread calls {@link #enter} before it uses any
+ * part of the session; {@link #retire} tears the session down after the last thread has left.
+ * {@link SessionKeeper} opens and replaces sessions.
  */
 final class GpuSession {
 
@@ -58,10 +59,10 @@ final class GpuSession {
   }
 
   /**
-   * Opens everything in a context that has just been opened, and owns it from then on.
+   * Opens everything in a fresh context. The session owns the context from then on.
    *
-   * @param onLost called when the context is found lost; maybe more than once
-   * @throws GpuException if anything fails; the driver is closed then
+   * @param onLost called when the context is found lost, possibly more than once
+   * @throws GpuException if anything fails; the driver has been closed then
    */
   static GpuSession open(
       CudaDriver driver,
@@ -123,12 +124,15 @@ final class GpuSession {
     };
   }
 
-  /** Whether the context is not known to be lost. */
+  /** Whether the context has not been reported lost. */
   boolean usable() {
     return lost == null;
   }
 
-  /** Whether the session may be used; if so, {@link #exit} follows. */
+  /**
+   * Enters the session. Returns false if it must not be used; otherwise the caller has to call
+   * {@link #exit}.
+   */
   boolean enter() {
     if (lost != null) {
       return false;
@@ -140,20 +144,23 @@ final class GpuSession {
     return false;
   }
 
-  /** Ends what {@link #enter} began. */
+  /** Leaves the session after a successful {@link #enter}. */
   void exit() {
     if (users.decrementAndGet() == RETIRED) {
       unused.countDown();
     }
   }
 
-  /** Works so from now on. */
+  /** Changes options from now on. */
   void adjust(DynamicOptions options) {
     device.adjust(options.maxBatch(), options.lingerNanos());
     residency.adjust(options.deviceLimit(), options.pageCacheLimit(), options.placement());
   }
 
-  /** Lets nobody enter any more. Returns whether this is the first loss. */
+  /**
+   * Marks the session as lost, after which {@link #enter} fails. Returns whether this is the first
+   * report of a loss.
+   */
   synchronized boolean lose(GpuException e) {
     if (lost != null) {
       return false;

@@ -6,18 +6,18 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What an executor has done so far, and how it is. Counters only grow, but for the groups {@code
- * now} and {@code residency}, which also tell of the moment.
+ * A snapshot of an executor's counters and state. Counters only grow, except in the groups {@code
+ * now} and {@code residency}, which also contain current values.
  *
  * @param usable whether the device answers now
- * @param reason why it does not, or null
- * @param device what it is, or was
+ * @param reason why the device does not answer, or null
+ * @param device the device in use, or the last one
  * @param counters groups of counters by name: {@code batches}, {@code batch_sizes}, {@code
  *     wait_micros}, {@code items}, {@code items_by_placement}, {@code items_on_cpu} by {@link
  *     FallbackReason}, {@code plan_batches}, {@code plan_calls}, {@code plan_items}, {@code
  *     plan_predicted_micros} and {@code plan_measured_micros} by {@link dev.vamana.cuda.plan.Plan},
- *     {@code plan_percent_} and a plan, {@code upload_waits}, {@code contexts}, {@code now}, {@code
- *     residency}
+ *     {@code plan_percent_} followed by a plan's name, {@code upload_waits}, {@code contexts},
+ *     {@code now}, {@code residency}
  */
 public record GpuStatistics(
     boolean usable,
@@ -34,7 +34,7 @@ public record GpuStatistics(
     counters = Collections.unmodifiableSortedMap(copy);
   }
 
-  /** A counter; 0 if there is none of the name. */
+  /** Returns a counter, or 0 if there is none of this name. */
   public long counter(String group, String name) {
     SortedMap<String, Long> values = counters.get(group);
     return values == null ? 0 : values.getOrDefault(name, 0L);

@@ -5,7 +5,10 @@ import dev.vamana.cuda.driver.GpuException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
-/** Writes to the platform's log. */
+/**
+ * Writes the events of a {@link GpuListener} to the platform's log, for embedders without a log of
+ * their own.
+ */
 public final class LoggingListener implements GpuListener {
 
   private final Logger logger = System.getLogger("dev.vamana.cuda");

@@ -2,12 +2,15 @@ package dev.vamana.cuda;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What is at work now. */
+/**
+ * Counts the items that all calls of an executor work on now. The cost model adds them to a call's
+ * own items.
+ */
 final class PlanLoad {
 
-  /** Items that walk on the device. */
+  /** Items walking on the device. */
   final AtomicInteger walking = new AtomicInteger();
 
-  /** Items that the CPU answers. */
+  /** Items being answered by the CPU. */
   final AtomicInteger onCpu = new AtomicInteger();
 }

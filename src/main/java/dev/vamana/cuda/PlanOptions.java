@@ -5,10 +5,10 @@ import dev.vamana.cuda.plan.PlanMode;
 import java.util.Objects;
 
 /**
- * How plans are chosen.
+ * Options of how plans are chosen.
  *
- * @param mode whether one is pinned
- * @param costs what plans are predicted to take; adapted to the device that is opened
+ * @param mode the pinned plan, or {@link PlanMode#AUTO}
+ * @param costs predicts the time of each plan; it is scaled to the device that is opened
  */
 public record PlanOptions(PlanMode mode, CostModel costs) {
 
@@ -17,7 +17,7 @@ public record PlanOptions(PlanMode mode, CostModel costs) {
     Objects.requireNonNull(costs, "costs");
   }
 
-  /** The same with another mode. */
+  /** Returns these options with another mode. */
   public PlanOptions withMode(PlanMode newMode) {
     return new PlanOptions(newMode, costs);
   }

@@ -7,21 +7,21 @@ import java.util.Collections;
 import java.util.SortedMap;
 import java.util.function.Consumer;
 
-/** Makes the residency of a context that has just been opened. */
+/** Makes the residency of each freshly opened context. */
 @FunctionalInterface
 public interface ResidencyFactory {
 
   /**
-   * Makes a residency; the calling thread is bound to the driver.
+   * Makes a residency. The calling thread is bound to the driver.
    *
-   * @param onLost to be told if a thread of the residency finds the context lost
-   * @throws GpuException if anything fails; then nothing is left behind
+   * @param onLost called if a thread of the residency finds the context lost
+   * @throws GpuException if anything fails; all resources have been freed then
    */
   Residency open(CudaDriver driver, Consumer<GpuException> onLost);
 
   /**
-   * What the residencies that it made have done so far, as {@link Residency#counters}; for when
-   * there is no context.
+   * Returns the counters of all residencies made so far, named as in {@link Residency#counters}.
+   * Used while there is no context.
    */
   default SortedMap<String, Long> counters() {
     return Collections.emptySortedMap();

@@ -16,7 +16,11 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
-/** Those items of a call that the device compares with all that is accepted. */
+/**
+ * The items of one call that the device answers exactly, by comparing the query with every accepted
+ * vector. Items with the same {@link Decision} are searched together. {@link FetchedItems} is the
+ * counterpart for walks whose neighbours the CPU fetches.
+ */
 final class ScannedItems {
 
   private final ScanLane lane;
@@ -54,9 +58,11 @@ final class ScannedItems {
           choice.work());
     }
 
-    /** Whether nobody wants any of them; asks those that were wanted last. */
-    @SuppressWarnings(
-        "ReferenceEquality") // items of a request share one; equal ones are asked again
+    /**
+     * Whether all items of the group are cancelled. Asks only suppliers that did not answer yes
+     * before.
+     */
+    @SuppressWarnings("ReferenceEquality") // the items of a request share one supplier
     boolean unwanted() {
       boolean all = true;
       BooleanSupplier asked = null;
@@ -83,7 +89,7 @@ final class ScannedItems {
   /**
    * Adds an item.
    *
-   * @param index its place in the call
+   * @param index the item's index in the call
    */
   void add(int index, WorkItem item, Decision decision) {
     Group group = groups.get(decision);
@@ -96,7 +102,7 @@ final class ScannedItems {
     group.indices.add(index);
   }
 
-  /** Hands the items over. */
+  /** Submits the items to the scan lane. */
   void submit() {
     for (Group group : inOrder) {
       group.cancelled = new boolean[group.items.size()];
@@ -105,7 +111,8 @@ final class ScannedItems {
   }
 
   /**
-   * Waits for the results; returns the items that are the CPU's after all.
+   * Waits for the results and stores them. Returns the indices of the items that the CPU has to
+   * answer.
    *
    * @throws AlreadyClosedException if a segment was closed meanwhile
    */
@@ -149,7 +156,7 @@ final class ScannedItems {
     counters.plans.add(group.choice.plan(), count, group.choice.nanos(), ticket.nanos());
   }
 
-  /** Lets go of what nobody waits for any more. */
+  /** Abandons scans that have not been waited for. */
   void close() {
     for (Group group : inOrder) {
       if (group.ticket != null) {

@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Keeps a session open: replaces a lost one after a back-off, and brings the open segments into the
- * new one.
+ * Keeps a {@link GpuSession} open: its thread replaces a lost session after a back-off and uploads
+ * the open segments to the new one. It also tracks which segments are open.
  */
 final class SessionKeeper implements Runnable {
 
@@ -31,7 +31,8 @@ final class SessionKeeper implements Runnable {
   private final GpuListener listener;
   private final Set<SegmentView> open = ConcurrentHashMap.newKeySet();
   private final Set<SegmentView> kept = ConcurrentHashMap.newKeySet();
-  // a search that is late must not bring a closed segment back; held as long as anybody has it
+  // a late search must not reopen a closed segment; the weak set keeps a view as long as anything
+  // refers to it
   private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
   private final Thread thread;
   private volatile GpuSession session;
@@ -79,7 +80,7 @@ final class SessionKeeper implements Runnable {
     return opened;
   }
 
-  /** Lets a session tell of its loss, even while it is still being made. */
+  /** Forwards a session's loss to the keeper, also a loss during the session's construction. */
   private final class Handle {
     private GpuSession opened;
     private GpuException early;
@@ -100,33 +101,33 @@ final class SessionKeeper implements Runnable {
     }
   }
 
-  /** The session, entered, or null if there is none now. */
+  /** Enters the current session, or returns null if there is none. */
   GpuSession enter() {
     GpuSession current = session;
     return current != null && current.enter() ? current : null;
   }
 
-  /** What the device is, or was. */
+  /** Returns the device in use, or the last one. */
   DeviceInfo device() {
     return device;
   }
 
-  /** What the residencies of all sessions have done, while there is none. */
+  /** Returns the residency counters of all sessions, for use while there is none. */
   SortedMap<String, Long> residencyCounters() {
     return residencies.counters();
   }
 
-  /** Why there is no session, or null. */
+  /** Returns why there is no session, or null. */
   String reason() {
     return reason;
   }
 
-  /** Whether a segment is known and open; a segment that is new is taken in. */
+  /** Registers a segment unless it is registered already. Returns false if it has been closed. */
   boolean know(SegmentView view) {
     if (open.contains(view)) {
       return true;
     }
-    // under the lock, or a segment that is closed meanwhile would be opened afterwards
+    // under the lock; otherwise a segment closed concurrently could be opened after its closing
     synchronized (this) {
       if (closed.contains(view)) {
         return false;
@@ -146,7 +147,7 @@ final class SessionKeeper implements Runnable {
     return true;
   }
 
-  /** Says whether a segment is to be kept on the device, now and after each loss. */
+  /** Sets whether a segment is kept on the device, now and after each loss. */
   void keep(SegmentView view, boolean wanted) {
     if (know(view) == false) {
       return;
@@ -154,7 +155,7 @@ final class SessionKeeper implements Runnable {
     synchronized (this) {
       if (open.contains(view)) {
         boolean changed = wanted ? kept.add(view) : kept.remove(view);
-        // what is kept may have been taken from the device meanwhile
+        // a kept segment may have been evicted since
         if (changed || wanted) {
           with(entered -> entered.residency.keep(view, wanted));
         }
@@ -162,7 +163,7 @@ final class SessionKeeper implements Runnable {
     }
   }
 
-  /** Has a segment brought to the device before others. */
+  /** Uploads a segment before others. */
   void warm(SegmentView view) {
     if (know(view)) {
       with(entered -> entered.residency.warm(view));
@@ -182,25 +183,25 @@ final class SessionKeeper implements Runnable {
     }
   }
 
-  /** Works so from now on, in the sessions to come too. */
+  /** Changes options of this session and of later ones. */
   synchronized void adjust(DynamicOptions options) {
     adjusted = options;
     with(entered -> entered.adjust(options));
   }
 
-  /** Whether items wait for segments on their way to the device. */
+  /** Whether items wait for segments that are being uploaded. */
   boolean waitForUpload() {
     DynamicOptions now = adjusted;
     return now == null ? options.waitForUpload() : now.waitForUpload();
   }
 
-  /** Whether a plan is pinned. */
+  /** Returns the pinned plan, or {@link PlanMode#AUTO}. */
   PlanMode planMode() {
     DynamicOptions now = adjusted;
     return now == null ? options.plans().mode() : now.plan();
   }
 
-  /** A segment of the session for one call, or null if it is not resident. */
+  /** Acquires a resident segment for one call, or returns null if it is not resident. */
   ResidentSegment acquire(GpuSession entered, SegmentView view) {
     if (know(view) == false) {
       return null;
@@ -213,7 +214,7 @@ final class SessionKeeper implements Runnable {
       return null;
     }
     if (open.contains(view) == false) {
-      // closed meanwhile, so that the residency may have taken it for a new one
+      // closed meanwhile; the residency may have registered it as a new segment
       if (segment != null) {
         segment.release();
       }
@@ -223,7 +224,7 @@ final class SessionKeeper implements Runnable {
     return segment;
   }
 
-  /** Forgets a segment; when this returns, nothing reads its files any more. */
+  /** Forgets a segment. When this returns, nothing reads the segment's files any more. */
   void forget(SegmentView view) {
     GpuSession current;
     boolean entered;
@@ -259,7 +260,7 @@ final class SessionKeeper implements Runnable {
     current.exit();
   }
 
-  /** Something beside a launch failed; if the context is lost, so is the session. */
+  /** Handles a failure outside a launch; if the context is lost, so is the session. */
   void failed(GpuSession which, GpuException e) {
     if (e.contextLost()) {
       lose(which, e);
@@ -363,7 +364,7 @@ final class SessionKeeper implements Runnable {
           }
         }
       } catch (GpuException e) {
-        // the thread must live on: it is the one that would replace this session
+        // the thread must survive, because only it can replace this session
         failed(opened, e);
         if (e.contextLost()) {
           return;
@@ -382,7 +383,7 @@ final class SessionKeeper implements Runnable {
     return failed;
   }
 
-  /** Returns false if the keeper is stopping. */
+  /** Sleeps for a time. Returns false if the keeper is stopping. */
   private synchronized boolean pause(long nanos) throws InterruptedException {
     long end = System.nanoTime() + nanos;
     while (stopping == false) {
@@ -395,7 +396,7 @@ final class SessionKeeper implements Runnable {
     return false;
   }
 
-  /** Lets users leave, and tears the session down. */
+  /** Stops the recovery thread, waits until all users have left the session, and tears it down. */
   void close() {
     GpuSession last;
     synchronized (this) {

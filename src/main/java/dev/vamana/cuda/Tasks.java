@@ -14,10 +14,10 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.apache.lucene.index.VectorEncoding;
 
-/** Describes items to the cost model. */
+/** Describes work items as {@link Task}s for the cost model. */
 public final class Tasks {
 
-  /** Steps of a walk beyond the width of its beam, as measured (docs/internals/query-plans.md). */
+  /** Steps of a walk in addition to its beam width, as measured (docs/internals/query-plans.md). */
   private static final int APPROACH_STEPS = 4;
 
   private static final Task.Walk NO_WALK = new Task.Walk(Task.Graph.NONE, 1, 0, 0, 0);
@@ -26,13 +26,16 @@ public final class Tasks {
   private Tasks() {}
 
   /**
-   * Whether an exact search on the device gives what the item asks for, if it can read the rows.
+   * Whether an exact search on the device can answer the item, provided the device can read the
+   * rows.
    */
   static boolean exactFits(WorkItem item) {
     return item.k() <= ScanLane.MAX_K && item.visitLimit() > item.acceptedCount();
   }
 
-  /** Where the device finds exact vectors of an item's segment, if they may not be streamed. */
+  /**
+   * Returns where the device reads exact vectors of an item's segment if streaming is not allowed.
+   */
   static Task.Rows inPlace(WorkItem item, HeldSegment segment) {
     ResidentRows rows = segment.rows();
     if (exactFits(item) == false || ScanLane.reads(rows) == false) {
@@ -42,10 +45,10 @@ public final class Tasks {
   }
 
   /**
-   * How the device gets exact vectors of an item's segment. Many queries would read them over the
-   * bus many times, so for these they are brought once.
+   * Returns how the device gets exact vectors of an item's segment. A batch of many queries would
+   * read rows in host memory over the bus many times; such rows are streamed to the device once.
    *
-   * @param batch items that are compared with the vectors together
+   * @param batch number of items compared with the vectors together
    */
   static Task.Rows rows(WorkItem item, HeldSegment segment, int batch) {
     Task.Rows rows = inPlace(item, segment);
@@ -58,7 +61,7 @@ public final class Tasks {
     return streamed ? Task.Rows.STREAMED : rows;
   }
 
-  /** The vectors in the mapped file, or null if the directory maps none. */
+  /** Returns the vectors in the mapped file, or null if the directory does not map files. */
   static MemorySegment file(SegmentView view) throws IOException {
     FileRegion region = view.vectorsRegion();
     long width = (long) view.dimension() * view.encoding().byteSize;
@@ -66,7 +69,7 @@ public final class Tasks {
   }
 
   /**
-   * The task of a scan of which only this much is known.
+   * Describes a scan that is known only by segment, k and number of accepted vectors.
    *
    * @param cpuRounds as {@link Task.Cpu#rounds}
    */
@@ -88,10 +91,10 @@ public final class Tasks {
   }
 
   /**
-   * The task of items that are alike.
+   * Describes items that differ only in their query.
    *
-   * @param batch items that are compared with the vectors together
-   * @param walk {@link #walk}, or null if the device cannot walk
+   * @param batch number of items compared with the vectors together
+   * @param walk result of {@link #walk}, or null if the device cannot walk the segment
    */
   public static Task of(
       WorkItem item, Task.Rows rows, int batch, Task.Walk walk, double cpuRounds) {
@@ -111,7 +114,11 @@ public final class Tasks {
         new Task.Cpu(scans, cpuRounds, scans ? accepted : CpuExecutor.expectedVisits(item)));
   }
 
-  /** A walk of an item, beside others. */
+  /**
+   * Describes the walk of an item.
+   *
+   * @param batch number of items that walk at the same time
+   */
   public static Task.Walk walk(WorkItem item, Placement placement, int batch) throws IOException {
     Task.Graph graph =
         switch (placement) {

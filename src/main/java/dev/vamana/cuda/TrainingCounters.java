@@ -4,7 +4,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What was trained and encoded, and what was left to the CPU, over all contexts. */
+/**
+ * Counts codebooks trained and vectors encoded on the device, and the work left to the CPU, over
+ * all contexts.
+ */
 final class TrainingCounters {
 
   final LongAdder codebooks = new LongAdder();
@@ -25,7 +28,7 @@ final class TrainingCounters {
     return totals;
   }
 
-  /** Trainings and encodings that the CPU did, by why. */
+  /** Returns trainings and encodings done by the CPU, by reason. */
   SortedMap<String, Long> onCpu() {
     SortedMap<String, Long> reasons = new TreeMap<>();
     reasons.put("too_small", tooSmall.sum());

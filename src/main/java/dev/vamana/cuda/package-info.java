@@ -1,5 +1,5 @@
 /**
- * The GPU executor: searches batches of work items on a device, and on the CPU what the device does
- * not have or cannot do. docs/internals/gpu.md tells how.
+ * The GPU executor: searches batches of work items on a device, and answers on the CPU what the
+ * device cannot. See docs/internals/gpu.md.
  */
 package dev.vamana.cuda;

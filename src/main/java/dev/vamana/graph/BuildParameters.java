@@ -1,15 +1,14 @@
 package dev.vamana.graph;
 
 /**
- * How a Vamana graph is built (DiskANN's R, L and alpha).
+ * Parameters of building a Vamana graph (DiskANN's R, L and alpha).
  *
  * @param maxDegree most out-neighbours of a node (R), {@value #MIN_DEGREE} to {@value #MAX_DEGREE}
- * @param beamWidth nodes that the greedy searches for one node's neighbours keep (L), {@code
- *     maxDegree} to {@value #MAX_BEAM_WIDTH}; shared evenly by two passes
- * @param alpha how much nearer than the node itself a kept neighbour must be to a candidate for the
- *     candidate to be dropped, {@value #MIN_ALPHA} to {@value #MAX_ALPHA}, applied to squared
- *     distances
- * @param seed decides the order of insertion
+ * @param beamWidth nodes kept by the greedy searches for one node's neighbours (L), {@code
+ *     maxDegree} to {@value #MAX_BEAM_WIDTH}; two passes share it evenly
+ * @param alpha a candidate is dropped if a kept neighbour is nearer to it than the node by this
+ *     factor, {@value #MIN_ALPHA} to {@value #MAX_ALPHA}, applied to squared distances
+ * @param seed determines the order of insertion
  * @param passes how often every node is inserted, 1 or 2
  */
 public record BuildParameters(int maxDegree, int beamWidth, float alpha, long seed, int passes) {
@@ -27,23 +26,24 @@ public record BuildParameters(int maxDegree, int beamWidth, float alpha, long se
     }
   }
 
-  /** Two passes: the graph that is there to stay. */
+  /** Makes parameters of two passes, for the final graph of a segment. */
   public BuildParameters(int maxDegree, int beamWidth, float alpha, long seed) {
     this(maxDegree, beamWidth, alpha, seed, 2);
   }
 
   /**
-   * Nodes that the search of one pass keeps: half the beam width, since there are two, but at least
-   * the max degree.
+   * Returns the nodes kept by the search of one pass: half the beam width, since there are two
+   * passes, but at least the max degree.
    */
   public int passBeamWidth() {
     return Math.max(maxDegree, beamWidth / 2);
   }
 
   /**
-   * Checks values that a graph may be built with.
+   * Checks the ranges of parameters.
    *
-   * @throws IllegalArgumentException naming the first value that is out of its range, and the range
+   * @throws IllegalArgumentException if a value is out of range; the message names the value and
+   *     the range
    */
   public static void check(int maxDegree, int beamWidth, float alpha) {
     if (maxDegree < MIN_DEGREE || maxDegree > MAX_DEGREE) {

@@ -1,13 +1,13 @@
 package dev.vamana.graph;
 
 /**
- * A graph that a new one may start from: that of a merge's largest source segment.
+ * A graph from which a new graph starts: in a merge, the graph of the largest source segment.
  *
- * @param rows its adjacency
+ * @param rows its adjacency rows
  * @param entryPoint its medoid, in its own ordinals
  * @param passes how often each of its nodes was inserted
- * @param newOrdinals for each of its ordinals the ordinal in the new graph, or -1 where the vector
- *     was deleted
+ * @param newOrdinals maps its ordinals to ordinals of the new graph, or to -1 if the vector was
+ *     deleted
  */
 public record ExistingGraph(Adjacency rows, int entryPoint, int passes, int[] newOrdinals) {
 

@@ -10,9 +10,8 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Carries the rows of an existing graph over to a new one. Where a neighbour was deleted, its own
- * neighbours take its place as candidates and the row is pruned again (FreshDiskANN's consolidation
- * of deletes).
+ * Copies the rows of an existing graph to a new one. A deleted neighbour is replaced by its own
+ * neighbours as candidates, and the row is pruned again (FreshDiskANN's consolidation of deletes).
  */
 final class GraphReuse {
 
@@ -33,11 +32,11 @@ final class GraphReuse {
   }
 
   /**
-   * Fills the rows of all nodes that the existing graph holds.
+   * Fills the rows of all nodes of the existing graph.
    *
-   * @param present receives those nodes
+   * @param present receives these nodes
    * @param medoid the new graph's medoid
-   * @return the node that insertions should start their searches from
+   * @return the node from which insertions should start their searches
    */
   int load(ExistingGraph existing, GraphRows rows, FixedBitSet present, int medoid)
       throws IOException {

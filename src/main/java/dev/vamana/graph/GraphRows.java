@@ -3,15 +3,16 @@ package dev.vamana.graph;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Adjacency rows under construction, on the heap, with the distance of each neighbour beside it.
+ * Adjacency rows under construction, on the heap, with the distance of each neighbour.
  *
- * <p>A row has some slots more than the max degree, so that a full row is pruned once for several
+ * <p>A row has a few more slots than the max degree, so that a full row is pruned once for several
  * added edges. Rows are written under a lock and read without one: a reader racing with a writer
- * may see a mixture of two versions of a row, all of whose entries are valid ordinals.
+ * may see a mixture of two versions of a row, whose entries are all valid ordinals.
  */
 final class GraphRows implements Adjacency {
 
-  // G1 rounds arrays of half a region, at least 512 KB, up to whole regions
+  // G1 rounds arrays of half a region or more (512 KB at the smallest region size) up to whole
+  // regions
   private static final int MAX_PAGE_SLOTS = 1 << 16;
   private static final int LOCKS = 1 << 10;
 
@@ -45,7 +46,7 @@ final class GraphRows implements Adjacency {
     }
   }
 
-  /** The number of rows in a page is two to the power of this. */
+  /** Returns the binary logarithm of the number of rows in a page. */
   static int pageBits(int rowLength) {
     return 31 - Integer.numberOfLeadingZeros(MAX_PAGE_SLOTS / rowLength);
   }
@@ -55,7 +56,7 @@ final class GraphRows implements Adjacency {
     return size;
   }
 
-  /** Slots in a row, the spare ones included. */
+  /** Returns the slots of a row, including the spare ones. */
   @Override
   public int maxDegree() {
     return rowLength;
@@ -78,7 +79,7 @@ final class GraphRows implements Adjacency {
     return degree;
   }
 
-  /** The lock that guards writes of this row (and of others). */
+  /** Returns the lock for writes to this row. Rows share locks. */
   ReentrantLock lock(int ordinal) {
     return locks[ordinal & (LOCKS - 1)];
   }
@@ -107,7 +108,7 @@ final class GraphRows implements Adjacency {
     return false;
   }
 
-  /** Puts an edge in the place of another of the same row. */
+  /** Replaces an edge of a row. */
   void replace(int ordinal, int index, int neighbor, float distance) {
     neighbors[ordinal >>> pageBits][start(ordinal) + index] = neighbor;
     distances[ordinal >>> pageBits][start(ordinal) + index] = distance;

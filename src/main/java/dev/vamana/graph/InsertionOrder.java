@@ -1,10 +1,10 @@
 package dev.vamana.graph;
 
 /**
- * A fixed permutation of 0 to n - 1 that needs no memory: steps of about n divided by the golden
- * ratio, so that every prefix of the order is spread evenly over the ordinals. Documents often
- * arrive sorted by what they show; inserted in that order, the first nodes would give the graph no
- * long edges.
+ * A fixed permutation of 0 to n - 1 that needs no memory. Its steps are about n divided by the
+ * golden ratio, so that every prefix of the order is spread evenly over the ordinals. Documents
+ * often arrive sorted by content; if they were inserted in that order, the first nodes would give
+ * the graph no long edges.
  */
 final class InsertionOrder {
 

@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.lucene.util.IntroSorter;
 
-/** Inserts nodes into rows under construction; the scratch memory of one building thread. */
+/**
+ * Inserts nodes into a graph under construction. Each building thread has its own instance, which
+ * holds scratch memory.
+ */
 final class NodeInserter {
 
   private final GraphRows rows;
@@ -21,7 +24,7 @@ final class NodeInserter {
   private final float[] candidateDistances;
   private final int[] row;
   private final float[] rowDistances;
-  // linking back prunes other rows, so what was kept for this one must lie elsewhere
+  // linking back prunes other rows and reuses prune's arrays, so this node's neighbours are copied
   private final int[] chosen;
   private final float[] chosenDistances;
 
@@ -37,7 +40,7 @@ final class NodeInserter {
     this.freshDistances = new float[rows.maxDegree()];
     this.candidates = new int[parameters.passBeamWidth() + rows.maxDegree()];
     this.candidateDistances = new float[candidates.length];
-    // few nodes of a possibly large graph: a hash set, whatever the graph's size
+    // a hash set whatever the graph's size, since it holds only few nodes
     this.candidateSet = new VisitedSet(Integer.MAX_VALUE, candidates.length);
     this.row = new int[rows.maxDegree() + 1];
     this.rowDistances = new float[rows.maxDegree() + 1];
@@ -46,8 +49,8 @@ final class NodeInserter {
   }
 
   /**
-   * Searches the node's place, chooses its neighbours and links them back. A node that has a row
-   * already, as all have in a second pass, chooses among its present neighbours too.
+   * Inserts a node: searches its surroundings, chooses its neighbours and adds the edges back. If
+   * the node already has a row, as in a second pass, its present neighbours are candidates too.
    */
   void insert(int node) throws IOException {
     search(node);
@@ -61,7 +64,7 @@ final class NodeInserter {
       int present = rows.row(node, row, rowDistances);
       rows.setRow(node, chosen, chosenDistances, degree);
       for (int i = 0; i < present && rows.degree(node) < rows.maxDegree(); i++) {
-        // an edge that another thread added since the candidates were collected
+        // an edge that another thread has added since the candidates were collected
         if (candidateSet.add(row[i])) {
           rows.append(node, row[i], rowDistances[i]);
         }
@@ -74,7 +77,7 @@ final class NodeInserter {
     }
   }
 
-  /** Adds the edge {@code from -> to}, pruning the row if it is full. */
+  /** Adds the edge {@code from -> to}, and prunes the row if it is full. */
   void link(int from, int to, float distance) throws IOException {
     ReentrantLock lock = rows.lock(from);
     lock.lock();
@@ -96,8 +99,8 @@ final class NodeInserter {
   }
 
   /**
-   * Prunes a row once more, for the end of the build: edges back were added to it without looking
-   * at the others, and the spare slots have to be emptied.
+   * Prunes a row at the end of the build. Edges back were added without pruning, and the spare
+   * slots have to be emptied.
    */
   void trim(int node) throws IOException {
     pruneRow(node, rows.row(node, row, rowDistances));
@@ -109,7 +112,9 @@ final class NodeInserter {
     rows.setRow(node, prune.kept(), prune.keptDistances(), kept);
   }
 
-  /** Greedy search for the node's own vector from the entry point; fills {@link #worklist()}. */
+  /**
+   * Searches greedily for the node's vector from the entry point, and fills {@link #worklist()}.
+   */
   void search(int node) throws IOException {
     distances.pivot(node);
     worklist.clear();
@@ -130,7 +135,7 @@ final class NodeInserter {
     }
   }
 
-  /** The nodes nearest to the vector last searched for. */
+  /** Returns the nodes nearest to the vector of the last search. */
   Worklist worklist() {
     return worklist;
   }
@@ -145,7 +150,10 @@ final class NodeInserter {
     }
   }
 
-  /** Merges the worklist and the node's present row by distance, each node once. */
+  /**
+   * Merges the worklist and the node's present row by distance, without duplicates. Returns the
+   * number of candidates.
+   */
   private int collectCandidates(int node) {
     candidateSet.clear();
     for (int rank = 0; rank < worklist.size(); rank++) {

@@ -8,18 +8,19 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.lucene.util.IntroSorter;
 
 /**
- * Makes every node reachable from the entry point. Robust prune alone does not promise that: of
- * many equal vectors, for one, it keeps one edge.
+ * Makes every node reachable from the entry point. Robust prune alone does not guarantee it: of
+ * many equal vectors, for example, it keeps one edge.
  *
- * <p>A breadth-first tree from the entry point tells which nodes are missing. Each is linked from a
- * reachable node near it, in a free slot or in the place of the farthest edge that is not part of
- * the tree.
+ * <p>A search tree from the entry point shows which nodes are missing. Each missing node is linked
+ * from a reachable node near it, in a free slot or in place of the farthest edge that is not part
+ * of the tree.
  *
- * <p>By inner products short vectors are near to nothing, so that most nodes may be missing, and
- * the same few long vectors are near to all of them: walks would have to look at hundreds of short
- * vectors wherever they come. So the longest that is missing near a node is linked from it, and the
- * others, from long to short, from those that were linked before them. What is near is found by the
- * product and chosen by direction.
+ * <p>With inner products, short vectors are near to no other vector, so most nodes may be missing,
+ * and the same few long vectors are near to all of them. If these linked to all missing nodes,
+ * every walk that passes them would look at hundreds of short vectors. So a node links to the
+ * longest missing node near it, and the other missing nodes, from long to short, are linked from
+ * missing nodes that were linked before. Nearness is searched by inner product and decided by
+ * direction.
  */
 final class Reachability {
 
@@ -33,7 +34,7 @@ final class Reachability {
   private final NodeInserter searcher;
   private final AbortCheck abort;
   private final int[] parents;
-  // by node, the one that takes what is missing near it; null if all are linked from near nodes
+  // by node, the node that takes the next missing node near it; null unless lengths matter
   private final int[] takers;
   private final int[] row;
   private final float[] rowDistances;
@@ -58,7 +59,7 @@ final class Reachability {
     this.rowDistances = new float[rows.maxDegree()];
   }
 
-  /** Returns how many nodes had to be linked. */
+  /** Links all missing nodes, and returns their number. */
   int repair() throws IOException {
     Arrays.fill(parents, UNREACHED);
     if (takers != null) {
@@ -83,7 +84,7 @@ final class Reachability {
     return linked;
   }
 
-  /** What was not reached, in the order in which it is linked where lengths matter. */
+  /** Returns the missing nodes in the order in which they are linked if lengths matter. */
   private int[] longestFirst() {
     int count = 0;
     for (int parent : parents) {
@@ -139,7 +140,7 @@ final class Reachability {
     attachAnywhere(node);
   }
 
-  /** Links a node as {@link Reachability} says of inner products; false if there is no room. */
+  /** Links a node in the way described for inner products. Returns false if there is no room. */
   private boolean attachToTaker(int node, Worklist near) {
     int nearest = 0;
     float shortest = Float.POSITIVE_INFINITY;
@@ -164,13 +165,13 @@ final class Reachability {
   }
 
   /**
-   * Links a node all of whose surroundings are full of tree edges, as among thousands of equal
-   * vectors. A tree has leaves, so some reachable node always has an edge to spare; the search for
-   * it goes on where it last ended.
+   * Links a node whose surroundings are full of tree edges, for example among thousands of equal
+   * vectors. A tree has leaves, so some reachable node has an edge to spare. The search for it
+   * continues where the last one ended.
    */
   private void attachAnywhere(int node) throws IOException {
     for (int tried = 0; tried < parents.length; tried++) {
-      // how far away it is matters little: the edge is there to be walked, not to be near
+      // the distance is not needed: the edge serves reachability only
       if (nextSpare != node
           && parents[nextSpare] != UNREACHED
           && addEdge(nextSpare, node, Float.MAX_VALUE)) {

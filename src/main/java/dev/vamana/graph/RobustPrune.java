@@ -4,20 +4,19 @@ import dev.vamana.vectors.PairDistances;
 import java.io.IOException;
 
 /**
- * Chooses diverse out-neighbours among candidates (DiskANN's RobustPrune): going from near to far,
- * a candidate is dropped when an already kept neighbour is alpha times nearer to it than the node
- * itself is.
+ * Chooses diverse out-neighbours among candidates (DiskANN's RobustPrune): from near to far, a
+ * candidate is dropped if a kept neighbour is nearer to it than the node is, by the factor alpha.
  *
- * <p>By inner products a long vector is nearer to most others than these are to each other, and
- * would drop nearly all candidates. With them it is directions that are compared, while near and
- * far still go by the product.
+ * <p>With inner products a long vector is nearer to most vectors than they are to each other, and
+ * would drop nearly all candidates. There the comparison uses directions, while candidates are
+ * still ordered by inner product.
  *
- * <p>Not thread-safe; each building thread has its own.
+ * <p>Not thread-safe; each building thread has its own instance.
  */
 final class RobustPrune {
 
-  // Lucene's bulk scorers take four vectors at a time; a nearer kept neighbour usually decides
-  // within the first few
+  // Lucene's bulk scorers process four vectors at a time; usually one of the first few kept
+  // neighbours decides
   private static final int CHUNK = 4;
 
   private final PairDistances distances;
@@ -34,12 +33,12 @@ final class RobustPrune {
     this.keptDistances = new float[parameters.maxDegree()];
   }
 
-  /** The ordinals that the last {@link #prune} kept. */
+  /** Returns the ordinals that the last {@link #prune} kept. */
   int[] kept() {
     return kept;
   }
 
-  /** Their distances from the node. */
+  /** Returns their distances from the node. */
   float[] keptDistances() {
     return keptDistances;
   }
@@ -47,11 +46,11 @@ final class RobustPrune {
   /**
    * Chooses the out-neighbours of a node.
    *
-   * @param node the node whose row is chosen; skipped if it is among the candidates
+   * @param node the node; skipped if it is among the candidates
    * @param candidates distinct ordinals in ascending order of distance from the node
    * @param candidateDistances their distances
-   * @param count how many candidates there are
-   * @return how many were kept, at most the max degree
+   * @param count number of candidates
+   * @return number of kept candidates, at most the max degree
    */
   int prune(int node, int[] candidates, float[] candidateDistances, int count) throws IOException {
     int size = 0;

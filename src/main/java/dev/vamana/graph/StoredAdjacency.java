@@ -10,15 +10,15 @@ import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 
 /**
- * Adjacency rows in a segment file: one row of {@code stride} little-endian 4-byte ordinals a node,
- * in ordinal order, unused slots at the end of a row marked {@link #UNUSED}.
+ * Adjacency rows in a segment file: one row of {@code stride} little-endian 4-byte ordinals per
+ * node, in ordinal order. Unused slots are at the end of a row and hold {@link #UNUSED}.
  *
- * <p>Every ordinal is checked against the graph's size as it is read, so that a damaged file ends a
- * search with an exception and nothing worse.
+ * <p>Every ordinal is checked against the graph's size when it is read, so a damaged file ends a
+ * search with an exception.
  */
 public final class StoredAdjacency implements Adjacency {
 
-  /** Marks a slot that holds no neighbour. */
+  /** Value of a slot without a neighbour. */
   public static final int UNUSED = -1;
 
   private static final ValueLayout.OfInt LITTLE_ENDIAN_INT =
@@ -35,7 +35,7 @@ public final class StoredAdjacency implements Adjacency {
    *
    * @param region the rows, {@code size * stride * 4} bytes
    * @param size number of nodes
-   * @param stride slots in a row
+   * @param stride slots of a row
    */
   public StoredAdjacency(FileRegion region, int size, int stride) throws IOException {
     if (region.length() != (long) size * stride * Integer.BYTES) {
@@ -55,7 +55,9 @@ public final class StoredAdjacency implements Adjacency {
     this.stride = stride;
   }
 
-  /** Slots that a row of this max degree takes in the file: a multiple of 4, for 16-byte loads. */
+  /**
+   * Returns the slots of a row in the file for a max degree: a multiple of 4, for 16-byte loads.
+   */
   public static int stride(int maxDegree) {
     return (maxDegree + 3) & ~3;
   }

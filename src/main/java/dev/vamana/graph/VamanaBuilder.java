@@ -9,15 +9,16 @@ import org.apache.lucene.util.FixedBitSet;
 /**
  * Builds Vamana graphs (DiskANN, section 2; the graph that BANG searches).
  *
- * <p>An insertion is a greedy search from the medoid for the node's surroundings, robust prune,
- * which chooses diverse out-neighbours among them, and edges back, pruning rows that overflow. A
- * second pass inserts every node again that has not been through two, since the first ones were
- * inserted into a graph that knew little. With one thread the result depends only on the input and
- * the seed.
+ * <p>An insertion is a greedy search from the medoid for the node's surroundings, a robust prune
+ * that chooses diverse out-neighbours among them, and edges back, with a prune of rows that
+ * overflow. A second pass inserts every node again that has been inserted only once, since the
+ * first nodes were inserted into a graph of few nodes. With one thread the result depends only on
+ * the input and the seed.
  */
 public final class VamanaBuilder {
 
-  // the first nodes shape the graph that all later ones search: they are inserted by one thread
+  // one thread inserts the first nodes, because they shape the graph that all later insertions
+  // search
   private static final int SEQUENTIAL_INSERTIONS = 512;
 
   private final PairDistanceFactory distances;
@@ -46,7 +47,7 @@ public final class VamanaBuilder {
   /**
    * Builds a graph over all vectors.
    *
-   * @param medoid ordinal that searches will start from
+   * @param medoid ordinal from which searches will start
    * @param existing a graph over some of the vectors to start from, or null
    * @throws IOException if reading vectors fails or the abort check throws
    */
@@ -62,7 +63,7 @@ public final class VamanaBuilder {
     }
     int reused = present.cardinality();
     FixedBitSet firstPass = present.clone();
-    // where the first search starts there is nothing to search yet
+    // the entry point is not inserted in the first pass: there is nothing to search yet
     firstPass.set(entryPoint);
     insertMissing(rows, firstPass, entryPoint);
     if (parameters.passes() > 1) {

@@ -6,9 +6,9 @@ import org.apache.lucene.util.FixedBitSet;
 /**
  * The nodes that a search has seen.
  *
- * <p>In a graph of up to {@value #MAX_BITS} nodes one bit a node is cheapest: it fits the cache and
- * is quickly cleared. In a larger one it is an open-addressing hash set that grows with the search,
- * not with the graph.
+ * <p>For a graph of up to {@value #MAX_BITS} nodes it is a bitset, which fits the cache and is
+ * cleared quickly. For a larger graph it is an open-addressing hash set, whose size depends on the
+ * search rather than on the graph.
  */
 public final class VisitedSet {
 
@@ -26,7 +26,7 @@ public final class VisitedSet {
    * Makes an empty set.
    *
    * @param nodes number of nodes in the graph
-   * @param expected how many nodes the search is expected to see; more are fine
+   * @param expected number of nodes that the search is expected to see; more are possible
    */
   public VisitedSet(int nodes, int expected) {
     if (nodes <= MAX_BITS) {
@@ -38,7 +38,7 @@ public final class VisitedSet {
     }
   }
 
-  /** Adds a node; returns whether it was not there before. */
+  /** Adds a node. Returns whether it was new. */
   public boolean add(int ordinal) {
     return bits != null ? bits.getAndSet(ordinal) == false : addToTable(ordinal);
   }
@@ -63,7 +63,7 @@ public final class VisitedSet {
     }
   }
 
-  /** Forgets all nodes; keeps the memory. */
+  /** Removes all nodes and keeps the memory. */
   public void clear() {
     if (bits != null) {
       bits.clear();

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.apache.lucene.util.NumericUtils;
 
 /**
- * The best nodes seen by a greedy search, nearest first, each marked once it has been expanded (the
- * worklist L of the BANG paper, section 3).
+ * The best nodes seen by a greedy search, nearest first, each with a mark that is set when it has
+ * been expanded (the worklist L of the BANG paper, section 3).
  *
  * <p>Entries are ordered by distance, then by lower ordinal, so that a walk is the same on every
  * machine that computes the same distances. An entry is one long: the sortable bits of the
@@ -23,7 +23,7 @@ public final class Worklist {
   /**
    * Makes an empty list.
    *
-   * @param capacity the beam width: how many of the nearest nodes are kept, at least 1
+   * @param capacity the beam width: number of nearest nodes that are kept, at least 1
    */
   public Worklist(int capacity) {
     if (capacity < 1) {
@@ -33,13 +33,13 @@ public final class Worklist {
     this.entries = new long[capacity];
   }
 
-  /** Forgets all entries. */
+  /** Removes all entries. */
   public void clear() {
     size = 0;
     cursor = 0;
   }
 
-  /** Number of entries, at most the capacity. */
+  /** Returns the number of entries, at most the capacity. */
   public int size() {
     return size;
   }
@@ -50,7 +50,7 @@ public final class Worklist {
   }
 
   /**
-   * Inserts a node that is not yet in the list; the farthest entry is dropped if the list was full.
+   * Inserts a node that is not in the list yet. If the list is full, its farthest entry is dropped.
    *
    * @return whether the node is now in the list
    */
@@ -72,7 +72,7 @@ public final class Worklist {
   }
 
   /**
-   * Marks the nearest unexpanded entry expanded.
+   * Marks the nearest unexpanded entry as expanded.
    *
    * @return its ordinal, or -1 if every entry has been expanded
    */
@@ -89,12 +89,12 @@ public final class Worklist {
     return -1;
   }
 
-  /** Ordinal of the entry with this rank, 0 being the nearest. */
+  /** Returns the ordinal of the entry with this rank; rank 0 is the nearest. */
   public int ordinal(int rank) {
     return ordinalOf(entries[rank]);
   }
 
-  /** Distance of the entry with this rank. */
+  /** Returns the distance of the entry with this rank. */
   public float distance(int rank) {
     return NumericUtils.sortableIntToFloat((int) (entries[rank] >> 32));
   }

@@ -1,6 +1,6 @@
 package dev.vamana.pq;
 
-/** A training sample over heap arrays; stateless, so that copies share it. */
+/** A training sample of heap arrays. It is stateless, so copies share the instance. */
 final class ArrayTrainingSample implements TrainingSample {
 
   private final int dims;

@@ -7,17 +7,16 @@ import java.util.Arrays;
  * them.
  *
  * <p>Centroids are given as columns: {@code columns[first + d][c]} is component {@code d} of
- * centroid {@code c}. Every column is an array of its own, because C2 does not vectorize the loops
- * below when several of their operands are windows of one array (measured, see
- * docs/internals/pq.md). Up to four dimensions are taken in one pass, so that the accumulators are
- * loaded and stored less often.
+ * centroid {@code c}. Every column is a separate array, because C2 does not vectorize the loops
+ * below if several operands are windows of one array (measured, see docs/internals/pq.md). A pass
+ * handles up to four dimensions, so that the accumulators are loaded and stored less often.
  *
  * <p>All arithmetic is plain multiplication and addition in a fixed order, without fused
- * multiply-add: results are bit-equal on every machine and with every compiler.
+ * multiply-add, so results are bit-equal on every machine and with every compiler.
  */
 final class CentroidKernels {
 
-  /** Number of centroids of a subspace: what one byte can name. */
+  /** Number of centroids of a subspace: the number of values of a byte. */
   static final int CENTROIDS = Codebook.CENTROIDS;
 
   private static final int LANES = 16;
@@ -25,7 +24,7 @@ final class CentroidKernels {
   private CentroidKernels() {}
 
   /**
-   * Squared Euclidean distances of {@code x[from..from+length)} to all centroids.
+   * Computes squared Euclidean distances of {@code x[from..from+length)} to all centroids.
    *
    * @param columns centroid columns
    * @param first column of the subspace's first dimension
@@ -50,7 +49,7 @@ final class CentroidKernels {
   }
 
   /**
-   * Inner products of {@code x[from..from+length)} with all centroids, times {@code sign}.
+   * Computes inner products of {@code x[from..from+length)} with all centroids, times {@code sign}.
    *
    * @param sign 1 or -1
    * @param out receives 256 products
@@ -68,13 +67,13 @@ final class CentroidKernels {
   }
 
   /**
-   * The index of the smallest of 256 values, the lowest index of those that are equal.
+   * Returns the index of the smallest of 256 values; the lowest index of equal ones.
    *
    * @param values 256 values without NaN
    * @param scratch at least 128 elements
    */
   static int argmin(float[] values, float[] scratch) {
-    // Folding in halves vectorizes; it ends with the minima of 16 lanes (index modulo 16), and only
+    // Folding in halves vectorizes. It ends with the minima of 16 lanes (index modulo 16), and only
     // lanes that hold the overall minimum are searched for its index.
     for (int i = 0; i < 128; i++) {
       scratch[i] = Math.min(values[i], values[i + 128]);

@@ -6,23 +6,22 @@ import java.io.IOException;
 import java.util.Objects;
 
 /**
- * The centroids of a product quantizer: 256 a subspace. Immutable and safe for use by many threads.
+ * The centroids of a product quantizer, 256 per subspace. Immutable and thread-safe.
  *
- * <p>Centroids are kept subspace-major: for each subspace {@code s} in order, 256 rows of {@code
+ * <p>Centroids are stored subspace-major: for each subspace {@code s} in order, 256 rows of {@code
  * layout.length(s)} floats. Row {@code c} of subspace {@code s} starts at {@code 256 *
- * layout.offset(s) + c * layout.length(s)}; the whole is {@code 256 * dims} floats.
+ * layout.offset(s) + c * layout.length(s)}; the array has {@code 256 * dims} floats.
  */
 public final class Codebook {
 
-  /** Number of centroids of a subspace: what one byte can name. */
+  /** Number of centroids of a subspace: the number of values of a byte. */
   public static final int CENTROIDS = 256;
 
   private final CodebookId id;
   private final SubspaceLayout layout;
   private final float[] centroids;
-  // Transposed copy for encoding and distance tables. Made on first use: a codebook that only
-  // travels through a merge
-  // never needs it. Two threads may both make it; they make equal ones.
+  // A transposed copy for encoding and distance tables, made on first use, because a codebook that
+  // is only copied by a merge never needs it. Two threads may both make it; the copies are equal.
   private volatile float[][] columns;
 
   /**
@@ -50,26 +49,27 @@ public final class Codebook {
     this.centroids = centroids;
   }
 
-  /** The identity. */
+  /** Returns the identity. */
   public CodebookId id() {
     return id;
   }
 
-  /** The subspaces. */
+  /** Returns the subspaces. */
   public SubspaceLayout layout() {
     return layout;
   }
 
   /**
-   * All centroids, subspace-major as described above. This is the codebook's own array: read only.
+   * Returns all centroids, subspace-major as described above. This is the codebook's own array and
+   * must not be changed.
    */
   public float[] centroids() {
     return centroids;
   }
 
   /**
-   * Encodes one vector: the nearest centroid of every subspace in squared Euclidean distance, the
-   * lowest ordinal of those at equal distance. Allocates scratch; use a {@link PqEncoder} for many
+   * Encodes one vector: for every subspace the nearest centroid in squared Euclidean distance, the
+   * lowest ordinal of equally near ones. Allocates scratch memory; use a {@link PqEncoder} for many
    * vectors.
    *
    * @param vector {@code dims} floats
@@ -80,7 +80,7 @@ public final class Codebook {
   }
 
   /**
-   * Writes the vector that a code stands for: the concatenation of its centroids.
+   * Decodes a code to the concatenation of its centroids.
    *
    * @param code holds {@code layout().count()} bytes from {@code offset} on
    * @param vector receives {@code dims} floats
@@ -96,7 +96,7 @@ public final class Codebook {
   }
 
   /**
-   * Mean squared quantization error over a sample: the average of {@code |x -
+   * Returns the mean squared quantization error over a sample: the average of {@code |x -
    * decode(encode(x))|^2}, in the squared unit of the vectors. An empty sample has error 0.
    *
    * @param sample vectors of the codebook's dimension
@@ -108,9 +108,10 @@ public final class Codebook {
   }
 
   /**
-   * The same by several threads; the result does not depend on how many.
+   * As {@link #quantizationError(TrainingSample, AbortCheck)}, with several threads. The result
+   * does not depend on their number.
    *
-   * @param workers encode the sample
+   * @param workers threads that encode the sample
    */
   public double quantizationError(TrainingSample sample, Workers workers, AbortCheck abort)
       throws IOException {
@@ -144,8 +145,8 @@ public final class Codebook {
   }
 
   /**
-   * The centroids as columns: element {@code [d][c]} is component {@code d} of centroid {@code c};
-   * read only.
+   * Returns the centroids as columns: element {@code [d][c]} is component {@code d} of centroid
+   * {@code c}. The arrays must not be changed.
    */
   float[][] columns() {
     float[][] result = columns;

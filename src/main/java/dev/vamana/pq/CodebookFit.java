@@ -4,21 +4,20 @@ import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 
 /**
- * Measures whether a codebook still fits vectors that it was not trained on, such as those of a
- * merged segment.
+ * Measures whether a codebook still fits vectors on which it was not trained, for instance the
+ * vectors of a merged segment.
  *
- * <p>A quantization error by itself does not tell, since it depends on how much the vectors vary.
- * What tells is the error beside that of a codebook trained on these very vectors, and a few
- * subspaces are enough to compare: they are trained on one half of the sample, and both codebooks
- * are measured on the other half.
+ * <p>A quantization error depends on how much the vectors vary, so it is compared with the error of
+ * a codebook trained on these vectors. A few subspaces are enough: they are trained on one half of
+ * the sample, and both codebooks are measured on the other half.
  */
 public final class CodebookFit {
 
   /**
-   * The largest {@link #errorRatio} at which keeping a codebook is advised, for samples of 20,000
-   * vectors ({@link PqTrainer#sampleSize}) only: with smaller ones the fresh codebook is worse and
-   * the ratio of the same codebook lower. It is a bound on the error, not a promise about recall,
-   * which the ratio predicts poorly (docs/internals/pq.md).
+   * The largest {@link #errorRatio} at which a codebook should be kept. It is valid only for
+   * samples of 20,000 vectors ({@link PqTrainer#sampleSize}): with smaller samples the fresh
+   * codebook is worse, and the ratio of the same codebook lower. It limits the error and does not
+   * promise a recall, which the ratio predicts poorly (docs/internals/pq.md).
    */
   public static final double KEEP_RATIO = 1.03;
 
@@ -28,14 +27,15 @@ public final class CodebookFit {
   private CodebookFit() {}
 
   /**
-   * The mean squared error of {@code codebook} over that of a codebook trained afresh: about 1 if
-   * nothing changed, more the worse it fits. Costs a fraction of a training, at most 8 subspaces on
-   * half of the sample. Deterministic for a sample and seed.
+   * Returns the mean squared error of {@code codebook} divided by the error of a freshly trained
+   * codebook: about 1 if the vectors have not changed, and larger the worse it fits. Costs a
+   * fraction of a training, at most 8 subspaces on half of the sample. Deterministic for a sample
+   * and seed.
    *
-   * @param codebook to judge
-   * @param sample the vectors it would encode, in random order; the fewer, the more the ratio
-   *     favours the old codebook
-   * @param seed of the trial training
+   * @param codebook the codebook to judge
+   * @param sample the vectors that it would encode, in random order; small samples favour the old
+   *     codebook
+   * @param seed seed of the trial training
    * @param abort called regularly
    * @return the ratio, at least 0; infinite if only the fresh codebook reproduces the sample
    *     exactly, and 1 if both do or the sample has fewer than 2 vectors
@@ -71,7 +71,8 @@ public final class CodebookFit {
   }
 
   /**
-   * Squared error of the rows {@code [from, to)} with the 256 centroids that start at {@code at}.
+   * Returns the squared error of the rows {@code [from, to)} with the 256 centroids that start at
+   * {@code at}.
    */
   private static double error(
       float[] centroids, int at, float[] rows, int from, int to, int length, AbortCheck abort)

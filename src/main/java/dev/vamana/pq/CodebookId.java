@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.apache.lucene.util.StringHelper;
 
 /**
- * Identity of a {@link Codebook}: codes of two segments may be compared, or copied, only if their
+ * Identity of a {@link Codebook}. Codes of two segments may be compared or copied only if their
  * codebooks have equal identities.
  *
  * @param id 16 bytes, unique to one training run
@@ -13,7 +13,8 @@ import org.apache.lucene.util.StringHelper;
  *     codebooks trained locally
  * @param version version of the named codebook, at least 1
  */
-// The array is copied in and out and compared by content, which is what the check is about.
+// The check warns of shared or identity-compared arrays; this array is copied in and out and
+// compared by content.
 @SuppressWarnings("ArrayRecordComponent")
 public record CodebookId(byte[] id, String name, int version) {
 
@@ -23,7 +24,7 @@ public record CodebookId(byte[] id, String name, int version) {
   /** The longest allowed {@link #name()}. */
   public static final int MAX_NAME_LENGTH = 255;
 
-  /** Copies {@code id}; throws IllegalArgumentException for a wrong length, name or version. */
+  /** Copies {@code id}. Throws IllegalArgumentException for a wrong length, name or version. */
   public CodebookId {
     Objects.requireNonNull(id, "id");
     Objects.requireNonNull(name, "name");
@@ -41,12 +42,12 @@ public record CodebookId(byte[] id, String name, int version) {
     id = id.clone();
   }
 
-  /** A new random identity for a codebook trained on this node: no name, version 1. */
+  /** Returns a new random identity for a codebook trained on this node: no name, version 1. */
   public static CodebookId random() {
     return new CodebookId(StringHelper.randomId(), "", 1);
   }
 
-  /** A copy of the 16 bytes. */
+  /** Returns a copy of the 16 bytes. */
   @Override
   public byte[] id() {
     return id.clone();

@@ -3,14 +3,14 @@ package dev.vamana.pq;
 import java.util.Objects;
 
 /**
- * How a {@link SharedCodebook} came about.
+ * The origin of a {@link SharedCodebook}.
  *
- * @param vectors number of vectors that the sample was drawn from, at least {@code sampleSize}
+ * @param vectors number of vectors from which the sample was drawn, at least {@code sampleSize}
  * @param sampleSize number of vectors trained on, 0 or more
  * @param quantizationError mean squared error over the sample, in the squared unit of the vectors
  *     ({@link Codebook#quantizationError}); at least 0 and finite
- * @param trainedFrom where the vectors came from, for people to read; at most {@value
- *     #MAX_SOURCE_LENGTH} UTF-16 units
+ * @param trainedFrom human-readable source of the vectors; at most {@value #MAX_SOURCE_LENGTH}
+ *     UTF-16 units
  */
 public record CodebookTraining(
     long vectors, int sampleSize, double quantizationError, String trainedFrom) {
@@ -18,7 +18,7 @@ public record CodebookTraining(
   /** The longest allowed {@link #trainedFrom()}. */
   public static final int MAX_SOURCE_LENGTH = 1_024;
 
-  /** Checks the ranges; throws IllegalArgumentException naming the value that is out of its own. */
+  /** Checks the ranges. Throws IllegalArgumentException that names the value out of range. */
   public CodebookTraining {
     Objects.requireNonNull(trainedFrom, "trainedFrom");
     if (sampleSize < 0) {

@@ -3,17 +3,17 @@ package dev.vamana.pq;
 import java.util.Objects;
 
 /**
- * Asymmetric distances of one query to codes (BANG section 4.2): for every subspace and centroid
- * the table holds the part that this centroid contributes, so that the distance of a code is a sum
- * of one entry a subspace (section 4.5).
+ * Asymmetric distances of one query to codes (BANG, section 4.2). For every subspace and centroid
+ * the table holds the centroid's contribution, so the distance of a code is the sum of one entry
+ * per subspace (section 4.5).
  *
- * <p>The table has {@code m * 256} floats; the entry of centroid {@code c} of subspace {@code s} is
- * at {@code s * 256 + c}. An instance is reused from query to query by one thread. Its memory is
- * {@code m} KiB.
+ * <p>The table has {@code m * 256} floats, {@code m} KiB; the entry of centroid {@code c} of
+ * subspace {@code s} is at {@code s * 256 + c}. One thread uses an instance for one query after the
+ * other.
  */
 public final class DistanceTable {
 
-  /** What the table's sums are. Smaller is nearer in both. */
+  /** The distance that the table's sums represent; smaller is nearer. */
   public enum Metric {
     /** Squared Euclidean distance of the query to the decoded vector. */
     SQUARED_L2,
@@ -29,7 +29,7 @@ public final class DistanceTable {
   private final float[] row = new float[CENTROIDS];
   private final float[] table;
 
-  /** An empty table: {@link #setQuery} comes before any distance. */
+  /** Makes an empty table. {@link #setQuery} has to be called before {@link #distance}. */
   public DistanceTable(Codebook codebook, Metric metric) {
     this.layout = codebook.layout();
     this.metric = Objects.requireNonNull(metric, "metric");
@@ -37,7 +37,7 @@ public final class DistanceTable {
     this.table = new float[layout.count() * CENTROIDS];
   }
 
-  /** A table for one query. */
+  /** Makes a table for one query. */
   public DistanceTable(Codebook codebook, Metric metric, float[] query) {
     this(codebook, metric);
     setQuery(query);
@@ -67,14 +67,14 @@ public final class DistanceTable {
   }
 
   /**
-   * The distance of the query to a code.
+   * Returns the distance of the query to a code.
    *
    * @param code holds {@code layout.count()} bytes from {@code offset} on
    */
   public float distance(byte[] code, int offset) {
     int m = layout.count();
     Objects.checkFromIndexSize(offset, m, code.length);
-    // Four sums, since one chain of dependent additions would wait for each of them.
+    // Four sums, because the additions of a single one would wait for each other.
     float sum0 = 0;
     float sum1 = 0;
     float sum2 = 0;
@@ -93,13 +93,14 @@ public final class DistanceTable {
     return (sum0 + sum1) + (sum2 + sum3);
   }
 
-  /** What the sums are. */
+  /** Returns the distance that the sums represent. */
   public Metric metric() {
     return metric;
   }
 
   /**
-   * The table itself, {@code m * 256} floats; overwritten by the next {@link #setQuery}, read only.
+   * Returns the table itself, {@code m * 256} floats, which the next {@link #setQuery} overwrites.
+   * It must not be changed.
    */
   public float[] entries() {
     return table;

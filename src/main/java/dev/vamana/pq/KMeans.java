@@ -6,15 +6,15 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Lloyd's k-means with 256 centroids over the sub-vectors of one subspace. Carries scratch memory
- * and is used by one thread, for one subspace after the other.
+ * Lloyd's k-means with 256 centroids over the sub-vectors of one subspace. It holds scratch memory;
+ * one thread uses an instance for one subspace after the other.
  *
  * <p>The rows are shuffled, and training works on growing prefixes of them: each level doubles the
- * number of rows and starts from the centroids of the level before, so that most of the moving
- * happens on few rows and the last level, on all of them, needs few iterations. Centroids start as
- * k-means++ seeds of a small prefix (Arthur and Vassilvitskii: each next seed is drawn with
- * probability proportional to the squared distance to the nearest seed so far). Clusters that
- * become empty are seeded again by the same rule.
+ * number of rows and starts from the centroids of the last level. So centroids move mostly on few
+ * rows, and the last level, on all rows, needs few iterations. Centroids start as k-means++ seeds
+ * of a small prefix (Arthur and Vassilvitskii: each seed is drawn with probability proportional to
+ * the squared distance to the nearest earlier seed). Empty clusters are seeded again by the same
+ * rule.
  *
  * <p>The result depends only on the rows, their order and the seed.
  */
@@ -36,7 +36,7 @@ final class KMeans {
   private final SeedPool pool;
   private float[] errors = new float[0];
 
-  // One subspace's work.
+  // state of the current subspace
   private float[] rows;
   private int length;
 
@@ -49,22 +49,22 @@ final class KMeans {
     this.pool = new SeedPool(TrainingSchedule.POOL, maxLength);
   }
 
-  /** Seeds of the random choices of one subspace. */
+  /** Supplies the seeds of one subspace's random choices. */
   @FunctionalInterface
   interface Seeds {
-    /** That of the training after so many others. */
+    /** Returns the seed of a training; {@code restart} is 0 for the first one. */
     long of(int restart);
   }
 
   /**
    * Finds 256 centroids.
    *
-   * @param rows {@code n} rows of {@code length} floats, which are put in another order
-   * @param n number of rows, 0 or more; with fewer distinct rows than centroids the spare centroids
-   *     repeat the first
-   * @param length floats a row, 1 to the {@code maxLength} given at construction
-   * @param seeds of the random choices but the order of the rows, which is that of the options'
-   *     seed
+   * @param rows {@code n} rows of {@code length} floats, which are reordered
+   * @param n number of rows, 0 or more; if there are fewer distinct rows than centroids, the
+   *     remaining centroids repeat the first
+   * @param length floats of a row, 1 to the {@code maxLength} given at construction
+   * @param seeds seeds of all random choices except the order of the rows, which depends on the
+   *     options' seed
    * @param dst receives 256 rows of {@code length} floats from {@code offset} on
    */
   void train(float[] rows, int n, int length, Seeds seeds, float[] dst, int offset)
@@ -126,8 +126,8 @@ final class KMeans {
   }
 
   /**
-   * Assigns each of the first {@code n} rows to its nearest centroid, sums them up; returns the
-   * squared error.
+   * Assigns each of the first {@code n} rows to its nearest centroid and sums the rows of each
+   * cluster. Returns the squared error.
    */
   private double assign(int n) throws IOException {
     Arrays.fill(sums, 0, CENTROIDS * length, 0);

@@ -2,7 +2,7 @@ package dev.vamana.pq;
 
 import java.util.Objects;
 
-/** Encodes vectors with a codebook. Carries scratch memory: one instance a thread. */
+/** Encodes vectors with a codebook. It holds scratch memory, so each thread needs an instance. */
 public final class PqEncoder {
 
   private final SubspaceLayout layout;
@@ -10,18 +10,18 @@ public final class PqEncoder {
   private final float[] distances = new float[Codebook.CENTROIDS];
   private final float[] scratch = new float[Codebook.CENTROIDS / 2];
 
-  /** An encoder for {@code codebook}. */
+  /** Makes an encoder for {@code codebook}. */
   public PqEncoder(Codebook codebook) {
     this.layout = codebook.layout();
     this.columns = codebook.columns();
   }
 
   /**
-   * Encodes one vector: the nearest centroid of every subspace in squared Euclidean distance, the
-   * lowest ordinal of those at equal distance. A sub-vector with NaN gets an arbitrary centroid.
+   * Encodes one vector: for every subspace the nearest centroid in squared Euclidean distance, the
+   * lowest ordinal of equally near ones. A sub-vector with NaN gets an arbitrary centroid.
    *
    * @param vector {@code dims} floats
-   * @param code receives one byte a subspace from {@code offset} on
+   * @param code receives one byte per subspace from {@code offset} on
    * @param offset position in {@code code}
    * @return the squared quantization error of this vector
    * @throws IllegalArgumentException if the vector has another dimension
@@ -45,13 +45,13 @@ public final class PqEncoder {
   }
 
   /**
-   * Encodes several vectors, subspace by subspace, so that the centroids of a subspace stay in the
-   * nearest cache. Worth it for codebooks beyond the second-level cache, hardly below; 16 to 64
-   * vectors are enough.
+   * Encodes several vectors, subspace by subspace, so that a subspace's centroids stay in the
+   * first-level cache. It pays for codebooks larger than the second-level cache, and hardly for
+   * smaller ones; 16 to 64 vectors are enough.
    *
    * @param vectors {@code n} rows of {@code dims} floats
    * @param n number of vectors
-   * @param codes receives {@code n} codes of one byte a subspace from {@code offset} on
+   * @param codes receives {@code n} codes of one byte per subspace from {@code offset} on
    * @param offset position in {@code codes}
    */
   public void encodeBlock(float[] vectors, int n, byte[] codes, int offset) {

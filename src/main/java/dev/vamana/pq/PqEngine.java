@@ -6,13 +6,13 @@ import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * Does the arithmetic of product quantization in place of {@link PqTrainer} and {@link PqEncoder},
- * for instance on a GPU. It may decline any piece of work, because that is too small, because there
- * is no memory for it or because something failed; the CPU does such work then. Thread-safe.
+ * Trains codebooks and encodes vectors in place of {@link PqTrainer} and {@link PqEncoder}, for
+ * instance on a GPU. It may decline any work, because the work is too small, memory is missing or
+ * something failed; the CPU then does the work. Thread-safe.
  */
 public interface PqEngine {
 
-  /** Declines everything. */
+  /** An engine that declines all work. */
   PqEngine NONE =
       new PqEngine() {
         @Override
@@ -32,8 +32,8 @@ public interface PqEngine {
       };
 
   /**
-   * Finds the centroids that {@link PqTrainer} finds, from the same random numbers: sums may be
-   * rounded otherwise, so that centroids differ in their last bits.
+   * Finds the centroids that {@link PqTrainer} finds, from the same random numbers. Sums may be
+   * rounded differently, so centroids may differ in their last bits.
    *
    * @param sample vectors of the layout's dimension
    * @param workers threads that read the sample
@@ -52,8 +52,8 @@ public interface PqEngine {
   /**
    * Prepares to encode vectors.
    *
-   * @param vectors about how many will be encoded
-   * @param workers threads that read them
+   * @param vectors estimated number of vectors
+   * @param workers threads that read the vectors
    * @param abort called regularly
    * @return an encoder for one thread, or null if declined
    */
@@ -64,12 +64,13 @@ public interface PqEngine {
   interface Encoder extends Closeable {
 
     /**
-     * Writes the codes that {@link PqEncoder} gives.
+     * Writes the codes that {@link PqEncoder} would write.
      *
      * @param rows the vectors
-     * @param count how many of them, from 0 on; at least 1
-     * @param codes receives {@code count} codes from its beginning on
-     * @return false if that was declined, now and from now on; {@code codes} may hold anything then
+     * @param count number of vectors, from row 0 on; at least 1
+     * @param codes receives {@code count} codes from position 0 on
+     * @return false if declined, for this and all later calls; the contents of {@code codes} are
+     *     then undefined
      * @throws IOException from {@code rows} or the abort check, unchanged
      */
     boolean encode(RowSource rows, int count, byte[] codes) throws IOException;

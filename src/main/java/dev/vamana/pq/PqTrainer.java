@@ -13,12 +13,12 @@ import org.apache.lucene.search.TaskExecutor;
 import org.apache.lucene.util.IOUtils;
 
 /**
- * Trains codebooks: k-means in every subspace by itself.
+ * Trains codebooks with an independent k-means in every subspace.
  *
- * <p>A subspace is trained by one thread from a random generator of its own, so that the same
- * sample, layout and seed give bit-equal centroids whatever the number of threads. Each thread
- * holds the sub-vectors of one subspace on the heap, {@code sample.size() * layout.maxLength() * 4}
- * bytes, and 5 bytes a sample vector beside them.
+ * <p>A subspace is trained by one thread with its own random generator, so the same sample, layout
+ * and seed give bit-equal centroids for any number of threads. Each thread holds the sub-vectors of
+ * one subspace on the heap, {@code sample.size() * layout.maxLength() * 4} bytes, plus 5 bytes per
+ * sample vector.
  */
 public final class PqTrainer {
 
@@ -28,12 +28,12 @@ public final class PqTrainer {
   private PqTrainer() {}
 
   /**
-   * How many vectors to train on: 20,000, or fewer where subspaces are so long that one of them
-   * would take more than 16 MiB of heap. More vectors lower the error by a few percent
+   * Returns how many vectors to train on: 20,000, or fewer if the sub-vectors of the longest
+   * subspace would take more than 16 MiB of heap. More vectors lower the error by a few percent
    * (docs/internals/pq.md).
    *
    * @param layout subspaces
-   * @param available number of vectors there are, 0 or more
+   * @param available number of available vectors, 0 or more
    * @return a sample size of at most {@code available}
    */
   public static int sampleSize(SubspaceLayout layout, int available) {
@@ -42,22 +42,21 @@ public final class PqTrainer {
   }
 
   /**
-   * How to train.
+   * Options of training.
    *
-   * @param seed of all random choices
+   * @param seed seed of all random choices
    * @param iterations most iterations of Lloyd's algorithm over the whole sample, at least 1
-   * @param levelIterations most iterations over each of the prefixes that come before it, at least
-   *     1
+   * @param levelIterations most iterations over each smaller prefix before that, at least 1
    * @param tolerance an iteration that lowers the error by less than this fraction is the last, 0
    *     &lt;= tolerance &lt; 1
-   * @param restarts times to begin again with other random choices, at least 0; each subspace keeps
-   *     the centroids with the lowest error over the whole sample. Every one costs another training
-   *     and the measuring of its error
+   * @param restarts number of further trainings with other random choices, at least 0; each
+   *     subspace keeps the centroids with the lowest error over the whole sample. Each restart
+   *     costs another training and a measurement of its error
    */
   public record Options(
       long seed, int iterations, int levelIterations, double tolerance, int restarts) {
 
-    /** Trains once. */
+    /** Makes options without restarts. */
     public Options(long seed, int iterations, int levelIterations, double tolerance) {
       this(seed, iterations, levelIterations, tolerance, 0);
     }
@@ -75,7 +74,7 @@ public final class PqTrainer {
       }
     }
 
-    /** The measured defaults (docs/internals/pq.md), with the given seed. */
+    /** Returns the measured defaults (docs/internals/pq.md), with the given seed. */
     public static Options defaults(long seed) {
       return new Options(seed, 2, 2, 0.001);
     }
@@ -103,13 +102,13 @@ public final class PqTrainer {
   }
 
   /**
-   * Trains with several threads, of which the calling one is the first.
+   * Trains with several threads, including the calling one.
    *
-   * @param sample vectors to train on; any number, none included: with fewer distinct sub-vectors
-   *     than centroids, spare centroids repeat another one
+   * @param sample vectors to train on, possibly none; if there are fewer distinct sub-vectors than
+   *     centroids, the remaining centroids repeat another one
    * @param layout subspaces, of the sample's dimension
    * @param id identity of the new codebook
-   * @param options see there
+   * @param options see {@link Options}
    * @param executor runs the tasks beyond the first; if it has no free thread, or rejects, the
    *     calling thread does their work
    * @param threads most threads to use, at least 1
@@ -135,8 +134,7 @@ public final class PqTrainer {
     float[] centroids = new float[Codebook.CENTROIDS * layout.dims()];
     AtomicInteger nextSubspace = new AtomicInteger();
     // The first failure stops the other threads at their next check. Tasks report it here instead
-    // of
-    // throwing, since several of them may meet one and the same exception.
+    // of throwing, since several of them may catch the same exception object.
     AtomicReference<Throwable> failure = new AtomicReference<>();
     AbortCheck check =
         () -> {

@@ -4,14 +4,14 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Vectors by number, which several threads read at once, each through a reader of its own. */
+/** Vectors by row number. Several threads may read at once, each through its own reader. */
 @FunctionalInterface
 public interface RowSource {
 
-  /** A reader for the calling thread. */
+  /** Makes a reader for the calling thread. */
   Reader open() throws IOException;
 
-  /** Vectors on the heap, which are not copied. */
+  /** Returns a source of vectors on the heap, which are not copied. */
   static RowSource of(float[][] rows) {
     Reader reader =
         new Reader() {
@@ -36,10 +36,10 @@ public interface RowSource {
     void read(int row, float[] target) throws IOException;
 
     /**
-     * Copies vector {@code row} into native memory, as floats of this machine's byte order.
+     * Copies vector {@code row} into native memory, as floats in native byte order.
      *
-     * @param scratch as many floats as a vector has, overwritten with anything
-     * @param at byte of {@code target} where the vector begins
+     * @param scratch as many floats as a vector has; overwritten
+     * @param at byte offset of the vector in {@code target}
      */
     default void read(int row, float[] scratch, MemorySegment target, long at) throws IOException {
       read(row, scratch);

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Rows from which k-means++ draws seeds: each is drawn with probability proportional to its squared
- * distance to the nearest centroid so far. Rows are kept as columns, so that the distances to a new
- * centroid are one vectorized pass.
+ * The rows from which k-means++ draws seeds: each is drawn with probability proportional to its
+ * squared distance to the nearest centroid so far. Rows are stored as columns, so that the
+ * distances to a new centroid are computed in one vectorized pass.
  */
 final class SeedPool {
 
@@ -75,7 +75,7 @@ final class SeedPool {
       addSquares(x, columns[d], distances, size);
     }
     lower(nearest, distances, size);
-    // Also where rounding left something: a row is never drawn twice.
+    // also if rounding left a positive value: no row is drawn twice
     nearest[row] = 0;
   }
 

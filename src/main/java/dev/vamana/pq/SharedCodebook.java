@@ -11,19 +11,19 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * A codebook that has a name and is used by many segments, whose codes a merge can then copy.
- * Immutable and safe for use by many threads.
+ * A codebook with a name that many segments use, so that merges can copy their codes. Immutable and
+ * thread-safe.
  *
- * <p>It is for fields of floats. Segments that use it carry its identity, which {@link #codebook()}
- * has: the 16 bytes of the training run together with this name and version.
+ * <p>It is for fields of float vectors. Segments store its identity, the {@link CodebookId} of
+ * {@link #codebook()}: the 16 bytes of the training run together with this name and version.
  *
  * @param name 1 to {@value #MAX_NAME_BYTES} bytes of UTF-8, by the rules of {@link #checkName}
- * @param version 1 to {@value Integer#MAX_VALUE}, which is what the files of a segment can hold; of
- *     two versions of a name the larger is the newer
- * @param codebook the centroids; if its identity has another name or version it is replaced by one
- *     that has these and the same centroids
- * @param similarity of the fields whose vectors it was trained on, as Lucene sees them
- * @param training how it came about
+ * @param version 1 to {@value Integer#MAX_VALUE}, the range of the segment files; of two versions
+ *     of a name the larger is the newer
+ * @param codebook the centroids; if its identity has another name or version, it is replaced by a
+ *     codebook with these and the same centroids
+ * @param similarity similarity, in Lucene's terms, of the fields on whose vectors it was trained
+ * @param training origin of the codebook
  */
 public record SharedCodebook(
     String name,
@@ -38,7 +38,7 @@ public record SharedCodebook(
   private static final String FORBIDDEN = "\\/*?\"<>| ,#:";
   private static final String FORBIDDEN_AT_START = "-_+";
 
-  /** Checks name and version; throws IllegalArgumentException naming what is wrong. */
+  /** Checks name and version. Throws IllegalArgumentException that names the problem. */
   public SharedCodebook {
     checkName(name);
     if (version < 1 || version > Integer.MAX_VALUE) {
@@ -55,13 +55,12 @@ public record SharedCodebook(
   }
 
   /**
-   * Makes a shared codebook of a trained one, and measures its error on the vectors that it was
-   * trained on.
+   * Makes a shared codebook of a trained one, and measures its error on the training sample.
    *
-   * @param sample what the codebook was trained on
-   * @param vectors number of vectors that the sample was drawn from
-   * @param trainedFrom where they came from, for people to read
-   * @param workers measure the error
+   * @param sample the vectors on which the codebook was trained
+   * @param vectors number of vectors from which the sample was drawn
+   * @param trainedFrom human-readable source of the vectors
+   * @param workers threads that measure the error
    * @param abort called regularly
    */
   public static SharedCodebook of(
@@ -84,22 +83,22 @@ public record SharedCodebook(
         new CodebookTraining(vectors, sample.size(), error, trainedFrom));
   }
 
-  /** Number of components of the vectors it encodes. */
+  /** Returns the number of components of the vectors that it encodes. */
   public int dimension() {
     return codebook.layout().dims();
   }
 
-  /** Number of subspaces, so bytes of a code. */
+  /** Returns the number of subspaces, which is the number of bytes of a code. */
   public int subspaces() {
     return codebook.layout().count();
   }
 
   /**
-   * Why a field cannot use this codebook, or empty if it can. The field's vectors have to be floats
-   * of the same dimension, compared by the same function; COSINE and DOT_PRODUCT count as one,
-   * since both kinds of field are encoded as vectors of unit length.
+   * Returns why a field cannot use this codebook, or empty if it can. The field must have float
+   * vectors of the same dimension and the same similarity. COSINE and DOT_PRODUCT count as the
+   * same, since vectors of both kinds of field are encoded at unit length.
    *
-   * @return what was expected and found, like "has dimension 96, the field has 128"
+   * @return the expected and the actual value, for instance "has dimension 96, the field has 128"
    */
   public Optional<String> mismatch(
       int fieldDimension, VectorEncoding encoding, VectorSimilarityFunction fieldSimilarity) {
@@ -122,12 +121,12 @@ public record SharedCodebook(
   }
 
   /**
-   * Checks a name: lower case, 1 to {@value #MAX_NAME_BYTES} bytes of UTF-8, none of the characters
-   * that index names cannot have, not starting with {@code -}, {@code _} or {@code +}, and neither
+   * Checks a name: lower case, 1 to {@value #MAX_NAME_BYTES} bytes of UTF-8, no character that is
+   * forbidden in index names, not starting with {@code -}, {@code _} or {@code +}, and neither
    * {@code .} nor {@code ..}.
    *
    * @return the name
-   * @throws IllegalArgumentException naming the rule that it breaks
+   * @throws IllegalArgumentException if a rule is broken; the message names the rule
    */
   public static String checkName(String name) {
     String rule = brokenRule(name);
@@ -161,16 +160,16 @@ public record SharedCodebook(
         : null;
   }
 
-  /** The whole as bytes, which {@link #fromBytes} reads. */
+  /** Returns the codebook as bytes, which {@link #fromBytes} reads. */
   public byte[] toBytes() {
     return SharedCodebookFile.write(this);
   }
 
   /**
-   * Reads what {@link #toBytes} wrote, on whatever machine.
+   * Reads the bytes of {@link #toBytes}, from any machine.
    *
-   * @throws IllegalArgumentException if the bytes are no codebook, are of a newer version of this
-   *     form, are damaged or cut short, or hold values out of their ranges; the message says which
+   * @throws IllegalArgumentException if the bytes are not a codebook, have a newer format, are
+   *     damaged or truncated, or hold values out of range; the message says which
    */
   public static SharedCodebook fromBytes(byte[] bytes) {
     return SharedCodebookFile.read(bytes);

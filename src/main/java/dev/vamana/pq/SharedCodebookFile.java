@@ -25,11 +25,11 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  */
 final class SharedCodebookFile {
 
-  // "VCBK" in the order of the bytes
+  // "VCBK" in byte order of the file
   private static final int MAGIC = 0x4B424356;
   private static final int FORM = 1;
 
-  // positions are what the bytes hold, so the list may not change its order
+  // the file stores positions in this list, so its order must not change
   private static final List<VectorSimilarityFunction> SIMILARITIES =
       List.of(
           VectorSimilarityFunction.EUCLIDEAN,
@@ -39,7 +39,7 @@ final class SharedCodebookFile {
 
   private static final int FIXED_BYTES =
       8 * Integer.BYTES + 3 * Long.BYTES + Double.BYTES + CodebookId.ID_BYTES;
-  // most bytes of a UTF-16 unit
+  // most bytes of a UTF-16 unit in UTF-8
   private static final int UTF8_BYTES = 3;
 
   private SharedCodebookFile() {}
@@ -112,7 +112,7 @@ final class SharedCodebookFile {
         new CodebookTraining(vectors, sampleSize, error, trainedFrom));
   }
 
-  /** A string whose length is checked before memory is allocated for it. */
+  /** Reads a string; checks its length before allocating memory. */
   private static String string(ByteBuffer in, String what, int most) {
     int length = in.getInt();
     check(length >= 0 && length <= most, what + " of " + length + " bytes");
@@ -131,7 +131,7 @@ final class SharedCodebookFile {
     return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** CRC-32 of all bytes but the last eight. */
+  /** Returns the CRC-32 of all bytes except the last eight. */
   private static long checksum(byte[] bytes) {
     CRC32 crc = new CRC32();
     crc.update(bytes, 0, bytes.length - Long.BYTES);

@@ -1,10 +1,10 @@
 package dev.vamana.pq;
 
 /**
- * How the dimensions of a vector are split into contiguous subspaces of a product quantizer.
+ * The division of a vector's dimensions into the contiguous subspaces of a product quantizer.
  *
  * <p>With {@code dims = q * m + r}, the first {@code r} subspaces have {@code q + 1} dimensions and
- * the others {@code q}, so that any subspace count works with any dimension.
+ * the others {@code q}, so any number of subspaces works with any dimension.
  */
 public final class SubspaceLayout {
 
@@ -39,36 +39,36 @@ public final class SubspaceLayout {
     this.longCount = dims % subspaces;
   }
 
-  /** The vector dimension. */
+  /** Returns the vector dimension. */
   public int dims() {
     return dims;
   }
 
-  /** The number of subspaces, which is the number of bytes of a code. */
+  /** Returns the number of subspaces, which is the number of bytes of a code. */
   public int count() {
     return count;
   }
 
-  /** The first dimension of subspace {@code s}, 0 &lt;= s &lt; count. */
+  /** Returns the first dimension of subspace {@code s}, 0 &lt;= s &lt; count. */
   public int offset(int s) {
     checkSubspace(s);
     return s * shortLength + Math.min(s, longCount);
   }
 
-  /** The number of dimensions of subspace {@code s}, 0 &lt;= s &lt; count; at least 1. */
+  /** Returns the number of dimensions of subspace {@code s}, 0 &lt;= s &lt; count; at least 1. */
   public int length(int s) {
     checkSubspace(s);
     return s < longCount ? shortLength + 1 : shortLength;
   }
 
-  /** The number of dimensions of the longest subspace. */
+  /** Returns the number of dimensions of the longest subspace. */
   public int maxLength() {
     return longCount > 0 ? shortLength + 1 : shortLength;
   }
 
   /**
-   * The number of subspaces used when none is configured: one for every 4 dimensions up to 256
-   * dimensions, and from there one for every 8, but never fewer than 64 or more than 256.
+   * Returns the default number of subspaces: one for every 4 dimensions up to 256 dimensions, and
+   * one for every 8 beyond, but at least 64 and at most 256.
    *
    * @param dims vector dimension, 1 to 4,096
    */

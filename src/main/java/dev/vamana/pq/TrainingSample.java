@@ -3,9 +3,10 @@ package dev.vamana.pq;
 import java.io.IOException;
 
 /**
- * The vectors a codebook is trained on, {@link #size()} rows of {@link #dims()} finite floats.
+ * The vectors on which a codebook is trained, {@link #size()} rows of {@link #dims()} finite
+ * floats.
  *
- * <p>The rows usually live in a mapped file; {@link #subspace} copies only the columns that one
+ * <p>The rows usually are in a mapped file; {@link #subspace} copies only the columns that a
  * training thread works on. An instance is used by one thread at a time.
  */
 public interface TrainingSample {
@@ -32,11 +33,11 @@ public interface TrainingSample {
    */
   void subspace(int offset, int length, float[] dst) throws IOException;
 
-  /** An independent view of the same vectors for use by another thread. */
+  /** Returns an independent view of the same vectors for another thread. */
   TrainingSample copy() throws IOException;
 
   /**
-   * A sample over vectors on the heap, which are not copied.
+   * Returns a sample of vectors on the heap, which are not copied.
    *
    * @param dims dimension of every vector
    * @param vectors rows of exactly {@code dims} elements

@@ -5,12 +5,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Which rows a training works on, in which order and with which random numbers: all that has to be
- * agreed on for trainings of the same sample and seed to come to the same centroids.
+ * Determines the rows, their order and the random numbers of a training. {@link PqTrainer} and
+ * other {@link PqEngine}s follow it, so that trainings with the same sample and seed find the same
+ * centroids.
  */
 public final class TrainingSchedule {
 
-  /** Most rows that seeds are drawn from, and the fewest of a prefix. */
+  /** Most rows from which seeds are drawn, and least rows of a prefix. */
   public static final int POOL = 2048;
 
   private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
@@ -19,18 +20,18 @@ public final class TrainingSchedule {
   private TrainingSchedule() {}
 
   /**
-   * Some iterations over a prefix of the rows.
+   * Iterations over a prefix of the rows.
    *
-   * @param rows of the prefix, at least 1
+   * @param rows rows of the prefix, at least 1
    * @param iterations most iterations
    */
   public record Level(int rows, int iterations) {}
 
   /**
-   * The prefixes to work on, one after the other: each has twice the rows of the one before, the
-   * last one all.
+   * Returns the prefixes in order: each has twice the rows of the last one, and the final one has
+   * all rows.
    *
-   * @param n rows there are, 0 or more
+   * @param n number of rows, 0 or more
    */
   public static List<Level> levels(int n, PqTrainer.Options options) {
     int halvings = 0;
@@ -48,10 +49,10 @@ public final class TrainingSchedule {
   }
 
   /**
-   * The order of the rows, the same in all subspaces.
+   * Returns the order of the rows, the same in all subspaces.
    *
-   * @param seed of the training
-   * @return for each place in the order the number of the sample's row
+   * @param seed seed of the training
+   * @return for each place in the order, the row number in the sample
    */
   public static int[] order(int n, long seed) {
     int[] order = new int[n];
@@ -75,7 +76,7 @@ public final class TrainingSchedule {
     void swap(int i, int j);
   }
 
-  /** Puts rows into the order that {@link #order} tells. */
+  /** Puts rows into the order that {@link #order} returns. */
   static void shuffle(int n, long seed, Swap rows) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = n - 1; i > 0; i--) {
@@ -84,11 +85,11 @@ public final class TrainingSchedule {
   }
 
   /**
-   * The seed of the {@link SplittableRandom} that a subspace draws its centroids with. Only {@link
-   * SplittableRandom#nextDouble} is asked of it.
+   * Returns the seed of the {@link SplittableRandom} with which a subspace draws its centroids.
+   * Only {@link SplittableRandom#nextDouble} is called on it.
    *
-   * @param seed of the training
-   * @param restart how many times the subspace was trained before, 0 for the first
+   * @param seed seed of the training
+   * @param restart number of earlier trainings of the subspace, 0 for the first
    */
   public static long seed(long seed, int subspace, int restart) {
     return seed + GOLDEN_GAMMA * (subspace + 1) + RESTART_GAMMA * restart;

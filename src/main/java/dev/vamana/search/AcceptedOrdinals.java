@@ -6,19 +6,19 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Accepted ordinals of one segment that any thread may read; what Lucene hands over is confined to
- * the searching thread.
+ * Copies of the accepted ordinals of one segment, readable by any thread. The bits that Lucene
+ * passes to a search are confined to the searching thread.
  *
- * <p>Searches without a filter bring the same live documents again and again, as the same instance.
- * What is brought a second time is copied once more and shared from then on, until other documents
- * are: deletions bring a new instance, and so does each filter. Thread-safe.
+ * <p>Searches without a filter pass the same live documents, as the same instance, again and again.
+ * When an instance is passed a second time, its copy is shared from then on, until another instance
+ * is passed twice: deletions make a new instance, and so does each filter. Thread-safe.
  */
 public final class AcceptedOrdinals {
 
   private volatile WeakReference<Bits> seen = new WeakReference<>(null);
   private volatile Copy shared;
 
-  /** A copy that nobody changes. */
+  /** An immutable copy of accepted ordinals. */
   public static final class Copy {
     private final WeakReference<Bits> docs;
     private final FixedBitSet bits;
@@ -32,27 +32,30 @@ public final class AcceptedOrdinals {
       this.self = new WeakReference<>(this);
     }
 
-    /** The accepted ordinals. */
+    /** Returns the accepted ordinals. */
     public FixedBitSet bits() {
       return bits;
     }
 
-    /** How many are accepted. */
+    /** Returns the number of accepted ordinals. */
     public int count() {
       return count;
     }
 
-    /** One and the same reference, whoever asks; empty some time after other ones are shared. */
+    /**
+     * Returns a weak reference to this copy, always the same object. It is cleared some time after
+     * another copy is shared.
+     */
     public Reference<Copy> reference() {
       return self;
     }
   }
 
   /**
-   * Copies accepted ordinals, unless there is a copy.
+   * Returns a copy of accepted ordinals: the shared one, or a fresh one.
    *
-   * @param docs accepted documents, as Lucene brings them; null for all
-   * @param ordinals the same by ordinal, null for all
+   * @param docs accepted documents as passed by Lucene; null for all
+   * @param ordinals the same by ordinal; null for all
    * @param size number of ordinals
    * @return null for all
    */
@@ -76,8 +79,8 @@ public final class AcceptedOrdinals {
     return copy;
   }
 
-  /** The shared copy if it is the one with these bits, else null. */
-  @SuppressWarnings("ReferenceEquality") // equal bits of a filter are not shared
+  /** Returns the shared copy if it consists of these bits, else null. */
+  @SuppressWarnings("ReferenceEquality") // identity: equal bits of a filter are not shared
   public Copy shared(Bits bits) {
     Copy current = shared;
     return current != null && current.bits == bits ? current : null;

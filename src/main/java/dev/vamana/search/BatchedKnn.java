@@ -30,24 +30,25 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * Nearest neighbours of many query vectors at once.
+ * Finds the nearest neighbours of many query vectors at once, for instance for an evaluation or a
+ * recommendation job.
  *
- * <p>All queries over all segments go to the executor as one batch. On one segment the hits are
- * those of single {@code KnnFloatVectorQuery}s with the same walk; on several, each segment is
+ * <p>All queries over all segments go to the executor as one batch. On one segment the hits equal
+ * the hits of single {@code KnnFloatVectorQuery}s with the same walk; on several, each segment is
  * searched for the full k with a beam at least as wide as theirs. Segments of other formats are
  * searched one query at a time.
  */
 public final class BatchedKnn {
 
   /**
-   * Work items handed to the executor in one call; bounds the memory that a large request holds at
-   * once.
+   * Most work items passed to the executor in one call. It limits the memory that a large request
+   * holds at once.
    */
   private static final int MAX_BATCH = 16_384;
 
   /**
-   * Memory that the accepted documents of the parts of one call may take before those parts are
-   * searched.
+   * Limit of the memory for accepted documents of a call's parts; when it is reached, the parts so
+   * far are searched.
    */
   private static final long MAX_ACCEPTED_BYTES = 64L << 20;
 
@@ -59,10 +60,11 @@ public final class BatchedKnn {
   private final boolean installed;
 
   /**
-   * Searches with the installed executor, or on the calling thread if none is installed.
+   * Makes an instance that searches with the installed executor, or on the calling thread if none
+   * is installed.
    *
-   * @param searcher its reader's live documents and fields are respected, wrapped readers included;
-   *     its timeout ends the search with the hits found so far
+   * @param searcher searcher whose reader's live documents and fields are respected, also of
+   *     wrapped readers; its timeout ends the search with the hits found so far
    */
   public BatchedKnn(IndexSearcher searcher) {
     SearchExecutor current = ExecutorRegistry.current();
@@ -71,7 +73,7 @@ public final class BatchedKnn {
     this.executor = installed ? current : new CpuExecutor(Workers.callingThread());
   }
 
-  /** Searches with the given executor, which stays the caller's to close. */
+  /** Makes an instance that searches with a given executor, which the caller closes. */
   public BatchedKnn(IndexSearcher searcher, SearchExecutor executor) {
     this.searcher = searcher;
     this.executor = executor;
@@ -79,13 +81,13 @@ public final class BatchedKnn {
   }
 
   /**
-   * The k nearest documents of each query.
+   * Returns the k nearest documents of each query.
    *
    * @param field a field of float vectors
-   * @param queries one vector of the field's dimension a query
+   * @param queries query vectors of the field's dimension
    * @param k most hits of a query, at least 1
-   * @param filter which documents may be hits, or null for all
-   * @return one TopDocs a query, in their order
+   * @param filter documents that may be hits, or null for all
+   * @return one TopDocs per query, in order
    * @throws IllegalArgumentException if k, a dimension or the field's encoding does not fit, or a
    *     component is not finite
    */
@@ -109,7 +111,7 @@ public final class BatchedKnn {
   }
 
   /**
-   * The k nearest documents of each query.
+   * Returns the k nearest documents of each query.
    *
    * @param walk how segments with a graph are walked
    */
@@ -120,18 +122,19 @@ public final class BatchedKnn {
   }
 
   /**
-   * Queries that have the same filter.
+   * Queries with the same filter.
    *
-   * @param queries one vector of the field's dimension a query
-   * @param filter which documents may be hits, or null for all
+   * @param queries query vectors of the field's dimension
+   * @param filter documents that may be hits, or null for all
    */
   public record Part(List<QueryVector> queries, Query filter) {}
 
   /**
-   * The k nearest documents of each query of several parts, which go to the executor together.
+   * Returns the k nearest documents of each query of several parts, which go to the executor
+   * together.
    *
    * @param walk how segments with a graph are walked
-   * @return the hits of each part, in their order: one TopDocs a query
+   * @return one array per part, in order, with one TopDocs per query
    */
   public List<TopDocs[]> search(String field, List<Part> parts, WalkParameters walk, int k)
       throws IOException {
@@ -165,7 +168,9 @@ public final class BatchedKnn {
     }
   }
 
-  /** Memory of the accepted ordinals of a part's items, which share those of a segment. */
+  /**
+   * Returns the memory of the accepted ordinals of a part's items. Items of a segment share them.
+   */
   private static long acceptedBytes(List<Slot> slots) {
     Set<Bits> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
     slots.forEach(slot -> distinct.add(slot.item().acceptedOrdinals()));
@@ -233,7 +238,7 @@ public final class BatchedKnn {
     }
   }
 
-  /** Live documents are the outer reader's, which may hide some that the segment holds. */
+  /** Uses the live documents of the outer reader, which may hide documents of the segment. */
   private static AcceptDocs acceptDocs(LeafReaderContext context, Weight weight)
       throws IOException {
     LeafReader reader = context.reader();
@@ -250,8 +255,8 @@ public final class BatchedKnn {
   }
 
   /**
-   * The k, and so the beam, that Lucene's own queries give one of several segments: its expected
-   * share of the hits and some standard deviations, which for small k is more than k.
+   * Returns the beam width that Lucene's own queries would use on one of several segments: the
+   * expected share of the hits plus some standard deviations. For small k this is more than k.
    */
   private int segmentBeam(LeafReaderContext context, int k) {
     double share = context.reader().maxDoc() / (double) searcher.getIndexReader().maxDoc();
@@ -308,7 +313,7 @@ public final class BatchedKnn {
     Bits acceptedOrdinals = copy == null ? null : copy.bits();
     int accepted = copy == null ? view.size() : copy.count();
     BooleanSupplier cancelled = cancelled();
-    // the limit that Lucene's queries set: a walk that computes more distances should be a scan
+    // Lucene's queries set this limit too: a walk that computes more distances should be a scan
     long visitLimit = filtered ? accepted + 1L : Long.MAX_VALUE;
     for (int i = 0; i < hits.length; i++) {
       WorkItem item =
@@ -351,7 +356,7 @@ public final class BatchedKnn {
     return merged;
   }
 
-  /** Where the result of an item goes. */
+  /** A work item with the place of its result. */
   private record Slot(
       WorkItem item, KnnVectorValues vectors, int docBase, TopDocs[] hits, int query) {
     void deliver(WorkResult result) {

@@ -3,7 +3,7 @@ package dev.vamana.search;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.search.KnnCollector;
 
-/** Ends a search early when asked to. */
+/** A collector that ends a search early when a supplier returns true. */
 final class CancellableCollector extends KnnCollector.Decorator {
 
   private final BooleanSupplier cancelled;

@@ -11,16 +11,18 @@ import org.apache.lucene.util.NumericUtils;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Greedy search on exact scores that is steered by a Lucene collector: its competitive similarity
- * prunes and ends the walk, and it may stop it at any step.
+ * Greedy search with exact scores, driven by a Lucene collector: the collector's competitive
+ * similarity prunes and ends the walk, and the collector may stop it at any step. {@link
+ * SegmentSearch} uses it for collectors that an executor cannot serve; {@link ReferenceWalk} is the
+ * walk of work items.
  *
- * <p>Every kind of collector works, since each accepted hit is handed over as it is found: top k,
- * thresholds without a k, one hit a parent, time limits, saturation. Rejected nodes are walked
+ * <p>Every kind of collector works, since each accepted hit is collected when it is found: top k,
+ * thresholds without a k, one hit per parent, time limits, saturation. Rejected nodes are walked
  * through but not collected.
  *
  * <p>A collector of one or a few hits would end the walk at the first local optimum, often the
- * medoid itself. So where it wants fewer hits than the beam is wide, the walk keeps a beam of its
- * own and goes on while a node could enter either.
+ * medoid. So if it keeps fewer hits than the beam is wide, the walk keeps a beam of its own and
+ * continues while a node could enter either.
  */
 final class CollectorWalk {
 
@@ -45,8 +47,8 @@ final class CollectorWalk {
    *
    * @param scorer exact scores of the query against ordinals
    * @param collector receives ordinals (not documents) with their scores
-   * @param acceptedOrdinals which ordinals may be collected, or null for all
-   * @param beamWidth accepted nodes that the walk keeps at least, 1 or more
+   * @param acceptedOrdinals ordinals that may be collected, or null for all
+   * @param beamWidth least number of accepted nodes that the walk keeps, 1 or more
    */
   CollectorWalk(
       RandomVectorScorer scorer,
@@ -70,8 +72,8 @@ final class CollectorWalk {
   }
 
   /**
-   * What a seeded strategy wraps, which Lucene's second pass lets be null although the wrapper asks
-   * it after every step.
+   * Unwraps seeded strategies. In Lucene's second pass a seeded strategy may wrap null, which its
+   * own methods do not check.
    */
   private static KnnSearchStrategy unseeded(KnnSearchStrategy strategy) {
     return strategy instanceof KnnSearchStrategy.Seeded seeded
@@ -79,7 +81,10 @@ final class CollectorWalk {
         : strategy;
   }
 
-  /** Walks from the given ordinals until nothing competitive is left or the collector ends it. */
+  /**
+   * Walks from the given ordinals until no candidate is competitive or the collector stops the
+   * walk.
+   */
   void run(int[] entryPoints) throws IOException {
     minCompetitive = collector.minCompetitiveSimilarity();
     int count = 0;
@@ -120,8 +125,8 @@ final class CollectorWalk {
     if (beam != null) {
       return beam.size() < beamWidth || ~candidate >= beam.top();
     }
-    // the worst hit of a full collector is expanded, as the last of a worklist would be; but once,
-    // or a field of equal vectors would be walked whole
+    // The worst hit of a full collector is expanded like the last entry of a worklist, but only
+    // once; otherwise a field of equal vectors would be walked as a whole.
     if (score < minCompetitive || score == expandedTie) {
       return false;
     }
@@ -155,7 +160,7 @@ final class CollectorWalk {
     }
   }
 
-  /** The score below which a node is neither collected nor followed. */
+  /** Returns the score below which a node is neither collected nor followed. */
   private float leastUseful() {
     if (beam == null) {
       return minCompetitive;
@@ -174,7 +179,10 @@ final class CollectorWalk {
         : beam.size() < beamWidth || ~candidate > beam.top();
   }
 
-  /** Highest score first, then lower ordinal, in a heap whose top is the smallest value. */
+  /**
+   * Encodes a candidate so that the highest score, and then the lowest ordinal, is the smallest
+   * value.
+   */
   private static long encode(int ordinal, float score) {
     return ((long) ~NumericUtils.floatToSortableInt(score) << 32) | ordinal;
   }

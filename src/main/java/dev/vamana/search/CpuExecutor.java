@@ -10,7 +10,10 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
-/** Searches batches on the CPU: the reference implementation of the seam. */
+/**
+ * Searches batches on the CPU. It is the reference implementation of {@link SearchExecutor}, and
+ * other executors fall back to its static methods.
+ */
 public final class CpuExecutor implements SearchExecutor {
 
   private final Workers workers;
@@ -18,7 +21,7 @@ public final class CpuExecutor implements SearchExecutor {
   /**
    * Makes an executor.
    *
-   * @param workers threads that share the items of a batch
+   * @param workers threads among which the items of a batch are divided
    */
   public CpuExecutor(Workers workers) {
     this.workers = workers;
@@ -49,14 +52,14 @@ public final class CpuExecutor implements SearchExecutor {
     return missesHits(item, result) ? scan(item) : result;
   }
 
-  /** Whether scoring all accepted vectors of the item's segment is the better plan. */
+  /** Whether scoring all accepted vectors of the item's segment is faster than a walk. */
   public static boolean plansScan(WorkItem item) {
     int accepted = Math.min(item.acceptedCount(), item.segment().size());
     int beam = Math.max(item.k(), item.walk().beamWidth());
     return SearchPlan.scan(item.segment(), beam, accepted);
   }
 
-  /** About how many distances a walk for the item computes. */
+  /** Returns the expected number of distances of a walk for the item. */
   public static double expectedVisits(WorkItem item) {
     SegmentView segment = item.segment();
     int size = segment.size();
@@ -66,7 +69,9 @@ public final class CpuExecutor implements SearchExecutor {
     return Math.min(size, unfiltered * size / accepted);
   }
 
-  /** Whether a walk ended by itself with fewer hits than the segment has, and has to be a scan. */
+  /**
+   * Whether a complete walk returned fewer hits than the segment has, so that a scan has to follow.
+   */
   public static boolean missesHits(WorkItem item, WorkResult walked) {
     int accepted = Math.min(item.acceptedCount(), item.segment().size());
     return walked.complete() && walked.ordinals().length < Math.min(item.k(), accepted);
@@ -95,11 +100,11 @@ public final class CpuExecutor implements SearchExecutor {
   }
 
   /**
-   * Scores candidates exactly on the calling thread and keeps the best k of the item.
+   * Scores candidates exactly on the calling thread and keeps the item's best k.
    *
    * @param candidates distinct accepted ordinals in any order
-   * @param visited distances that the search for them computed
-   * @param complete whether that search ended by itself
+   * @param visited number of distances computed to find them
+   * @param complete whether that search was complete
    */
   public static WorkResult rerank(WorkItem item, int[] candidates, long visited, boolean complete)
       throws IOException {

@@ -5,20 +5,20 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts the items that readers answered on the CPU without an executor's help, by reason. An item
- * is one query in one segment. Every number only grows. Thread-safe.
+ * Counts the items that readers answered on the CPU without an executor, by reason. An item is one
+ * query in one segment. Counters only grow. Thread-safe.
  */
 public final class CpuSearches {
 
-  /** Why no executor was asked, or not asked alone. */
+  /** Why the executor was not used, or its answer was not enough. */
   public enum Reason {
-    /** None is installed. */
+    /** No executor is installed. */
     NO_EXECUTOR,
-    /** Scoring every accepted vector is the better plan. */
+    /** Scoring every accepted vector is faster. */
     SCAN,
-    /** The collector does not want the k best hits, or more than an executor keeps. */
+    /** The collector does not collect the k best hits, or more of them than an executor keeps. */
     COLLECTOR,
-    /** The executor's hits were not what the collector wants, and the CPU walked once more. */
+    /** The executor's hits were not enough for the collector, and the CPU walked again. */
     REPEATED
   }
 
@@ -34,7 +34,7 @@ public final class CpuSearches {
     counts.get(reason).add(items);
   }
 
-  /** Items so far. */
+  /** Returns the number of items. */
   public long count(Reason reason) {
     return counts.get(reason).sum();
   }

@@ -29,9 +29,9 @@ final class ExactScan {
   }
 
   /**
-   * Scores until the last accepted ordinal, or until the collector ends the scan.
+   * Scores all accepted ordinals, or until the collector ends the scan.
    *
-   * @param accepted which ordinals are scored, or null for all
+   * @param accepted ordinals to score, or null for all
    */
   void run(Bits accepted) throws IOException {
     int size = scorer.maxOrd();
@@ -50,7 +50,7 @@ final class ExactScan {
     score();
   }
 
-  /** Returns false if the collector wants no more. */
+  /** Adds an ordinal to the current block. Returns false if the collector has ended the scan. */
   private boolean add(int ordinal) throws IOException {
     if (count == 0 && collector.earlyTerminated()) {
       return false;

@@ -7,11 +7,11 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The executor that readers of this process use, if any.
+ * Holds the executor that all readers of this process use, if any.
  *
- * <p>Lucene opens readers through the format's no-argument SPI instance, which cannot be handed
- * anything; so readers look here at each search. Several installations share one executor: the
- * first creates it, the last one to be closed closes it.
+ * <p>Lucene opens readers through the format's no-argument SPI instance, to which nothing can be
+ * passed, so readers look here at each search. Several installations share one executor: the first
+ * creates it, and the last one to be closed closes it.
  */
 public final class ExecutorRegistry {
 
@@ -22,23 +22,26 @@ public final class ExecutorRegistry {
 
   private ExecutorRegistry() {}
 
-  /** The installed executor, or null: readers then search on the calling thread. */
+  /** Returns the installed executor, or null; readers then search on the calling thread. */
   public static SearchExecutor current() {
     return current;
   }
 
-  /** What readers of this process answered without an executor. */
+  /** Returns the counters of items answered without an executor. */
   public static CpuSearches cpuSearches() {
     return CPU_SEARCHES;
   }
 
-  /** Trains codebooks and encodes vectors, with the installed executor if there is one. */
+  /**
+   * Returns the engine that trains codebooks and encodes vectors: the installed executor's, or one
+   * that leaves all work to the CPU.
+   */
   public static PqEngine quantizer() {
     SearchExecutor executor = current;
     return executor == null ? PqEngine.NONE : executor.quantizer();
   }
 
-  /** Tells the installed executor, if any, of a segment that has been opened. */
+  /** Passes the opening of a segment to the installed executor, if any. */
   public static void opened(SegmentView segment) {
     SearchExecutor executor = current;
     if (executor != null) {
@@ -47,8 +50,8 @@ public final class ExecutorRegistry {
   }
 
   /**
-   * Tells the installed executor, if any, of a segment whose files are about to be closed. When
-   * this returns, the executor reads them no more.
+   * Passes the closing of a segment to the installed executor, if any. On return the executor does
+   * not read the segment's files any more.
    */
   public static void closing(SegmentView segment) {
     SearchExecutor executor = current;
@@ -58,9 +61,8 @@ public final class ExecutorRegistry {
   }
 
   /**
-   * Installs an executor, or joins the one that is installed. Install it before readers are opened:
-   * files of those that are open already may be unmapped before {@link SearchExecutor#closing} says
-   * so.
+   * Installs an executor, or joins the installed one. To be called before readers are opened: files
+   * of readers opened earlier may be unmapped without a call of {@link SearchExecutor#closing}.
    *
    * @param factory makes the executor if none is installed
    */
@@ -91,12 +93,12 @@ public final class ExecutorRegistry {
       this.executor = executor;
     }
 
-    /** The executor that is installed, which another user may have made. */
+    /** Returns the installed executor, which another user may have made. */
     public SearchExecutor executor() {
       return executor;
     }
 
-    /** Lets go of the executor; the last user closes it. */
+    /** Ends this hold. The last user closes the executor. */
     @Override
     public void close() throws IOException {
       synchronized (this) {

@@ -4,7 +4,8 @@ import java.util.Objects;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * A query's vector, of floats or of bytes as the field is encoded. Not copied; must not be changed.
+ * A query's vector, of floats or bytes according to the field's encoding. The array is not copied
+ * and must not be changed.
  */
 public final class QueryVector {
 
@@ -16,37 +17,37 @@ public final class QueryVector {
     this.bytes = bytes;
   }
 
-  /** A query of a field of float vectors. */
+  /** Makes a query for a field of float vectors. */
   public static QueryVector of(float[] vector) {
     return new QueryVector(Objects.requireNonNull(vector, "vector"), null);
   }
 
-  /** A query of a field of byte vectors. */
+  /** Makes a query for a field of byte vectors. */
   public static QueryVector of(byte[] vector) {
     return new QueryVector(null, Objects.requireNonNull(vector, "vector"));
   }
 
-  /** Which kind of field the query fits. */
+  /** Returns the encoding of the fields that the query fits. */
   public VectorEncoding encoding() {
     return floats != null ? VectorEncoding.FLOAT32 : VectorEncoding.BYTE;
   }
 
-  /** Number of components. */
+  /** Returns the number of components. */
   public int dimension() {
     return floats != null ? floats.length : bytes.length;
   }
 
-  /** The components of a float query; null for a byte query. */
+  /** Returns the components of a float query; null for a byte query. */
   public float[] floats() {
     return floats;
   }
 
-  /** The components of a byte query; null for a float query. */
+  /** Returns the components of a byte query; null for a float query. */
   public byte[] bytes() {
     return bytes;
   }
 
-  /** The components as floats, a fresh array that the caller may change. */
+  /** Returns the components as floats, in a new array. */
   public float[] toFloats() {
     if (floats != null) {
       return floats.clone();

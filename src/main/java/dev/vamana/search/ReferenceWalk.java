@@ -9,15 +9,15 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * The walk that every executor's walk is compared with: greedy search with a worklist of fixed
- * capacity (BANG, algorithm 2, with the stop rule "no unexpanded entry left"), then exact scores
- * for the best of it.
+ * The walk that all executors' walks are compared with: greedy search with a worklist of fixed
+ * capacity (BANG, algorithm 2, ending when no unexpanded entry is left), followed by exact scores
+ * for the best entries.
  *
  * <p>Rules that make it reproducible: the worklist is ordered by distance, then by lower ordinal; a
  * step expands the nearest {@code parents} unexpanded entries; their neighbours are taken in the
- * order of the parents and of their rows; a node is visited once it was seen, whether or not it
- * entered the worklist. Rejected nodes are walked through; the worklist's capacity grows by the
- * inverse of the accepted share ({@link WorkItem#effectiveBeamWidth()}).
+ * order of the parents and of their rows; a node counts as visited when it is first seen, whether
+ * or not it enters the worklist. Rejected nodes are walked through; the worklist's capacity grows
+ * by the inverse of the accepted share ({@link WorkItem#effectiveBeamWidth()}).
  */
 final class ReferenceWalk {
 
@@ -99,7 +99,9 @@ final class ReferenceWalk {
     }
   }
 
-  /** Returns false if the walk has to end. */
+  /**
+   * Computes distances of fresh nodes. Returns false if the limit or a cancellation ends the walk.
+   */
   private boolean score(int count) throws IOException {
     if (item.cancelled().getAsBoolean()) {
       return false;

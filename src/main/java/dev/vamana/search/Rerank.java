@@ -4,7 +4,7 @@ import dev.vamana.graph.Worklist;
 import java.io.IOException;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
-/** Exact scores for candidates that were found on approximate distances (BANG, section 4.9). */
+/** Computes exact scores of candidates found with approximate distances (BANG, section 4.9). */
 final class Rerank {
 
   private Rerank() {}
@@ -13,7 +13,7 @@ final class Rerank {
    * Scores the candidates and keeps the best.
    *
    * @param candidates distinct ordinals in any order
-   * @param k most hits wanted
+   * @param k most hits
    */
   static WorkResult exact(
       RandomVectorScorer scorer, int[] candidates, int k, long visited, boolean complete)

@@ -6,84 +6,85 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Searches batches of work items: the seam between Lucene's reader and whatever does the work.
+ * Searches batches of work items: the interface between Lucene's readers and the CPU or GPU
+ * implementation.
  *
- * <p>A batch may hold items of different segments, fields and requests, since a single segment
- * rarely sees enough queries at once to fill a device. Implementations are thread-safe; concurrent
- * calls may be answered together. For the same walk all implementations give the same hits.
+ * <p>A batch may hold items of different segments, fields and requests, since one segment rarely
+ * has enough queries at once to fill a device. Implementations are thread-safe and may answer
+ * concurrent calls together. For the same walk all implementations return the same hits.
  */
 public interface SearchExecutor extends Closeable {
 
-  /** Short name for statistics and messages. */
+  /** Returns a short name for statistics and messages. */
   String name();
 
   /**
    * Searches all items and waits for the last.
    *
-   * @return one result an item, in the order of the items
+   * @return one result per item, in order
    * @throws IOException if a segment cannot be read
    * @throws org.apache.lucene.store.AlreadyClosedException if a segment was closed meanwhile
    */
   List<WorkResult> search(List<WorkItem> batch) throws IOException;
 
   /**
-   * The walk of a query that brings no parameters.
+   * Returns the walk of a query that specifies none.
    *
-   * @param k hits wanted, at least 1
+   * @param k number of hits, at least 1
    */
   default WalkParameters defaultWalk(int k) {
     return WalkParameters.defaults(k);
   }
 
   /**
-   * Whether the executor may be faster than the calling thread where scoring every accepted vector
-   * is the better plan. Cheap; changes nothing.
+   * Whether the executor may be faster than the calling thread at scoring every accepted vector.
+   * Cheap, and changes nothing.
    *
-   * @param k hits wanted
-   * @param accepted about how many vectors are accepted
+   * @param k number of hits
+   * @param accepted estimated number of accepted vectors
    */
   default boolean takesScan(SegmentView segment, int k, int accepted) {
     return false;
   }
 
-  /** Tells of a segment that has been opened, which may be searched from now on. */
+  /** Registers an opened segment, which may be searched from now on. */
   default void opened(SegmentView segment) {}
 
   /**
-   * Tells of a segment whose files are about to be closed. When this returns, the executor reads
-   * them no more; items of the segment that are still waiting end with an {@link
+   * Called before a segment's files are closed. On return the executor does not read them any more;
+   * waiting items of the segment fail with an {@link
    * org.apache.lucene.store.AlreadyClosedException}.
    */
   default void closing(SegmentView segment) {}
 
-  /** Where a segment is now. Cheap; changes nothing. */
+  /** Returns where a segment is now. Cheap, and changes nothing. */
   default DevicePresence presence(SegmentView segment) {
     return DevicePresence.NO_DEVICE;
   }
 
   /**
-   * Asks for a segment to be brought to the device before those that nobody asked for, even if that
-   * was refused or has failed before. Returns at once; {@link #presence} tells what came of it.
+   * Requests the upload of a segment before segments that were only opened, even if an earlier
+   * upload was refused or failed. Returns at once; {@link #presence} returns the outcome.
    */
   default void warm(SegmentView segment) {}
 
   /**
-   * Says whether a segment is to be kept on the device: it is brought there as by {@link #warm} and
-   * does not make room for segments that nobody wants kept. Holds until the segment is closed or
-   * the opposite is said. Returns at once.
+   * Sets whether a segment is kept on the device. A kept segment is uploaded as by {@link #warm}
+   * and is not evicted for segments that are not kept. This holds until the segment is closed or
+   * the opposite is set. Returns at once.
    */
   default void keep(SegmentView segment, boolean kept) {}
 
   /**
-   * Takes a segment from the device; it comes back when it is searched or asked for.
+   * Removes a segment from the device. It is uploaded again when it is searched or requested.
    *
-   * @return bytes of device memory that are free now, or as soon as launches that use them end
+   * @return bytes of device memory that are freed now, or when running launches end
    */
   default long evict(SegmentView segment) {
     return 0;
   }
 
-  /** Trains codebooks and encodes vectors for whoever writes segments. */
+  /** Returns the engine that trains codebooks and encodes vectors when segments are written. */
   default PqEngine quantizer() {
     return PqEngine.NONE;
   }

@@ -1,14 +1,14 @@
 package dev.vamana.search;
 
 /**
- * Decides between scoring every accepted vector and walking the graph.
+ * Decides whether the CPU scores every accepted vector or walks the graph.
  *
  * <p>A walk of beam width w over a graph of mean degree d computes about {@code 0.6 d (w + 12)}
- * distances, but in a small segment it meets the same nodes again and again, so that n vectors
- * bound it: {@code n (1 - exp(-0.6 d (w + 12) / n))}. A filter that accepts a share s multiplies
- * that by {@code 1/s}, since rejected nodes are walked through. A distance in a scan costs about
- * two thirds of one in a walk, which jumps about in memory. docs/internals/search.md compares this
- * with measured counts.
+ * distances. In a small segment of n vectors it meets nodes repeatedly, so the number is {@code n
+ * (1 - exp(-0.6 d (w + 12) / n))}. A filter that accepts a share s multiplies it by {@code 1/s},
+ * since rejected nodes are walked through. A distance in a scan costs about two thirds of a
+ * distance in a walk, whose memory accesses are random. docs/internals/search.md compares this with
+ * measured counts.
  */
 final class SearchPlan {
 
@@ -19,10 +19,10 @@ final class SearchPlan {
   private SearchPlan() {}
 
   /**
-   * Whether scoring all accepted vectors is the better plan.
+   * Whether scoring all accepted vectors is faster than a walk.
    *
-   * @param k hits wanted, or the beam width if it is larger
-   * @param accepted about how many vectors are accepted, at most {@code segment.size()}
+   * @param k number of hits, or the beam width if larger
+   * @param accepted estimated number of accepted vectors, at most {@code segment.size()}
    */
   static boolean scan(SegmentView segment, int k, int accepted) {
     int size = segment.size();
@@ -33,7 +33,7 @@ final class SearchPlan {
     return SCAN_COST * accepted <= visits(size, segment.meanDegree(), k) / selectivity;
   }
 
-  /** About how many distances an unfiltered walk computes. */
+  /** Returns the expected number of distances of an unfiltered walk. */
   static double visits(int size, float meanDegree, int beamWidth) {
     double unbounded = VISITS_PER_EDGE * meanDegree * (beamWidth + APPROACH);
     return size * (1 - Math.exp(-unbounded / size));

@@ -12,15 +12,15 @@ import org.apache.lucene.util.hnsw.OrdinalTranslatedKnnCollector;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Answers Lucene's search of one segment: scans, walks with the collector, or hands a work item to
+ * Answers Lucene's search of one segment: scans, walks with the collector, or passes a work item to
  * an executor.
  *
- * <p>A walk is steered by the collector unless an executor is installed or the query brings its own
- * walk parameters; an executor returns the k best hits, which are then replayed into the collector.
- * Two kinds of collectors do not want the k best: those without a k of their own (thresholds, which
- * say k = 1) and those that keep one hit a parent. The first have a competitive score before their
- * first hit and are walked here; the second show by not being full after k hits, and are walked
- * here then.
+ * <p>The collector drives the walk unless an executor is installed or the query has its own walk
+ * parameters. An executor returns the k best hits, which are then collected. Two kinds of
+ * collectors need other hits than the k best: collectors without a k of their own (thresholds,
+ * which report k = 1), and collectors that keep one hit per parent. The first kind has a
+ * competitive score before its first hit and is walked here. The second kind is recognized because
+ * it is not full after k hits, and is then walked here.
  */
 public final class SegmentSearch {
 
@@ -29,11 +29,11 @@ public final class SegmentSearch {
   private SegmentSearch() {}
 
   /**
-   * Searches a segment on the calling thread, which is also the only one that touches the collector
-   * and the accepted documents.
+   * Searches a segment on the calling thread. No other thread uses the collector or the accepted
+   * documents.
    *
    * @param collector receives documents of the segment with exact scores
-   * @param acceptDocs which documents may be collected
+   * @param acceptDocs documents that may be collected
    */
   public static void search(
       SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
@@ -107,28 +107,28 @@ public final class SegmentSearch {
     return executor == null ? WalkParameters.defaults(k) : executor.defaultWalk(k);
   }
 
-  /** Counts an item as the CPU's; without an executor, that is the reason. */
+  /** Counts an item answered by the CPU. Without an executor, the reason is that there is none. */
   private static void count(SearchExecutor executor, CpuSearches.Reason reason) {
     ExecutorRegistry.cpuSearches()
         .add(executor == null ? CpuSearches.Reason.NO_EXECUTOR : reason, 1);
   }
 
   /**
-   * Whether the collector keeps the best hits. One for all hits above a score says that it keeps
-   * one, but has a competitive score before its first hit, which a collector of the best has not.
+   * Whether the collector collects the best hits. A collector of all hits above a score reports k =
+   * 1, but has a competitive score before its first hit.
    */
   private static boolean wantsBestHits(KnnCollector collector) {
     return collector.k() > 1 || collector.minCompetitiveSimilarity() == Float.NEGATIVE_INFINITY;
   }
 
-  /** Returns false if the collector wants hits that the k best do not contain. */
+  /** Collects the result. Returns false if the collector needs hits other than the k best. */
   private static boolean replay(WorkResult result, KnnCollector collector) {
     collector.incVisitedCount((int) Math.min(Integer.MAX_VALUE, result.visited()));
     int[] ordinals = result.ordinals();
     for (int i = 0; i < ordinals.length; i++) {
       collector.collect(ordinals[i], result.scores()[i]);
     }
-    // not ">", or hits of damaged vectors, whose scores are not numbers, would be collected twice
+    // not ">": damaged vectors have NaN scores, and their hits would be collected twice
     boolean full = collector.minCompetitiveSimilarity() != Float.NEGATIVE_INFINITY;
     return full || ordinals.length < collector.k() || collector.earlyTerminated();
   }

@@ -10,72 +10,69 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * One field of one open segment, as an executor sees it. The same instance stands for the same
- * segment for as long as its reader is open, so executors may key what they keep for it by
- * identity. Thread-safe.
+ * One field of one open segment, as executors see it. A segment has the same instance for as long
+ * as its reader is open, so executors may use it as an identity key. Thread-safe.
  */
 public interface SegmentView {
 
-  /** Segment and field, for messages. */
+  /** Returns segment and field, for messages. */
   String name();
 
-  /** Number of vectors. */
+  /** Returns the number of vectors. */
   int size();
 
-  /** Number of components of a vector, 1 to 4,096. */
+  /** Returns the components of a vector, 1 to 4,096. */
   int dimension();
 
-  /** Type of the components. */
+  /** Returns the type of the components. */
   VectorEncoding encoding();
 
-  /** How vectors are compared; exact scores are this function's. */
+  /** Returns the similarity function, which also defines the exact scores. */
   VectorSimilarityFunction similarity();
 
-  /** Whether the segment has a graph; those below the graph threshold have none. */
+  /** Whether the segment has a graph. Segments below the graph threshold have none. */
   boolean hasGraph();
 
-  /** Max degree the graph was built with; 0 without a graph. */
+  /** Returns the max degree of the graph; 0 without one. */
   int maxDegree();
 
-  /** Mean number of out-neighbours of a node; 0 without a graph. */
+  /** Returns the mean number of out-neighbours of a node; 0 without a graph. */
   float meanDegree();
 
-  /** Ordinal that walks start from; -1 without a graph. */
+  /** Returns the ordinal from which walks start; -1 without a graph. */
   int medoid();
 
   /**
-   * The graph, for the calling thread alone.
+   * Returns the graph, for use by the calling thread only.
    *
    * @throws IllegalStateException without a graph
    */
   Adjacency adjacency() throws IOException;
 
-  /** Copies of accepted ordinals; one and the same instance. */
+  /** Returns the copies of accepted ordinals, always the same object. */
   AcceptedOrdinals acceptedOrdinals();
 
-  /** Exact scores of a query, for the calling thread alone. */
+  /** Returns exact scores of a query, for use by the calling thread only. */
   RandomVectorScorer scorer(QueryVector query) throws IOException;
 
-  /** The raw vectors by ordinal, for the calling thread alone. */
+  /** Returns the raw vectors by ordinal, for use by the calling thread only. */
   KnnVectorValues vectors() throws IOException;
 
-  /** The codebook of the segment's codes, or null if it has no codes. */
+  /** Returns the codebook of the segment's codes, or null without codes. */
   Codebook codebook() throws IOException;
 
   /**
-   * The adjacency rows in the file, see {@link dev.vamana.graph.StoredAdjacency}; null without a
-   * graph.
+   * Returns the adjacency rows in the file, see {@link dev.vamana.graph.StoredAdjacency}; null
+   * without a graph.
    */
   FileRegion graphRegion();
 
-  /**
-   * The codes in the file, one of as many bytes as there are subspaces for each ordinal; null
-   * without codes.
-   */
+  /** Returns the codes in the file, one byte per subspace for each ordinal; null without codes. */
   FileRegion codesRegion();
 
   /**
-   * The raw vectors in the file, in ordinal order; null where the raw format gives no slice of one.
+   * Returns the raw vectors in the file, in ordinal order; null if the raw format does not store
+   * them as one slice.
    */
   FileRegion vectorsRegion() throws IOException;
 }

@@ -7,15 +7,15 @@ import org.apache.lucene.index.FilterCodecReader;
 import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.LeafReader;
 
-/** A vectors reader that can show its fields to executors and to the batched API. */
+/** Implemented by vectors readers whose fields executors and {@link BatchedKnn} can search. */
 public interface SegmentViews {
 
-  /** The view of a field, or null if the segment has no vectors of it. */
+  /** Returns the view of a field, or null if the segment has no vectors of it. */
   SegmentView view(String field);
 
   /**
-   * The view of a field in a segment that may be wrapped; null if the segment has no vectors of the
-   * field or holds them in another format.
+   * Returns the view of a field in a segment whose reader may be wrapped. Returns null if the
+   * segment has no vectors of the field or stores them in another format.
    */
   static SegmentView of(LeafReader reader, String field) {
     if (FilterLeafReader.unwrap(reader) instanceof CodecReader codecReader) {

@@ -5,7 +5,7 @@ import org.apache.lucene.search.knn.KnnSearchStrategy;
 
 /**
  * Walk parameters for one Lucene query, passed as {@code new KnnFloatVectorQuery(field, vector, k,
- * filter, strategy)}. Formats that do not know it ignore it.
+ * filter, strategy)}. Other formats ignore it.
  */
 public final class VamanaSearchStrategy extends KnnSearchStrategy {
 
@@ -14,14 +14,14 @@ public final class VamanaSearchStrategy extends KnnSearchStrategy {
   /**
    * Makes a strategy of walk parameters.
    *
-   * @param walk how segments with a graph are walked; with a beam width below the collector's k, k
-   *     is used
+   * @param walk how segments with a graph are walked; if its beam width is below the collector's k,
+   *     k is used
    */
   public VamanaSearchStrategy(WalkParameters walk) {
     this.walk = Objects.requireNonNull(walk, "walk");
   }
 
-  /** How segments with a graph are walked. */
+  /** Returns how segments with a graph are walked. */
   public WalkParameters walk() {
     return walk;
   }

@@ -12,13 +12,13 @@ import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.VectorUtil;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
-/** What a walk compares: smaller is nearer. For one query on one thread. */
+/** The distances that a walk compares; smaller is nearer. For one query on one thread. */
 interface WalkDistances {
 
-  /** Distances of {@code count} ordinals. */
+  /** Computes the distances of {@code count} ordinals. */
   void distances(int[] ordinals, float[] distances, int count) throws IOException;
 
-  /** Exact scores, negated. */
+  /** Returns negated exact scores as distances. */
   static WalkDistances exact(RandomVectorScorer scorer) {
     return (ordinals, distances, count) -> {
       scorer.bulkScore(ordinals, distances, count);
@@ -29,9 +29,9 @@ interface WalkDistances {
   }
 
   /**
-   * Asymmetric distances: the query's table of distances to all centroids, summed over a vector's
-   * code (BANG, sections 4.2 and 4.5). Squared Euclidean for EUCLIDEAN; the negated inner product
-   * for the others, on unit vectors for COSINE.
+   * Returns asymmetric distances: sums over a vector's code of the query's table of distances to
+   * all centroids (BANG, sections 4.2 and 4.5). Squared Euclidean distance for EUCLIDEAN, otherwise
+   * the negated inner product; for COSINE the query is normalized first.
    */
   static WalkDistances quantized(SegmentView segment, QueryVector query) throws IOException {
     Codebook codebook = segment.codebook();

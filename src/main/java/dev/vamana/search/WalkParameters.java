@@ -1,14 +1,14 @@
 package dev.vamana.search;
 
 /**
- * How a graph is walked for one query.
+ * The parameters of a walk.
  *
  * @param beamWidth capacity of the worklist (t in the BANG paper), 1 to {@value #MAX_BEAM_WIDTH};
  *     at least k is used
- * @param distances what the walk compares
+ * @param distances the distances that the walk compares
  * @param parents unexpanded nodes that are expanded together in one step, 1 to {@value
  *     #MAX_PARENTS}; BANG expands 1
- * @param rerankDepth how many of the best accepted nodes of the final worklist get exact scores
+ * @param rerankDepth number of best accepted nodes of the final worklist that get exact scores
  *     after a walk on quantized distances, at least k is used; or {@link #RERANK_EXPANDED} for all
  *     expanded nodes, the mode of the BANG paper (section 4.9); or {@link #RERANK_DEFAULT} for the
  *     larger of 2k and {@value #MIN_DEFAULT_RERANK}
@@ -22,10 +22,10 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
 
   static final int MIN_DEFAULT_RERANK = 32;
 
-  // a narrower beam ends at the first local optimum too often
+  // a narrower beam too often ends at the first local optimum
   private static final int MIN_DEFAULT_BEAM_WIDTH = 10;
 
-  /** What a walk compares. */
+  /** The distances that a walk compares. */
   public enum Distances {
     /** Exact distances, from the raw vectors. */
     EXACT,
@@ -41,38 +41,40 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
     check("rerankDepth", rerankDepth, RERANK_EXPANDED, MAX_BEAM_WIDTH);
   }
 
-  /** A walk on exact distances, one parent a step. */
+  /** Makes a walk on exact distances, with one parent per step. */
   public static WalkParameters exact(int beamWidth) {
     return new WalkParameters(beamWidth, Distances.EXACT, 1, RERANK_DEFAULT);
   }
 
   /**
-   * A walk for k hits: on exact distances, with a beam of k, but not of fewer than {@value
-   * #MIN_DEFAULT_BEAM_WIDTH} nodes, one parent a step.
+   * Makes a walk for k hits on exact distances, with one parent per step and a beam of k, but at
+   * least {@value #MIN_DEFAULT_BEAM_WIDTH} nodes.
    *
-   * @param k hits wanted, at least 1
+   * @param k number of hits, at least 1
    */
   public static WalkParameters defaults(int k) {
     return exact(Math.min(Math.max(k, MIN_DEFAULT_BEAM_WIDTH), MAX_BEAM_WIDTH));
   }
 
-  /** A walk on quantized distances, one parent a step. */
+  /** Makes a walk on quantized distances, with one parent per step. */
   public static WalkParameters quantized(int beamWidth, int rerankDepth) {
     return new WalkParameters(beamWidth, Distances.QUANTIZED, 1, rerankDepth);
   }
 
-  /** The same walk with other parents a step. */
+  /** Returns this walk with another number of parents per step. */
   public WalkParameters withParents(int newParents) {
     return new WalkParameters(beamWidth, distances, newParents, rerankDepth);
   }
 
-  /** The same walk with another beam width, lowered to {@value #MAX_BEAM_WIDTH}. */
+  /** Returns this walk with another beam width, at most {@value #MAX_BEAM_WIDTH}. */
   WalkParameters withBeamWidth(int newBeamWidth) {
     return new WalkParameters(
         Math.min(newBeamWidth, MAX_BEAM_WIDTH), distances, parents, rerankDepth);
   }
 
-  /** Nodes that get exact scores when k hits are wanted; not for {@link #RERANK_EXPANDED}. */
+  /**
+   * Returns the number of nodes that get exact scores for k hits; not for {@link #RERANK_EXPANDED}.
+   */
   public int rerankDepth(int k) {
     int depth = rerankDepth == RERANK_DEFAULT ? Math.max(2 * k, MIN_DEFAULT_RERANK) : rerankDepth;
     return Math.max(k, depth);

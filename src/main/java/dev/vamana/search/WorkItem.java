@@ -6,16 +6,16 @@ import org.apache.lucene.util.Bits;
 /**
  * One query over one segment.
  *
- * @param segment what is searched
+ * @param segment the segment to search
  * @param query the query's vector, of the segment's encoding and dimension
- * @param k most hits wanted, at least 1
- * @param walk how a graph is walked
+ * @param k most hits, at least 1
+ * @param walk parameters of a walk
  * @param acceptedOrdinals ordinals that may be hits, readable by any thread, or null for all
- * @param acceptedCount about how many ordinals are accepted
- * @param visitLimit most distances that may be computed before the search ends incomplete
- * @param cancelled asked now and then, by one thread at a time, while the caller waits; true ends
- *     the search incomplete
- * @param entryPoints ordinals to start from beside the medoid; may be empty
+ * @param acceptedCount estimated number of accepted ordinals
+ * @param visitLimit most distances to compute; a search that reaches it ends incomplete
+ * @param cancelled asked from time to time, by one thread at a time, while the caller waits; true
+ *     ends the search incomplete
+ * @param entryPoints ordinals from which the walk starts in addition to the medoid; may be empty
  */
 public record WorkItem(
     SegmentView segment,
@@ -28,7 +28,10 @@ public record WorkItem(
     BooleanSupplier cancelled,
     int[] entryPoints) {
 
-  /** Deviations from the expected number of accepted nodes that a worklist allows for. */
+  /**
+   * Number of standard deviations by which the accepted nodes in a worklist may fall short of their
+   * expected number.
+   */
   private static final double DEVIATIONS = 4;
 
   public WorkItem {
@@ -54,10 +57,10 @@ public record WorkItem(
   }
 
   /**
-   * Capacity of the worklist: the beam, at least k, widened by how few ordinals are accepted; and
-   * at least so wide that it is very unlikely to hold fewer than k of them, since such a walk would
-   * have to be a scan. Of t nodes of which a share s is accepted at random, t s are expected, with
-   * a deviation of the square root of t s (1 - s).
+   * Returns the capacity of the worklist: the beam, at least k, divided by the accepted share. It
+   * is also so wide that the worklist very probably holds at least k accepted nodes; a walk with
+   * fewer would have to be repeated as a scan. If a share s of t nodes is accepted at random, their
+   * number has mean t s and standard deviation sqrt(t s (1 - s)).
    */
   public int effectiveBeamWidth() {
     double beam = Math.max(walk.beamWidth(), k);
@@ -72,7 +75,7 @@ public record WorkItem(
         Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
   }
 
-  /** The same item, which may compute as many distances as it takes. */
+  /** Returns this item without a visit limit. */
   WorkItem withoutVisitLimit() {
     return new WorkItem(
         segment,

@@ -1,5 +1,5 @@
 /**
- * Search over one or many segments: the executor seam and its registry, walk parameters, the CPU
+ * Search over one or many segments: the executor interface and its registry, walk parameters, CPU
  * walks, re-ranking and the batched API.
  */
 package dev.vamana.search;

@@ -5,7 +5,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Kernels that wait until they are let go, so that a test can act while the device is busy. */
+/**
+ * Kernels that block until a test releases them, so that the test can act while the device is busy.
+ */
 final class BlockedKernels implements SimulatedKernels {
 
   final AtomicInteger started = new AtomicInteger();

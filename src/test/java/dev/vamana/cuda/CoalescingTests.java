@@ -18,7 +18,7 @@ import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Threads that search at once share launches. */
+/** Tests that concurrent searches share launches. */
 public class CoalescingTests extends GpuTestCase {
 
   private static final int THREADS = 24;

@@ -18,7 +18,7 @@ import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 
-/** How queries without parameters of their own are walked. */
+/** Tests the walk of queries that specify no parameters. */
 public class DefaultWalkTests extends GpuTestCase {
 
   private static final int K = 40;

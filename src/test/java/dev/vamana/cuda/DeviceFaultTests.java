@@ -19,7 +19,7 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.MMapDirectory;
 
-/** What breaks on the device ends in a correct answer, and the device comes back. */
+/** Tests that faults on the device end in correct answers, and that the device recovers. */
 public class DeviceFaultTests extends DeviceTestCase {
 
   private static final int K = 10;

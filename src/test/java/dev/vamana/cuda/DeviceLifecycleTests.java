@@ -33,7 +33,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.VectorUtil;
 
-/** Segments come and go while the device searches; at the end it holds nothing. */
+/** Opens and closes segments while the device searches. At the end the device holds no memory. */
 public class DeviceLifecycleTests extends DeviceTestCase {
 
   private static final int THREADS = 32;

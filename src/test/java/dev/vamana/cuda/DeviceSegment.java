@@ -36,9 +36,9 @@ import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * Vectors in mapped files, in one segment with a graph.
+ * A segment of vectors with a graph, in mapped files.
  *
- * @param vectors by ordinal
+ * @param vectors vectors by ordinal
  * @param directory maps the files
  * @param reader open on them
  */

@@ -23,8 +23,8 @@ import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
 /**
- * Tests that need a GPU, and are skipped where there is none; docs/internals/gpu-suite.md tells how
- * they are run.
+ * Base class of tests that need a GPU; they are skipped without one. docs/internals/gpu-suite.md
+ * describes how to run them.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public abstract class DeviceTestCase extends LuceneTestCase {

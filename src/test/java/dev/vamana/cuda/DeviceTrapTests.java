@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A kernel that traps, which the suite runs in a process of its own: drivers of today give a
- * process no other context after that (docs/internals/gpu.md).
+ * Tests a kernel that traps. The suite runs them in a separate process, because current drivers
+ * give a process no further context after a trap (docs/internals/gpu.md).
  */
 public class DeviceTrapTests extends DeviceTestCase {
 

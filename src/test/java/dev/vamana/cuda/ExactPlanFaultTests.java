@@ -25,7 +25,7 @@ import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Exact searches on devices that fail, and while segments and executors close. */
+/** Tests exact searches on failing devices, and while segments and executors close. */
 public class ExactPlanFaultTests extends PlanTestCase {
 
   private static final long RETRY_NANOS = 1_000_000;

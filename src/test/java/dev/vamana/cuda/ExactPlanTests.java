@@ -35,7 +35,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Which plan answers, and that exact ones find what a scan of the CPU finds. */
+/** Tests which plan answers, and that exact plans find what a scan of the CPU finds. */
 public class ExactPlanTests extends PlanTestCase {
 
   private static GpuExecutor open(GpuOptions options) {

@@ -23,7 +23,7 @@ import org.apache.lucene.search.KnnByteVectorQuery;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
 
-/** Counters add up exactly, however many threads search, and never go down. */
+/** Tests that counters add up exactly with any number of threads, and never decrease. */
 public class GpuCountersTests extends GpuTestCase {
 
   private static final int THREADS = 8;

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Answers of the device against those of the CPU, for the same walks. */
+/** Compares answers of the device with answers of the CPU for the same walks. */
 public class GpuExecutorTests extends GpuTestCase {
 
   /** An executor to which every segment is resident. */

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-/** Devices that fail: every answer is right all the same, and nothing is left behind. */
+/** Tests failing devices: every answer is correct, and no memory leaks. */
 public class GpuFailureTests extends GpuTestCase {
 
   private static final long RETRY_NANOS = 1_000_000;

@@ -40,7 +40,7 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.tests.util.TestUtil;
 
-/** Segments whose codebooks and codes come from the executor, and executors that fail. */
+/** Tests segments whose codebooks and codes come from the executor, and executors that fail. */
 public class GpuQuantizerTests extends GpuTestCase {
 
   private static final int DIMENSION = 400;

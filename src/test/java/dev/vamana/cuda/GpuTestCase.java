@@ -53,7 +53,9 @@ import org.apache.lucene.util.VectorUtil;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
-/** Small indexes, and a simulated device that runs the project's kernels on the CPU. */
+/**
+ * Base class with small indexes and a simulated device that runs the project's kernels on the CPU.
+ */
 @ThreadLeakFilters(
     defaultFilters = true,
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})

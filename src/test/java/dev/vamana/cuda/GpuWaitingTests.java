@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Callers that give up, segments and executors that close, while the device is busy. */
+/** Tests callers that give up, and segments and executors that close, while the device is busy. */
 public class GpuWaitingTests extends GpuTestCase {
 
   private BlockedKernels blocked;

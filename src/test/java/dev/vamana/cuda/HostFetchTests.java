@@ -41,7 +41,9 @@ import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;
 
-/** Walks whose neighbours the CPU fetches, on the simulated device, against the CPU's. */
+/**
+ * Compares walks whose neighbours the CPU fetches, on the simulated device, with the CPU's walks.
+ */
 public class HostFetchTests extends GpuTestCase {
 
   private static FetchOptions options() {

@@ -16,7 +16,9 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/** Pinned memory is counted to the byte, and what is refused the CPU answers. */
+/**
+ * Tests that pinned memory is counted to the byte, and that the CPU answers if memory is refused.
+ */
 public class HostMemoryTests extends GpuTestCase {
 
   /** Refuses what is above a limit, or at random. */

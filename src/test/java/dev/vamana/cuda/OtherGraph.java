@@ -12,7 +12,7 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
-/** A segment whose adjacency rows are those of another file. */
+/** A segment that reads its adjacency rows from another file. */
 record OtherGraph(SegmentView view, FileRegion graphRegion) implements SegmentView {
 
   @Override

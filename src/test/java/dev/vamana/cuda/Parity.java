@@ -19,8 +19,8 @@ import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.KnnVectorValues;
 
 /**
- * Compares an executor's answers with the CPU reference of the same walk, over all items that it is
- * given: a share is of positions in the results.
+ * Compares an executor's answers with the CPU's reference walk, over all given items. A share is
+ * the share of equal positions in the results.
  */
 final class Parity {
 

@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * On the device if there is one, otherwise on a simulated one: executors that answer by one plan,
- * or by a model of a few round numbers.
+ * Base class with executors that use one plan, or a cost model of a few round numbers. They run on
+ * the device if there is one, otherwise on a simulated one.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 abstract class PlanTestCase extends GpuTestCase {

@@ -24,7 +24,10 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Walks on the device against the CPU reference on real sets, and recall of copies. */
+/**
+ * Compares walks on the device with the CPU's reference walk on real sets, and checks the recall of
+ * converted copies.
+ */
 public class RealSetParityTests extends DeviceTestCase {
 
   private static final int K = 10;

@@ -16,9 +16,9 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Every walk kernel on few vectors, so that compute-sanitizer, which slows kernels down a lot, is
- * done with them in seconds. Long and short worklists, one and several parents a step, items alone
- * and together, with filters and with all expanded nodes re-ranked.
+ * Runs every walk kernel on few vectors, so that compute-sanitizer, which slows kernels down a lot,
+ * takes only seconds: long and short worklists, one and several parents per step, single items and
+ * batches, filters, and re-ranking of all expanded nodes.
  */
 public class SanitizedWalkTests extends DeviceTestCase {
 

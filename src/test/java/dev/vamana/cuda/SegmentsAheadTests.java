@@ -33,7 +33,7 @@ import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Lucene's queries over several segments, which are sent to the device together. */
+/** Tests Lucene queries over several segments, whose searches are sent to the device together. */
 public class SegmentsAheadTests extends GpuTestCase {
 
   private static final int K = 10;

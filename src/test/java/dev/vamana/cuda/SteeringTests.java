@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What an executor can be told while it works. */
+/** Tests changes of an executor's options while it works. */
 public class SteeringTests extends GpuTestCase {
 
   private static final MemoryLimit PAGES = MemoryLimit.bytes(1 << 24);

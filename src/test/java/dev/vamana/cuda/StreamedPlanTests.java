@@ -34,7 +34,7 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Exact searches of vectors that are brought to the device for them. */
+/** Tests exact searches of vectors that are streamed to the device. */
 public class StreamedPlanTests extends PlanTestCase {
 
   private static Directory mapped() throws IOException {

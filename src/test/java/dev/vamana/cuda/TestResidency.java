@@ -31,7 +31,7 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.store.IndexInput;
 
 /**
- * Puts a segment on the device, whole and at once, when it is opened; placed as a test says: {@link
+ * Uploads a segment at once when it is opened, with the placement of the test: {@link
  * Placement#EXACT}, {@link Placement#HOST_FETCH}, or {@link Placement#IN_MEMORY} with or without
  * raw vectors.
  */

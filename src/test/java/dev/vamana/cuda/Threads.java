@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Runs a body on several threads at once. */
+/** Runs a body on several threads at the same time. */
 final class Threads {
 
   private Threads() {}

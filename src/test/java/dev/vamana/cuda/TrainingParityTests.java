@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 
-/** Codebooks and codes of the device against those of the CPU, with the same seeds. */
+/** Compares codebooks and codes of the device with the CPU's, with the same seeds. */
 public class TrainingParityTests extends DeviceTestCase {
 
   private static void compare(float[][] base, SubspaceLayout layout, int size) throws IOException {

@@ -20,7 +20,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.VectorUtil;
 
-/** Walks on the device against the CPU reference of the same walk, on generated vectors. */
+/** Compares walks on the device with the CPU's reference walk, on generated vectors. */
 public class WalkParityTests extends DeviceTestCase {
 
   private static final int SIZE = 6_000;

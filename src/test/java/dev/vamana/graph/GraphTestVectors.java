@@ -9,7 +9,7 @@ import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** Vectors on the heap for tests of graphs. */
+/** Vectors on the heap for graph tests. */
 final class GraphTestVectors {
 
   final List<float[]> vectors = new ArrayList<>();

@@ -2,7 +2,7 @@ package dev.vamana.graph;
 
 import java.util.Arrays;
 
-/** A graph that a test lists row by row. */
+/** A graph given row by row by a test. */
 public record ListedAdjacency(int[][] rows) implements Adjacency {
 
   @Override

@@ -24,7 +24,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.FixedBitSet;
 import org.junit.Test;
 
-/** Whole graphs: rows are well formed, every node can be reached, searches find neighbours. */
+/** Tests whole graphs: rows are well formed, every node is reachable, searches find neighbours. */
 @ThreadLeakLingering(linger = 5_000)
 public class VamanaBuilderTests extends RandomizedTest {
 

@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.junit.Test;
 
-/** Both forms of the set against Java's own. */
+/** Compares both forms of the set with Java's set. */
 public class VisitedSetTests extends RandomizedTest {
 
   @Test

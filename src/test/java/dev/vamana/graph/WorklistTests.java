@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.Test;
 
-/** The worklist against a sorted set. */
+/** Compares the worklist with a sorted set. */
 public class WorklistTests extends RandomizedTest {
 
   private record Entry(int ordinal, float distance) {}

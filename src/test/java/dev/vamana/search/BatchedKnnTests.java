@@ -23,7 +23,7 @@ import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Many queries at once against the same queries one by one. */
+/** Compares batched queries with the same queries one by one. */
 public class BatchedKnnTests extends SearchTestCase {
 
   private static final int SIZE = 2_000;

@@ -28,7 +28,7 @@ import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.store.NIOFSDirectory;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** Many threads on one reader, while others write, merge, reopen and close. */
+/** Searches one reader with many threads while others write, merge, reopen and close. */
 public class ConcurrentSearchTests extends SearchTestCase {
 
   private static final int SIZE = 1_500;

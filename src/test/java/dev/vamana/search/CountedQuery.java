@@ -12,7 +12,7 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.knn.KnnCollectorManager;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 
-/** A kNN query that tells how many vectors its graph searches visited. */
+/** A kNN query that counts the vectors visited by its graph searches. */
 final class CountedQuery {
 
   private final Queue<KnnCollector> collectors = new ConcurrentLinkedQueue<>();

@@ -26,7 +26,10 @@ import org.apache.lucene.search.knn.KnnCollectorManager;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.store.Directory;
 
-/** One hit a parent, by collectors that nobody can recognize once they are decorated. */
+/**
+ * Tests queries for one hit per parent, whose collectors cannot be recognized by class once they
+ * are decorated.
+ */
 public class DiversifiedQueryTests extends SearchTestCase {
 
   private static final int PARENTS = 250;

@@ -23,7 +23,7 @@ import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** The registry, executors that are installed in it, and the executor of the CPU. */
+/** Tests the registry, executors installed in it, and the CPU executor. */
 public class ExecutorTests extends SearchTestCase {
 
   private static final int SIZE = 2_000;

@@ -12,7 +12,7 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
-/** Points on a line, joined by edges that a test chooses; searched by Lucene's own scorers. */
+/** Points on a line, joined by edges that a test chooses, and searched with Lucene's scorers. */
 final class HandMadeSegment implements SegmentView {
 
   private final float[] positions;

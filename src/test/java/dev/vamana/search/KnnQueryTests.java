@@ -25,7 +25,7 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.VectorUtil;
 
-/** Lucene's kNN queries against brute force. */
+/** Compares Lucene's kNN queries with brute force. */
 public class KnnQueryTests extends SearchTestCase {
 
   private static final int SIZE = 2_000;

@@ -16,8 +16,8 @@ import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * Recall on vectors that somebody uses; skipped unless the system property {@code vector.data}
- * names a folder that holds the unpacked sets.
+ * Tests recall on real vectors; skipped unless the system property {@code vector.data} names a
+ * folder with the unpacked sets.
  */
 public class RealSetTests extends SearchTestCase {
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** The CPU executor, remembering what it was asked. */
+/** A CPU executor that records its items. */
 class RecordingExecutor implements SearchExecutor {
 
   final Queue<WorkItem> items = new ConcurrentLinkedQueue<>();

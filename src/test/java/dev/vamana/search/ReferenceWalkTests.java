@@ -9,7 +9,7 @@ import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
-/** The rules of the walk that other executors are compared with, on graphs drawn by hand. */
+/** Tests the rules of the walk that other executors are compared with, on hand-made graphs. */
 public class ReferenceWalkTests extends SearchTestCase {
 
   /** 0 - 1 - 2 - ... - 9, at positions 0 to 9. */

@@ -25,7 +25,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 
-/** Strategies of Lucene, of our own, and of others. */
+/** Tests Lucene's search strategies, this project's, and others. */
 public class SearchStrategyTests extends SearchTestCase {
 
   private static final int SIZE = 2_000;

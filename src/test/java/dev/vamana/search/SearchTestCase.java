@@ -41,7 +41,7 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.IOUtils;
 
-/** Indexes and queries that tests of search share. */
+/** Base class with indexes and queries for search tests. */
 abstract class SearchTestCase extends LuceneTestCase {
 
   static final String FIELD = "vector";

@@ -12,9 +12,9 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * Vectors whose exact neighbours are known by brute force.
+ * Vectors whose exact neighbours are computed by brute force.
  *
- * @param base a document's id is its row
+ * @param base vectors; a document's id is its row
  */
 record TestVectors(VectorSimilarityFunction similarity, List<QueryVector> base) {
 

@@ -10,7 +10,7 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 
-/** Queries for all vectors above a score, whose collectors have no k of their own. */
+/** Tests queries for all vectors above a score, whose collectors have no k of their own. */
 public class ThresholdQueryTests extends SearchTestCase {
 
   private static final int SIZE = 2_000;

@@ -12,7 +12,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 
-/** Searches that are told to end. */
+/** Tests searches that are ended by a timeout or a cancellation. */
 public class TimeoutTests extends SearchTestCase {
 
   private static final int SIZE = 2_000;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The reference walk for tests of other packages. */
+/** Gives tests of other packages access to the reference walk. */
 public final class Walks {
 
   private Walks() {}

@@ -15,19 +15,21 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Sends the segments that a query will ask for along with the first.
+ * Sends the segments that a query will search next to the device together with the query's first
+ * segment. Lucene's searchers search one segment after the other, so each segment would cost a
+ * launch of its own.
  *
- * <p>Calls belong to one query if they bring the same array. Which segments follow the first is
- * learned from the queries before, so this works for every caller that asks segment by segment, one
- * after the other or by several threads. Filters are not known in advance, so only calls without
- * one take part. Thread-safe.
+ * <p>Calls belong to one query if they pass the same array object. The class learns from earlier
+ * queries which segments follow the first, so it works for any caller that searches segment by
+ * segment, with one thread or several. Filters are not known in advance, so only calls without a
+ * filter take part. Thread-safe.
  */
 public final class Ahead {
 
-  /** Queries whose answers are kept until they are asked for; a power of two. */
+  /** Queries whose answers are kept until their calls arrive; a power of two. */
   private static final int MOST_FLIGHTS = 512;
 
-  /** First steps that are remembered. */
+  /** Most first steps that are remembered. */
   private static final int MOST_HABITS = 1024;
 
   private final Map<Key, Flight> flights = new ConcurrentHashMap<>();
@@ -39,18 +41,18 @@ public final class Ahead {
   private final LongAdder inVain = new LongAdder();
   private volatile boolean enabled;
 
-  /** Answers items. */
+  /** Answers items; the executor supplies its own search. */
   @FunctionalInterface
   public interface Search {
     /**
-     * Answers the first item, and those of the others that the device can answer now.
+     * Answers the first item, and of the other items those that the device can answer now.
      *
-     * @return one result an item; null for others that were left alone
+     * @return one result per item; null for other items that were left alone
      */
     List<WorkResult> search(List<WorkItem> items) throws IOException;
   }
 
-  /** An array, by identity. */
+  /** Key of a query: its array, by identity. */
   private record Key(Object array) {
 
     static Key of(WorkItem item) {
@@ -70,15 +72,15 @@ public final class Ahead {
   }
 
   /**
-   * Knows of no query yet.
+   * Makes an instance that has seen no query yet.
    *
-   * @param enabled whether anything is sent ahead
+   * @param enabled whether segments are sent ahead
    */
   public Ahead(boolean enabled) {
     this.enabled = enabled;
   }
 
-  /** Sends segments ahead from now on, or does not. */
+  /** Turns sending ahead on or off. */
   public void enable(boolean newEnabled) {
     enabled = newEnabled;
     if (newEnabled == false) {
@@ -87,7 +89,7 @@ public final class Ahead {
     }
   }
 
-  /** Answers an item of a call of its own. */
+  /** Answers the single item of a call. */
   public WorkResult search(WorkItem item, Search search) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
@@ -111,12 +113,12 @@ public final class Ahead {
   }
 
   private Habit habit(Step first) {
-    // the map locks to look whether it has to add something
+    // computeIfAbsent locks even if the key is present
     Habit known = habits.get(first);
     return known == null ? habits.computeIfAbsent(first, unseen -> new Habit()) : known;
   }
 
-  /** The oldest query that is remembered makes room. */
+  /** Remembers a query; the oldest remembered query is ended to make room. */
   private void remember(Key key) {
     Key oldest = order.getAndSet(begun.getAndIncrement() & (MOST_FLIGHTS - 1), key);
     if (oldest != null && oldest.equals(key) == false) {
@@ -154,7 +156,7 @@ public final class Ahead {
     try {
       found = search.search(items);
     } catch (IOException | RuntimeException e) {
-      // may be another segment's trouble, which is told when that one is asked for
+      // the failure may be another segment's; the call for that segment will report it
     } finally {
       flight.land(found == null ? null : found.subList(1, found.size()));
     }
@@ -172,14 +174,16 @@ public final class Ahead {
     return alone(item, search);
   }
 
-  /** A segment is being closed, and must not be asked for any more. */
+  /** Forgets a segment that is being closed. */
   public void closing(SegmentView segment) {
     habits.keySet().removeIf(step -> step.segment().equals(segment));
     habits.values().forEach(habit -> habit.closing(segment));
     flights.values().removeIf(flight -> flight.mentions(segment));
   }
 
-  /** Items that were sent ahead, those that were asked for then, and those that were not. */
+  /**
+   * Returns the number of items sent ahead, of those used by a later call, and of those never used.
+   */
   public SortedMap<String, Long> totals() {
     SortedMap<String, Long> totals = new TreeMap<>();
     totals.put("sent", sent.sum());

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.Stream;
 
 /**
- * One query, from its first step on: what was sent along, and the answers until they are asked for.
- * Thread-safe; segments may be searched by several threads.
+ * One query from its first step on: the steps sent ahead, and their answers until the query's later
+ * calls take them. Thread-safe, since several threads may search the query's segments.
  */
 final class Flight {
 
@@ -32,10 +32,10 @@ final class Flight {
   private volatile WorkResult[] results;
 
   /**
-   * A query that begins.
+   * Begins a query.
    *
-   * @param step its first
-   * @param habit what such queries go on with
+   * @param step the query's first step
+   * @param habit the steps that earlier queries took after this one
    */
   Flight(Step step, WorkItem item, Habit habit) {
     asked.add(step);
@@ -66,24 +66,28 @@ final class Flight {
     return habit;
   }
 
-  /** Whether something is of a segment. */
+  /** Whether a step of this query searches a segment. */
   boolean mentions(SegmentView segment) {
     return Stream.concat(asked.stream(), steps.stream())
         .anyMatch(step -> step.segment().equals(segment));
   }
 
-  /** What is sent along with the first step; for the thread that begins, once. */
+  /**
+   * Returns the items to send along with the first step. Only the thread that begins the query
+   * calls this, once.
+   */
   List<WorkItem> others() {
     List<WorkItem> items = others;
-    // whether a search is cancelled is asked of objects that should not outlive it
+    // the suppliers of cancellation should not outlive the search
     others = null;
     return items;
   }
 
   /**
-   * The answers are there, or will not come.
+   * Publishes the answers, or that there will be none.
    *
-   * @param found one for each of what was sent along, null where there is none; or null
+   * @param found one result per item sent ahead, null for missing ones; or null if the search
+   *     failed
    */
   void land(List<WorkResult> found) {
     WorkResult[] usable = new WorkResult[steps.size()];
@@ -96,9 +100,10 @@ final class Flight {
   }
 
   /**
-   * The answer of a step that was sent along, once; waits while it is under way.
+   * Takes the answer of a step that was sent ahead. Waits while the answer is under way; each
+   * answer can be taken once.
    *
-   * @return null if it was not sent along, has been taken, failed, or nobody wants it any more
+   * @return null if the step was not sent ahead, has been taken, failed, or the item is cancelled
    */
   WorkResult take(Step step, WorkItem item) {
     int i = steps.indexOf(step);
@@ -121,8 +126,9 @@ final class Flight {
   }
 
   /**
-   * Whether an item in the same array goes on with this query; it counts as asked for then. If not,
-   * it begins another: its values differ, or it asks what this query has asked before.
+   * Whether an item with the same array belongs to this query; if so, its step is recorded. The
+   * item begins another query if its values differ or if this query has searched the same step
+   * before.
    */
   boolean goesOn(Step step, WorkItem item) {
     return differs(item.query()) == false && asked.add(step);
@@ -135,7 +141,7 @@ final class Flight {
             : Arrays.equals(query.bytes(), copy.bytes()) == false);
   }
 
-  /** The query is over: what was not taken was sent in vain. Returns how many steps. */
+  /** Ends the query. Answers that were not taken were sent in vain; returns their number. */
   int retire() {
     int vain = 0;
     for (int i = 0; i < taken.length(); i++) {

@@ -6,24 +6,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What queries that begin with one step go on with. Thread-safe. */
+/** The steps that queries with the same first step usually take next. Thread-safe. */
 final class Habit {
 
   /** Most steps that are remembered. */
   static final int MOST_STEPS = 63;
 
-  /** A step that so many queries in a row did without is forgotten. */
+  /** A step is forgotten after this many queries in a row have not used it. */
   private static final int PATIENCE = 4;
 
   private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
   private volatile List<Step> steps = List.of();
 
-  /** What may be sent along, in the order it was first seen in. */
+  /** Returns the steps to send along, in the order in which they were first seen. */
   List<Step> steps() {
     return steps;
   }
 
-  /** A query went on with a step. */
+  /** Records that a query took a step. */
   void used(Step step) {
     if (steps.contains(step) && unused.isEmpty()) {
       return;
@@ -38,14 +38,14 @@ final class Habit {
     }
   }
 
-  /** A query that it was sent along with did without a step. */
+  /** Records that a query did not take a step that was sent along. */
   synchronized void unused(Step step) {
     if (unused.merge(step, 1, Integer::sum) >= PATIENCE) {
       forget(step);
     }
   }
 
-  /** A segment is being closed. */
+  /** Forgets a segment that is being closed. */
   synchronized void closing(SegmentView segment) {
     for (Step step : steps) {
       if (step.segment().equals(segment)) {
@@ -54,7 +54,7 @@ final class Habit {
     }
   }
 
-  /** A step cannot be asked for any more. */
+  /** Forgets a step. */
   synchronized void forget(Step step) {
     unused.remove(step);
     List<Step> fewer = new ArrayList<>(steps);

@@ -9,10 +9,11 @@ import java.lang.ref.Reference;
 import java.util.function.BooleanSupplier;
 
 /**
- * What a query asks of one segment. Instances are equal if they ask the same of the same open
- * segment.
+ * A query's search of one segment. Two steps are equal if they search the same open segment with
+ * the same parameters.
  *
- * @param live vectors of live documents, which queries without a filter share; null for all
+ * @param live live documents as accepted ordinals, which queries without a filter share; null for
+ *     all vectors
  */
 record Step(
     SegmentView segment, int k, WalkParameters walk, Reference<AcceptedOrdinals.Copy> live) {
@@ -20,10 +21,10 @@ record Step(
   private static final int[] NO_ENTRY_POINTS = new int[0];
 
   /**
-   * The step of an item.
+   * Returns the step of an item.
    *
-   * @return null if an item asks what other queries will not: it has a filter or entry points, or a
-   *     limit might end it
+   * @return null if the item cannot repeat in other queries: it has a filter or entry points, or
+   *     its visit limit might end it
    */
   static Step of(WorkItem item) {
     if (item.entryPoints().length > 0 || item.visitLimit() < item.segment().size()) {
@@ -36,7 +37,10 @@ record Step(
     return live == null ? null : new Step(item.segment(), item.k(), item.walk(), live.reference());
   }
 
-  /** The same for another query; null if other documents are live now. */
+  /**
+   * Makes the item of this step for another query. Returns null if the live documents have changed
+   * since.
+   */
   WorkItem item(QueryVector query, BooleanSupplier cancelled) {
     AcceptedOrdinals.Copy accepted = live == null ? null : live.get();
     if (live != null && accepted == null) {

@@ -1,10 +1,10 @@
 /**
- * Segments of a query sent to the device before they are asked for.
+ * Sends segments of a query to the device before the query's calls for them arrive.
  *
- * <p>Lucene asks for the segments of an index one after the other, each when it has the answer of
- * the one before, so a query over eight segments takes eight launches and waits eight times. It
- * asks for the same segments in each query, though. {@link dev.vamana.cuda.ahead.Ahead} remembers
- * which followed which, sends them along with the first, and has their answers when they are asked
- * for. docs/internals/gpu.md, section "Segments ahead".
+ * <p>Lucene searches the segments of an index one after the other, so a query over eight segments
+ * takes eight launches and waits eight times. Every query searches the same segments, though.
+ * {@link dev.vamana.cuda.ahead.Ahead} remembers which segments follow the first, sends them along
+ * with it, and returns their answers when the calls arrive. See docs/internals/gpu.md, section
+ * "Segments ahead".
  */
 package dev.vamana.cuda.ahead;

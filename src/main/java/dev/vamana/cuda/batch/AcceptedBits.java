@@ -7,9 +7,9 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Accepted ordinals where kernels can read them: in pinned memory, and, if they are looked up often
- * enough to pay for the copy, in device memory. Shared by all items of a call that have the same
- * {@link Bits}; counted by the chunks that use them.
+ * A copy of accepted ordinals that kernels can read, shared by all items of a call with the same
+ * {@link Bits} object. The copy is in pinned memory, and also in device memory if kernels look up
+ * enough bits to pay for a second copy. It counts the chunks that use it.
  */
 final class AcceptedBits {
 
@@ -20,7 +20,7 @@ final class AcceptedBits {
   private final DevicePool pool;
   private final long deviceCopy;
   private final AtomicInteger users = new AtomicInteger(1);
-  // touched by the dispatcher alone
+  // only the dispatcher's thread reads and writes these
   private LaunchSlot copiedBy;
   private long copiedIn;
 
@@ -34,9 +34,9 @@ final class AcceptedBits {
    * Copies accepted ordinals into pinned memory.
    *
    * @param size number of ordinals
-   * @param lookups about how many of them kernels will ask for
-   * @return the copy, with one user, or null if there is no pinned memory now
-   * @throws dev.vamana.cuda.driver.GpuException if more of it is refused
+   * @param lookups estimated number of lookups by kernels
+   * @return the copy, with one user, or null if pinned memory is in use up to its last block
+   * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
    */
   static AcceptedBits copy(
       Bits accepted, int size, long lookups, StagingPool staging, DevicePool pool) {
@@ -64,7 +64,7 @@ final class AcceptedBits {
     return new AcceptedBits(block, pool, deviceCopy);
   }
 
-  /** Where kernels read them. */
+  /** Returns the address from which kernels read the bits. */
   long deviceAddress() {
     return deviceCopy != 0 ? deviceCopy : block.deviceAddress();
   }
@@ -74,7 +74,7 @@ final class AcceptedBits {
     users.incrementAndGet();
   }
 
-  /** Ends a use; the last one frees the memory. */
+  /** Ends a use. The last user's release frees the memory. */
   void release() {
     if (users.decrementAndGet() == 0) {
       block.free();
@@ -84,7 +84,10 @@ final class AcceptedBits {
     }
   }
 
-  /** Sees to it that the device's copy is there when what follows in the slot's stream runs. */
+  /**
+   * Makes the device's copy available to everything that follows in the slot's stream. The first
+   * slot copies; other slots wait for its copy.
+   */
   void bring(LaunchSlot slot) {
     if (deviceCopy == 0) {
       return;
@@ -98,7 +101,7 @@ final class AcceptedBits {
     }
   }
 
-  /** The launch that should have copied them failed. */
+  /** Forgets the device's copy after the launch that should have made it has failed. */
   void forgetCopy(LaunchSlot slot) {
     if (copiedBy == slot) {
       copiedBy = null;

@@ -4,7 +4,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the dispatchers of an executor have done; every number only grows. */
+/**
+ * Counts what the dispatchers of an executor have done, over all contexts. Counters only grow.
+ * Thread-safe.
+ */
 public final class BatchCounters {
 
   private static final int BUCKETS = 18;
@@ -63,17 +66,17 @@ public final class BatchCounters {
     return Math.min(BUCKETS - 1, 64 - Long.numberOfLeadingZeros(Math.max(0, value)));
   }
 
-  /** Launches so far. */
+  /** Returns the number of launches. */
   public long launches() {
     return launches.sum();
   }
 
-  /** Items that were launched so far. */
+  /** Returns the number of items launched. */
   public long items() {
     return items.sum();
   }
 
-  /** All by name. */
+  /** Returns all counters by name. */
   public SortedMap<String, Long> totals() {
     SortedMap<String, Long> totals = new TreeMap<>();
     totals.put("launches", launches.sum());
@@ -93,7 +96,7 @@ public final class BatchCounters {
     return histogram(batchSizes);
   }
 
-  /** Requests by microseconds from hand-over to launch, as {@link #batchSizes}. */
+  /** Requests by microseconds from submission to launch, in buckets as of {@link #batchSizes}. */
   public SortedMap<String, Long> waits() {
     return histogram(waits);
   }

@@ -10,7 +10,11 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** Pinned memory, streams and the dispatcher of one context. */
+/**
+ * The batching of one context: pinned memory, streams, and the dispatcher with its thread. Calls
+ * pack items with a {@link Packer}, {@link #submit} chunks, {@link #await} them, and read a {@link
+ * DeviceResult} per item.
+ */
 public final class BatchDevice {
 
   private final StagingPool staging;
@@ -37,11 +41,11 @@ public final class BatchDevice {
   }
 
   /**
-   * Allocates and starts the dispatcher. The calling thread is bound to the driver.
+   * Allocates memory and starts the dispatcher. The calling thread is bound to the driver.
    *
-   * @param account counts pinned memory that requests are in
+   * @param account counts pinned memory in use by requests
    * @param onLost called once by the dispatcher's thread, as its last act, if the context is lost
-   * @throws GpuException if anything fails; then nothing is left behind
+   * @throws GpuException if anything fails; all resources have been freed then
    */
   public static BatchDevice open(
       CudaDriver driver,
@@ -82,7 +86,7 @@ public final class BatchDevice {
   }
 
   /**
-   * Makes batches so from now on.
+   * Changes the batching of launches from now on.
    *
    * @param newMaxBatch most items of a launch, 1 to {@value BatchOptions#MAX_BATCH}
    * @param newLingerNanos how long an idle device waits for more items, 0 or more
@@ -92,59 +96,61 @@ public final class BatchDevice {
     dispatcher.adjust(newMaxBatch, newLingerNanos);
   }
 
-  /** Packs the items of one call, on the calling thread. */
+  /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
     return new Packer(staging, accepted, batch, plans, maxBatch);
   }
 
-  /** Hands a chunk over to the dispatcher. */
+  /** Submits a chunk to the dispatcher. */
   public void submit(Chunk chunk) {
     dispatcher.submit(chunk);
   }
 
   /**
-   * Waits for what this device was given, on the calling thread; see {@link Waiters#await}.
+   * Waits on the calling thread for a chunk or scan of this device; see {@link Waiters#await}.
    *
-   * @return false if it was unwanted before it had ended
+   * @return false if {@code unwanted} became true before {@code ended}
    */
   public boolean await(Object blocker, BooleanSupplier ended, BooleanSupplier unwanted) {
     return waiters.await(blocker, ended, unwanted);
   }
 
-  /** What the device wrote for an item of a chunk that is done. */
+  /** Reads the device's result of item {@code i} of a chunk that is done. */
   public DeviceResult result(Chunk chunk, int i, ItemPlan plan) {
     DeviceResult result = DeviceResult.read(chunk, i, plan);
     statistics.walked(result.visited(), result.iterations());
     return result;
   }
 
-  /** Counts an item that was walked without the dispatcher. */
+  /** Counts an item that was walked without the dispatcher, by host fetch or by an exact scan. */
   public void walked(long visited, int iterations) {
     statistics.walked(visited, iterations);
   }
 
-  /** Wakes threads that wait for items of a segment. */
+  /** Wakes threads that wait for items of a segment that is being closed. */
   public void closing(SegmentView view) {
     dispatcher.closing(view);
   }
 
-  /** Launches in flight now. */
+  /** Returns the number of launches in flight. */
   public int inFlight() {
     return dispatcher.inFlight();
   }
 
-  /** Bytes of pinned memory in use now. */
+  /** Returns the bytes of pinned memory in use. */
   public long stagingUsed() {
     return staging.used();
   }
 
-  /** Ends the dispatcher once all that was submitted is done. Nobody may submit any more. */
+  /**
+   * Stops the dispatcher after everything submitted is done. Nothing may be submitted afterwards.
+   */
   public void stop() {
     dispatcher.close();
     Threads.join(thread);
   }
 
-  /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */
+  /** Frees everything after {@link #stop}. The calling thread is bound to the driver. */
   public void free() {
     dispatcher.free();
     accepted.close();

@@ -3,17 +3,17 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.kernel.Tuning;
 
 /**
- * How batches are made.
+ * Options of batching.
  *
  * @param maxBatch most items of a launch, 1 to {@value #MAX_BATCH}
  * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
- * @param depth launches in flight at most, 1 to {@value #MAX_DEPTH}
- * @param overlap items that have to be queued for a launch beside others in flight, 1 to {@value
+ * @param depth most launches in flight, 1 to {@value #MAX_DEPTH}
+ * @param overlap queued items required to start a launch while others are in flight, 1 to {@value
  *     #MAX_BATCH}
- * @param segmentsAhead whether segments that a query will ask for are sent along with the first
+ * @param segmentsAhead whether a query's first segment also sends the query's later segments
  * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
  * @param acceptBytes device memory for bitsets of accepted ordinals, at least 4 KiB
- * @param tuning choices about kernels
+ * @param tuning kernel tuning
  */
 public record BatchOptions(
     int maxBatch,
@@ -30,8 +30,8 @@ public record BatchOptions(
   public static final long MIN_STAGING = 8L << 20;
 
   /**
-   * 16,384 items, no linger, 4 launches in flight, 32 queued items for one beside others, segments
-   * ahead, 64 MiB pinned, 64 MiB for bitsets.
+   * 16,384 items a launch, no linger, 4 launches in flight, 32 queued items for another launch
+   * beside them, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
    */
   public static final BatchOptions DEFAULT =
       new BatchOptions(16_384, 0, 4, 32, true, 64L << 20, 64L << 20, Tuning.DEFAULT);
@@ -52,13 +52,13 @@ public record BatchOptions(
     }
   }
 
-  /** The same with other tuning. */
+  /** Returns these options with other tuning. */
   public BatchOptions withTuning(Tuning newTuning) {
     return new BatchOptions(
         maxBatch, lingerNanos, depth, overlap, segmentsAhead, stagingBytes, acceptBytes, newTuning);
   }
 
-  /** The same with other batches. */
+  /** Returns these options with other batch size and linger. */
   public BatchOptions withBatches(int newMaxBatch, long newLingerNanos) {
     return new BatchOptions(
         newMaxBatch,
@@ -71,13 +71,13 @@ public record BatchOptions(
         tuning);
   }
 
-  /** The same with launches that begin so beside others. */
+  /** Returns these options with another overlap. */
   public BatchOptions withOverlap(int newOverlap) {
     return new BatchOptions(
         maxBatch, lingerNanos, depth, newOverlap, segmentsAhead, stagingBytes, acceptBytes, tuning);
   }
 
-  /** The same with segments ahead, or without. */
+  /** Returns these options with segments ahead on or off. */
   public BatchOptions withSegmentsAhead(boolean newSegmentsAhead) {
     return new BatchOptions(
         maxBatch, lingerNanos, depth, overlap, newSegmentsAhead, stagingBytes, acceptBytes, tuning);

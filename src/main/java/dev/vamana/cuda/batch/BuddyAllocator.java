@@ -3,8 +3,8 @@ package dev.vamana.cuda.batch;
 import java.util.Arrays;
 
 /**
- * Hands out parts of a range of bytes, in blocks of a power of two. Only numbers: the memory is
- * somebody else's. Thread-safe.
+ * Allocates blocks of power-of-two sizes from a range of offsets, with the buddy method. It
+ * computes offsets only; the caller owns the memory. Thread-safe.
  */
 final class BuddyAllocator {
 
@@ -16,7 +16,8 @@ final class BuddyAllocator {
   private final int[] heads;
   private final int[] next;
   private final int[] previous;
-  // of the first unit of a block its order, plus FREE if nobody has it; of other units INSIDE
+  // for the first unit of a block: its order, plus FREE if the block is free; for other units
+  // INSIDE
   private final byte[] orders;
   private static final byte FREE = 64;
   private long used;
@@ -24,7 +25,7 @@ final class BuddyAllocator {
   /**
    * Makes an allocator of a free range.
    *
-   * @param bytes size of the range; what is left after the last whole unit is not used
+   * @param bytes size of the range; a remainder smaller than a unit is not used
    * @param unit size of the smallest block, a power of two
    */
   BuddyAllocator(long bytes, int unit) {
@@ -47,7 +48,10 @@ final class BuddyAllocator {
     }
   }
 
-  /** Offset of a block of at least so many bytes, or -1 if there is none. */
+  /**
+   * Returns the offset of a block of at least {@code bytes} bytes, or -1 if no block is large
+   * enough.
+   */
   synchronized long allocate(long bytes) {
     long wanted = Math.max(1, (bytes + (1L << unitBits) - 1) >>> unitBits);
     if (wanted > units) {
@@ -72,7 +76,7 @@ final class BuddyAllocator {
     return (long) block << unitBits;
   }
 
-  /** Takes back what {@link #allocate} gave. */
+  /** Frees a block that {@link #allocate} returned. */
   synchronized void free(long offset) {
     int block = (int) (offset >>> unitBits);
     int order = orders[block];
@@ -93,7 +97,7 @@ final class BuddyAllocator {
     link(block, order);
   }
 
-  /** Bytes that are handed out. */
+  /** Returns the bytes in allocated blocks. */
   synchronized long used() {
     return used;
   }

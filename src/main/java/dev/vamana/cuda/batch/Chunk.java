@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Items of one call and one shape in one block of pinned memory, on their way through the
- * dispatcher.
+ * Items of one call with the same {@link WalkShape}, packed into one block of pinned memory. {@link
+ * Packer} makes chunks and the {@link Dispatcher} launches them.
  *
- * <p>Either the waiting thread takes the results and frees the memory, or it has given up before
- * and the dispatcher frees it when the device has ended.
+ * <p>The thread that waits for a chunk reads the results and frees the memory. If it has abandoned
+ * the chunk before, the dispatcher frees the memory when the device is done with it.
  */
 public final class Chunk {
 
@@ -57,32 +57,32 @@ public final class Chunk {
     this.results = results;
   }
 
-  /** Number of items. */
+  /** Returns the number of items. */
   public int count() {
     return items.length;
   }
 
-  /** Index of an item in its call. */
+  /** Returns the index of an item in its call. */
   public int item(int i) {
     return items[i];
   }
 
-  /** Offset of an item's result in the block. */
+  /** Returns the offset of an item's result in the block. */
   int result(int i) {
     return results[i];
   }
 
-  /** Whether the device has ended, well or not. */
+  /** Whether the device is done with the chunk, after success or failure. */
   public boolean done() {
     return state.get() == DONE;
   }
 
-  /** What went wrong, or null; once {@link #done}. */
+  /** Returns the failure, or null. Valid once {@link #done}. */
   public GpuException failure() {
     return failure;
   }
 
-  /** What went wrong when the segments were released, or null. */
+  /** Returns the failure to release a segment, or null. */
   GpuException releaseFailure() {
     return releaseFailure;
   }
@@ -92,7 +92,7 @@ public final class Chunk {
     return segmentClosed;
   }
 
-  /** Tells the waiting thread that a segment is being closed, if one of the items is of it. */
+  /** Marks the chunk and wakes its waiting thread if one of its items searches the segment. */
   void closing(SegmentView view) {
     for (HeldSegment segment : segments) {
       if (segment.view().equals(view)) {
@@ -103,26 +103,34 @@ public final class Chunk {
     }
   }
 
-  /** Whether nobody waits any more. */
+  /** Whether the waiting thread has given up. */
   boolean abandoned() {
     return state.get() == ABANDONED;
   }
 
-  /** The waiting thread gives up; what the chunk holds is freed as soon as the device has ended. */
+  /**
+   * Gives up waiting, by the waiting thread. The chunk's memory is freed as soon as the device is
+   * done with it.
+   */
   public void abandon() {
     if (state.compareAndSet(WAITING, ABANDONED) == false && state.get() == DONE) {
       freeMemory();
     }
   }
 
-  /** The device has ended with the chunk, or never began. */
+  /**
+   * Ends the chunk: the device is done with it, or never started it.
+   *
+   * @param why the failure, or null
+   */
   void complete(GpuException why) {
     failure = why;
     for (HeldSegment segment : segments) {
       try {
         segment.release();
       } catch (GpuException e) {
-        // whoever waits must hear of the chunk; if the context is lost, the next call finds out
+        // the waiting thread must be told of the chunk in any case; if the context is lost, the
+        // next call finds out
         releaseFailure = e;
       }
     }
@@ -133,7 +141,7 @@ public final class Chunk {
     }
   }
 
-  /** Frees the memory; by the waiting thread, once it has read the results. */
+  /** Frees the memory. The waiting thread calls this after it has read the results. */
   public void freeMemory() {
     block.free();
     bits.forEach(AcceptedBits::release);

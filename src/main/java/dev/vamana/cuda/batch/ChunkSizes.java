@@ -1,19 +1,20 @@
 package dev.vamana.cuda.batch;
 
 /**
- * The largest of a chunk's or launch's items in every respect that memory is laid out for.
+ * The memory sizes that a kernel needs for the items of a chunk or of a launch: each is the maximum
+ * over the items.
  *
  * @param beam capacity of the worklist
- * @param fresh neighbours of a step, a multiple of 32
+ * @param fresh new neighbours of a step, a multiple of 32
  * @param dimension components of a query
  * @param subspaces subspaces of a code, 0 unless codes are read
- * @param expanded expanded nodes to keep, 0 if none
+ * @param expanded expanded nodes to record, 0 if none
  */
 record ChunkSizes(int beam, int fresh, int dimension, int subspaces, int expanded) {
 
   static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0);
 
-  /** The larger in every respect. */
+  /** Returns the element-wise maximum. */
   ChunkSizes max(ChunkSizes other) {
     if (equals(other)) {
       return this;

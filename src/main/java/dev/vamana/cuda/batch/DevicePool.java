@@ -2,7 +2,10 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 
-/** Device memory that any thread can take parts of without asking the driver. */
+/**
+ * A block of device memory from which any thread allocates parts without calling the driver. It
+ * holds bitsets of accepted ordinals.
+ */
 final class DevicePool {
 
   private static final int UNIT = 4096;
@@ -11,30 +14,30 @@ final class DevicePool {
   private final long address;
   private final BuddyAllocator allocator;
 
-  /** Allocates; the calling thread is bound to the driver. */
+  /** Allocates the block. The calling thread is bound to the driver. */
   DevicePool(CudaDriver driver, long bytes) {
     this.driver = driver;
     this.address = driver.allocate(bytes);
     this.allocator = new BuddyAllocator(bytes, UNIT);
   }
 
-  /** Address of at least so many bytes, or 0 if there are none now. */
+  /** Returns the address of at least {@code bytes} bytes, or 0 if no part is large enough. */
   long allocate(long bytes) {
     long offset = allocator.allocate(bytes);
     return offset < 0 ? 0 : address + offset;
   }
 
-  /** Takes back what {@link #allocate} gave. */
+  /** Frees a part that {@link #allocate} returned. */
   void free(long part) {
     allocator.free(part - address);
   }
 
-  /** Bytes in use. */
+  /** Returns the bytes in use. */
   long used() {
     return allocator.used();
   }
 
-  /** Frees all; the calling thread is bound to the driver. */
+  /** Frees the block. The calling thread is bound to the driver. */
   void close() {
     driver.free(address);
   }

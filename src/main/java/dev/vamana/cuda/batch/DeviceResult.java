@@ -5,13 +5,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What the device found for an item.
+ * The device's result of one item.
  *
- * @param ordinals best first, or candidates if the result is approximate
- * @param scores one an ordinal
- * @param visited nodes that got a distance
+ * @param ordinals hits, best first; candidates for re-ranking if the result is approximate
+ * @param scores the score of each ordinal
+ * @param visited number of nodes whose distance was computed
  * @param iterations steps of the walk
- * @param flags of {@link ResultLayout}
+ * @param flags flags of {@link ResultLayout}
  */
 public record DeviceResult(
     int[] ordinals, float[] scores, long visited, int iterations, int flags) {
@@ -43,22 +43,22 @@ public record DeviceResult(
     return new DeviceResult(ordinals, scores, visited, iterations, flags);
   }
 
-  /** Whether the walk ended by itself. */
+  /** Whether the walk ended before its visit limit. */
   public boolean complete() {
     return (flags & ResultLayout.FLAG_COMPLETE) != 0;
   }
 
-  /** Whether something out of range was read. */
+  /** Whether the kernel read a value out of range. */
   public boolean corrupt() {
     return (flags & ResultLayout.FLAG_CORRUPT) != 0;
   }
 
-  /** Whether more nodes were expanded than there was room for. */
+  /** Whether the walk expanded more nodes than it had room to record. */
   public boolean overflow() {
     return (flags & ResultLayout.FLAG_OVERFLOW) != 0;
   }
 
-  /** Whether the caller has to compute exact scores. */
+  /** Whether the scores are approximate, so that the caller has to re-rank. */
   public boolean approximate() {
     return (flags & ResultLayout.FLAG_APPROXIMATE) != 0;
   }

@@ -19,9 +19,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The thread that owns all launches. It launches what is queued as soon as the device is idle; what
- * queues while the device is busy is the next batch, or joins the device as soon as there is enough
- * of it to fill it. It spins while anything is in flight and for a moment after, and parks then.
+ * The thread that owns all launches of walks. When the device is idle it launches what is queued;
+ * items that arrive while the device is busy form the next batch, or start beside it once they are
+ * enough to fill the device. The thread spins while anything is in flight and for a moment after,
+ * and then parks.
  */
 final class Dispatcher implements Runnable {
 
@@ -51,19 +52,19 @@ final class Dispatcher implements Runnable {
   private GpuException releaseFailure;
 
   /**
-   * A launch whose callers are still to be told.
+   * A finished launch whose callers have not been told yet.
    *
    * @param failure what went wrong, or null
    */
   private record Ended(List<Chunk> chunks, GpuException failure) {}
 
   /**
-   * Makes a dispatcher; the calling thread is bound to the driver.
+   * Makes a dispatcher. The calling thread is bound to the driver.
    *
-   * @param depth launches in flight at most
+   * @param depth most launches in flight
    * @param maxBatch most items of a launch
-   * @param overlap items that have to be queued for a launch beside others
-   * @param lingerNanos how long an idle device waits for more
+   * @param overlap queued items required to start a launch while others are in flight
+   * @param lingerNanos how long an idle device waits for more items
    * @param onLost called once, by the dispatcher's thread as its last act, if the context is lost
    */
   Dispatcher(
@@ -98,7 +99,8 @@ final class Dispatcher implements Runnable {
   }
 
   /**
-   * Hands a chunk over; its {@link Chunk#complete} is called by the dispatcher, sooner or later.
+   * Queues a chunk. The dispatcher calls {@link Chunk#complete} for every submitted chunk, even if
+   * the context is lost.
    */
   void submit(Chunk chunk) {
     chunk.submitted = System.nanoTime();
@@ -111,25 +113,25 @@ final class Dispatcher implements Runnable {
     }
   }
 
-  /** Makes batches so from now on; what is packed already is launched as it is. */
+  /** Changes the batching from now on. Chunks packed before are launched as they are. */
   void adjust(int newMaxBatch, long newLingerNanos) {
     maxBatch = newMaxBatch;
     lingerNanos = newLingerNanos;
   }
 
-  /** Tells threads that wait for items of a segment. */
+  /** Wakes threads that wait for items of a segment that is being closed. */
   void closing(SegmentView view) {
     for (Chunk chunk : active) {
       chunk.closing(view);
     }
   }
 
-  /** Launches in flight now. */
+  /** Returns the number of launches in flight. */
   int inFlight() {
     return inFlight.get();
   }
 
-  /** Lets the thread end once everything that was submitted is done. */
+  /** Lets the thread end once everything submitted is done. */
   void close() {
     closing = true;
     LockSupport.unpark(thread);
@@ -158,7 +160,7 @@ final class Dispatcher implements Runnable {
       }
       boolean moved = receive();
       moved |= reap();
-      // waking many threads takes as long as a short launch: the device has its next one first
+      // launch first, wake callers second: waking many threads takes as long as a short launch
       moved |= launchAll();
       tellCallers();
       long now = System.nanoTime();
@@ -249,7 +251,7 @@ final class Dispatcher implements Runnable {
     return moved;
   }
 
-  /** The shape that waits longest and may be launched now, or null. */
+  /** Returns the launchable shape whose first chunk has waited longest, or null. */
   private WalkShape oldest() {
     WalkShape found = null;
     long since = 0;
@@ -279,8 +281,9 @@ final class Dispatcher implements Runnable {
   }
 
   /**
-   * Whether an idle device has waited for company long enough. What queued while it was busy waits
-   * too: those that were answered just now may ask again, and would miss its launch otherwise.
+   * Whether an idle device has waited long enough for more items. Items that queued while the
+   * device was busy wait too, because the callers that were just answered may send their next items
+   * and would miss the launch otherwise.
    */
   private boolean lingered(long submitted) {
     long linger = lingerNanos;
@@ -292,7 +295,7 @@ final class Dispatcher implements Runnable {
     ArrayDeque<Chunk> queue = queues.get(shape);
     int items = 0;
     Chunk chunk;
-    // a chunk may have been packed when more were allowed
+    // a chunk may have been packed under a larger limit
     while ((chunk = queue.peek()) != null && (items == 0 || items + chunk.count() <= maxBatch)) {
       queue.poll();
       if (chunk.abandoned() || chunk.segmentClosed()) {
@@ -339,8 +342,9 @@ final class Dispatcher implements Runnable {
   }
 
   /**
-   * Makes sure that nothing of a failed launch runs any more.
+   * Waits until nothing of a failed launch runs any more.
    *
+   * @return the failure to report to callers
    * @throws GpuException if the context is lost
    */
   private GpuException failed(LaunchSlot slot, GpuException e) {
@@ -401,7 +405,9 @@ final class Dispatcher implements Runnable {
     }
   }
 
-  /** Frees what the driver gave; the thread has ended, and the calling one is bound. */
+  /**
+   * Frees driver resources after the thread has ended. The calling thread is bound to the driver.
+   */
   void free() {
     Iterator<LaunchSlot> all = slots.iterator();
     while (all.hasNext()) {

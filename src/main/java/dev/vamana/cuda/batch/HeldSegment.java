@@ -6,18 +6,21 @@ import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A resident segment that a call and its chunks hold together; the last one lets go of it. */
+/**
+ * A resident segment shared by a call and its chunks. The last holder's {@link #release} releases
+ * the segment.
+ */
 public final class HeldSegment implements ResidentSegment {
 
   private final ResidentSegment segment;
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  /** Takes over an acquired segment, held once. */
+  /** Takes over an acquired segment, with one holder. */
   public HeldSegment(ResidentSegment segment) {
     this.segment = segment;
   }
 
-  /** Holds it once more; {@link #release} ends that. */
+  /** Adds a holder, which has to call {@link #release}. */
   public void hold() {
     holders.incrementAndGet();
   }

@@ -11,13 +11,15 @@ import java.io.IOException;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * How an item goes to the device; the same for all items that differ in their query alone.
+ * The launch parameters of an item. Items that differ only in their query share a plan.
  *
- * @param segment the resident segment, not held by the plan
- * @param shape what it can share a launch with
- * @param k hits wanted
- * @param rerank entries that get exact scores, -1 for all expanded nodes
- * @param capacity hits that the result has room for
+ * @param segment the resident segment; the plan does not hold it
+ * @param shape items of equal shape can share a launch
+ * @param k number of hits
+ * @param beam capacity of the worklist
+ * @param rerank number of worklist entries that get exact scores, -1 for all expanded nodes
+ * @param capacity number of hits that the result has room for
+ * @param sizes memory that the item needs
  */
 public record ItemPlan(
     HeldSegment segment,
@@ -31,10 +33,10 @@ public record ItemPlan(
   private static final int SPARE_EXPANDED = 256;
 
   /**
-   * Plans an item for where its segment is placed: segments with codes are walked on them, all
-   * others on vectors, whatever the item prefers.
+   * Plans an item according to its segment's placement. Segments placed with codes are walked on
+   * codes and all others on vectors, whatever the item's parameters prefer.
    *
-   * @return the plan, or null if no kernel takes it
+   * @return the plan, or null if no kernel supports the item
    */
   public static ItemPlan of(WorkItem item, HeldSegment segment) throws IOException {
     SegmentView view = item.segment();

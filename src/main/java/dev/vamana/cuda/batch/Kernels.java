@@ -10,24 +10,24 @@ import dev.vamana.cuda.kernel.WalkShape;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Which kernel a launch takes, with how many blocks. For the dispatcher alone. */
+/** Chooses the kernel, block size and grid of each launch. Only the dispatcher's thread uses it. */
 final class Kernels {
 
   private static final int WARP = 32;
   private static final int MOST_WARPS = 16;
 
-  // what eight warps compute the distances of in one pass
+  // neighbours whose distances eight warps compute in one pass
   private static final int MANY_NEIGHBOURS = 64;
 
-  // a worklist so many times longer than what a step adds is merged by one warp soonest
+  // ratio of worklist to fresh neighbours from which one warp merges fastest
   private static final int LONG_WORKLIST = 8;
 
-  // how long a walk by a block of so many warps takes over one by a block of eight: of the tables
-  // tried, the one whose choices lose least over 100 to 10,000 items of 100 to 784 dimensions
+  // time of a walk by a block of WARPS[i] warps, relative to eight warps. Of the tables tried, this
+  // one's choices lose least over 100 to 10,000 items of 100 to 784 dimensions.
   private static final int[] WARPS = {8, 4, 2, 1};
   private static final double[] TIMES = {1, 1, 1.1, 3};
 
-  /** A kernel and its launch. */
+  /** A kernel with its launch configuration. */
   record Choice(CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}
 
   private record Occupancy(String kernel, int sharedBytes) {}
@@ -43,25 +43,30 @@ final class Kernels {
     this.tuning = tuning;
   }
 
-  /** The flags of a walk. */
+  /** Returns the flags of every walk. */
   int flags() {
     return tuning.flags();
   }
 
-  /** The policy of a shape. */
+  /** Returns the shared-memory policy of a shape. */
   Policy policy(WalkShape shape) {
     return plan(shape).policy();
   }
 
   /**
-   * Chooses for a launch. A block of many warps walks fastest, but fewer of them fit the device at
-   * once. If there is a multiprocessor for each item, blocks have eight warps, or sixteen if a step
-   * has many neighbours; otherwise what has all items done soonest. A step that hardly does more
-   * than to merge, since distances come from a shared table and the worklist is long, is one
-   * warp's.
+   * Chooses kernel and grid of a launch. Blocks of many warps finish a walk fastest, but fewer of
+   * them fit the device at once. The first rule that applies decides:
+   *
+   * <ol>
+   *   <li>If a step does little more than merge, because distances come from a shared table and the
+   *       worklist is long, a block has one warp.
+   *   <li>If every item has a multiprocessor to itself and a step has many neighbours, a block has
+   *       sixteen warps.
+   *   <li>Otherwise a block has the number of warps, at most eight, that ends all items soonest.
+   * </ol>
    *
    * @param items items of the launch
-   * @param others items that are in flight
+   * @param others items in flight in other launches
    */
   Choice choose(WalkShape shape, ChunkSizes sizes, int items, int others) {
     SharedMemoryPlan plan = plan(shape);

@@ -12,7 +12,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/** One launch at a time with a stream of its own. For the dispatcher alone. */
+/**
+ * One of the dispatcher's launch slots: a stream with its buffers, for one launch at a time. Only
+ * the dispatcher's thread uses it.
+ */
 final class LaunchSlot {
 
   private static final int COUNTERS = 1024;
@@ -38,9 +41,10 @@ final class LaunchSlot {
   private boolean copies;
 
   /**
-   * Makes a slot; the calling thread is bound to the driver.
+   * Makes a slot. The calling thread is bound to the driver.
    *
-   * @param maxBatch most items of a launch; more make it grow
+   * @param maxBatch items of a launch for which memory is allocated at first; larger launches grow
+   *     it
    */
   LaunchSlot(
       CudaDriver driver,
@@ -73,26 +77,26 @@ final class LaunchSlot {
     }
   }
 
-  /** Number of the current or next launch. */
+  /** Returns the number of the current launch, or of the last one. */
   long launches() {
     return launches;
   }
 
-  /** What is in flight, or null. */
+  /** Returns the chunks in flight, or null. */
   List<Chunk> chunks() {
     return chunks;
   }
 
-  /** Items in flight. */
+  /** Returns the number of items in flight. */
   int items() {
     return items;
   }
 
   /**
-   * Starts a kernel for all items of the chunks. If this fails, some of the work may be running.
+   * Launches a kernel for all items of the chunks. If this throws, part of the work may be running.
    *
    * @param count items of the chunks
-   * @param others items that other slots have in flight
+   * @param others items in flight in other slots
    */
   void launch(WalkShape shape, List<Chunk> batch, int count, int others) {
     chunks = batch;
@@ -188,7 +192,7 @@ final class LaunchSlot {
     statistics.bitsCopied();
   }
 
-  /** What follows in this slot's stream waits for the copies of the other slot's last launch. */
+  /** Makes this slot's stream wait for the copies of the other slot's last launch. */
   void waitForCopies(LaunchSlot other) {
     driver.await(other.copied, stream);
   }
@@ -198,14 +202,14 @@ final class LaunchSlot {
     return driver.done(ended);
   }
 
-  /** Waits until nothing runs in the stream; the next launch starts afresh. */
+  /** Waits until nothing runs in the stream. The next launch uses fresh counters. */
   void recover() {
     driver.synchronize(stream);
-    // counters may have been used halfway
+    // a failed launch may have left counters at other values than 0
     launches += COUNTERS - launches % COUNTERS;
   }
 
-  /** Takes the chunks out. */
+  /** Returns the chunks and marks the slot as idle. */
   List<Chunk> take() {
     List<Chunk> taken = chunks;
     chunks = null;
@@ -213,7 +217,7 @@ final class LaunchSlot {
     return taken;
   }
 
-  /** Frees what the driver gave; nothing is in flight. */
+  /** Frees driver resources. Nothing may be in flight. */
   void free() {
     if (scratch != 0) {
       driver.free(scratch);

@@ -12,12 +12,12 @@ import java.util.List;
 import org.apache.lucene.util.Bits;
 
 /**
- * Writes items of one call into pinned memory, in chunks of about a megabyte, so that one chunk is
- * packed while the device works on the one before.
+ * Packs the items of one call into pinned memory, in chunks of about a megabyte, so that the next
+ * chunk is packed while the device works on the last one.
  */
 public final class Packer {
 
-  /** A power of two, as the blocks of pinned memory are. */
+  /** A power of two, like the blocks of pinned memory. */
   private static final int CHUNK_BYTES = 1 << 20;
 
   private final StagingPool staging;
@@ -38,10 +38,10 @@ public final class Packer {
   }
 
   /**
-   * Where the chunk ends that begins at an item.
+   * Returns the end of the chunk that begins at {@code from}.
    *
    * @param items indices of items of one shape
-   * @param to number of them
+   * @param to number of these items
    */
   public int end(int[] items, int from, int to) {
     long bytes = 0;
@@ -57,10 +57,10 @@ public final class Packer {
   }
 
   /**
-   * Packs a chunk.
+   * Packs items from..to-1 into a chunk.
    *
-   * @return the chunk, or null if there is no pinned memory now
-   * @throws dev.vamana.cuda.driver.GpuException if more pinned memory is refused
+   * @return the chunk, or null if pinned memory is in use
+   * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
    */
   public Chunk pack(WalkShape shape, int[] items, int from, int to) {
     long bytes = 0;
@@ -102,7 +102,7 @@ public final class Packer {
     return new Chunk(shape, sizes, block, segments, used, packed, results);
   }
 
-  /** Frees what no chunk uses. */
+  /** Frees bitsets that no chunk uses. */
   public void close() {
     if (bits != null) {
       bits.values().forEach(AcceptedBits::release);
@@ -148,14 +148,14 @@ public final class Packer {
         header + ItemLayout.VISIT_LIMIT,
         (int) Math.min(Integer.MAX_VALUE, item.visitLimit()));
     target.set(ValueLayout.JAVA_INT, header + ItemLayout.CAPACITY, plan.capacity());
-    // until the device writes it, the result says that it is void
+    // marks the result as void until the device writes it
     target.set(ValueLayout.JAVA_INT, at + ResultLayout.COUNT, -1);
     results[i] = at;
     return at + resultBytes(plan);
   }
 
-  /** Copies bitsets of the items that are not there yet. */
-  @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+  /** Copies the items' bitsets that have not been copied yet. */
+  @SuppressWarnings("ReferenceEquality") // identity: the same bitset object, not an equal one
   private boolean bring(int[] items, int from, int to, List<AcceptedBits> used) {
     Bits last = null;
     for (int i = from; i < to; i++) {

@@ -1,6 +1,9 @@
 package dev.vamana.cuda.batch;
 
-/** Waiting for what comes in some microseconds, without keeping a processor from others. */
+/**
+ * Waits for events that are due within microseconds, without blocking other threads from the
+ * processor.
+ */
 public final class Spin {
 
   private static final int BEFORE_YIELD = 100;
@@ -8,11 +11,11 @@ public final class Spin {
   private Spin() {}
 
   /**
-   * A step of a wait.
+   * Performs one step of a wait.
    *
    * @param step number of the step, from 0
    */
-  @SuppressWarnings("ThreadPriorityCheck") // what is waited for may need this very processor
+  @SuppressWarnings("ThreadPriorityCheck") // the awaited thread may need this processor
   public static void once(int step) {
     if (step < BEFORE_YIELD) {
       Thread.onSpinWait();

@@ -5,9 +5,9 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Pinned memory that requests and results are in while the device works on them; it reads and
- * writes there in place. One allocation, since pinning takes about a millisecond a megabyte. Blocks
- * that requests are in count as host memory in use.
+ * Pinned host memory that holds requests and results; kernels read and write it in place. It is one
+ * allocation, since pinning takes about a millisecond a megabyte. Blocks of requests count as host
+ * memory in use.
  */
 final class StagingPool {
 
@@ -18,10 +18,10 @@ final class StagingPool {
   private final SessionHostMemory account;
 
   /**
-   * Pins memory; the calling thread is bound to the driver.
+   * Pins memory. The calling thread is bound to the driver.
    *
    * @param bytes at most 1 GiB
-   * @throws dev.vamana.cuda.driver.GpuException if there is not so much
+   * @throws dev.vamana.cuda.driver.GpuException if the driver refuses
    */
   StagingPool(CudaDriver driver, long bytes, SessionHostMemory account) {
     this.account = account;
@@ -29,16 +29,19 @@ final class StagingPool {
     this.allocator = new BuddyAllocator(bytes, UNIT);
   }
 
-  /** A block of at least so many bytes that is not counted, or null if there is none now. */
+  /**
+   * Allocates a block that is not counted by the account, or returns null if no block is large
+   * enough.
+   */
   Block allocateFixed(long bytes) {
     long offset = allocator.allocate(bytes);
     return offset < 0 ? null : new Block(offset, bytes, 0);
   }
 
   /**
-   * A block of at least so many bytes, or null if there is none now.
+   * Allocates a block, or returns null if no block is large enough.
    *
-   * @throws dev.vamana.cuda.driver.GpuException if the account refuses them
+   * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
    */
   Block allocate(long bytes) {
     long offset = allocator.allocate(bytes);
@@ -57,17 +60,19 @@ final class StagingPool {
     return new Block(offset, bytes, bytes);
   }
 
-  /** Bytes in use. */
+  /** Returns the bytes in use. */
   long used() {
     return allocator.used();
   }
 
-  /** Unpins; the calling thread is bound to the driver, and all blocks have been freed. */
+  /**
+   * Unpins the memory. The calling thread is bound to the driver, and all blocks have been freed.
+   */
   void free() {
     memory.free();
   }
 
-  /** A part of the pinned memory, aligned to 1 KiB. */
+  /** A block of the pinned memory, aligned to 1 KiB. */
   final class Block {
 
     private final long offset;
@@ -80,17 +85,17 @@ final class StagingPool {
       this.segment = memory.segment().asSlice(offset, bytes);
     }
 
-    /** The bytes. */
+    /** Returns the block's memory. */
     MemorySegment segment() {
       return segment;
     }
 
-    /** Where the device sees the first of them. */
+    /** Returns the device address of the first byte. */
     long deviceAddress() {
       return memory.deviceAddress() + offset;
     }
 
-    /** Gives the block back; nobody may be using it. */
+    /** Frees the block, which must not be in use. */
     void free() {
       allocator.free(offset);
       account.release(counted);

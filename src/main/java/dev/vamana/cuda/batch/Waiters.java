@@ -4,7 +4,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** The threads that wait for what a device has been given. */
+/**
+ * Lets callers wait for results of a device: they spin while only few threads wait, and park
+ * otherwise.
+ */
 final class Waiters {
 
   private static final int PROCESSORS_PER_SPINNER = 4;
@@ -16,12 +19,12 @@ final class Waiters {
       Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
 
   /**
-   * Waits on the calling thread, which is unparked when there may be an end. An interrupt does not
-   * end the wait and is kept.
+   * Waits on the calling thread until {@code ended} is true. The thread that ends the work unparks
+   * the caller. An interrupt does not end the wait; the interrupt status is kept.
    *
-   * @param blocker what is waited for, as thread dumps tell it
-   * @param unwanted whether nobody wants it any more; asked once a millisecond at most
-   * @return false if it was unwanted before it had ended
+   * @param blocker the object waited for, shown in thread dumps
+   * @param unwanted whether the result is not wanted any more; asked at most once a millisecond
+   * @return false if {@code unwanted} became true before {@code ended}
    */
   boolean await(Object blocker, BooleanSupplier ended, BooleanSupplier unwanted) {
     waiting.incrementAndGet();
@@ -33,7 +36,7 @@ final class Waiters {
     }
   }
 
-  /** Only while so few wait that there are processors to spare: it keeps others from working. */
+  /** Spins only while few threads wait, since spinning keeps other threads from the processors. */
   private void spin(BooleanSupplier ended) {
     long start = System.nanoTime();
     for (int step = 0;

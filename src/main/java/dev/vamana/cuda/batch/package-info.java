@@ -1,5 +1,5 @@
 /**
- * Batches on the device: pinned memory that requests are written into, the thread that owns all
- * launches, and what comes back.
+ * Batching on the device: packing requests into pinned memory, the dispatcher thread that owns all
+ * launches, and results.
  */
 package dev.vamana.cuda.batch;

@@ -9,13 +9,15 @@ import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
- * A CUDA context and whether it still works. Every call of the driver goes through {@link #call},
- * which keeps the context from being destroyed meanwhile: the driver would end the process.
+ * A CUDA context and its state: usable, lost, or destroyed. Every driver call goes through {@link
+ * #call}, which keeps the context from being destroyed during the call; otherwise the driver would
+ * end the process.
  *
- * <p>It is a context of our own, not the device's primary one: another user of the device in this
- * process need not share its settings, and closing it resets nothing of theirs. The bindings call
- * {@code cuCtxCreate_v2}, which drivers for CUDA 13 still offer. What loses it may be such that the
- * driver gives this process no other one; {@link #create} then says so.
+ * <p>The context is created for this plugin rather than being the device's primary context, so that
+ * other users of the device in this process do not share its settings and closing it resets nothing
+ * of theirs. The bindings call {@code cuCtxCreate_v2}, which drivers for CUDA 13 still export.
+ * After some faults the driver gives this process no further context; {@link #create} then fails
+ * with a message that asks for a restart.
  */
 final class Context {
 
@@ -29,7 +31,7 @@ final class Context {
     this.context = context;
   }
 
-  /** Creates a context, and leaves what is current on this thread as it was. */
+  /** Creates a context and leaves the calling thread's current context unchanged. */
   static Context create(int deviceOrdinal) {
     check(JCudaDriver.cuInit(0), "cuInit");
     CUdevice device = new CUdevice();
@@ -38,8 +40,8 @@ final class Context {
     int flags = CUctx_flags.CU_CTX_SCHED_AUTO;
     int created = JCudaDriver.cuCtxCreate(context, flags, device);
     if (CudaErrors.kind(created) == GpuException.Kind.CONTEXT_LOST) {
-      // seen with driver 580: after a trapped kernel a process gets no context any more, neither of
-      // its own nor the primary one, however long it waits
+      // seen with driver 580: after a trapped kernel the process gets no context any more, neither
+      // a new one nor the primary one, however long it waits
       throw CudaErrors.failure(
           created, "cuCtxCreate after a lost context, which takes a restart of the process,");
     }
@@ -54,12 +56,12 @@ final class Context {
     }
   }
 
-  /** Makes it current on the calling thread. */
+  /** Makes the context current on the calling thread. */
   void bind() {
     call("cuCtxSetCurrent", () -> JCudaDriver.cuCtxSetCurrent(context));
   }
 
-  /** Calls the driver; throws unless it answers success. */
+  /** Calls the driver. Throws unless it returns success. */
   void call(String name, IntSupplier driverCall) {
     int result = result(name, driverCall);
     if (result != CUresult.CUDA_SUCCESS) {
@@ -67,7 +69,7 @@ final class Context {
     }
   }
 
-  /** Calls the driver; throws only if the context is or gets lost. */
+  /** Calls the driver and returns its result code. Throws only if the context is lost. */
   int result(String name, IntSupplier driverCall) {
     life.readLock().lock();
     try {
@@ -95,7 +97,7 @@ final class Context {
   /**
    * Waits for calls in progress, and destroys the context.
    *
-   * @param before what to do first, with the context current; results of the driver are of no use
+   * @param before runs first, with the context current; driver errors in it are ignored
    */
   void destroy(Runnable before) {
     life.writeLock().lock();
@@ -107,7 +109,7 @@ final class Context {
       if (JCudaDriver.cuCtxPushCurrent(context) == CUresult.CUDA_SUCCESS) {
         before.run();
       }
-      // pops it from this thread too; a lost context answers with its error and is destroyed
+      // also pops it from this thread; for a lost context the call returns an error but destroys it
       JCudaDriver.cuCtxDestroy(context);
     } finally {
       life.writeLock().unlock();

@@ -4,28 +4,28 @@ import java.io.Closeable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One device and one context on it: everything the project asks of the CUDA driver, and the seam
- * where tests let it fail.
+ * One device with one context: the part of the CUDA driver that the project uses. Tests implement
+ * it with a simulated driver that can fail.
  *
- * <p>A thread calls {@link #bind()} before anything else. All methods throw {@link GpuException};
- * after one that says {@link GpuException#contextLost()} nothing but {@link #close()} works, and a
- * new driver has to be opened.
+ * <p>A thread has to call {@link #bind()} before any other method. All methods throw {@link
+ * GpuException}. After an exception with {@link GpuException#contextLost()} only {@link #close()}
+ * works, and the caller has to open a new driver.
  */
 public interface CudaDriver extends Closeable {
 
-  /** What the device is. */
+  /** Returns the device's properties. */
   DeviceInfo device();
 
   /** Makes the context current on the calling thread. */
   void bind();
 
-  /** Allocates device memory, aligned to 256 bytes; its address. */
+  /** Allocates device memory aligned to 256 bytes, and returns its address. */
   long allocate(long bytes);
 
-  /** Frees what {@link #allocate} gave. */
+  /** Frees memory that {@link #allocate} returned. */
   void free(long address);
 
-  /** Free bytes of the device's memory, which others may use too. */
+  /** Returns the free bytes of the device's memory, which other processes use too. */
   long freeBytes();
 
   /**
@@ -38,63 +38,66 @@ public interface CudaDriver extends Closeable {
   /**
    * Lets the device read mapped host memory in place.
    *
-   * @param address of the first page
+   * @param address address of the first page
    * @param bytes whole pages, at most 1 GiB
-   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if read-only registration is
-   *     not to be had
+   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if the driver cannot register
+   *     this memory for reading
    */
   Registration register(long address, long bytes);
 
-  /** A stream that does not wait for the default stream. */
+  /** Creates a stream that does not synchronize with the default stream. */
   long createStream();
 
   void destroyStream(long stream);
 
-  /** Waits for all work of a stream. */
+  /** Waits for all work in a stream. */
   void synchronize(long stream);
 
-  /** An event without timing. */
+  /** Creates an event without timing. */
   long createEvent();
 
   void destroyEvent(long event);
 
-  /** The event is done when the work now in the stream is. */
+  /** Records an event: it is done when all work now in the stream is done. */
   void record(long event, long stream);
 
-  /** Work that follows in the stream waits for the event. */
+  /** Makes later work in the stream wait for the event. */
   void await(long event, long stream);
 
   /** Whether the event is done. */
   boolean done(long event);
 
-  /** Copies pinned (or ordinary) host memory to the device, in stream order. */
+  /** Copies pinned or ordinary host memory to the device, in stream order. */
   void copyToDevice(long target, MemorySegment source, long stream);
 
-  /** Copies rows of {@code width} bytes from densely packed to {@code targetPitch} bytes apart. */
+  /**
+   * Copies densely packed rows of {@code width} bytes to rows that start {@code targetPitch} bytes
+   * apart.
+   */
   void copyRowsToDevice(
       long target, long targetPitch, MemorySegment source, long width, long rows, long stream);
 
   /** Copies device memory to pinned host memory, in stream order. */
   void copyFromDevice(MemorySegment target, long source, long stream);
 
-  /** Sets bytes of device memory, in stream order. */
+  /** Fills device memory with a byte value, in stream order. */
   void fill(long target, byte value, long bytes, long stream);
 
   /**
-   * Finds a kernel of the project's module.
+   * Finds a kernel in the project's modules.
    *
-   * @throws GpuException if there is none of this name
+   * @throws GpuException if no kernel has this name
    */
   Kernel kernel(String name);
 
   /**
-   * Starts a kernel.
+   * Launches a kernel.
    *
-   * @param blocks thread blocks
+   * @param blocks number of thread blocks
    * @param threads threads of a block
    * @param sharedBytes dynamic shared memory of a block
-   * @param parameters the kernel's only parameter, a struct passed by value, in native memory; may
-   *     be reused once this returns
+   * @param parameters the kernel's only parameter, a struct passed by value, in native memory; it
+   *     may be reused when this method returns
    */
   void launch(
       Kernel kernel,
@@ -104,28 +107,28 @@ public interface CudaDriver extends Closeable {
       MemorySegment parameters,
       long stream);
 
-  /** Destroys the context and all that was made in it. */
+  /** Destroys the context and everything created in it. */
   @Override
   void close();
 
   /** Pinned host memory. */
   interface PinnedMemory {
-    /** The bytes. */
+    /** Returns the memory. */
     MemorySegment segment();
 
-    /** Where the device sees them. */
+    /** Returns the device address of the first byte. */
     long deviceAddress();
 
-    /** Unpins and frees. */
+    /** Unpins and frees the memory. */
     void free();
   }
 
-  /** Host memory that the device reads in place. */
+  /** Mapped host memory that the device reads in place. */
   interface Registration {
-    /** Where the device sees the first byte. */
+    /** Returns the device address of the first byte. */
     long deviceAddress();
 
-    /** Ends it; no kernel may be reading. */
+    /** Ends the registration. No kernel may be reading the memory. */
     void release();
   }
 
@@ -134,14 +137,14 @@ public interface CudaDriver extends Closeable {
     String name();
 
     /**
-     * Which part of the memory that a multiprocessor shares between L1 cache and shared memory goes
-     * to the latter.
+     * Sets the share of a multiprocessor's on-chip memory that is shared memory rather than L1
+     * cache.
      *
-     * @param percent 0 to 100, or -1 for the choice of the driver, which is where a kernel starts
+     * @param percent 0 to 100, or -1 to leave the choice to the driver, which is the default
      */
     void preferSharedMemory(int percent);
 
-    /** Blocks that fit a multiprocessor at once; 0 if not even one does. */
+    /** Returns how many blocks fit a multiprocessor at once; 0 if none fits. */
     int blocksPerMultiprocessor(int threads, int sharedBytes);
   }
 }

@@ -2,10 +2,10 @@ package dev.vamana.cuda.driver;
 
 import jcuda.driver.CUresult;
 
-/** What the driver's result codes mean to the project. */
+/** Maps result codes of the driver to {@link GpuException.Kind}s. */
 final class CudaErrors {
 
-  // newer than the bindings
+  // codes that are newer than the bindings
   private static final int DEVICE_UNAVAILABLE = 46;
   private static final int CONTAINED = 226;
   private static final int TENSOR_MEMORY_LEAK = 721;
@@ -13,8 +13,8 @@ final class CudaErrors {
   private CudaErrors() {}
 
   /**
-   * The kind of a failure. Everything after which the driver answers all calls of the context with
-   * the same code is {@link GpuException.Kind#CONTEXT_LOST}.
+   * Returns the kind of a failure. Codes after which the driver fails every call of the context
+   * with the same code are {@link GpuException.Kind#CONTEXT_LOST}.
    */
   static GpuException.Kind kind(int result) {
     return switch (result) {
@@ -59,7 +59,7 @@ final class CudaErrors {
     };
   }
 
-  /** The failure of a call. */
+  /** Makes the exception of a failed call. */
   static GpuException failure(int result, String call) {
     return failure(kind(result), result, call);
   }

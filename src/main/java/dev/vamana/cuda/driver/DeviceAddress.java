@@ -2,13 +2,16 @@ package dev.vamana.cuda.driver;
 
 import jcuda.driver.CUdeviceptr;
 
-/** A device address in the bindings' terms: their own class offers no way from or to a number. */
+/**
+ * A device address as the bindings represent it. Their own class cannot be converted from or to a
+ * number.
+ */
 final class DeviceAddress extends CUdeviceptr {
 
-  /** Takes an address from the driver. */
+  /** Makes an address for the driver to fill in. */
   DeviceAddress() {}
 
-  /** Passes an address to the driver. */
+  /** Wraps an address to pass to the driver. */
   DeviceAddress(long address) {
     super(new CUdeviceptr(), address);
   }

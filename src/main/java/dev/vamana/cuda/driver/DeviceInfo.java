@@ -1,15 +1,15 @@
 package dev.vamana.cuda.driver;
 
 /**
- * What a device is.
+ * The properties of a device.
  *
  * @param ordinal number of the device, from 0
- * @param name as the driver tells it
- * @param computeCapability ten times major plus minor, 90 for 9.0
- * @param multiprocessors streaming multiprocessors
- * @param sharedBytesPerBlock most dynamic shared memory of a block
- * @param totalBytes device memory
- * @param driverVersion as the driver tells it, 13000 for CUDA 13.0
+ * @param name name reported by the driver
+ * @param computeCapability ten times major plus minor, for instance 90 for 9.0
+ * @param multiprocessors number of streaming multiprocessors
+ * @param sharedBytesPerBlock most dynamic shared memory of a block, in bytes
+ * @param totalBytes device memory in bytes
+ * @param driverVersion version reported by the driver, for instance 13000 for CUDA 13.0
  */
 public record DeviceInfo(
     int ordinal,

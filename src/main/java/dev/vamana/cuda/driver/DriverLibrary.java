@@ -1,29 +1,29 @@
 package dev.vamana.cuda.driver;
 
-/** What a probe asks the driver library before any context exists. */
+/** The driver library's functions that {@link DeviceProbe} calls before any context exists. */
 interface DriverLibrary {
 
-  /** Initializes the driver; its result code, 0 if it worked. */
+  /** Initializes the driver and returns its result code, 0 for success. */
   int initialize();
 
-  /** What a result code is called. */
+  /** Returns the name of a result code. */
   String errorName(int result);
 
-  /** 13000 for CUDA 13.0. */
+  /** Returns the CUDA version of the driver, for instance 13000 for CUDA 13.0. */
   int version();
 
-  /** Number of devices. */
+  /** Returns the number of devices. */
   int deviceCount();
 
-  /** Name of a device. */
+  /** Returns the name of a device. */
   String name(int ordinal);
 
-  /** PCI address of a device, as NVML takes it too. */
+  /** Returns the PCI address of a device, in the form that NVML also accepts. */
   String pciBusId(int ordinal);
 
-  /** Device memory in bytes. */
+  /** Returns the device memory in bytes. */
   long totalBytes(int ordinal);
 
-  /** An attribute of a device, by its number in the driver's {@code CUdevice_attribute}. */
+  /** Returns an attribute of a device, by its number in the driver's {@code CUdevice_attribute}. */
   int attribute(int attribute, int ordinal);
 }

@@ -1,17 +1,17 @@
 package dev.vamana.cuda.driver;
 
-/** The driver refused or failed. Callers answer from the CPU. */
+/** A call of the driver failed. Callers fall back to the CPU. */
 public final class GpuException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** What went wrong. */
+  /** The kind of a failure. */
   public enum Kind {
-    /** No driver, no device, or one that the kernels do not run on. */
+    /** There is no driver, no device, or no device that the kernels support. */
     UNAVAILABLE,
     /** Device or pinned memory ran out. */
     OUT_OF_MEMORY,
-    /** The driver cannot do this here. */
+    /** The driver does not support the operation on this machine. */
     NOT_SUPPORTED,
     /** The context is gone: a trapped kernel, an illegal address, a lost device. */
     CONTEXT_LOST,
@@ -31,7 +31,7 @@ public final class GpuException extends RuntimeException {
     this.kind = kind;
   }
 
-  /** What went wrong. */
+  /** Returns the kind of the failure. */
   public Kind kind() {
     return kind;
   }

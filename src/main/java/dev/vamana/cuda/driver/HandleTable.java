@@ -3,8 +3,8 @@ package dev.vamana.cuda.driver;
 import java.util.Arrays;
 
 /**
- * Objects of the bindings by number. A number is not used again after its object was removed, so
- * that a stale one is noticed. Looking up takes no lock.
+ * Maps numbers to objects of the bindings. A number is never reused after its object was removed,
+ * so a stale number is detected. Lookups take no lock.
  */
 final class HandleTable<T> {
 
@@ -15,15 +15,15 @@ final class HandleTable<T> {
   private int generation;
 
   /**
-   * An empty table.
+   * Makes an empty table.
    *
-   * @param what the objects are, for messages
+   * @param what kind of the objects, for messages
    */
   HandleTable(String what) {
     this.what = what;
   }
 
-  /** Adds an object; its number, which is never 0. */
+  /** Adds an object and returns its number, which is never 0. */
   synchronized long add(T value) {
     Entry[] old = entries;
     int slot = 0;
@@ -39,9 +39,9 @@ final class HandleTable<T> {
   }
 
   /**
-   * The object of this number.
+   * Returns the object of a number.
    *
-   * @throws IllegalArgumentException if there is none (any more)
+   * @throws IllegalArgumentException if the number has no object, or not any more
    */
   @SuppressWarnings("unchecked")
   T get(long handle) {
@@ -54,7 +54,7 @@ final class HandleTable<T> {
     return (T) entry.value;
   }
 
-  /** Removes an object. */
+  /** Removes an object and returns it. */
   synchronized T remove(long handle) {
     T value = get(handle);
     Entry[] changed = entries.clone();

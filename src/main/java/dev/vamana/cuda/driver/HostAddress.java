@@ -2,7 +2,10 @@ package dev.vamana.cuda.driver;
 
 import jcuda.Pointer;
 
-/** A host address in the bindings' terms, which otherwise take byte buffers below 2 GiB only. */
+/**
+ * A host address as the bindings represent it. Their own classes accept only byte buffers below 2
+ * GiB.
+ */
 final class HostAddress extends Pointer {
   HostAddress(long address) {
     super(address);

@@ -9,15 +9,15 @@ import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Host memory that the device reads in place.
+ * Makes host memory readable by the device in place: pinned memory and registered mapped files.
  *
- * <p>Pinned memory is memory of the JVM that is registered with the driver, rather than memory that
- * the driver allocates: that would be unmapped together with a lost context, under the hands of
- * threads that still write queries into it. This memory stays for as long as anybody can reach it.
+ * <p>Pinned memory is allocated by the JVM and registered with the driver. Memory allocated by the
+ * driver would be unmapped with a lost context, while threads may still be writing queries into it;
+ * the JVM's memory lives as long as it is reachable.
  */
 final class HostMemory {
 
-  /** Size of a page; two registrations may not share one. */
+  /** Page size. Two registrations may not share a page. */
   static final long PAGE = 4096;
 
   /** Most bytes of one registration. */
@@ -67,7 +67,7 @@ final class HostMemory {
     return new Range(address, bytes, READ_ONLY, null);
   }
 
-  /** Ends all registrations, whatever the driver answers. */
+  /** Ends all registrations and ignores driver errors. */
   void releaseAll() {
     for (Range range : registered) {
       JCudaDriver.cuMemHostUnregister(range.host);
@@ -75,7 +75,7 @@ final class HostMemory {
     registered.clear();
   }
 
-  /** Registered pages. */
+  /** A range of registered pages. */
   private final class Range implements CudaDriver.PinnedMemory, CudaDriver.Registration {
     private final HostAddress host;
     private final MemorySegment segment;
@@ -89,7 +89,8 @@ final class HostMemory {
           context.result(
               "cuMemHostRegister", () -> JCudaDriver.cuMemHostRegister(host, bytes, flags));
       if (result != CUresult.CUDA_SUCCESS) {
-        // the answer to a mapping of a kind that cannot be registered, of a file open for writing
+        // the driver's answer for mappings that cannot be registered, for instance of a file open
+        // for writing
         boolean unfit = flags == READ_ONLY && result == CUresult.CUDA_ERROR_INVALID_VALUE;
         throw CudaErrors.failure(
             unfit ? GpuException.Kind.NOT_SUPPORTED : CudaErrors.kind(result),

@@ -14,11 +14,12 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The CUDA driver through JCuda, with a context of its own (see {@link Context}). Safe for use by
- * several threads, each of which has called {@link #bind()}.
+ * The {@link CudaDriver} implemented with JCuda, in a {@link Context} of its own. Thread-safe for
+ * threads that have called {@link #bind()}.
  *
- * <p>Copies between the device and pinned memory are asynchronous: the host side has to stay as it
- * is until the stream got past them. Copies from ordinary memory return once it may be reused.
+ * <p>Copies between the device and pinned memory are asynchronous: the host memory must not change
+ * until the stream has passed the copy. A copy from ordinary memory returns when the memory may be
+ * reused.
  */
 final class JcudaDriver implements CudaDriver {
 
@@ -274,7 +275,7 @@ final class JcudaDriver implements CudaDriver {
     }
   }
 
-  /** Calls the driver with the address of memory that might be freed once nobody refers to it. */
+  /** Calls the driver with the address of memory and keeps the memory reachable during the call. */
   private void callWith(MemorySegment host, String name, IntSupplier driverCall) {
     try {
       context.call(name, driverCall);

@@ -13,8 +13,8 @@ final class JcudaKernel implements CudaDriver.Kernel {
   private final int mostSharedBytes;
 
   /**
-   * A kernel that may use as much dynamic shared memory as the device has beside the kernel's
-   * static one; without asking, a block gets 48 KiB at most.
+   * Wraps a kernel and raises its limit of dynamic shared memory to all that the device has beside
+   * the kernel's static shared memory. Without this a block gets at most 48 KiB.
    */
   JcudaKernel(Context context, String name, CUfunction function, int sharedBytesPerBlock) {
     this.context = context;

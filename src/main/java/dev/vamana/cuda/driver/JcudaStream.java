@@ -7,8 +7,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * A stream, and what launches into it pass to the driver: one pointer to one parameter block. It is
- * written anew for each launch, so that a launch makes no objects for the bindings to unwrap.
+ * A stream with a reusable parameter pointer for launches into it. Reusing it keeps a launch from
+ * creating objects for the bindings to unwrap.
  */
 final class JcudaStream {
 
@@ -20,7 +20,10 @@ final class JcudaStream {
     return stream;
   }
 
-  /** Launches, and answers the driver's result; the driver has copied the parameters then. */
+  /**
+   * Launches a kernel and returns the driver's result code. The driver has copied the parameters
+   * when this returns.
+   */
   synchronized int launch(
       JcudaKernel kernel, int blocks, int threads, int sharedBytes, long parameters) {
     parameterPointers.set(ValueLayout.JAVA_LONG, 0, parameters);

@@ -9,8 +9,8 @@ import com.sun.jna.ptr.PointerByReference;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The driver library, asked through JNA: unlike the classes of JCuda, which stay broken once they
- * could not be initialized, it can be looked for again and again.
+ * The driver library, called through JNA. {@link DeviceProbe} uses it because it can look for the
+ * library repeatedly, while JCuda's classes stay broken once their initialization has failed.
  */
 final class LibCuda implements DriverLibrary {
 
@@ -21,8 +21,7 @@ final class LibCuda implements DriverLibrary {
   /**
    * Loads the library.
    *
-   * @throws UnsatisfiedLinkError if it cannot be loaded, and whatever else JNA throws when it
-   *     cannot load itself
+   * @throws UnsatisfiedLinkError if it cannot be loaded; other errors if JNA cannot load itself
    */
   LibCuda() {
     library = NativeLibrary.getInstance(FILE);

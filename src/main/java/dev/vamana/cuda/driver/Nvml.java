@@ -13,14 +13,15 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * NVIDIA's management library through JNA: what a device does now. Every figure may be missing, for
- * instance on a device that cannot measure it or in a container that may not ask; nothing throws.
+ * Reads a device's current memory use, utilization, power and temperature from NVIDIA's management
+ * library, through JNA. Every value is optional, since a device may not measure it or a container
+ * may not permit it. Methods do not throw.
  */
 public final class Nvml implements Closeable {
 
   private static final String FILE = "libnvidia-ml.so.1";
 
-  /** Of the sensors, the one of the chip. */
+  /** Sensor number of the chip's temperature. */
   private static final int CHIP = 0;
 
   private final NativeLibrary nvml;
@@ -35,9 +36,9 @@ public final class Nvml implements Closeable {
   /**
    * Opens the library for one device.
    *
-   * @param pciBusId where the device is, for instance from {@link DeviceProbe.Result#pciBusId()}:
-   *     NVML may count devices in another order than CUDA
-   * @return empty if the library or the device is not there
+   * @param pciBusId the device's PCI address, for instance {@link DeviceProbe.Result#pciBusId()};
+   *     NVML may number devices in another order than CUDA
+   * @return empty if the library or the device is missing
    */
   public static Optional<Nvml> open(String pciBusId) {
     try {
@@ -66,17 +67,17 @@ public final class Nvml implements Closeable {
     }
   }
 
-  /** Device memory in use, by everybody, in bytes. */
+  /** Device memory in use by all processes, in bytes. */
   public OptionalLong memoryUsed() {
     return memory(2);
   }
 
-  /** Device memory in bytes. */
+  /** Total device memory in bytes. */
   public OptionalLong memoryTotal() {
     return memory(0);
   }
 
-  /** The library answers total, free and used bytes together. */
+  /** Reads one of total, free and used bytes, which the library returns together. */
   private OptionalLong memory(int index) {
     try (Memory bytes = new Memory(3 * Long.BYTES)) {
       return ask("nvmlDeviceGetMemoryInfo", device, (Pointer) bytes)
@@ -85,7 +86,7 @@ public final class Nvml implements Closeable {
     }
   }
 
-  /** Percent of the last sample period in which a kernel ran. */
+  /** Percent of the last sample period during which a kernel ran. */
   public OptionalInt utilization() {
     try (Memory percents = new Memory(2 * Integer.BYTES)) {
       return ask("nvmlDeviceGetUtilizationRates", device, (Pointer) percents)
@@ -94,7 +95,7 @@ public final class Nvml implements Closeable {
     }
   }
 
-  /** Power drawn now, in milliwatts. */
+  /** Current power draw in milliwatts. */
   public OptionalInt powerMilliwatts() {
     IntByReference power = new IntByReference();
     return ask("nvmlDeviceGetPowerUsage", device, power)
@@ -102,7 +103,7 @@ public final class Nvml implements Closeable {
         : OptionalInt.empty();
   }
 
-  /** Energy drawn since the driver was loaded, in millijoules. */
+  /** Energy consumed since the driver was loaded, in millijoules. */
   public OptionalLong energyMillijoules() {
     LongByReference energy = new LongByReference();
     return ask("nvmlDeviceGetTotalEnergyConsumption", device, energy)
@@ -118,7 +119,7 @@ public final class Nvml implements Closeable {
         : OptionalInt.empty();
   }
 
-  /** Ends the use of the library; figures are missing from then on. */
+  /** Closes the library. All values are empty from then on. */
   @Override
   public synchronized void close() {
     if (closed == false) {
@@ -131,7 +132,7 @@ public final class Nvml implements Closeable {
     return closed == false && call(nvml, function, arguments);
   }
 
-  /** Whether the library answered. */
+  /** Calls a function and returns whether it succeeded. */
   private static boolean call(NativeLibrary library, String function, Object... arguments) {
     try {
       return library.getFunction(function).invokeInt(arguments) == 0;

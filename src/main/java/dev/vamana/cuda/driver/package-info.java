@@ -1,4 +1,5 @@
 /**
- * The CUDA driver as the project uses it: memory, streams, registration of mapped files, launches.
+ * The CUDA driver as the project uses it: devices, contexts, memory, registration of mapped files,
+ * streams and launches.
  */
 package dev.vamana.cuda.driver;

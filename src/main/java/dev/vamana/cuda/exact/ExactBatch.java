@@ -3,7 +3,7 @@ package dev.vamana.cuda.exact;
 import java.util.Arrays;
 import org.apache.lucene.index.VectorEncoding;
 
-/** Queries that are answered together: as many hits for each, among the same candidates. */
+/** A batch of queries for exact search: all with the same k, and with the same candidates. */
 public final class ExactBatch {
 
   /** Most hits of a query. */
@@ -27,39 +27,40 @@ public final class ExactBatch {
   }
 
   /**
-   * Queries over rows of floats, all of which may be found.
+   * Makes a batch of queries over all rows of floats.
    *
    * @param queries as many components each as the rows
-   * @param k hits of each, 1 to 10,000
+   * @param k hits of each query, 1 to 10,000
    */
   public static ExactBatch of(float[][] queries, int k) {
     return new ExactBatch(queries, null, k, 0, null);
   }
 
   /**
-   * Queries over rows of bytes, all of which may be found.
+   * Makes a batch of queries over all rows of bytes.
    *
    * @param queries as many components each as the rows
-   * @param k hits of each, 1 to 10,000
+   * @param k hits of each query, 1 to 10,000
    */
   public static ExactBatch of(byte[][] queries, int k) {
     return new ExactBatch(null, queries, k, 0, null);
   }
 
   /**
-   * The same queries, among the ordinals of a bitset.
+   * Returns the same queries, restricted to the ordinals of a bitset.
    *
-   * @param bits where the device has 64-bit words, bit o of word o/64 for ordinal o, for all rows
+   * @param bits device address of 64-bit words for all rows; bit o % 64 of word o / 64 stands for
+   *     ordinal o
    */
   public ExactBatch accepting(long bits) {
     return new ExactBatch(floats, bytes, k, bits, null);
   }
 
   /**
-   * The same queries, among a few ordinals: only their rows are read.
+   * Returns the same queries, restricted to a list of ordinals. Only these rows are read.
    *
-   * @param accepted ascending ordinals of rows, each once; not changed and not kept after the
-   *     search
+   * @param accepted distinct ordinals in ascending order; the search does not change or keep the
+   *     array
    */
   public ExactBatch among(int[] accepted) {
     for (int i = 0; i < accepted.length; i++) {
@@ -71,7 +72,7 @@ public final class ExactBatch {
     return new ExactBatch(floats, bytes, k, 0, accepted);
   }
 
-  /** Some of the queries. */
+  /** Returns a batch of some of the queries. */
   ExactBatch select(int[] queries) {
     if (floats != null) {
       float[][] some = new float[queries.length][];
@@ -83,12 +84,12 @@ public final class ExactBatch {
     return new ExactBatch(null, some, k, acceptedBits, ordinals);
   }
 
-  /** Number of queries. */
+  /** Returns the number of queries. */
   public int size() {
     return floats != null ? floats.length : bytes.length;
   }
 
-  /** Hits of a query. */
+  /** Returns the hits of a query. */
   public int k() {
     return k;
   }
@@ -105,17 +106,17 @@ public final class ExactBatch {
     return bytes[query];
   }
 
-  /** Address of a bitset; 0 without. */
+  /** Returns the device address of the bitset; 0 if there is none. */
   long acceptedBits() {
     return acceptedBits;
   }
 
-  /** Accepted ordinals; null for all, or those of the bitset. */
+  /** Returns the accepted ordinals; null if the bitset applies or all rows are accepted. */
   int[] ordinals() {
     return ordinals;
   }
 
-  /** Whether the queries fit the rows; throws if not. */
+  /** Throws if the queries do not fit the rows. */
   void check(ExactRows rows) {
     if (encoding() != rows.encoding()) {
       throw new IllegalArgumentException(

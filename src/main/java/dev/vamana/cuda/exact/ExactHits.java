@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What a search has found: for every query ordinals and Lucene's scores, best first, ties by lower
- * ordinal, scores that are not a number last. May be used for one search after the other.
+ * The result of an exact search: for every query ordinals and Lucene scores, best first, ties by
+ * lower ordinal, NaN scores last. An instance can be reused for further searches.
  */
 public final class ExactHits {
 
@@ -15,13 +15,13 @@ public final class ExactHits {
   private int[][] ordinals = new int[0][];
   private float[][] scores = new float[0][];
 
-  /** Forgets everything and makes room. */
+  /** Clears the result and makes room for queries. */
   void reset(int queries) {
     ordinals = new int[queries][];
     scores = new float[queries][];
   }
 
-  /** Reads the keys of some queries as kernels write them. */
+  /** Reads the keys of some queries in the kernels' format. */
   void read(MemorySegment keys, int firstQuery, int queries, int k) {
     for (int q = 0; q < queries; q++) {
       long at = (long) q * k * Long.BYTES;
@@ -42,7 +42,7 @@ public final class ExactHits {
     }
   }
 
-  /** Takes over what was found for some queries when they were asked again. */
+  /** Replaces the hits of queries that were searched a second time. */
   void replace(int[] queries, ExactHits again) {
     for (int i = 0; i < queries.length; i++) {
       ordinals[queries[i]] = again.ordinals[i];
@@ -50,7 +50,7 @@ public final class ExactHits {
     }
   }
 
-  /** Notes that nothing was accepted. */
+  /** Sets the hits of queries without candidates: none. */
   void readNone(int firstQuery, int queries) {
     for (int q = firstQuery; q < firstQuery + queries; q++) {
       ordinals[q] = new int[0];
@@ -58,7 +58,7 @@ public final class ExactHits {
     }
   }
 
-  /** {@code vamana::exact_score}. */
+  /** Converts the order in a key to a score, as {@code vamana::exact_score} does. */
   private static float score(int order) {
     if (order == NAN) {
       return Float.NaN;
@@ -67,17 +67,17 @@ public final class ExactHits {
     return Float.intBitsToFloat(sortable ^ (sortable < 0 ? 0x80000000 : -1));
   }
 
-  /** Number of queries of the last search. */
+  /** Returns the number of queries of the last search. */
   public int queries() {
     return ordinals.length;
   }
 
-  /** Ordinals of the hits of a query: k, or as many as were accepted. */
+  /** Returns the ordinals of a query's hits: k of them, or as many as were accepted. */
   public int[] ordinals(int query) {
     return ordinals[query];
   }
 
-  /** Scores of the hits of a query. */
+  /** Returns the scores of a query's hits. */
   public float[] scores(int query) {
     return scores[query];
   }

@@ -5,9 +5,9 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * The vectors that are searched: floats or signed bytes, one row after the other. They stay as they
- * are, and where they are, for as long as this object is used; what a search learns about all of
- * them is kept in it for the next.
+ * The vectors to search: rows of floats or signed bytes, on the device or in host memory. The
+ * memory must not change or move while this object is used. Searches cache {@link RowFacts} of
+ * resident rows in it.
  */
 public final class ExactRows {
 
@@ -51,14 +51,14 @@ public final class ExactRows {
   }
 
   /**
-   * Rows in the device's memory, or registered with it.
+   * Describes rows in device memory or in registered host memory.
    *
-   * @param address of the first row for the device, a multiple of 16
-   * @param stride bytes from one row to the next, a multiple of 16
+   * @param address device address of the first row, a multiple of 16
+   * @param stride bytes between rows, a multiple of 16
    * @param size number of rows
    * @param dimension components of a row, 1 to 4,096
-   * @param similarity whose scores are wanted
-   * @param encoding floats, or signed bytes, which have scores of their own
+   * @param similarity the similarity whose scores are computed
+   * @param encoding floats, or signed bytes, whose scores Lucene defines differently
    */
   public static ExactRows resident(
       long address,
@@ -75,15 +75,15 @@ public final class ExactRows {
   }
 
   /**
-   * Rows in the host's memory, such as a mapped file. Each search brings them to the device, tile
-   * by tile.
+   * Describes rows in host memory, such as a mapped file. Each search copies them to the device,
+   * tile by tile.
    *
-   * @param host begins with the first row
-   * @param stride bytes from one row to the next
+   * @param host memory that begins with the first row
+   * @param stride bytes between rows
    * @param size number of rows
    * @param dimension components of a row, 1 to 4,096
-   * @param similarity whose scores are wanted
-   * @param encoding floats, or signed bytes, which have scores of their own
+   * @param similarity the similarity whose scores are computed
+   * @param encoding floats, or signed bytes, whose scores Lucene defines differently
    */
   public static ExactRows streamed(
       MemorySegment host,
@@ -100,22 +100,22 @@ public final class ExactRows {
     return new ExactRows(0, host, stride, size, dimension, similarity, encoding);
   }
 
-  /** Where the device has the first row; 0 if it has to be brought there. */
+  /** Returns the device address of the first row; 0 if the rows are streamed. */
   long address() {
     return address;
   }
 
-  /** The rows, or null if the device has them. */
+  /** Returns the rows in host memory, or null if they are resident. */
   MemorySegment host() {
     return host;
   }
 
-  /** Whether the device reads the rows where they are. */
+  /** Whether the device reads the rows in place. */
   public boolean resident() {
     return host == null;
   }
 
-  /** What was found out about all rows; null if nothing was yet. */
+  /** Returns the cached facts about all rows; null if unknown. */
   RowFacts facts() {
     return facts;
   }
@@ -133,22 +133,22 @@ public final class ExactRows {
     return (dimension * encoding.byteSize + 15) / 16 * 16;
   }
 
-  /** Number of rows. */
+  /** Returns the number of rows. */
   public int size() {
     return size;
   }
 
-  /** Components of a row. */
+  /** Returns the components of a row. */
   public int dimension() {
     return dimension;
   }
 
-  /** Whose scores are found. */
+  /** Returns the similarity whose scores are computed. */
   public VectorSimilarityFunction similarity() {
     return similarity;
   }
 
-  /** What a component is. */
+  /** Returns the type of the components. */
   public VectorEncoding encoding() {
     return encoding;
   }

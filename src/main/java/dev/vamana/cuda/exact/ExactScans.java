@@ -8,8 +8,9 @@ import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * Exact search on one device. Used by one thread at a time, which is bound to the driver; works on
- * streams of its own. Memory is taken by the first searches that need it and kept.
+ * Exact search on one device. It is used by one thread at a time, which is bound to the driver, and
+ * has its own streams. Memory is allocated on first need and kept. {@link
+ * dev.vamana.cuda.scan.ScanLane} drives an instance.
  */
 public final class ExactScans implements Closeable {
 
@@ -28,9 +29,9 @@ public final class ExactScans implements Closeable {
   private final long copyStream;
 
   /**
-   * Makes an engine; the calling thread is bound to the driver.
+   * Makes an instance. The calling thread is bound to the driver.
    *
-   * @param account counts pinned memory; what it refuses fails searches for want of memory
+   * @param account counts pinned memory; searches fail with {@code OUT_OF_MEMORY} if it refuses
    */
   public ExactScans(CudaDriver driver, SessionHostMemory account, ExactOptions options) {
     this(driver, account, options, Workers.callingThread());
@@ -39,7 +40,7 @@ public final class ExactScans implements Closeable {
   /**
    * As {@link #ExactScans(CudaDriver, SessionHostMemory, ExactOptions)}.
    *
-   * @param workers write the queries of large batches
+   * @param workers threads that copy the queries of large batches
    */
   public ExactScans(
       CudaDriver driver, SessionHostMemory account, ExactOptions options, Workers workers) {
@@ -64,23 +65,24 @@ public final class ExactScans implements Closeable {
   }
 
   /**
-   * Whether rows that lie on the device are read once for some of the queries together, without
-   * products of matrices.
+   * Whether a batch is small enough for launches that read each row once for several queries,
+   * without matrix products.
    *
-   * @param queries of a batch
-   * @param k hits that each wants
+   * @param queries number of queries of a batch
+   * @param k hits of each query
    */
   public static boolean few(int queries, int k) {
     return PlainScan.few(queries, k);
   }
 
   /**
-   * Searches. Rows and accepted ordinals on the device must stay there until this returns.
+   * Searches a batch. Rows and accepted ordinals on the device must stay in place until this
+   * returns.
    *
-   * @param hits receives the best of the accepted rows for every query
+   * @param hits receives the best accepted rows of every query
    * @throws IllegalArgumentException if the batch does not fit the rows
-   * @throws dev.vamana.cuda.driver.GpuException if the device fails, or memory for this cannot be
-   *     had; a search may follow unless the context is lost
+   * @throws dev.vamana.cuda.driver.GpuException if the device fails or memory is refused; another
+   *     search may follow unless the context is lost
    */
   public void search(ExactRows rows, ExactBatch batch, ExactHits hits) {
     batch.check(rows);
@@ -104,7 +106,9 @@ public final class ExactScans implements Closeable {
     }
   }
 
-  /** Returns the queries that have to be asked again. */
+  /**
+   * Searches all queries, and returns those that have to be searched again without matrix products.
+   */
   private List<Integer> search(ExactRows rows, ExactBatch batch, boolean multiply, ExactHits hits) {
     hits.reset(batch.size());
     products.begin();
@@ -133,7 +137,7 @@ public final class ExactScans implements Closeable {
     return again;
   }
 
-  /** Launches the search for a slice; returns false if there are no candidates. */
+  /** Launches the search for a slice. Returns false if there are no candidates. */
   private boolean launch(
       ExactRows rows, ExactBatch batch, boolean multiply, Slice slice, int first, int count) {
     int most = multiply ? products.mostCandidates(rows) : plain.mostCandidates();
@@ -191,7 +195,7 @@ public final class ExactScans implements Closeable {
     return true;
   }
 
-  /** What is known about the rows of a tile: that of all rows, where they stay. */
+  /** Returns facts about the rows of a tile; for resident rows, the facts about all rows. */
   private RowFacts factsOf(ExactRows rows, Tile tile) {
     if (rows.encoding() == VectorEncoding.BYTE) {
       return null;
@@ -205,18 +209,18 @@ public final class ExactScans implements Closeable {
     return rows.facts();
   }
 
-  /** After a failure nothing may be in use when the next search begins. */
+  /** Waits after a failure, so that nothing is in use when the next search begins. */
   private void quiesce() {
     plain.recover();
     try {
       scratch.synchronize();
     } catch (RuntimeException e) {
-      // the failure that is on its way says more
+      // the first failure is being thrown
       return;
     }
   }
 
-  /** Frees memory and streams; no search runs. */
+  /** Frees memory and streams. No search may be running. */
   @Override
   public void close() {
     plain.free();

@@ -8,7 +8,7 @@ import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Looks at all of some vectors of floats, on the device. */
+/** Computes {@link RowFacts} of float vectors on the device. */
 final class FactFinder {
 
   private static final int THREADS = 256;
@@ -25,7 +25,7 @@ final class FactFinder {
     pinned = scratch.pinned();
   }
 
-  /** Waits for the stream and for the answer. */
+  /** Launches the kernel in the stream and waits for the result. */
   RowFacts find(long address, int stride, int count, int dimension, long stream) {
     pinned.ensure(ExactFactsLayout.BYTES);
     long facts = device.ensure(ExactFactsLayout.BYTES);

@@ -7,8 +7,8 @@ import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The hits of some queries. Those of the only tile are written to the host at once; those of
- * several tiles are joined on the device.
+ * The result lists of some queries. With one tile, kernels write the hits to pinned host memory;
+ * with several tiles, the lists are joined on the device and then copied.
  */
 final class FoundLists {
 
@@ -33,12 +33,12 @@ final class FoundLists {
     spare = scratch.device();
   }
 
-  /** Queries whose hits fit at once. */
+  /** Returns how many queries' lists fit at once. */
   static int most(int k) {
     return (int) (MOST_BYTES / Long.BYTES / k);
   }
 
-  /** Makes room for the hits of some queries in so many tiles. */
+  /** Makes room for the hits of queries over {@code tileCount} tiles. */
   void begin(int queryCount, int k, int tileCount) {
     queries = queryCount;
     bytes = (long) queryCount * k * Long.BYTES;
@@ -52,7 +52,7 @@ final class FoundLists {
     }
   }
 
-  /** Where the hits of the next tile go. */
+  /** Returns the address for the hits of the next tile. */
   long target() {
     if (only) {
       return results.address();
@@ -60,7 +60,7 @@ final class FoundLists {
     return (tiles == 0 ? best : fresh).ensure(bytes);
   }
 
-  /** Joins the hits of the tile that was searched last. */
+  /** Joins the hits of the last tile with the earlier ones. */
   void add(ScanParameters parameters, long stream) {
     if (tiles > 0) {
       parameters
@@ -76,14 +76,14 @@ final class FoundLists {
     tiles++;
   }
 
-  /** Brings the hits to the host, after all tiles. */
+  /** Copies the hits to the host, after all tiles. */
   void end(long stream) {
     if (only == false) {
       driver.copyFromDevice(keys(), best.ensure(bytes), stream);
     }
   }
 
-  /** Keys of all hits, once the stream has come so far. */
+  /** Returns the keys of all hits; valid when the stream has passed {@link #end}. */
   MemorySegment keys() {
     return results.segment().asSlice(0, bytes);
   }

@@ -10,15 +10,16 @@ import dev.vamana.cuda.select.Selection;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * Scans in single precision. A few queries with few hits take one launch, which reads every row
- * once; for others the scores of some queries are written and the best are selected from them.
+ * Scans in single precision. For a few queries with few hits, each launch reads every row once and
+ * selects as well. For other batches, launches write the scores of some queries at a time and
+ * {@link Selection} selects the best. {@link ProductScan} is the counterpart with tensor cores.
  */
 final class PlainScan {
 
-  /** Most queries that go through launches that read all rows. */
+  /** Most queries that use launches that scan and select at once. */
   private static final int FEW_QUERIES = 16;
 
-  /** Most queries of a launch, and most if their components leave no room for more. */
+  /** Queries of a launch, and queries of a launch over long rows, which leave room for fewer. */
   private static final int GROUP = 8;
 
   private static final int GROUP_OF_LONG = 4;
@@ -29,7 +30,7 @@ final class PlainScan {
   private static final int BLOCKS_PER_MULTIPROCESSOR_OF_ONE = 3;
   private static final int FOUND_THREADS = 256;
 
-  /** Of the scratch memory, the share that selection takes beside the scores. */
+  /** The inverse of the share of the scratch memory for selection; the scores take the rest. */
   private static final int SELECTION_SHARE = 8;
 
   private final CudaDriver driver;
@@ -51,12 +52,12 @@ final class PlainScan {
     ticket = scratch.device();
   }
 
-  /** Whether so many queries go through launches that read all rows. */
+  /** Whether a batch uses launches that scan and select at once. */
   static boolean few(int queries, int k) {
     return queries <= FEW_QUERIES && k <= ExactLimits.FEW_HITS;
   }
 
-  /** Candidates of a tile at most. */
+  /** Returns the most candidates of a tile. */
   int mostCandidates() {
     return (int) Math.min(Integer.MAX_VALUE - 1023L, scratchBytes / Float.BYTES);
   }
@@ -64,11 +65,11 @@ final class PlainScan {
   /**
    * Launches the search of a tile.
    *
-   * @param parameters with what concerns rows, batch and tile
-   * @param queries where some queries of the batch are
-   * @param queryStride bytes from one to the next
+   * @param parameters with rows, batch and tile already set
+   * @param queries device address of some queries of the batch
+   * @param queryStride bytes between queries
    * @param count number of these queries
-   * @param found receives k keys for each
+   * @param found receives k keys per query
    */
   void run(
       ScanParameters parameters,
@@ -158,12 +159,15 @@ final class PlainScan {
     }
   }
 
-  /** Frees what selection needs; nothing runs. */
+  /** Frees memory of the selection. No launch may be running. */
   void free() {
     selection.close();
   }
 
-  /** After a failure: launches that never ran may have left the counter as it was. */
+  /**
+   * Resets the ticket counter after a failure, since launches that never ran may have left it
+   * non-zero.
+   */
   void recover() {
     ticketReady = false;
   }
@@ -177,7 +181,7 @@ final class PlainScan {
     return address;
   }
 
-  /** Queries of a launch for the next of so many. */
+  /** Returns the queries of the next launch if {@code left} queries remain. */
   private static int width(ExactRows rows, int left) {
     if (left == 1) {
       return 1;

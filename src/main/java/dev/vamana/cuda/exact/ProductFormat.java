@@ -5,18 +5,18 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * What products are made of.
+ * The number format of copies for matrix products on tensor cores.
  *
- * @param number of the format
- * @param scale what components are multiplied by in half precision
+ * @param number number of the format in {@link ExactLimits}
+ * @param scale factor of the components in half precision
  */
 record ProductFormat(int number, float scale) {
 
   /**
-   * Chooses one.
+   * Chooses the format of a search.
    *
-   * @param ofRows null for rows of bytes
-   * @return null if the vectors do not go into any
+   * @param ofRows facts about the rows; null for rows of bytes
+   * @return null if no format can represent the vectors
    */
   static ProductFormat of(ExactRows rows, RowFacts ofRows, RowFacts ofQueries) {
     if (ofQueries.largestNorm() > RowFacts.MOST_NORM) {
@@ -40,19 +40,22 @@ record ProductFormat(int number, float scale) {
         : half(Math.max(ofRows.largestNorm(), ofQueries.largestNorm()));
   }
 
-  /** The power of two that brings a norm to one half or more, and below one. */
+  /**
+   * Returns half precision with the power of two that scales a norm to at least one half and below
+   * one.
+   */
   private static ProductFormat half(float norm) {
     int exponent = Math.min(40, Math.max(-40, -(Math.getExponent(norm) + 1)));
     return new ProductFormat(ExactLimits.HALF, Math.scalb(1f, exponent));
   }
 
-  /** Bytes from one copy to the next. */
+  /** Returns the bytes between copies. */
   int stride(int dimension) {
     int bytes = number == ExactLimits.HALF ? 2 * dimension : dimension;
     return (bytes + ExactLimits.DEPTH - 1) / ExactLimits.DEPTH * ExactLimits.DEPTH;
   }
 
-  /** Bytes from one copy to the next, whatever the format. */
+  /** Returns the most bytes between copies, over all formats. */
   static int mostStride(int dimension) {
     return new ProductFormat(ExactLimits.HALF, 1).stride(dimension);
   }

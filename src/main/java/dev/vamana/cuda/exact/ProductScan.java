@@ -11,13 +11,13 @@ import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * Scans for many queries: tensor cores multiply copies in few bits, whatever may be among the best
- * by the bound of their error is kept, and scored in single precision at the end
- * (docs/internals/exact-search.md).
+ * Scans for many queries with tensor cores: they multiply low-precision copies, keep every
+ * candidate that may be among the best within the products' error bound, and score these in single
+ * precision at the end (docs/internals/exact-search.md).
  */
 final class ProductScan {
 
-  /** Queries from which on copying all rows costs less than reading them more than once. */
+  /** Number of queries from which copying all rows costs less than reading them more than once. */
   static final int LEAST_QUERIES = 9;
 
   /** Most hits of a query. */
@@ -47,7 +47,7 @@ final class ProductScan {
       Arena.ofAuto().allocate(ExactFactsLayout.BYTES, Long.BYTES);
   private Copies current;
 
-  /** What the copies are of. */
+  /** The tile and format that the current copies are of. */
   private record Copies(Tile tile, ProductFormat format) {}
 
   ProductScan(Scratch scratch, long scratchBytes) {
@@ -61,13 +61,13 @@ final class ProductScan {
     facts = scratch.device();
   }
 
-  /** Candidates of a tile at most. */
+  /** Returns the most candidates of a tile. */
   int mostCandidates(ExactRows rows) {
     long most = scratchBytes / 3 * 2 / ProductFormat.mostStride(rows.dimension());
     return (int) Math.min(1 << 30, Math.max(1, most / ExactLimits.TILE) * ExactLimits.TILE);
   }
 
-  /** Queries that are answered at once at most. */
+  /** Returns the most queries answered at once. */
   int mostQueries(int k) {
     return (int) Math.min(1 << 20, scratchBytes / 3 / ENTRY_BYTES / capacity(k));
   }
@@ -76,7 +76,7 @@ final class ProductScan {
     return Math.max(LEAST_CAPACITY, Integer.highestOneBit(2 * CAPACITY_OF_A_HIT * k - 1));
   }
 
-  /** Copies of an earlier search are of no use to the next. */
+  /** Discards the copies of the last search. */
   void begin() {
     current = null;
   }
@@ -84,12 +84,12 @@ final class ProductScan {
   /**
    * Launches the search of a tile.
    *
-   * @param parameters with what concerns rows, batch and tile
-   * @param ofRows what is known about the rows; null for rows of bytes
-   * @param queries where the queries are
+   * @param parameters with rows, batch and tile already set
+   * @param ofRows facts about the rows; null for rows of bytes
+   * @param queries device address of the queries
    * @param count number of queries
-   * @param redo receives marks for queries that have to be asked again
-   * @param found receives k keys for each
+   * @param redo receives a mark for each query that has to be searched again
+   * @param found receives k keys per query
    */
   void run(
       ScanParameters parameters,
@@ -158,7 +158,7 @@ final class ProductScan {
     launch("exact_targets", blocks, CONVERT_THREADS, 0, parameters, stream);
   }
 
-  /** Ranges of tiles that grow, as thresholds get sharper. */
+  /** Multiplies in ranges of tiles. Ranges grow because thresholds get sharper. */
   private void multiply(
       ScanParameters parameters,
       ProductFormat format,
@@ -184,7 +184,10 @@ final class ProductScan {
     }
   }
 
-  /** A step that is coprime to the number of tiles, and spreads any first few of them evenly. */
+  /**
+   * Returns a step that is coprime to the number of tiles and spreads the first tiles of the order
+   * evenly.
+   */
   private static int step(int tiles) {
     int step = Math.max(1, (int) (tiles * 0.618034));
     while (gcd(step, tiles) != 1) {

@@ -10,12 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.VectorEncoding;
 
-/** Brings queries to the device, as floats. */
+/** Copies queries to the device, as floats. */
 final class QueryStage {
 
   private static final long MOST_BYTES = 64L << 20;
 
-  /** From which on it takes several threads longer to meet than to copy. */
+  /** Least bytes for which several threads copy; for fewer, starting the threads takes longer. */
   private static final long LEAST_SHARED_BYTES = 1L << 20;
 
   private final Scratch scratch;
@@ -30,20 +30,20 @@ final class QueryStage {
     device = scratch.device();
   }
 
-  /** Queries that are staged at once. */
+  /** Returns the most queries staged at once. */
   static int most(ExactRows rows) {
     return (int) (MOST_BYTES / stride(rows));
   }
 
-  /** Bytes from one query to the next. */
+  /** Returns the bytes between queries. */
   static int stride(ExactRows rows) {
     return (rows.dimension() + 3) / 4 * 16;
   }
 
   /**
-   * Stages some queries; what was staged before must not be in use.
+   * Stages some queries. The queries staged before must not be in use.
    *
-   * @return where kernels of the stream find them
+   * @return device address of the queries, for kernels of the stream
    */
   long stage(ExactRows rows, ExactBatch batch, int first, int count, long stream) {
     int stride = stride(rows);
@@ -64,7 +64,7 @@ final class QueryStage {
       }
     }
     if (count == 1) {
-      // read in place: less than what a copy costs
+      // read in place, which costs less than a copy
       return pinned.address();
     }
     long address = device.ensure(bytes);

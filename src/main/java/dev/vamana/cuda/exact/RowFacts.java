@@ -3,14 +3,14 @@ package dev.vamana.cuda.exact;
 import dev.vamana.cuda.kernel.RangeResultLayout;
 
 /**
- * What is known about all of some vectors.
+ * Facts about a set of float vectors that decide how they can be searched.
  *
- * @param largestNorm of those with a finite norm
+ * @param largestNorm largest finite norm
  * @param flags {@link RangeResultLayout#FLAG_FRACTIONS}, {@link RangeResultLayout#FLAG_NOT_FINITE}
  */
 record RowFacts(float largestNorm, int flags) {
 
-  /** Norms beyond these bounds lose too much when they are squared. */
+  /** Bounds of norms; squares of norms beyond them lose too much precision. */
   static final float MOST_NORM = 1e12f;
 
   private static final float LEAST_NORM = 1e-12f;
@@ -20,7 +20,7 @@ record RowFacts(float largestNorm, int flags) {
     return (flags & RangeResultLayout.FLAG_FRACTIONS) == 0;
   }
 
-  /** Whether half precision, scaled, can tell them apart. */
+  /** Whether scaled half precision can represent the vectors. */
   boolean moderate() {
     return (flags & RangeResultLayout.FLAG_NOT_FINITE) == 0
         && largestNorm >= LEAST_NORM

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.VectorEncoding;
 
-/** The parameter block of the kernels, field by field. */
+/** The parameter block of the exact-search kernels, set field by field. */
 final class ScanParameters {
 
   private final MemorySegment block = Arena.ofAuto().allocate(ExactScanLayout.BYTES, Long.BYTES);
@@ -15,19 +15,19 @@ final class ScanParameters {
     return block;
   }
 
-  /** Sets an address, or another field of 64 bits. */
+  /** Sets an address or another 64-bit field. */
   ScanParameters address(long field, long value) {
     block.set(ValueLayout.JAVA_LONG, field, value);
     return this;
   }
 
-  /** Sets a field of 32 bits. */
+  /** Sets a 32-bit field. */
   ScanParameters number(long field, int value) {
     block.set(ValueLayout.JAVA_INT, field, value);
     return this;
   }
 
-  /** Sets a field that is a float. */
+  /** Sets a float field. */
   ScanParameters real(long field, float value) {
     block.set(ValueLayout.JAVA_FLOAT, field, value);
     return this;
@@ -38,8 +38,8 @@ final class ScanParameters {
     return this;
   }
 
-  /** Clears everything, and sets what depends on the rows and the batch alone. */
-  @SuppressWarnings("EnumOrdinal") // kernels know similarities by Lucene's ordinals
+  /** Clears all fields and sets those that depend only on the rows and the batch. */
+  @SuppressWarnings("EnumOrdinal") // kernels use the ordinals of Lucene's similarities
   ScanParameters begin(ExactRows rows, ExactBatch batch) {
     return clear()
         .number(ExactScanLayout.DIMENSION, rows.dimension())
@@ -49,7 +49,7 @@ final class ScanParameters {
         .address(ExactScanLayout.ACCEPTED, batch.acceptedBits());
   }
 
-  /** Sets what is searched. */
+  /** Sets the rows and candidates of a tile. */
   ScanParameters tile(Tile tile) {
     return address(ExactScanLayout.ROWS, tile.rows())
         .address(ExactScanLayout.ORDINALS, tile.ordinals())

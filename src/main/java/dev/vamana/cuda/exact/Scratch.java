@@ -8,7 +8,7 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Memory, streams and events of one engine, which are freed together. */
+/** Memory, streams and events of one engine. They are freed together. */
 final class Scratch {
 
   private final CudaDriver driver;
@@ -54,12 +54,12 @@ final class Scratch {
     }
   }
 
-  /** Waits until nothing runs. */
+  /** Waits until all streams are idle. */
   void synchronize() {
     objects.synchronize();
   }
 
-  /** Gives everything back; nothing runs. */
+  /** Frees everything, which must not be in use. */
   void free() {
     device.forEach(DeviceBuffer::free);
     pinned.forEach(PinnedBuffer::free);

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Some queries of a batch on their way, and the memory that is theirs until they are answered. Two
- * take turns, so that the host writes one while the device works on the other.
+ * Some queries of a batch during their search, with their memory. Two slices alternate, so that the
+ * host writes the queries of one while the device searches the other.
  */
 final class Slice {
 
@@ -29,7 +29,7 @@ final class Slice {
     done = scratch.event();
   }
 
-  /** Becomes some queries of a batch; what it was before has been read. */
+  /** Assigns queries of a batch. The results of the earlier ones have been read. */
   void begin(int firstQuery, int queryCount, int k, int tiles) {
     first = firstQuery;
     count = queryCount;
@@ -38,7 +38,7 @@ final class Slice {
     redo.segment().asSlice(0, (long) queryCount * Integer.BYTES).fill((byte) 0);
   }
 
-  /** Stages the queries; returns where kernels of the stream find them. */
+  /** Stages the queries and returns their device address, for kernels of the stream. */
   long stage(ExactRows rows, ExactBatch batch, long stream) {
     return stage.stage(rows, batch, first, count, stream);
   }
@@ -51,21 +51,21 @@ final class Slice {
     return found;
   }
 
-  /** Where queries are marked that have to be asked again. */
+  /** Returns the address of the marks for queries that have to be searched again. */
   long redo() {
     return redo.address();
   }
 
-  /** Ends the launches of this slice. */
+  /** Marks the end of the slice's launches. */
   void end(long stream) {
     found.end(stream);
     scratch.driver().record(done, stream);
   }
 
   /**
-   * Waits for the answers and reads them.
+   * Waits for the results and reads them.
    *
-   * @param again receives the queries that have to be asked again
+   * @param again receives the queries that have to be searched again
    */
   void read(ExactHits hits, int k, List<Integer> again) {
     scratch.await(done);
@@ -78,7 +78,7 @@ final class Slice {
     }
   }
 
-  /** A list for {@link #read}. */
+  /** Makes an empty list for {@link #read}. */
   static List<Integer> none() {
     return new ArrayList<>();
   }

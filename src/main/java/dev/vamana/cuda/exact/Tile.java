@@ -1,15 +1,15 @@
 package dev.vamana.cuda.exact;
 
 /**
- * Some of the candidates, where the device has them.
+ * A subset of the candidates whose rows the device can read.
  *
- * @param rows address of rows
- * @param stride bytes from one to the next
+ * @param rows address of the rows
+ * @param stride bytes between rows
  * @param size number of rows
- * @param firstOrdinal of the first row; 0 with ordinals
+ * @param firstOrdinal ordinal of the first row; 0 with {@code ordinals}
  * @param ordinals address of the candidates' ordinals, or 0 if all rows are candidates
  * @param candidates number of candidates
- * @param packed whether the rows are those of the candidates alone, though ordinals name them
+ * @param packed whether row i is the i-th candidate rather than the row of its ordinal
  */
 record Tile(
     long rows,

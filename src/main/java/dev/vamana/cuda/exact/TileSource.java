@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Cuts the candidates of a search into tiles. Rows that are not on the device come there through
- * two lanes, so that one tile is copied while another is searched.
+ * Divides the candidates of a search into tiles. Rows in host memory are copied to the device
+ * through two lanes, so that one tile is copied while another is searched.
  */
 final class TileSource {
 
@@ -19,7 +19,7 @@ final class TileSource {
   private Lane[] lanes;
   private int next;
 
-  /** Searches one tile; launches only. */
+  /** Launches the search of one tile, without waiting for it. */
   @FunctionalInterface
   interface Body {
     /** Launches the search of a tile. */
@@ -41,7 +41,10 @@ final class TileSource {
     deviceOrdinals = scratch.device();
   }
 
-  /** Number of tiles of at most so many candidates that {@link #forEach} makes. */
+  /**
+   * Returns the number of tiles that {@link #forEach} makes, of at most {@code most} candidates
+   * each.
+   */
   int count(ExactRows rows, ExactBatch batch, int most) {
     int size = tileSize(rows, most);
     return (candidates(rows, batch) + size - 1) / size;
@@ -61,7 +64,7 @@ final class TileSource {
   /**
    * Runs the body for every tile, in stream order.
    *
-   * @param stream on which the body launches
+   * @param stream stream in which the body launches
    */
   void forEach(ExactRows rows, ExactBatch batch, int most, long stream, Body body) {
     int size = tileSize(rows, most);

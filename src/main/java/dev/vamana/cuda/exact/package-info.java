@@ -1,5 +1,5 @@
 /**
- * Exact search on the device: distances and selection in one, over all rows or accepted ones
+ * Exact search on the device over all rows or accepted rows, with selection in the same launches
  * (docs/internals/exact-search.md).
  */
 package dev.vamana.cuda.exact;

@@ -15,8 +15,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Walks batches, one at a time, each in as many parts as device memory asks for (BANG, algorithm
- * 2). For the thread that drives the device.
+ * Walks one batch at a time (BANG, algorithm 2): tables and worklists on the device, rows from the
+ * CPU, then re-ranking. {@link HostFetch} splits work into batches that fit device memory and calls
+ * this on its driving thread.
  */
 final class FetchBatch {
 
@@ -39,7 +40,7 @@ final class FetchBatch {
   private long stateAddress;
   private long asked;
 
-  /** Makes streams and buffers; the calling thread is bound to the driver. */
+  /** Makes streams and buffers. The calling thread is bound to the driver. */
   FetchBatch(CudaDriver driver, FetchOptions options, GatherTeam team, SessionHostMemory account) {
     this.driver = driver;
     this.team = team;
@@ -65,9 +66,9 @@ final class FetchBatch {
   }
 
   /**
-   * Walks all slots of one layout and gives them results, or failures.
+   * Walks all slots of a batch and sets their results or failures.
    *
-   * @param between called between steps with the slots, of which it may fail some
+   * @param between called between steps with the slots; it may fail some of them
    */
   void run(FetchSlot[] batch, FetchLayout layoutOfAll, Consumer<FetchSlot[]> between) {
     slots = batch;
@@ -116,7 +117,10 @@ final class FetchBatch {
     }
   }
 
-  /** Asks once in a while; items of one request share what is asked. */
+  /**
+   * Asks the slots' suppliers whether they are cancelled, at most once a millisecond. Slots of one
+   * request share a supplier, which is asked once.
+   */
   private void askCancelled() {
     long now = System.nanoTime();
     if (now - asked < ASK_NANOS) {
@@ -143,7 +147,7 @@ final class FetchBatch {
     }
   }
 
-  @SuppressWarnings("ReferenceEquality") // the same supplier; another one would only be asked
+  @SuppressWarnings("ReferenceEquality") // an equal but different one is only asked again
   private static boolean isSame(BooleanSupplier a, BooleanSupplier b) {
     return a == b;
   }
@@ -190,7 +194,7 @@ final class FetchBatch {
     return layout.results(slots.length) + (long) i * layout.resultBytes();
   }
 
-  /** Brings worklists and states to the host and chooses candidates. */
+  /** Copies worklists and states to the host and chooses the candidates for re-ranking. */
   private void takeLists() {
     long listBytes = (long) layout.listCapacity() * Long.BYTES;
     int step = (int) Math.max(1, LIST_PART_BYTES / (listBytes + FetchStateLayout.BYTES));
@@ -265,7 +269,7 @@ final class FetchBatch {
     }
   }
 
-  /** Waits until nothing runs, after a failure; the context is lost if this throws. */
+  /** Waits until nothing runs, after a failure. If this throws, the context is lost. */
   void drain() {
     for (FetchLane lane : lanes) {
       lane.stop();
@@ -273,7 +277,7 @@ final class FetchBatch {
     objects.synchronize();
   }
 
-  /** Frees what the driver gave; nothing runs. */
+  /** Frees driver resources, which must be idle. */
   void free() {
     for (FetchLane lane : lanes) {
       lane.free();

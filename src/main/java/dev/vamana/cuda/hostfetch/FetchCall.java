@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** Items that were handed to {@link HostFetch} together. */
+/** The items of one call of {@link HostFetch#submit}. The caller waits for it. */
 public final class FetchCall {
 
   private final FetchSlot[] slots;
@@ -19,7 +19,11 @@ public final class FetchCall {
     this.open = new CountDownLatch(jobs);
   }
 
-  /** Ends one of the call's jobs. */
+  /**
+   * Ends one of the call's jobs.
+   *
+   * @param why the failure, or null
+   */
   void complete(GpuException why) {
     if (why != null) {
       failure = why;
@@ -27,7 +31,7 @@ public final class FetchCall {
     open.countDown();
   }
 
-  /** Waits until all items have ended, well or not. */
+  /** Waits until all items have ended, after success or failure. */
   public void join() {
     boolean interrupted = false;
     while (true) {
@@ -44,11 +48,10 @@ public final class FetchCall {
   }
 
   /**
-   * Waits for the results. Items are asked meanwhile whether they are cancelled, by the thread that
-   * walks them.
+   * Waits for the results. The driving thread checks meanwhile whether items are cancelled.
    *
-   * @return one result an item, in their order
-   * @throws GpuException if the device failed; all of it is the CPU's then
+   * @return one result per item, in order
+   * @throws GpuException if the device failed; the CPU has to answer all items then
    * @throws IOException if a segment cannot be read
    * @throws org.apache.lucene.store.AlreadyClosedException if a segment was closed meanwhile
    */

@@ -5,11 +5,11 @@ import dev.vamana.search.WorkItem;
 import java.util.Objects;
 
 /**
- * An item and its segment on the device.
+ * A work item with its resident segment.
  *
- * @param item what is searched
- * @param segment its segment, whose codes are on the device; the caller keeps hold of it until the
- *     call has ended
+ * @param item the item
+ * @param segment its segment, whose codes are on the device; the caller holds it until the call has
+ *     ended
  */
 public record FetchItem(WorkItem item, ResidentSegment segment) {
   public FetchItem {

@@ -15,9 +15,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * One half of a batch: its stream, and the rows that go to the device in every step. While the
- * device works on one half, the CPU copies the rows of the other. Queries whose walk has ended are
- * left out of the next step.
+ * One half of a batch, with a stream of its own. While the device works on one half, the CPU copies
+ * adjacency rows for the other. Queries whose walk has ended take no part in later steps.
  */
 final class FetchLane {
 
@@ -40,7 +39,7 @@ final class FetchLane {
   private int[] parents = new int[0];
   private int count;
 
-  /** Makes a lane; the calling thread is bound to the driver. */
+  /** Makes a lane. The calling thread is bound to the driver. */
   FetchLane(
       CudaDriver driver,
       DriverObjects objects,
@@ -63,15 +62,15 @@ final class FetchLane {
     return stream;
   }
 
-  /** Whether walks go on. */
+  /** Whether any walk has not ended. */
   boolean walking() {
     return count > 0;
   }
 
   /**
-   * Makes tables and starts the walks of the slots from..to-1.
+   * Makes distance tables and starts the walks of the slots from..to-1.
    *
-   * @param state address of the block that is laid out for {@code items} slots
+   * @param state device address of the state block, laid out for all slots
    * @param items address of the items
    */
   void begin(FetchSlot[] all, int from, int to, FetchLayout layoutOfAll, long state, long items) {
@@ -112,7 +111,7 @@ final class FetchLane {
     return i < entries.length ? entries[i] : StoredAdjacency.UNUSED;
   }
 
-  /** Offset of the first row, behind the slots. */
+  /** Returns the offset of the first row, behind the slot numbers. */
   private long rowsAt() {
     return FetchLayout.align((long) count * Integer.BYTES);
   }
@@ -138,7 +137,7 @@ final class FetchLane {
     parameters.set(ValueLayout.JAVA_INT, HostFetchLayout.FLAGS, flags);
   }
 
-  /** Whether parents are chosen after the merge. */
+  /** Whether parents are picked after the merge rather than before it. */
   private boolean merged() {
     return options.prefetch() == false || layout.shape().parents() > 1;
   }
@@ -169,7 +168,10 @@ final class FetchLane {
         driver.kernel(kernel), count, FetchStep.threads(kernel), sharedBytes, parameters, stream);
   }
 
-  /** Waits for the next parents, and sends their rows; ends when no walk goes on. */
+  /**
+   * Waits for the next parents, and sends their rows. {@link #walking} is false afterwards if no
+   * walk has a parent left.
+   */
   void advance() {
     for (int spins = 0; driver.done(picked) == false; spins++) {
       GatherTeam.pause(spins);
@@ -190,7 +192,7 @@ final class FetchLane {
     vectors.gather(slots, active, parents, count, width);
   }
 
-  /** Leaves only those that have a parent to expand. */
+  /** Keeps only slots that have a parent to expand. */
   private void compact() {
     int width = layout.shape().parents();
     MemorySegment source = picks.segment();
@@ -243,12 +245,12 @@ final class FetchLane {
     driver.synchronize(vectors.stream());
   }
 
-  /** Ends the walks; what runs on the device runs on. */
+  /** Ends the walks. Work on the device is not waited for. */
   void stop() {
     count = 0;
   }
 
-  /** Frees memory; nothing runs. */
+  /** Frees memory, which must not be in use. */
   void free() {
     vectors.free();
     rows.free();

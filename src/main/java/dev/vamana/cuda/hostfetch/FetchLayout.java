@@ -9,10 +9,10 @@ import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * Where everything of a batch is: offsets in the block of device memory that the kernels of a step
- * work on, and sizes in pinned memory.
+ * The memory layout of a batch: offsets in the block of device memory that a step's kernels use,
+ * and sizes in pinned memory.
  *
- * @param shape of all items
+ * @param shape shape of all items
  * @param listCapacity keys of a worklist, the largest beam
  * @param freshCapacity most new keys of a step, a multiple of 32
  * @param visitedSlots slots of a visited set, a power of two
@@ -32,10 +32,10 @@ record FetchLayout(
   private static final int APPROACH = 12;
   private static final int MIN_VISITED = 1 << 10;
   private static final int MAX_VISITED = 1 << 18;
-  // of each pinned buffer whose size depends on the number of items
+  // limit of each pinned buffer whose size depends on the number of items
   private static final long MAX_PINNED = PinnedBuffer.MAX_BYTES / 4;
 
-  /** The layout for items. */
+  /** Returns the layout for items of a shape. */
   static FetchLayout of(FetchShape shape, List<FetchSlot> slots) {
     int beam = 1;
     int k = 1;
@@ -47,14 +47,14 @@ record FetchLayout(
     }
     int start = (entries + 4) & ~3;
     int fresh = (Math.max(shape.rowStride(), start) + 31) & ~31;
-    // twice the nodes that a walk visits, so that few are forgotten
+    // twice the expected visits of a walk, so that few visited nodes are overwritten
     double visits = 2 * VISITS_PER_EDGE * shape.stride() * (beam + APPROACH);
     int slotsWanted = (int) Math.max(MIN_VISITED, Math.min(MAX_VISITED, visits));
     return new FetchLayout(
         shape, beam, fresh, Integer.highestOneBit(slotsWanted * 2 - 1), k, start);
   }
 
-  /** Items that fit so much device memory, at least 1. */
+  /** Returns how many items fit {@code stateBytes} of device memory, at least 1. */
   int fitting(long stateBytes) {
     long items = (stateBytes - 8L * ALIGNMENT) / stateBytesOfOne();
     items = Math.min(items, MAX_PINNED / requestBytesOfOne());
@@ -70,7 +70,7 @@ record FetchLayout(
         + FetchStateLayout.BYTES;
   }
 
-  /** Floats of a table. */
+  /** Floats of a distance table. */
   int tableStride() {
     return shape.subspaces() * Limits.CENTROIDS;
   }
@@ -112,7 +112,7 @@ record FetchLayout(
     return states(items) + (long) FetchStateLayout.BYTES * items;
   }
 
-  /** Offset of the first query in the pinned memory of requests. */
+  /** Offset of the first query in the pinned request memory. */
   long queries(int items) {
     return align((long) ItemLayout.BYTES * items);
   }
@@ -123,7 +123,7 @@ record FetchLayout(
     return (bytes + 15) & ~15;
   }
 
-  /** Offset of the first result in the pinned memory of requests. */
+  /** Offset of the first result in the pinned request memory. */
   long results(int items) {
     return align(queries(items) + (long) queryBytes() * items);
   }

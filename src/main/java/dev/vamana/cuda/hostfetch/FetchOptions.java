@@ -4,19 +4,20 @@ import dev.vamana.cuda.kernel.FetchStep;
 import java.util.Objects;
 
 /**
- * How a {@link HostFetch} works.
+ * Options of a {@link HostFetch}.
  *
- * @param threads threads that copy rows and vectors, the one that drives the device included, 1 to
- *     {@value #MAX_THREADS}
+ * @param threads threads that copy rows and vectors, including the driving thread, 1 to {@value
+ *     #MAX_THREADS}
  * @param maxBatch most items walked together, 1 to {@value #MAX_BATCH}
- * @param halves parts of a batch that take turns on the device and on the CPU, 1 or 2
+ * @param halves parts of a batch that alternate between device and CPU, 1 or 2
  * @param stateBytes device memory for tables and worklists, at least {@value #MIN_BYTES}; batches
  *     that need more are walked in parts
- * @param vectorBytes device memory for vectors that are copied during the walk, 0 to copy them at
- *     its end
+ * @param vectorBytes device memory for vectors that are copied during the walk, 0 to copy them
+ *     after it
  * @param step the kernels of a step
- * @param prefetch whether the CPU fetches while new keys are sorted and merged (BANG, section 4.6)
- * @param visitedFilter whether a neighbour gets a distance only once
+ * @param prefetch whether the CPU fetches rows while the device sorts and merges new keys (BANG,
+ *     section 4.6)
+ * @param visitedFilter whether a visited set keeps neighbours from getting a distance twice
  */
 public record FetchOptions(
     int threads,
@@ -46,10 +47,11 @@ public record FetchOptions(
   }
 
   /**
-   * The defaults: up to 16 threads, 16,384 items in two halves, fused kernels with prefetch, and at
-   * most a sixty-fourth of the device's memory, but not over 1 GiB, for each of the two purposes.
+   * Returns the defaults: up to 16 threads, 16,384 items in two halves, fused kernels with
+   * prefetch, and for each of the two device buffers a sixty-fourth of the device's memory, at most
+   * 1 GiB.
    *
-   * @param processors how many the process may use
+   * @param processors number of processors available to the process
    * @param deviceBytes memory of the device
    */
   public static FetchOptions defaults(int processors, long deviceBytes) {
@@ -65,19 +67,19 @@ public record FetchOptions(
         true);
   }
 
-  /** The same with other kernels. */
+  /** Returns these options with other kernels. */
   public FetchOptions withStep(FetchStep newStep, boolean newPrefetch, boolean newVisitedFilter) {
     return new FetchOptions(
         threads, maxBatch, halves, stateBytes, vectorBytes, newStep, newPrefetch, newVisitedFilter);
   }
 
-  /** The same with other threads and batches. */
+  /** Returns these options with other threads and batches. */
   public FetchOptions withBatches(int newThreads, int newMaxBatch, int newHalves) {
     return new FetchOptions(
         newThreads, newMaxBatch, newHalves, stateBytes, vectorBytes, step, prefetch, visitedFilter);
   }
 
-  /** The same with other bounds of device memory. */
+  /** Returns these options with other limits of device memory. */
   public FetchOptions withBytes(long newStateBytes, long newVectorBytes) {
     return new FetchOptions(
         threads, maxBatch, halves, newStateBytes, newVectorBytes, step, prefetch, visitedFilter);

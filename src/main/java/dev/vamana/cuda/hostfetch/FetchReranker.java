@@ -15,9 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Exact scores for candidates (BANG, section 4.9). Vectors that are not on the device yet go there
- * in parts, through two buffers, so that the CPU copies one part while the device works on the
- * other.
+ * Computes exact scores of the candidates on the device (BANG, section 4.9). Vectors that are not
+ * on the device yet are sent in parts through two buffers, so that the CPU copies one part while
+ * the device works on the other.
  */
 final class FetchReranker {
 
@@ -34,7 +34,7 @@ final class FetchReranker {
   private long items;
   private int next;
 
-  /** Makes a re-ranker; the calling thread is bound to the driver. */
+  /** Makes a re-ranker. The calling thread is bound to the driver. */
   FetchReranker(
       CudaDriver driver,
       DriverObjects objects,
@@ -71,7 +71,7 @@ final class FetchReranker {
     }
   }
 
-  /** Slots whose candidates go together. */
+  /** Slots whose candidates are scored together. */
   private static final class Part {
     private final List<FetchSlot> slots = new ArrayList<>();
     private final List<Integer> numbers = new ArrayList<>();
@@ -87,7 +87,7 @@ final class FetchReranker {
   }
 
   /**
-   * Scores the candidates of all slots; results are written to pinned memory.
+   * Scores the candidates of all slots and writes the results to pinned memory.
    *
    * @param itemsAddress address of the items
    * @param between called between parts
@@ -202,7 +202,7 @@ final class FetchReranker {
     }
   }
 
-  /** Frees memory; nothing runs. */
+  /** Frees memory, which must not be in use. */
   void free() {
     for (Buffer buffer : buffers) {
       buffer.free();

@@ -1,13 +1,13 @@
 package dev.vamana.cuda.hostfetch;
 
 /**
- * What was found for an item.
+ * The result of an item.
  *
- * @param ordinals best first, equal scores by lower ordinal
- * @param scores exact scores, one an ordinal
- * @param visited nodes that got a distance
+ * @param ordinals hits, best first; equal scores by lower ordinal
+ * @param scores the exact score of each ordinal
+ * @param visited number of nodes whose distance was computed
  * @param iterations steps of the walk
- * @param complete whether the walk ended by itself
+ * @param complete whether the walk ended by itself, not by its limit or a cancellation
  * @param corrupt whether an ordinal read from the segment's files was out of range; there are no
  *     hits then
  */

@@ -9,13 +9,13 @@ import java.io.IOException;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * What items have in common that are walked together.
+ * The properties that items must share to be walked together.
  *
  * @param encoding type of the components
  * @param dimension components of a vector
  * @param subspaces subspaces of a code
  * @param stride slots of an adjacency row
- * @param parents nodes expanded a step
+ * @param parents nodes expanded in a step
  * @param expanded whether all expanded nodes are re-ranked
  */
 record FetchShape(
@@ -28,7 +28,7 @@ record FetchShape(
 
   private static final int MAX_FRESH = Limits.MAX_DEGREE * Limits.MAX_PARENTS;
 
-  /** The shape of an item, or null if the kernels do not take it. */
+  /** Returns the shape of an item, or null if the kernels do not support it. */
   static FetchShape of(WorkItem item) throws IOException {
     SegmentView view = item.segment();
     WalkParameters walk = item.walk();
@@ -52,7 +52,7 @@ record FetchShape(
         walk.rerankDepth() == WalkParameters.RERANK_EXPANDED);
   }
 
-  /** Ordinals of the rows of one step. */
+  /** Ordinals of all rows of one step. */
   int rowStride() {
     return stride * parents;
   }
@@ -62,7 +62,7 @@ record FetchShape(
     return dimension * (encoding == VectorEncoding.FLOAT32 ? Float.BYTES : 1);
   }
 
-  /** Bytes from one copied vector to the next. */
+  /** Bytes between copied vectors. */
   int vectorStride() {
     return (vectorBytes() + 15) & ~15;
   }

@@ -6,10 +6,13 @@ import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
 import org.apache.lucene.util.Bits;
 
-/** One item on its way; touched by the driving thread and by one gathering thread at a time. */
+/**
+ * The state of one item during its walk. The driving thread and one gathering thread at a time use
+ * it.
+ */
 final class FetchSlot {
 
-  /** Row of an expanded node whose vector is not on the device. */
+  /** Row number of an expanded node whose vector is not on the device. */
   static final int NOT_COPIED = -1;
 
   private static final int FEW = 32;
@@ -71,12 +74,12 @@ final class FetchSlot {
     files = opened;
   }
 
-  /** Whether it takes part no more. */
+  /** Whether the item takes no further part in the batch. */
   boolean dropped() {
     return cancelled || corrupt || failure != null;
   }
 
-  /** Why it could not be searched, or null. */
+  /** Returns why the item could not be searched, or null. */
   Exception failure() {
     return failure;
   }
@@ -107,7 +110,7 @@ final class FetchSlot {
     return result;
   }
 
-  /** Makes the result of the best hits. */
+  /** Sets the result. */
   void finish(int[] ordinals, float[] scores) {
     result =
         corrupt
@@ -117,9 +120,9 @@ final class FetchSlot {
   }
 
   /**
-   * Notes an expanded node.
+   * Records an expanded node.
    *
-   * @param row of its vector on the device, or {@link #NOT_COPIED}
+   * @param row row of its vector on the device, or {@link #NOT_COPIED}
    */
   void expand(int ordinal, int row) {
     if (expandedCount == expanded.length) {
@@ -131,12 +134,12 @@ final class FetchSlot {
     allCopied &= row != NOT_COPIED;
   }
 
-  /** Whether expanded nodes are candidates and their vectors are on the device. */
+  /** Whether the candidates are the expanded nodes and all their vectors are on the device. */
   boolean copied() {
     return expanded != null && allCopied;
   }
 
-  /** Notes what the walk took, and whether it ended by itself. */
+  /** Records the work of the walk, and whether it ended by itself. */
   void walked(long visitedNodes, int steps, boolean byItself) {
     visited = visitedNodes;
     iterations = steps;
@@ -144,10 +147,11 @@ final class FetchSlot {
   }
 
   /**
-   * Chooses the candidates: accepted expanded nodes, or the best accepted of the worklist.
+   * Chooses the candidates: the accepted expanded nodes, or the best accepted entries of the
+   * worklist.
    *
    * @param size entries of the worklist
-   * @param list ordinal of each of its ranks
+   * @param list maps a rank in the worklist to its ordinal
    */
   void choose(int size, IntUnaryOperator list) {
     if (expanded != null) {
@@ -184,7 +188,7 @@ final class FetchSlot {
     return candidates[i];
   }
 
-  /** Row of a candidate on the device; if {@link #copied}. */
+  /** Returns the row of a candidate on the device; valid if {@link #copied}. */
   int row(int i) {
     return rows[i];
   }

@@ -8,21 +8,21 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that share short loops with the one that starts them. A step has about a tenth of a
- * millisecond for its loop, less than it takes to wake a thread; so between {@link #begin} and
- * {@link #end} they wait without sleeping.
+ * A team of threads that run short loops together with the calling thread. A step of a walk leaves
+ * about a tenth of a millisecond for its loop, less than waking a thread takes; so between {@link
+ * #begin} and {@link #end} the threads spin.
  */
 final class GatherTeam {
 
   private static final int SPINS_BEFORE_YIELD = 1_000;
 
-  /** A part of a loop. */
+  /** The body of a loop. */
   @FunctionalInterface
   interface Work {
     /**
-     * Does the work of some indices.
+     * Runs the body for the indices from..to-1.
      *
-     * @param worker number of the thread, below the size of the team
+     * @param worker number of the thread, below the team's size
      */
     void run(int from, int to, int worker);
   }
@@ -41,7 +41,7 @@ final class GatherTeam {
       this.chunk = chunk;
     }
 
-    /** Does what is left of it, until nothing is. */
+    /** Takes chunks of the loop until none is left. */
     void help(int worker) {
       int from;
       while ((from = next.getAndAdd(chunk)) < count) {
@@ -67,9 +67,9 @@ final class GatherTeam {
   private volatile boolean closed;
 
   /**
-   * Makes a team, whose threads start when they are first needed.
+   * Makes a team. Its threads start when they are first needed.
    *
-   * @param size threads of a loop, the calling one included
+   * @param size number of threads, including the calling one
    */
   GatherTeam(int size) {
     this.size = size;
@@ -85,7 +85,7 @@ final class GatherTeam {
     }
   }
 
-  /** Loops will follow soon. */
+  /** Wakes the threads for loops to come. */
   void begin() {
     if (threads.isEmpty()) {
       start();
@@ -94,17 +94,18 @@ final class GatherTeam {
     threads.forEach(LockSupport::unpark);
   }
 
-  /** No loops for a while. */
+  /** Lets the threads sleep. */
   void end() {
     active = false;
     loop = null;
   }
 
   /**
-   * Runs a loop over {@code 0 <= index < count} and waits for its end; the calling thread, worker
-   * 0, takes part. Without {@link #begin}, or if it is short, it is alone.
+   * Runs a loop over {@code 0 <= index < count} and waits for its end. The calling thread takes
+   * part as worker 0; without {@link #begin}, or if the loop has only one chunk, it runs the loop
+   * alone.
    *
-   * @param chunk indices that are handed out at a time
+   * @param chunk indices taken at a time
    */
   void forEach(int count, int chunk, Work work) {
     if (active == false || threads.isEmpty() || count <= chunk) {
@@ -144,8 +145,8 @@ final class GatherTeam {
     }
   }
 
-  /** Waits a moment; a thread that has waited long lets others have the processor. */
-  @SuppressWarnings("ThreadPriorityCheck") // nothing depends on it but how others fare
+  /** Waits a moment. After many waits the thread yields its processor. */
+  @SuppressWarnings("ThreadPriorityCheck") // yielding affects only the speed of other threads
   static void pause(int spins) {
     if (spins < SPINS_BEFORE_YIELD) {
       Thread.onSpinWait();
@@ -154,7 +155,7 @@ final class GatherTeam {
     }
   }
 
-  /** Ends the threads. */
+  /** Stops the threads. */
   void close() {
     closed = true;
     end();

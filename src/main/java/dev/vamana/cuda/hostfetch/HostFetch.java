@@ -19,11 +19,11 @@ import java.util.function.Consumer;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * Searches segments of which only the codes are on the device: the CPU fetches the neighbours for
- * every step (BANG base, section 3.2).
+ * Searches segments placed as {@link dev.vamana.cuda.memory.Placement#HOST_FETCH}: only codes are
+ * on the device, and the CPU fetches the neighbours of every step (BANG base, section 3.2).
  *
- * <p>One thread drives the device, on streams of its own, so that launches of others are not held
- * up. What was submitted while it was busy, and is of one shape, is walked together.
+ * <p>One thread drives the device, on its own streams, so that it does not delay other launches.
+ * Items of the same shape that are submitted while the thread is busy are walked together next.
  */
 public final class HostFetch {
 
@@ -46,7 +46,7 @@ public final class HostFetch {
   private record Job(FetchCall call, FetchShape shape, List<FetchSlot> slots) {}
 
   /**
-   * Makes one without streams, memory and running threads: the first items bring them.
+   * Makes an instance. The first items create its streams, memory and threads.
    *
    * @param onLost called once by the driving thread, as its last act, if the context is lost
    */
@@ -55,9 +55,9 @@ public final class HostFetch {
   }
 
   /**
-   * Makes one without streams, memory and running threads: the first items bring them.
+   * Makes an instance. The first items create its streams, memory and threads.
    *
-   * @param account counts pinned memory; what it refuses fails batches for want of memory
+   * @param account counts pinned memory; a batch fails with {@code OUT_OF_MEMORY} if it refuses
    * @param onLost called once by the driving thread, as its last act, if the context is lost
    */
   public HostFetch(
@@ -74,16 +74,16 @@ public final class HostFetch {
     thread.setDaemon(true);
   }
 
-  /** Whether an item can be walked here. */
+  /** Whether this class can walk an item. */
   public static boolean supports(WorkItem item) throws IOException {
     return FetchShape.of(item) != null;
   }
 
   /**
-   * Hands items over; {@link FetchCall#await} gives the results.
+   * Submits items; {@link FetchCall#await} returns the results.
    *
-   * @param items such as {@link #supports} takes; their segments have their codes on the device and
-   *     are held until the call is done
+   * @param items items that {@link #supports} accepts; the caller holds their segments until the
+   *     call is done
    */
   public FetchCall submit(List<FetchItem> items) throws IOException {
     FetchSlot[] slots = new FetchSlot[items.size()];
@@ -121,7 +121,7 @@ public final class HostFetch {
     return call;
   }
 
-  @SuppressWarnings("ReferenceEquality") // views are the same while a segment is open
+  @SuppressWarnings("ReferenceEquality") // an open segment has one view object
   private static boolean alike(WorkItem a, WorkItem b) {
     return a.segment() == b.segment()
         && a.walk().equals(b.walk())
@@ -129,24 +129,24 @@ public final class HostFetch {
   }
 
   /**
-   * Lets nobody read a segment's files any more; nobody does when this returns, and calls that wait
-   * for it end with an {@link AlreadyClosedException}.
+   * Stops reading a segment's files. On return no thread reads them, and calls that wait for items
+   * of the segment fail with an {@link AlreadyClosedException}.
    */
   public void closing(SegmentView view) {
     segments.close(view);
   }
 
-  /** Batches walked so far. */
+  /** Returns the number of batches walked. */
   public long batches() {
     return batches.sum();
   }
 
-  /** Items walked so far. */
+  /** Returns the number of items walked. */
   public long items() {
     return walked.sum();
   }
 
-  /** Ends the threads once all that was submitted is done. */
+  /** Stops the threads after everything submitted is done. */
   public void stop() {
     synchronized (inbox) {
       closing = true;
@@ -156,7 +156,7 @@ public final class HostFetch {
     team.close();
   }
 
-  /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */
+  /** Frees everything after {@link #stop}. The calling thread is bound to the driver. */
   public void free() {
     if (batch != null) {
       batch.free();
@@ -176,7 +176,9 @@ public final class HostFetch {
     }
   }
 
-  /** Waits for jobs; the oldest and those of its shape, or none if there will be none. */
+  /**
+   * Waits for jobs. Returns the oldest job and others of its shape, or an empty list when closing.
+   */
   private List<Job> take() {
     synchronized (inbox) {
       while (inbox.isEmpty()) {
@@ -186,7 +188,7 @@ public final class HostFetch {
         try {
           inbox.wait();
         } catch (InterruptedException e) {
-          // nobody interrupts this thread
+          // no code interrupts this thread
         }
       }
       List<Job> taken = new ArrayList<>();
@@ -240,7 +242,7 @@ public final class HostFetch {
     }
   }
 
-  /** Opens the files of all slots; those that cannot be opened get failures and are left out. */
+  /** Opens the files of all slots. Slots whose files cannot be opened fail and are left out. */
   private List<FetchSlot> open(List<Job> jobs, FetchShape shape) {
     IdentityHashMap<SegmentView, SegmentFiles> files = new IdentityHashMap<>();
     List<FetchSlot> slots = new ArrayList<>();
@@ -266,7 +268,11 @@ public final class HostFetch {
     return slots;
   }
 
-  /** Makes sure that nothing of a failed batch runs any more. */
+  /**
+   * Waits until nothing of a failed batch runs any more.
+   *
+   * @return the failure to report; with the context lost if waiting failed
+   */
   private GpuException recover(GpuException e) {
     try {
       if (batch != null) {

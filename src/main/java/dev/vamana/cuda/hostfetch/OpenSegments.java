@@ -9,14 +9,14 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import org.apache.lucene.store.AlreadyClosedException;
 
-/** Which segments' files are being read, and which may be no more. */
+/** Tracks which segments' files the driving thread reads, and which must not be read any more. */
 final class OpenSegments {
 
   private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
   private final Set<SegmentView> reading = Collections.newSetFromMap(new IdentityHashMap<>());
   private volatile boolean changed;
 
-  /** Begins to read a segment; returns false if it is closed. */
+  /** Begins to read a segment. Returns false if it is closed. */
   synchronized boolean begin(SegmentView view) {
     if (closed.contains(view)) {
       return false;
@@ -25,13 +25,13 @@ final class OpenSegments {
     return true;
   }
 
-  /** Nothing is read any more. */
+  /** Ends reading of all segments. */
   synchronized void end() {
     reading.clear();
     notifyAll();
   }
 
-  /** Lets nobody read a segment any more; nobody does when this returns. */
+  /** Closes a segment for reading, and waits until it is not read any more. */
   synchronized void close(SegmentView view) {
     closed.add(view);
     changed = true;
@@ -48,7 +48,7 @@ final class OpenSegments {
     }
   }
 
-  /** Fails slots of segments that are to be closed. Called when no thread reads. */
+  /** Fails slots whose segments are being closed. Called while no thread reads files. */
   void drop(FetchSlot[] slots) {
     if (changed == false) {
       return;

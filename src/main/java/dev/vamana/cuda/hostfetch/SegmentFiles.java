@@ -13,8 +13,8 @@ import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 
 /**
- * The adjacency rows and raw vectors of a segment, copied by several threads: from the mapped files
- * or, where nothing is mapped, through an input for each thread.
+ * Copies adjacency rows and raw vectors of a segment, by several threads: from the mapped files or,
+ * if they are not mapped, through one input per thread.
  */
 final class SegmentFiles {
 
@@ -31,7 +31,7 @@ final class SegmentFiles {
   /**
    * Opens a segment.
    *
-   * @param workers threads that will copy
+   * @param workers number of threads that will copy
    */
   SegmentFiles(SegmentView view, FetchShape shape, int workers) throws IOException {
     this.view = view;
@@ -55,7 +55,7 @@ final class SegmentFiles {
     return view.size();
   }
 
-  /** Copies the row of a node. */
+  /** Copies a node's adjacency row. */
   void copyRow(int ordinal, MemorySegment target, long at, int worker) throws IOException {
     long start = (long) ordinal * rowBytes;
     if (mappedGraph != null) {
@@ -71,7 +71,7 @@ final class SegmentFiles {
     MemorySegment.copy(buffers[worker], 0, target, ValueLayout.JAVA_BYTE, at, rowBytes);
   }
 
-  /** Copies a raw vector. */
+  /** Copies a node's raw vector. */
   void copyVector(int ordinal, MemorySegment target, long at, int worker) throws IOException {
     if (mappedVectors != null) {
       copy(mappedVectors, (long) ordinal * vectorBytes, target, at, vectorBytes);

@@ -9,9 +9,9 @@ import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Vectors of expanded nodes, which are copied to the device behind the rows of their step, on a
- * stream of their own (BANG, section 4.3), for walks that re-rank them all. When it is full, what
- * follows is copied at the end of the walk instead.
+ * Device memory for the vectors of expanded nodes, in walks that re-rank all of them. The vectors
+ * are copied after the rows of their step, on a separate stream (BANG, section 4.3). When the arena
+ * is full, {@link FetchReranker} copies further vectors after the walk.
  */
 final class VectorArena {
 
@@ -31,7 +31,7 @@ final class VectorArena {
   /**
    * Makes an arena without memory.
    *
-   * @param mostBytes most bytes of device memory
+   * @param mostBytes limit of device memory
    */
   VectorArena(CudaDriver driver, GatherTeam team, long mostBytes, SessionHostMemory account) {
     this.account = account;
@@ -41,7 +41,7 @@ final class VectorArena {
     this.device = new DeviceBuffer(driver);
   }
 
-  /** Empties it for a batch. */
+  /** Empties the arena for a batch. */
   void reset(FetchShape ofBatch) {
     shape = ofBatch;
     used = 0;
@@ -53,7 +53,7 @@ final class VectorArena {
     }
   }
 
-  /** Device address of the first row. */
+  /** Returns the device address of the first row. */
   long address() {
     return address;
   }
@@ -62,7 +62,7 @@ final class VectorArena {
     device.free();
   }
 
-  /** The stream and buffers of one half of a batch. */
+  /** Makes the stream and buffers for one half of a batch. */
   Lane lane(DriverObjects objects) {
     return new Lane(objects);
   }
@@ -83,16 +83,16 @@ final class VectorArena {
       }
     }
 
-    /** The stream that copies go through. */
+    /** Returns the stream of the copies. */
     long stream() {
       return stream;
     }
 
     /**
-     * Notes expanded nodes, and copies their vectors if there is room.
+     * Records expanded nodes, and copies their vectors if there is room.
      *
-     * @param active slots
-     * @param parents {@code width} nodes of each of them, or {@link StoredAdjacency#UNUSED}
+     * @param active slot numbers
+     * @param parents {@code width} nodes of each slot, or {@link StoredAdjacency#UNUSED}
      */
     void gather(FetchSlot[] slots, int[] active, int[] parents, int count, int width) {
       if (shape.expanded() == false) {
@@ -142,7 +142,7 @@ final class VectorArena {
       }
     }
 
-    /** Frees memory; nothing runs. */
+    /** Frees memory, which must not be in use. */
     void free() {
       for (PinnedBuffer buffer : buffers) {
         buffer.free();

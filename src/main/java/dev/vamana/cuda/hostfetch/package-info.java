@@ -1,5 +1,5 @@
 /**
- * BANG base (section 3.2): codes on the device, while the CPU fetches the neighbours for every step
- * from the segment's files.
+ * Walks with codes on the device while the CPU fetches the neighbours of every step from the
+ * segment's files (BANG base, section 3.2).
  */
 package dev.vamana.cuda.hostfetch;

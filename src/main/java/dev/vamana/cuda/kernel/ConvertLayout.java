@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::Convert} of native-kernels/include/vamana/convert.h, the parameter of the kernels
- * that make copies of float vectors in smaller formats: byte offsets of its fields, each named as
- * there. Addresses and {@code ROWS} are 64 bits wide, other fields 32, in native byte order.
+ * Byte offsets of {@code vamana::Convert} in native-kernels/include/vamana/convert.h, the parameter
+ * of the kernels that convert float vectors to smaller formats. Fields are named as there;
+ * addresses and {@code ROWS} have 64 bits, other fields 32, in native byte order.
  */
 public final class ConvertLayout {
 
@@ -22,16 +22,16 @@ public final class ConvertLayout {
   /** Components of a row. */
   public static final long DIMENSION = 24;
 
-  /** Bytes from one source row to the next, a multiple of 4. */
+  /** Bytes between source rows, a multiple of 4. */
   public static final long SOURCE_STRIDE = 28;
 
-  /** Bytes from one target row to the next, a multiple of 16. */
+  /** Bytes between target rows, a multiple of 16. */
   public static final long TARGET_STRIDE = 32;
 
   /** Factor of a byte, a float above 0. */
   public static final long SCALE = 36;
 
-  /** What is added to a scaled byte, a float. */
+  /** Value added to a scaled byte, a float. */
   public static final long OFFSET = 40;
 
   private ConvertLayout() {}

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::FetchRerank} of native-kernels/include/vamana/host_fetch.h, the parameter of
- * {@code host_fetch_rerank}: byte offsets of its fields, each named as there. Addresses and keys
- * are 64 bits wide, other fields 32, in native byte order.
+ * Byte offsets of {@code vamana::FetchRerank} in native-kernels/include/vamana/host_fetch.h, the
+ * parameter of {@code host_fetch_rerank}. Fields are named as there; addresses have 64 bits, other
+ * fields 32, in native byte order.
  */
 public final class FetchRerankLayout {
 
@@ -16,7 +16,7 @@ public final class FetchRerankLayout {
   /** Address of {@code COUNT} {@link FetchGroupLayout}s. */
   public static final long GROUPS = 8;
 
-  /** Address of candidates. */
+  /** Address of the candidates' ordinals. */
   public static final long ORDINALS = 16;
 
   /** Address of each candidate's row in {@code VECTORS}. */
@@ -25,10 +25,10 @@ public final class FetchRerankLayout {
   /** Address of rows of {@code VECTOR_STRIDE} bytes, 16-byte aligned. */
   public static final long VECTORS = 32;
 
-  /** Groups. */
+  /** Number of groups. */
   public static final long COUNT = 40;
 
-  /** Bytes from one vector to the next, a multiple of 16. */
+  /** Bytes between vectors, a multiple of 16. */
   public static final long VECTOR_STRIDE = 44;
 
   /** Largest k. */
@@ -37,12 +37,12 @@ public final class FetchRerankLayout {
   /** Components of a vector. */
   public static final long DIMENSION = 52;
 
-  /** Candidates that are scored at a time. */
+  /** Candidates scored in one pass. */
   private static final int PASS = 32;
 
   private FetchRerankLayout() {}
 
-  /** Dynamic shared memory of the kernel. */
+  /** Returns the dynamic shared memory of the kernel. */
   public static int sharedBytes(int listCapacity, int dimension) {
     return ((listCapacity * Long.BYTES + 15) & ~15)
         + PASS * 16

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::FetchState} of native-kernels/include/vamana/host_fetch.h, state of one query
- * between the kernels of a step, in device memory: byte offsets of its fields, each named as there.
- * Addresses and keys are 64 bits wide, other fields 32, in native byte order.
+ * Byte offsets of {@code vamana::FetchState} in native-kernels/include/vamana/host_fetch.h, the
+ * state of one query between the kernels of a step, in device memory. Fields are named as there;
+ * addresses and keys have 64 bits, other fields 32, in native byte order.
  */
 public final class FetchStateLayout {
 
@@ -19,10 +19,10 @@ public final class FetchStateLayout {
   /** Worklist key of the parent whose row is being fetched; all ones for none. */
   public static final long PICK_KEY = 16;
 
-  /** Vectors of the segment. */
+  /** Number of vectors of the segment. */
   public static final long SIZE = 24;
 
-  /** Bytes from one code to the next. */
+  /** Bytes between codes. */
   public static final long CODE_STRIDE = 28;
 
   /** Subspaces of a code. */
@@ -31,10 +31,10 @@ public final class FetchStateLayout {
   /** Capacity of the worklist. */
   public static final long BEAM = 36;
 
-  /** Most distances of the walk. */
+  /** Visit limit of the walk. */
   public static final long VISIT_LIMIT = 40;
 
-  /** Nodes that got a distance. */
+  /** Number of nodes whose distance was computed. */
   public static final long VISITED = 44;
 
   /** Steps of the walk. */
@@ -43,19 +43,19 @@ public final class FetchStateLayout {
   /** Entries of the worklist. */
   public static final long LIST_SIZE = 52;
 
-  /** No entry before it is unexpanded. */
+  /** All entries before this position have been expanded. */
   public static final long CURSOR = 56;
 
-  /** New ordinals, later keys, of the step. */
+  /** Number of new ordinals, later keys, of the step. */
   public static final long FRESH_COUNT = 60;
 
-  /** {@link ResultLayout} flags and {@link #FLAG_STOPPED}; any of them ends the walk. */
+  /** {@link ResultLayout} flags and {@link #FLAG_STOPPED}. Any of them ends the walk. */
   public static final long FLAGS = 64;
 
-  /** Parents whose rows are being fetched. */
+  /** Number of parents whose rows are being fetched. */
   public static final long PICKED = 68;
 
-  /** The visit limit ended the walk. */
+  /** Flag: the visit limit ended the walk. */
   public static final int FLAG_STOPPED = 16;
 
   private FetchStateLayout() {}

@@ -3,47 +3,53 @@ package dev.vamana.cuda.kernel;
 import java.util.Arrays;
 import java.util.List;
 
-/** The kernels of a step of walks whose neighbours the CPU fetches. */
+/**
+ * The kernels of one step of a walk whose neighbours the CPU fetches. {@link #FUSED} is the
+ * default; the others are for comparison.
+ */
 public enum FetchStep {
-  /** Two kernels: all that the next parent depends on, and all that can wait. */
+  /** Two kernels: everything that the next parent depends on, and the rest. */
   FUSED("near", "update"),
-  /** The five kernels of BANG, distances added up by groups of 8 threads through shuffles. */
+  /** The five kernels of BANG; groups of 8 threads add a distance up with shuffles. */
   GROUPS("filter", "distance_groups", "pick", "sort", "merge"),
   /** As {@link #GROUPS}, with atomic additions. */
   ATOMICS("filter", "distance_atomics", "pick", "sort", "merge"),
-  /** As {@link #GROUPS}, with a whole warp for a distance. */
+  /** As {@link #GROUPS}, with one warp per distance. */
   WARPS("filter", "distance_warps", "pick", "sort", "merge"),
-  /** As {@link #GROUPS}, with a whole block for a distance. */
+  /** As {@link #GROUPS}, with one block per distance. */
   BLOCKS("filter", "distance_blocks", "pick", "sort", "merge");
 
-  /** Makes the tables of queries and their empty worklists. */
+  /** Kernel that makes the distance tables of queries and their empty worklists. */
   public static final String BEGIN = "host_fetch_begin";
 
-  /** Gives candidates exact scores. */
+  /** Kernel that computes exact scores of candidates. */
   public static final String RERANK = "host_fetch_rerank";
 
   private static final int WARP = 32;
   private static final int BLOCK = 128;
   private static final int DISTANCE_BLOCK = 512;
 
-  @SuppressWarnings("ImmutableEnumChecker") // as toList() makes it, it cannot be changed
+  @SuppressWarnings("ImmutableEnumChecker") // toList() returns an unmodifiable list
   private final List<String> kernels;
 
   FetchStep(String... stages) {
     this.kernels = Arrays.stream(stages).map(stage -> "host_fetch_" + stage).toList();
   }
 
-  /** Names of the kernels, in order. */
+  /** Returns the names of the kernels, in order. */
   public List<String> kernels() {
     return kernels;
   }
 
-  /** The kernel after which the next parents are known, if they are chosen before sorting. */
+  /**
+   * Returns the index of the kernel after which the next parents are known, if they are picked
+   * before sorting.
+   */
   public int pickStage() {
     return Math.max(kernels.indexOf("host_fetch_pick"), 0);
   }
 
-  /** Threads of a block of a kernel. */
+  /** Returns the threads of a block of a kernel. */
   public static int threads(String kernel) {
     return switch (kernel) {
       case "host_fetch_filter", "host_fetch_pick" -> WARP;
@@ -56,7 +62,7 @@ public enum FetchStep {
     };
   }
 
-  /** Dynamic shared memory of a block of a kernel of a step. */
+  /** Returns the dynamic shared memory of a block of a step's kernel. */
   public static int sharedBytes(String kernel, int freshCapacity) {
     return switch (kernel) {
       case "host_fetch_near", "host_fetch_sort", "host_fetch_merge", "host_fetch_update" ->

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::HostFetch} of native-kernels/include/vamana/host_fetch.h, the parameter of {@code
- * host_fetch_begin} and of the kernels of a step: byte offsets of its fields, each named as there.
- * Addresses and keys are 64 bits wide, other fields 32, in native byte order.
+ * Byte offsets of {@code vamana::HostFetch} in native-kernels/include/vamana/host_fetch.h, the
+ * parameter of {@code host_fetch_begin} and of the kernels of a step. Fields are named as there;
+ * addresses and keys have 64 bits, other fields 32, in native byte order.
  */
 public final class HostFetchLayout {
 
@@ -16,31 +16,31 @@ public final class HostFetchLayout {
   /** Address of {@link FetchStateLayout}s by slot. */
   public static final long STATES = 8;
 
-  /** Address of {@code TABLE_STRIDE} floats a slot. */
+  /** Address of {@code TABLE_STRIDE} floats per slot. */
   public static final long TABLES = 16;
 
-  /** Address of {@code LIST_CAPACITY} 64-bit keys a slot. */
+  /** Address of {@code LIST_CAPACITY} 64-bit keys per slot. */
   public static final long LISTS = 24;
 
-  /** Address of {@code FRESH_CAPACITY} 64-bit keys a slot. */
+  /** Address of {@code FRESH_CAPACITY} 64-bit keys per slot. */
   public static final long KEYS = 32;
 
-  /** Address of {@code FRESH_CAPACITY} ordinals a slot. */
+  /** Address of {@code FRESH_CAPACITY} ordinals per slot. */
   public static final long IDS = 40;
 
-  /** Address of {@code VISITED_SLOTS} words a slot, 16-byte aligned. */
+  /** Address of {@code VISITED_SLOTS} words per slot, 16-byte aligned. */
   public static final long VISITED = 48;
 
-  /** Address of the slots of this launch. */
+  /** Address of the slot numbers of this launch. */
   public static final long SLOTS = 56;
 
   /** Address of {@code COUNT} rows of {@code ROW_STRIDE} ordinals, 16-byte aligned. */
   public static final long ROWS = 64;
 
-  /** Address that gets {@code COUNT} times {@code PARENTS} ordinals. */
+  /** Address into which kernels write {@code COUNT} times {@code PARENTS} ordinals. */
   public static final long PICKS = 72;
 
-  /** Slots of this launch. */
+  /** Number of slots of this launch. */
   public static final long COUNT = 80;
 
   /** Floats of a table. */
@@ -58,23 +58,25 @@ public final class HostFetchLayout {
   /** Ordinals of a row, a multiple of 4. */
   public static final long ROW_STRIDE = 100;
 
-  /** Nodes expanded a step. */
+  /** Nodes expanded in a step. */
   public static final long PARENTS = 104;
 
   /** {@link #FLAG_PICK_MERGED} and {@link WalkLayout#FLAG_NO_VISITED_FILTER}. */
   public static final long FLAGS = 108;
 
-  /** The next parents are chosen from the merged worklist, not before new keys are sorted. */
+  /** Flag: the next parents are picked from the merged worklist, not before new keys are sorted. */
   public static final int FLAG_PICK_MERGED = 4;
 
   private HostFetchLayout() {}
 
-  /** Dynamic shared memory of {@code host_fetch_begin}. */
+  /** Returns the dynamic shared memory of {@code host_fetch_begin}. */
   public static int beginSharedBytes(int dimension) {
     return ((dimension + 15) & ~15) * Float.BYTES;
   }
 
-  /** Dynamic shared memory of the kernels that sort, merge or do all that comes before. */
+  /**
+   * Returns the dynamic shared memory of the fused kernels and of the kernels that sort and merge.
+   */
   public static int stepSharedBytes(int freshCapacity) {
     return freshCapacity * (Long.BYTES + Integer.BYTES);
   }

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::Item} of native-kernels/include/vamana/types.h, one query over one segment: byte
- * offsets of its fields, each named as there. Addresses are the device's and 64 bits wide, other
- * fields 32, in native byte order.
+ * Byte offsets of {@code vamana::Item} in native-kernels/include/vamana/types.h, one query over one
+ * segment. Fields are named as there; device addresses have 64 bits, other fields 32, in native
+ * byte order.
  */
 public final class ItemLayout {
 
@@ -16,10 +16,13 @@ public final class ItemLayout {
   /** Address of the query's components, floats or signed bytes, 16-byte aligned. */
   public static final long QUERY = 8;
 
-  /** Address of 64-bit words, bit o of word o/64 = ordinal o accepted; 0 for all. */
+  /**
+   * Address of 64-bit words in which bit o % 64 of word o / 64 is set if ordinal o is accepted; 0
+   * to accept all.
+   */
   public static final long ACCEPTED = 16;
 
-  /** Address of ordinals to start from beside the medoid. */
+  /** Address of ordinals from which the walk starts in addition to the medoid. */
   public static final long ENTRY_POINTS = 24;
 
   /** Address of a {@link ResultLayout} with room for {@code CAPACITY} hits. */
@@ -34,16 +37,18 @@ public final class ItemLayout {
   /** Capacity of the worklist, k to {@link Limits#MAX_BEAM_WIDTH}. */
   public static final long BEAM = 48;
 
-  /** Nodes expanded a step, 1 to {@link Limits#MAX_PARENTS}. */
+  /** Nodes expanded in a step, 1 to {@link Limits#MAX_PARENTS}. */
   public static final long PARENTS = 52;
 
-  /** Best accepted entries that get exact scores, at least k; -1: all expanded nodes. */
+  /**
+   * Number of best accepted entries that get exact scores, at least k; -1 for all expanded nodes.
+   */
   public static final long RERANK = 56;
 
-  /** Most distances of the walk. */
+  /** Visit limit of the walk. */
   public static final long VISIT_LIMIT = 60;
 
-  /** Hits that the result has room for. */
+  /** Number of hits that the result has room for. */
   public static final long CAPACITY = 64;
 
   private ItemLayout() {}

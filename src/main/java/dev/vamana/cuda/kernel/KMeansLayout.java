@@ -1,10 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::KMeans} of native-kernels/include/vamana/kmeans.h, the parameter of the kernels of
- * k-means: byte offsets of its fields, each named as there. {@code TOLERANCE} is a double,
- * addresses, {@code COUNT} and {@code CAPACITY} are 64 bits wide, other fields 32, in native byte
- * order.
+ * Byte offsets of {@code vamana::KMeans} in native-kernels/include/vamana/kmeans.h, the parameter
+ * of the k-means kernels. Fields are named as there; {@code TOLERANCE} is a double; addresses,
+ * {@code COUNT} and {@code CAPACITY} have 64 bits, other fields 32, in native byte order.
  */
 public final class KMeansLayout {
 
@@ -26,76 +25,76 @@ public final class KMeansLayout {
   /** Address of each row's squared error, by subspace. */
   public static final long ERRORS = 32;
 
-  /** Address of rows of each cluster in each chunk, by subspace. */
+  /** Address of the number of rows of each cluster in each chunk, by subspace. */
   public static final long COUNTS = 40;
 
   /** Address of rows sorted by cluster, by subspace. */
   public static final long ORDER = 48;
 
-  /** Address of where clusters start in {@code ORDER}, by subspace. */
+  /** Address of each cluster's start in {@code ORDER}, by subspace. */
   public static final long STARTS = 56;
 
-  /** Address of where clusters start among the parts, by subspace. */
+  /** Address of each cluster's start among the parts, by subspace. */
   public static final long PARTS = 64;
 
   /** Address of doubles: sums of the rows of each part, by subspace. */
   public static final long SUMS = 72;
 
-  /** Address of a {@link KMeansStateLayout} a subspace; 0 when encoding. */
+  /** Address of one {@link KMeansStateLayout} per subspace; 0 when encoding. */
   public static final long STATES = 80;
 
-  /** Address of {@code POOL} candidates for seeds, by subspace. */
+  /** Address of {@code POOL} seed candidates, by subspace. */
   public static final long CANDIDATES = 88;
 
   /** Address of the components of the candidates, by subspace and component. */
   public static final long COLUMNS = 96;
 
-  /** Address of a double a chunk: the sum of its errors, by subspace. */
+  /** Address of a double per chunk: the sum of its errors, by subspace. */
   public static final long CHUNK_ERRORS = 104;
 
-  /** Address of centroids in fixed point, where rows are bytes. */
+  /** Address of centroids in fixed point, if rows are bytes. */
   public static final long FIXED = 112;
 
-  /** Address of a 64-bit key a centroid, where rows are bytes. */
+  /** Address of one 64-bit key per centroid, if rows are bytes. */
   public static final long KEYS = 120;
 
-  /** Rows that are assigned. */
+  /** Number of rows to assign. */
   public static final long COUNT = 128;
 
-  /** Rows that there is room for in {@code ASSIGNED}, {@code ERRORS} and {@code ORDER}. */
+  /** Number of rows that {@code ASSIGNED}, {@code ERRORS} and {@code ORDER} have room for. */
   public static final long CAPACITY = 136;
 
-  /** Fraction of the error that an iteration has to gain for another one to follow. */
+  /** Fraction by which an iteration has to lower the error for another one to follow. */
   public static final long TOLERANCE = 144;
 
   /** Components of a row. */
   public static final long DIMS = 152;
 
-  /** Subspaces that rows are cut into. */
+  /** Number of subspaces. */
   public static final long SUBSPACES = 156;
 
   /** Centroids of a subspace. */
   public static final long K = 160;
 
-  /** Bytes from one row to the next. */
+  /** Bytes between rows. */
   public static final long ROW_STRIDE = 164;
 
-  /** Most candidates for seeds. */
+  /** Most seed candidates. */
   public static final long POOL = 168;
 
-  /** Parts that there is room for in a subspace. */
+  /** Number of parts of a subspace that there is room for. */
   public static final long PART_CAPACITY = 172;
 
   /** Components of the longest subspace. */
   public static final long MAX_LENGTH = 176;
 
-  /** Bytes from one centroid in fixed point to the next. */
+  /** Bytes between centroids in fixed point. */
   public static final long FIXED_STRIDE = 180;
 
-  /** Whether all centroids are drawn, not only those of empty clusters. */
+  /** Whether all centroids are drawn, rather than only those of empty clusters. */
   public static final long FIRST = 184;
 
-  /** Ordinal of the centroid that is drawn, or that distances are of. */
+  /** Number of the centroid that is drawn, or to which distances are computed. */
   public static final long STEP = 188;
 
   private KMeansLayout() {}

@@ -1,12 +1,12 @@
 package dev.vamana.cuda.kernel;
 
-/** Sizes that the kernels of k-means and those who start them agree on. */
+/** Sizes shared by the k-means kernels and the code that launches them. */
 public final class KMeansSizes {
 
-  /** Rows that are counted and sorted together. */
+  /** Rows counted and sorted together. */
   public static final int CHUNK = 4096;
 
-  /** Rows that are summed up together. */
+  /** Rows summed up together. */
   public static final int PART = 512;
 
   /** Rows of a block of the kernels for short sub-vectors. */
@@ -15,23 +15,26 @@ public final class KMeansSizes {
   /** Rows of a block of the kernels that work on tiles. */
   public static final int TILE_ROWS = 128;
 
-  /** Most candidates for seeds of the kernels for short sub-vectors. */
+  /** Most seed candidates of the kernels for short sub-vectors. */
   public static final int SHORT_POOL = 2048;
 
   /** Most centroids of a subspace. */
   public static final int MAX_CENTROIDS = 8192;
 
-  /** Centroids in fixed point have a multiple of so many bytes. */
+  /** The bytes of a centroid in fixed point are a multiple of this. */
   public static final int BYTE_STEP = 64;
 
-  /** Size of a candidate. */
+  /** Bytes of a seed candidate. */
   public static final int CANDIDATE_BYTES = 8;
 
   private static final int BYTE_STAGES = 4;
 
   private KMeansSizes() {}
 
-  /** Dynamic shared memory of {@code kmeans_assign_bytes}: a block's rows, and centroids. */
+  /**
+   * Returns the dynamic shared memory of {@code kmeans_assign_bytes}, for a block's rows and for
+   * centroids.
+   */
   public static int byteSharedBytes(int fixedStride) {
     return fixedStride * TILE_ROWS + BYTE_STAGES * 2 * TILE_ROWS * BYTE_STEP;
   }

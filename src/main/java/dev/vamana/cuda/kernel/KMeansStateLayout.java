@@ -1,8 +1,8 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::KMeansState} of native-kernels/include/vamana/kmeans.h, what is known about one
- * subspace: byte offsets of its fields, each named as there.
+ * Byte offsets of {@code vamana::KMeansState} in native-kernels/include/vamana/kmeans.h, the state
+ * of one subspace. Fields are named as there.
  */
 public final class KMeansStateLayout {
 
@@ -12,13 +12,13 @@ public final class KMeansStateLayout {
   /** State of the random generator, 64 bits. */
   public static final long RANDOM = 0;
 
-  /** Error of the iteration before, a double. */
+  /** Error of the previous iteration, a double. */
   public static final long BEFORE = 8;
 
   /** Squared error of the last assignment, a double. */
   public static final long ERROR = 16;
 
-  /** Whether iterations leave the subspace alone, 32 bits. */
+  /** Whether the subspace takes no part in further iterations, 32 bits. */
   public static final long DONE = 24;
 
   private KMeansStateLayout() {}

@@ -1,6 +1,6 @@
 package dev.vamana.cuda.kernel;
 
-/** What the kernels can take, as native-kernels/include/vamana/types.h has it. */
+/** Limits of the kernels, as in native-kernels/include/vamana/types.h. */
 public final class Limits {
 
   /** Centroids of a subspace. */

@@ -2,13 +2,13 @@ package dev.vamana.cuda.kernel;
 
 import java.util.Locale;
 
-/** What the distances of a walk kernel are made of: {@code vamana::Policy}. */
+/** How a walk kernel computes distances: {@code vamana::Policy}. */
 public enum Policy {
   /** Exact distances from float32 vectors. */
   EXACT_F32,
   /** Distances from half-precision copies. */
   EXACT_F16,
-  /** Distances from one byte a component. */
+  /** Distances from copies of one byte a component. */
   EXACT_BYTE,
   /** Asymmetric distances from a table of 16-bit entries in shared memory. */
   TABLE_HALF,
@@ -22,12 +22,15 @@ public enum Policy {
     return this == TABLE_HALF || this == TABLE_FLOAT || this == TABLE_GLOBAL;
   }
 
-  /** Bytes of one entry of the distance table in shared memory; 0 if there is none. */
+  /** Returns the bytes of an entry of the distance table in shared memory; 0 without one. */
   public int sharedEntryBytes() {
     return this == TABLE_HALF ? Short.BYTES : this == TABLE_FLOAT ? Float.BYTES : 0;
   }
 
-  /** Name of the kernel for blocks of so many warps, for instance {@code walk_table_half_w4}. */
+  /**
+   * Returns the name of the kernel for blocks of {@code warps} warps, for instance {@code
+   * walk_table_half_w4}.
+   */
   public String kernelName(int warps) {
     return "walk_" + name().toLowerCase(Locale.ROOT) + "_w" + warps;
   }

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::Range} of native-kernels/include/vamana/convert.h, the parameter of the kernel
- * that finds the range of float vectors' components: byte offsets of its fields, each named as
- * there. Addresses and {@code ROWS} are 64 bits wide, other fields 32, in native byte order.
+ * Byte offsets of {@code vamana::Range} in native-kernels/include/vamana/convert.h, the parameter
+ * of the kernel that finds the range of float vectors' components. Fields are named as there;
+ * addresses and {@code ROWS} have 64 bits, other fields 32, in native byte order.
  */
 public final class RangeLayout {
 
@@ -22,7 +22,7 @@ public final class RangeLayout {
   /** Components of a row. */
   public static final long DIMENSION = 24;
 
-  /** Bytes from one row to the next, a multiple of 4. */
+  /** Bytes between rows, a multiple of 4. */
   public static final long SOURCE_STRIDE = 28;
 
   private RangeLayout() {}

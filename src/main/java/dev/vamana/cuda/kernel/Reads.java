@@ -1,6 +1,6 @@
 package dev.vamana.cuda.kernel;
 
-/** What of a segment a walk compares. */
+/** The representation of vectors that a walk reads. */
 public enum Reads {
   /** Vectors of 32-bit floats. */
   FLOAT32,
@@ -8,6 +8,6 @@ public enum Reads {
   FLOAT16,
   /** Vectors of bytes. */
   BYTE,
-  /** Codes. */
+  /** Product-quantization codes. */
   CODES
 }

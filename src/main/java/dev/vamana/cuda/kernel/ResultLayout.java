@@ -1,51 +1,51 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::Result} of native-kernels/include/vamana/types.h: four 32-bit fields, then
- * ordinals and then scores, an item's capacity of each.
+ * Byte offsets of {@code vamana::Result} in native-kernels/include/vamana/types.h: four 32-bit
+ * fields, followed by ordinals and then scores, as many of each as the item's capacity.
  */
 public final class ResultLayout {
 
   /** Size without the hits. */
   public static final int BYTES = 16;
 
-  /** Hits. */
+  /** Number of hits. */
   public static final long COUNT = 0;
 
-  /** Nodes that got a distance. */
+  /** Number of nodes whose distance was computed. */
   public static final long VISITED = 4;
 
-  /** The {@code FLAG} constants that hold. */
+  /** The {@code FLAG} constants that apply. */
   public static final long FLAGS = 8;
 
   /** Steps of the walk. */
   public static final long ITERATIONS = 12;
 
-  /** The walk ended by itself. */
+  /** Flag: the walk ended before its visit limit. */
   public static final int FLAG_COMPLETE = 1;
 
-  /** An ordinal read from a file was out of range; the result is void. */
+  /** Flag: an ordinal read from a file was out of range; the result is void. */
   public static final int FLAG_CORRUPT = 2;
 
-  /** Scores are not exact: the caller re-ranks. */
+  /** Flag: scores are not exact; the caller has to re-rank. */
   public static final int FLAG_APPROXIMATE = 4;
 
-  /** More nodes were expanded than the scratch holds; the result is void. */
+  /** Flag: more nodes were expanded than the scratch memory holds; the result is void. */
   public static final int FLAG_OVERFLOW = 8;
 
   private ResultLayout() {}
 
-  /** Bytes of a result with room for so many hits. */
+  /** Returns the bytes of a result with room for {@code capacity} hits. */
   public static long bytes(int capacity) {
     return BYTES + 2L * Integer.BYTES * capacity;
   }
 
-  /** Offset of the first ordinal. */
+  /** Returns the offset of the first ordinal. */
   public static long ordinals() {
     return BYTES;
   }
 
-  /** Offset of the first score. */
+  /** Returns the offset of the first score. */
   public static long scores(int capacity) {
     return BYTES + (long) Integer.BYTES * capacity;
   }

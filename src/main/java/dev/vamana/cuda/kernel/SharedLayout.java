@@ -1,8 +1,8 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * Where the parts of a walk lie in a block's shared memory, in bytes: {@code vamana::shared_layout}
- * of native-kernels/include/vamana/shared_layout.h.
+ * Byte offsets of a walk's parts in a block's shared memory: {@code vamana::shared_layout} of
+ * native-kernels/include/vamana/shared_layout.h.
  *
  * @param list the worklist
  * @param keys keys of the neighbours of a step
@@ -10,7 +10,7 @@ package dev.vamana.cuda.kernel;
  * @param visited the table of visited ordinals
  * @param query the query's components
  * @param table the distance table, if it is in shared memory
- * @param bytes all
+ * @param bytes total size
  */
 public record SharedLayout(
     int list, int keys, int ids, int visited, int query, int table, int bytes) {
@@ -18,13 +18,13 @@ public record SharedLayout(
   /** Bytes before the worklist. */
   public static final int CONTROL_BYTES = 512;
 
-  /** Shared memory of a multiprocessor that each block takes beside its own. */
+  /** Shared memory of a multiprocessor that the device reserves for each block. */
   public static final int RESERVED_BYTES = 1024;
 
   /**
-   * Lays the parts out.
+   * Computes the layout.
    *
-   * @param policy what the walk's distances are made of
+   * @param policy how the walk computes distances
    * @param listCapacity largest beam
    * @param freshCapacity most keys of a step, a multiple of 32
    * @param visitedSlots slots of the visited table, a power of two
@@ -49,9 +49,9 @@ public record SharedLayout(
   }
 
   /**
-   * Bytes of a block's scratch in device memory: {@code vamana::scratch_bytes}.
+   * Returns the bytes of a block's scratch in device memory: {@code vamana::scratch_bytes}.
    *
-   * @param expandedCapacity expanded nodes that are kept
+   * @param expandedCapacity number of expanded nodes to record
    */
   public static long scratchBytes(Policy policy, int subspaces, int expandedCapacity) {
     long table =

@@ -1,14 +1,14 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * How a shape is walked on a device: where the distance table is, how many visited nodes are
- * remembered, and how much shared memory that takes. docs/internals/gpu-shared-memory.md lists what
- * comes of it.
+ * The kernel and shared-memory size for a walk shape on a device: where the distance table is, and
+ * how many visited nodes are remembered. docs/internals/gpu-shared-memory.md lists the resulting
+ * plans.
  *
- * <p>A block's shared memory bounds how many blocks a multiprocessor runs at once, and a walk is
- * mostly waiting for memory, so blocks count. The table in half precision is taken when it makes
- * room for at least a quarter more blocks than one of floats. A table that leaves fewer than a
- * quarter of the wanted visited slots, or does not fit at all, is kept in device memory.
+ * <p>Shared memory limits how many blocks a multiprocessor runs at once. A walk mostly waits for
+ * memory, so more blocks mean more throughput. A table in half precision is chosen if it makes room
+ * for at least a quarter more blocks than a table of floats. A table is kept in device memory if it
+ * does not fit, or leaves fewer than a quarter of the wanted visited slots.
  *
  * @param policy the kernel
  * @param visitedSlots slots of the visited table, a power of two
@@ -16,7 +16,7 @@ package dev.vamana.cuda.kernel;
  */
 public record SharedMemoryPlan(Policy policy, int visitedSlots, int sharedBytes) {
 
-  /** Blocks that a multiprocessor runs at most. */
+  /** Most blocks that a multiprocessor runs at once. */
   public static final int MAX_BLOCKS = 32;
 
   static final int MIN_SLOTS = 256;
@@ -51,14 +51,14 @@ public record SharedMemoryPlan(Policy policy, int visitedSlots, int sharedBytes)
     return half != null ? half : fit(shape, Policy.TABLE_GLOBAL, slots, MIN_SLOTS, blockBytes);
   }
 
-  /** How many blocks of one warp shared memory lets a multiprocessor run at once. */
+  /** Returns how many blocks of one warp fit a multiprocessor's shared memory. */
   public int blocks(int blockBytes) {
     return Math.min(
         MAX_BLOCKS,
         (blockBytes + SharedLayout.RESERVED_BYTES) / (sharedBytes + SharedLayout.RESERVED_BYTES));
   }
 
-  /** Slots for about as many nodes as a walk visits, within bounds. */
+  /** Returns slots for about as many nodes as a walk visits, within limits. */
   static int wantedSlots(WalkShape shape) {
     double visits = VISITS_PER_SLOT_OF_A_ROW * shape.fresh() * (shape.beam() + APPROACH);
     return WalkShape.powerOfTwo((int) Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, visits)));

@@ -3,10 +3,10 @@ package dev.vamana.cuda.kernel;
 import java.util.List;
 
 /**
- * Choices about kernels that are made by rule unless somebody measures.
+ * Overrides of kernel choices, for measurements. The defaults let rules choose.
  *
- * @param table where the distance table is and in which precision, or null to choose; one that does
- *     not fit is kept in device memory in single precision
+ * @param table place and precision of the distance table, or null to choose; a table that does not
+ *     fit is kept in device memory in single precision
  * @param warps warps of a block, one of {@link #WARPS}, or 0 to choose
  * @param visitedSlots slots of the visited table, a power of two, or 0 to choose
  * @param eagerPick whether the next row is fetched before the neighbours are sorted (BANG, section
@@ -16,10 +16,10 @@ import java.util.List;
 public record Tuning(
     Policy table, int warps, int visitedSlots, boolean eagerPick, boolean visitedFilter) {
 
-  /** Warps of a block that every walk has a kernel for. */
+  /** Block sizes in warps for which every walk has a kernel. */
   public static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
 
-  /** What is chosen by rule. */
+  /** No overrides. */
   public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true);
 
   public Tuning {
@@ -35,32 +35,32 @@ public record Tuning(
     }
   }
 
-  /** The same with a table of this kind. */
+  /** Returns this tuning with another table. */
   public Tuning withTable(Policy newTable) {
     return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter);
   }
 
-  /** The same with blocks of so many warps. */
+  /** Returns this tuning with another block size. */
   public Tuning withWarps(int newWarps) {
     return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter);
   }
 
-  /** The same with a visited table of so many slots. */
+  /** Returns this tuning with another size of the visited table. */
   public Tuning withVisitedSlots(int newVisitedSlots) {
     return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter);
   }
 
-  /** The same with or without eager picks. */
+  /** Returns this tuning with or without eager picks. */
   public Tuning withEagerPick(boolean newEagerPick) {
     return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter);
   }
 
-  /** The same with or without a visited filter. */
+  /** Returns this tuning with or without a visited filter. */
   public Tuning withVisitedFilter(boolean newVisitedFilter) {
     return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter);
   }
 
-  /** The {@link WalkLayout} flags that these choices ask for. */
+  /** Returns the {@link WalkLayout} flags of this tuning. */
   public int flags() {
     return (eagerPick ? WalkLayout.FLAG_EAGER_PICK : 0)
         | (visitedFilter ? 0 : WalkLayout.FLAG_NO_VISITED_FILTER);

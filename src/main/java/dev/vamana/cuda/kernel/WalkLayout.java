@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * {@code vamana::Walk} of native-kernels/include/vamana/types.h, the parameter of the walk kernels:
- * byte offsets of its fields, each named as there. Addresses and {@code SCRATCH_STRIDE} are 64 bits
- * wide, other fields 32, in native byte order.
+ * Byte offsets of {@code vamana::Walk} in native-kernels/include/vamana/types.h, the parameter of
+ * the walk kernels. Fields are named as there; addresses and {@code SCRATCH_STRIDE} have 64 bits,
+ * other fields 32, in native byte order.
  */
 public final class WalkLayout {
 
@@ -16,7 +16,7 @@ public final class WalkLayout {
   /** Address of a 32-bit counter in device memory, zero at launch. */
   public static final long COUNTER = 8;
 
-  /** Address of {@code SCRATCH_STRIDE} bytes for each block; or 0. */
+  /** Address of {@code SCRATCH_STRIDE} bytes per block; or 0. */
   public static final long SCRATCH = 16;
 
   /** Bytes of scratch of one block. */
@@ -28,7 +28,7 @@ public final class WalkLayout {
   /** Largest beam of the items. */
   public static final long LIST_CAPACITY = 36;
 
-  /** Most keys of one step of the items, a multiple of 32. */
+  /** Most keys of a step, over the items; a multiple of 32. */
   public static final long FRESH_CAPACITY = 40;
 
   /** Slots of the visited table, a power of two. */
@@ -40,21 +40,21 @@ public final class WalkLayout {
   /** Most subspaces of the items; 0 for exact policies. */
   public static final long SUBSPACES = 52;
 
-  /** Expanded nodes that the scratch holds; 0 if no item asks for them. */
+  /** Number of expanded nodes that the scratch memory holds; 0 if no item needs them. */
   public static final long EXPANDED_CAPACITY = 56;
 
-  /** The {@code FLAG} constants that are asked for. */
+  /** The requested {@code FLAG} constants. */
   public static final long FLAGS = 60;
 
-  /** Choose and fetch the next row before sorting (BANG, section 4.6). */
+  /** Flag: pick and fetch the next row before sorting (BANG, section 4.6). */
   public static final int FLAG_EAGER_PICK = 1;
 
-  /** Every neighbour gets a distance each time it is met. */
+  /** Flag: compute a neighbour's distance each time it is met. */
   public static final int FLAG_NO_VISITED_FILTER = 2;
 
   /**
-   * There is one item, and {@link #ITEMS} is its address: one read less over the bus before the
-   * walk can begin.
+   * Flag: there is one item, and {@link #ITEMS} is its address, which saves one read over the bus
+   * before the walk begins.
    */
   public static final int FLAG_ONE_ITEM = 4;
 

@@ -1,10 +1,10 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * What items of one launch have in common. Sizes are rounded up, so that items that differ a little
- * still go together.
+ * The properties that items must share to be launched together. Sizes are rounded up, so that
+ * similar items share a shape.
  *
- * @param reads what is compared
+ * @param reads representation of vectors that the walk reads
  * @param beam capacity of the worklist, a power of two, or {@link Limits#MAX_BEAM_WIDTH}
  * @param fresh most neighbours of a step, a power of two
  * @param dimension components of a vector, a multiple of 16
@@ -21,12 +21,12 @@ public record WalkShape(
   private static final int MIN_FRESH = 32;
 
   /**
-   * The shape of an item, or null if no kernel can take it.
+   * Returns the shape of an item, or null if no kernel supports it.
    *
    * @param beam capacity of the worklist
    * @param stride slots of an adjacency row
-   * @param parents nodes expanded a step
-   * @param entryPoints ordinals that the walk starts from beside the medoid
+   * @param parents nodes expanded in a step
+   * @param entryPoints number of ordinals from which the walk starts in addition to the medoid
    */
   public static WalkShape of(
       Reads reads,
@@ -57,12 +57,12 @@ public record WalkShape(
         expanded);
   }
 
-  /** Neighbours of a step that an item needs room for. */
+  /** Returns the number of a step's neighbours that an item needs room for. */
   public static int fresh(int stride, int parents, int entryPoints) {
     return (Math.max(stride * parents, entryPoints + 1) + 31) & ~31;
   }
 
-  /** The smallest power of two that is at least the value. */
+  /** Returns the smallest power of two that is at least {@code value}. */
   static int powerOfTwo(int value) {
     return Integer.highestOneBit(Math.max(1, value * 2 - 1));
   }

@@ -1,5 +1,5 @@
 /**
- * What a walk kernel is given: the parameter blocks of native-kernels/include/vamana/types.h, the
- * choice of kernel and its shared memory.
+ * The interface to the kernels: layouts of the parameter structs in native-kernels/include/vamana,
+ * choice of walk kernel, and shared-memory sizes.
  */
 package dev.vamana.cuda.kernel;

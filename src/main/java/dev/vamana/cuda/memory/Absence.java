@@ -2,26 +2,26 @@ package dev.vamana.cuda.memory;
 
 import java.util.Locale;
 
-/** Why a segment is not resident. */
+/** The reason why a segment is not resident on the device. */
 public enum Absence {
-  /** It has no graph, or one that kernels do not take. */
+  /** The segment has no graph, or one that the kernels do not support. */
   UNSUPPORTED,
-  /** Its upload waits for others. */
+  /** Its upload is queued. */
   QUEUED,
   /** It is being uploaded. */
   UPLOADING,
-  /** There is no room, and nothing that could be evicted. */
+  /** No placement fits, and no other segment can be evicted. */
   OVER_BUDGET,
   /** Its upload failed. */
   FAILED,
-  /** It made room for another one. */
+  /** It was evicted to make room for another segment, or on request. */
   EVICTED,
   /** The context was lost, or there is none. */
   NO_DEVICE,
-  /** It is being closed, or was. */
+  /** It is being closed, or is closed. */
   CLOSED;
 
-  /** As counters spell it, for instance {@code over budget}. */
+  /** Returns the reason as text, for instance {@code over budget}. */
   public String text() {
     return name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }

@@ -5,12 +5,12 @@ import dev.vamana.cuda.driver.GpuException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Two pinned buffers with a stream each, taken in turns: while one is copied to the device, the
- * other is filled. For one thread, bound to the context.
+ * Two pinned buffers, each with a stream, used in turns: while one is copied to the device, the
+ * next rows are read into the other. For one thread that is bound to the context.
  */
 final class BounceBuffers {
 
-  /** Size of a buffer. */
+  /** Bytes of a buffer. */
   static final int BYTES = 4 << 20;
 
   private static final int COUNT = 2;
@@ -19,7 +19,7 @@ final class BounceBuffers {
   private final Lane[] lanes = new Lane[COUNT];
   private int turn;
 
-  /** One buffer and its stream. */
+  /** One buffer with its stream. */
   final class Lane {
     private final long stream;
     private final CudaDriver.PinnedMemory pinned;
@@ -38,17 +38,17 @@ final class BounceBuffers {
       pinned = memory;
     }
 
-    /** The buffer, {@link #BYTES} long. */
+    /** Returns the buffer, {@link #BYTES} long. */
     MemorySegment buffer() {
       return pinned.segment();
     }
 
-    /** Where the device sees the buffer. */
+    /** Returns the buffer's device address. */
     long deviceAddress() {
       return pinned.deviceAddress();
     }
 
-    /** The stream in which the buffer is used. */
+    /** Returns the stream for work with the buffer. */
     long stream() {
       return stream;
     }
@@ -85,7 +85,10 @@ final class BounceBuffers {
     }
   }
 
-  /** The buffer whose turn it is, when the device is done with it; counts as in use from now on. */
+  /**
+   * Returns the next buffer, after waiting until the device is done with it. The buffer counts as
+   * in use from now on.
+   */
   Lane next() {
     Lane lane = lanes[turn];
     turn = (turn + 1) % COUNT;

@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Which values the components of a segment's float vectors take, and how bytes stand for them.
+ * The range of the components of a segment's float vectors, and the scale and offset by which bytes
+ * represent them: a byte {@code b} stands for {@code b * scale() + offset()}.
  *
  * @param lowest smallest component
  * @param highest largest component
@@ -14,12 +15,12 @@ import java.lang.foreign.ValueLayout;
  */
 record ComponentRange(float lowest, float highest, boolean finite, boolean bytes) {
 
-  // the largest half is 65,504, and all below 65,520 round to it
+  // the largest half-precision value; all values below 65,520 round to it
   private static final float MAX_HALF = 65_504;
 
   private static final int STEPS = 255;
 
-  /** Reads what {@code convert_range} has found. */
+  /** Reads the result of the kernel {@code convert_range}. */
   static ComponentRange read(MemorySegment result) {
     int flags = result.get(ValueLayout.JAVA_INT, RangeResultLayout.FLAGS);
     return new ComponentRange(
@@ -29,17 +30,17 @@ record ComponentRange(float lowest, float highest, boolean finite, boolean bytes
         (flags & RangeResultLayout.FLAG_FRACTIONS) == 0);
   }
 
-  /** Whether halves can stand for all components. */
+  /** Whether all components can be converted to half precision. */
   boolean fitsHalf() {
     return finite && lowest >= -MAX_HALF && highest <= MAX_HALF;
   }
 
-  /** Whether bytes can stand for all components. */
+  /** Whether all components can be converted to bytes. */
   boolean fitsByte() {
     return finite && Float.isFinite(scale());
   }
 
-  /** What a byte is multiplied by; above 0. */
+  /** Returns the factor of a byte; above 0. */
   float scale() {
     if (bytes) {
       return 1;
@@ -48,7 +49,7 @@ record ComponentRange(float lowest, float highest, boolean finite, boolean bytes
     return step > 0 ? step : 1;
   }
 
-  /** What is then added. */
+  /** Returns the value added after scaling. */
   float offset() {
     return bytes ? 0 : lowest;
   }

@@ -3,7 +3,7 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.driver.CudaDriver;
 import java.util.function.Supplier;
 
-/** The memory of the context that there is now. */
+/** Holds the {@link DeviceMemory} of the current context, and opens a new one after a loss. */
 final class CurrentMemory {
 
   private final Supplier<CudaDriver> drivers;
@@ -17,14 +17,14 @@ final class CurrentMemory {
     this.options = options;
   }
 
-  /** The memory, or null if there is none now. */
+  /** Returns the memory, or null if there is none. */
   DeviceMemory current() {
     return current;
   }
 
   /**
-   * The memory, begun with the driver of now if there is none; null without a driver, and with one
-   * that was given up.
+   * Returns the memory, and makes it if there is none. Returns null if there is no driver, or only
+   * the driver that was abandoned.
    */
   synchronized DeviceMemory open() {
     if (current == null && closed == false) {
@@ -44,7 +44,7 @@ final class CurrentMemory {
     return options.pageCacheLimit().of(options.hostBytes());
   }
 
-  /** Takes bytes of device memory, or none and returns false. */
+  /** Reserves bytes of device memory. Returns false, and reserves nothing, if fewer are free. */
   boolean reserve(long bytes) {
     DeviceMemory memory = open();
     if (memory == null || memory.enter() == false) {
@@ -57,7 +57,7 @@ final class CurrentMemory {
     }
   }
 
-  /** Gives bytes of device memory back. */
+  /** Releases bytes of device memory. */
   void release(long bytes) {
     DeviceMemory memory = current;
     if (memory != null) {
@@ -65,7 +65,7 @@ final class CurrentMemory {
     }
   }
 
-  /** Sets other limits, for the memory of now too. */
+  /** Sets other limits, for the current memory too. */
   synchronized void limits(ResidencyOptions newOptions) {
     options = newOptions;
     if (current != null) {
@@ -74,9 +74,7 @@ final class CurrentMemory {
     }
   }
 
-  /**
-   * The context is lost: forgets the memory, which is returned, when nobody is in there any more.
-   */
+  /** Forgets the memory of a lost context, and returns it when no thread is inside any more. */
   DeviceMemory abandon() {
     DeviceMemory lost;
     synchronized (this) {
@@ -90,7 +88,7 @@ final class CurrentMemory {
     return lost;
   }
 
-  /** Frees what is left. */
+  /** Closes the current memory; no other is opened afterwards. */
   void close() {
     DeviceMemory last;
     synchronized (this) {

@@ -2,7 +2,7 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
 
-/** Device memory that grows as needed and loses its contents when it does. */
+/** Device memory that grows on demand. Growing discards the contents. */
 public final class DeviceBuffer {
 
   private static final long GRANULARITY = 1L << 20;
@@ -11,12 +11,14 @@ public final class DeviceBuffer {
   private long address;
   private long bytes;
 
-  /** Makes an empty one. */
+  /** Makes an empty buffer. */
   public DeviceBuffer(CudaDriver driver) {
     this.driver = driver;
   }
 
-  /** The address of at least so many bytes. Nothing may be using the old ones. */
+  /**
+   * Makes room for {@code wanted} bytes and returns the address. The old memory must not be in use.
+   */
   public long ensure(long wanted) {
     if (wanted > bytes) {
       free();
@@ -28,10 +30,10 @@ public final class DeviceBuffer {
   }
 
   /**
-   * As {@link #ensure(long)}; where there was less before, the first bytes are cleared.
+   * As {@link #ensure(long)}; if the buffer grows, its first bytes are cleared.
    *
-   * @param zeroed how many
-   * @param stream clears them before what is launched into it later
+   * @param zeroed number of bytes to clear
+   * @param stream stream that clears them, before later work in it
    */
   public long ensure(long wanted, long zeroed, long stream) {
     boolean grows = wanted > bytes;
@@ -42,12 +44,12 @@ public final class DeviceBuffer {
     return address;
   }
 
-  /** Bytes in use. */
+  /** Returns the allocated bytes. */
   public long bytes() {
     return bytes;
   }
 
-  /** Gives the memory back; nothing may be using it. */
+  /** Frees the memory, which must not be in use. */
   public void free() {
     if (bytes > 0) {
       long old = address;

@@ -4,11 +4,11 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 
 /**
- * What lies in one context: budgets, registrations and the buffers that uploads go through. When
- * the context is lost, all of it is forgotten at once, and a new one begins with a new driver.
+ * The memory of one context: budgets, registrations of mapped files, and upload buffers. When the
+ * context is lost, all of it is forgotten at once, and a new instance begins with a new driver.
  *
- * <p>Whoever calls the driver does so between {@link #enter} and {@link #exit}, so that {@link
- * #abandon} can wait until nobody is in there any more.
+ * <p>A thread calls the driver only between {@link #enter} and {@link #exit}, so that {@link
+ * #abandon} can wait until no thread uses the context.
  */
 final class DeviceMemory {
 
@@ -24,15 +24,15 @@ final class DeviceMemory {
   /**
    * Makes the memory of a context.
    *
-   * @param deviceBytes most bytes of device memory
-   * @param pageCacheBytes most bytes of pinned page cache
+   * @param deviceBytes limit of device memory, in bytes
+   * @param pageCacheBytes limit of pinned page cache, in bytes
    */
   DeviceMemory(CudaDriver driver, long deviceBytes, long pageCacheBytes) {
     this.driver = driver;
     this.device = new MemoryBudget("device memory", deviceBytes);
     this.pageCache = new MemoryBudget("pinned page cache", pageCacheBytes);
     this.registrations = new MappedRegistrations(driver, pageCache);
-    // for whatever else allocates on this device, ourselves included
+    // left for other users of this device, and for this plugin's other allocations
     this.headroom = driver.device().totalBytes() / 64;
   }
 
@@ -53,14 +53,14 @@ final class DeviceMemory {
   }
 
   /**
-   * Bytes that can be allocated: within the budget, and not in use by others. Between enter and
-   * exit.
+   * Returns the bytes that can be allocated: free in the budget and free on the device. To be
+   * called between enter and exit.
    */
   long free() {
     return Math.min(device.free(), Math.max(0, driver.freeBytes() - headroom));
   }
 
-  /** Whether the context is gone. */
+  /** Whether the context is lost. */
   boolean lost() {
     return lost;
   }
@@ -68,7 +68,7 @@ final class DeviceMemory {
   /**
    * Binds the context to the calling thread.
    *
-   * @return false if the context is gone; then there is no {@link #exit} either
+   * @return false if the context is lost; then {@link #exit} must not be called
    */
   boolean enter() {
     synchronized (this) {
@@ -89,13 +89,13 @@ final class DeviceMemory {
     return true;
   }
 
-  /** Ends what {@link #enter} began. */
+  /** Ends a successful {@link #enter}. */
   synchronized void exit() {
     inside--;
     notifyAll();
   }
 
-  /** The buffers that uploads go through, made on first use. For the uploading thread. */
+  /** Returns the upload buffers, made on first use. Only the upload thread calls this. */
   BounceBuffers buffers() {
     if (buffers == null) {
       buffers = new BounceBuffers(driver);
@@ -103,13 +103,16 @@ final class DeviceMemory {
     return buffers;
   }
 
-  /** The context is gone: nobody enters any more, and when this returns, nobody is inside. */
+  /**
+   * Marks the context as lost, after which {@link #enter} fails, and waits until no thread is
+   * inside.
+   */
   synchronized void abandon() {
     lost = true;
     Waiting.until(this, () -> inside == 0);
   }
 
-  /** Frees the buffers; all else has been freed before. */
+  /** Frees the upload buffers. Everything else has been freed before. */
   void close() {
     if (enter()) {
       try {
@@ -117,7 +120,7 @@ final class DeviceMemory {
           buffers.close();
         }
       } catch (GpuException e) {
-        // a context that fails here is closed next
+        // the context is closed next
       } finally {
         exit();
       }

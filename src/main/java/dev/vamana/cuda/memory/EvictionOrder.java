@@ -6,10 +6,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** In which order segments get places and lose them. */
+/** Orders segments for eviction and for upload. */
 final class EvictionOrder {
 
-  // marks and times change while others are sorted, so both are read once
+  // a snapshot, because kept and lastUse change during the sort
   private record Candidate(SegmentEntry entry, boolean kept, long unused) {}
 
   private static final Comparator<Candidate> FIRST_TO_GO =
@@ -18,13 +18,16 @@ final class EvictionOrder {
 
   private EvictionOrder() {}
 
-  /** Least recently used first, those that are kept last. */
+  /**
+   * Returns entries in order of eviction: least recently used first, kept segments after all
+   * others.
+   */
   static List<SegmentEntry> firstToGo(
       Collection<SegmentEntry> entries, long now, Predicate<SegmentEntry> which) {
     return sorted(entries, now, which, FIRST_TO_GO);
   }
 
-  /** Those that are kept first, and of each kind those last asked for. */
+  /** Returns entries in order of upload: kept segments first, then most recently used. */
   static List<SegmentEntry> firstToGet(
       Collection<SegmentEntry> entries, long now, Predicate<SegmentEntry> which) {
     return sorted(entries, now, which, FIRST_TO_GO.reversed());

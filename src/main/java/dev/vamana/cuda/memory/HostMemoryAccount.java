@@ -1,12 +1,13 @@
 package dev.vamana.cuda.memory;
 
 /**
- * Counts the host memory that is pinned for batches, and may refuse more of it; then the CPU
- * answers instead. Thread-safe; {@code toString} names it in messages.
+ * Counts host memory that is pinned for batches, and may refuse more of it; the CPU answers then.
+ * The Elasticsearch plugin implements it with a circuit breaker. Thread-safe; {@code toString}
+ * names the account in messages.
  */
 public interface HostMemoryAccount {
 
-  /** Counts nothing and refuses nothing. */
+  /** An account without a limit. */
   HostMemoryAccount UNLIMITED =
       new HostMemoryAccount() {
         @Override
@@ -24,13 +25,13 @@ public interface HostMemoryAccount {
       };
 
   /**
-   * Takes bytes, or none.
+   * Reserves all of the bytes or none.
    *
    * @param bytes 0 or more
-   * @return whether they were taken; then {@link #release} follows once they are not used any more
+   * @return whether they were reserved; if so, {@link #release} has to follow
    */
   boolean reserve(long bytes);
 
-  /** Gives back bytes that were taken. */
+  /** Releases reserved bytes. */
   void release(long bytes);
 }

@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Mapped pages that the device may read, each registered once.
+ * Registers mapped pages for the device to read, each page once.
  *
  * <p>The driver refuses to register a page twice, but two slices of a compound file may meet in a
- * page. So pages are registered in pieces of at most 1 GiB; a range that overlaps pieces which are
- * there already shares them and registers only the pages between, and a piece is released with the
- * last range that it is part of. Pages that are mapped side by side have to be side by side for the
- * device, too, or a range over several pieces is refused.
+ * page. So pages are registered in pieces of at most 1 GiB. A range that overlaps registered pieces
+ * shares them and registers only the pages between, and a piece is released with its last range. A
+ * range over several pieces is refused if they are not adjacent on the device too.
  *
- * <p>Pinned pages count against a budget of their own. One thread registers, any may release.
+ * <p>Pinned pages count against a budget of their own. One thread registers; any thread may
+ * release.
  */
 final class MappedRegistrations {
 
-  /** Size of a page. */
+  /** Page size. */
   static final long PAGE = 4096;
 
   private static final long MAX_PIECE = 1L << 30;
@@ -53,7 +53,7 @@ final class MappedRegistrations {
     this.maxPiece = maxPiece;
   }
 
-  /** Some pages that are registered as one. */
+  /** Pages registered by one driver call. */
   private static final class Piece {
     private final long start;
     private final long end;
@@ -80,12 +80,12 @@ final class MappedRegistrations {
       this.deviceAddress = deviceAddress;
     }
 
-    /** Where the device sees the first byte. */
+    /** Returns the device address of the first byte. */
     long deviceAddress() {
       return deviceAddress;
     }
 
-    /** Ends it; no kernel may be reading, and the bytes still have to be mapped. */
+    /** Ends the use. No kernel may be reading, and the bytes must still be mapped. */
     void release() {
       synchronized (MappedRegistrations.this) {
         if (released == false) {
@@ -97,18 +97,18 @@ final class MappedRegistrations {
   }
 
   /**
-   * Whether the driver registers read-only mappings, as far as has been seen: it may refuse one but
-   * not others.
+   * Whether the driver registers read-only mappings, as far as known. It may refuse one mapping and
+   * accept others, so one success counts more than any refusal.
    */
   boolean supported() {
     return succeeded || refused == false;
   }
 
   /**
-   * Lets the device read mapped bytes.
+   * Registers mapped bytes.
    *
    * @param bytes native memory, at least one byte
-   * @param abort throws when the work should stop; asked before each piece
+   * @param abort throws when the work should stop; called before each piece
    * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if the device cannot read
    *     them as one range, with {@link GpuException.Kind#OUT_OF_MEMORY} if the budget is used up
    */
@@ -145,7 +145,7 @@ final class MappedRegistrations {
     if (parts.size() > 1) {
       Piece last = parts.get(parts.size() - 1);
       Piece before = parts.get(parts.size() - 2);
-      // the first range may begin in the middle of a piece, all others follow their neighbour
+      // the range may begin inside its first piece; every later piece follows the one before
       if (last.device - before.device != last.start - before.start) {
         throw new GpuException(
             GpuException.Kind.NOT_SUPPORTED,
@@ -163,7 +163,7 @@ final class MappedRegistrations {
     return entry.getValue();
   }
 
-  /** Registers the pages from the first on, up to the next that is registered already. */
+  /** Registers pages from {@code from} up to the next registered page. */
   private Piece register(long from, long to) {
     long end;
     synchronized (this) {
@@ -177,7 +177,7 @@ final class MappedRegistrations {
     }
     Piece piece = null;
     try {
-      // not under the lock: pages that are not in memory yet are read from disk now
+      // outside the lock, since registering reads pages from disk that are not in memory yet
       piece = new Piece(from, end, driver.register(from, end - from));
     } finally {
       if (piece == null) {

@@ -10,9 +10,9 @@ final class MemoryBudget {
   private final AtomicLong used = new AtomicLong();
 
   /**
-   * Makes a budget of which nothing is used.
+   * Makes an empty budget.
    *
-   * @param name for messages
+   * @param name name in messages
    * @param limit bytes, at least 0
    */
   MemoryBudget(String name, long limit) {
@@ -24,12 +24,12 @@ final class MemoryBudget {
     return limit;
   }
 
-  /** Sets another limit; it may be below what is in use, which then has to be given back. */
+  /** Sets another limit. It may be below the bytes in use; {@link #excess} is then positive. */
   void limit(long bytes) {
     limit = bytes;
   }
 
-  /** Bytes in use above the limit, or 0. */
+  /** Returns the bytes in use above the limit, or 0. */
   long excess() {
     return Math.max(0, used.get() - limit);
   }
@@ -42,7 +42,7 @@ final class MemoryBudget {
     return limit - used.get();
   }
 
-  /** Takes bytes, or none and returns false if there are fewer left. */
+  /** Reserves bytes. Returns false, and reserves nothing, if fewer are free. */
   boolean tryReserve(long bytes) {
     checkBytes(bytes);
     for (; ; ) {
@@ -57,9 +57,9 @@ final class MemoryBudget {
   }
 
   /**
-   * Gives bytes back.
+   * Releases bytes.
    *
-   * @throws IllegalStateException if fewer were taken
+   * @throws IllegalStateException if fewer are in use
    */
   void release(long bytes) {
     checkBytes(bytes);

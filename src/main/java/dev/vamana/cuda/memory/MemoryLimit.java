@@ -3,24 +3,24 @@ package dev.vamana.cuda.memory;
 import java.util.Locale;
 
 /**
- * How much memory may be used: so many bytes, or a share of all there is.
+ * A memory limit: either a number of bytes or a percentage of the total.
  *
- * @param percent share of all memory, above 0 and at most 100; or 0 if {@code bytes} counts
- * @param bytes at least 0; counts if {@code percent} is 0
+ * @param percent percentage of the total, above 0 and at most 100; 0 if {@code bytes} is the limit
+ * @param bytes at least 0; used if {@code percent} is 0
  */
 public record MemoryLimit(double percent, long bytes) {
 
   /**
-   * The share of a device that resident segments may take by default. Two nodes on one device take
-   * 80 % of it, and a fifth is left for their contexts (about half a gigabyte each), queries in
-   * flight, scratch of walks, and others.
+   * The default share of a device's memory for resident segments. Two nodes on one device take 80
+   * %; the rest is for their contexts (about half a gigabyte each), queries in flight, scratch
+   * memory of walks, and other users.
    */
   public static final MemoryLimit DEFAULT_DEVICE = percent(40);
 
   /**
-   * The share of the host's memory that may be pinned in the page cache by default. Elasticsearch
-   * leaves half of the memory to the page cache; this is half of that half, since pages that are
-   * pinned cannot make room for other files.
+   * The default share of host memory that may be pinned in the page cache. Elasticsearch leaves
+   * half of the memory to the page cache; the default is half of this half, since pinned pages
+   * cannot make room for other files.
    */
   public static final MemoryLimit DEFAULT_PAGE_CACHE = percent(25);
 
@@ -39,7 +39,7 @@ public record MemoryLimit(double percent, long bytes) {
   }
 
   /**
-   * A share of all memory.
+   * Makes a limit from a percentage.
    *
    * @param percent above 0, at most 100
    */
@@ -51,7 +51,7 @@ public record MemoryLimit(double percent, long bytes) {
   }
 
   /**
-   * A number of bytes.
+   * Makes a limit from a number of bytes.
    *
    * @param bytes at least 0
    */
@@ -59,7 +59,7 @@ public record MemoryLimit(double percent, long bytes) {
     return new MemoryLimit(0, bytes);
   }
 
-  /** The limit in bytes, at most {@code total}, which is all memory there is. */
+  /** Returns the limit in bytes, at most {@code total}. */
   public long of(long total) {
     return percent > 0 ? (long) (total / 100.0 * percent) : Math.min(bytes, total);
   }

@@ -3,10 +3,10 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.driver.CudaDriver;
 import java.lang.foreign.MemorySegment;
 
-/** Pinned memory that grows as needed and loses its contents when it does. */
+/** Pinned host memory that grows on demand. Growing discards the contents. */
 public final class PinnedBuffer {
 
-  /** Most bytes of one. */
+  /** Most bytes of a buffer. */
   public static final long MAX_BYTES = 1L << 30;
 
   private static final long GRANULARITY = 1L << 16;
@@ -16,9 +16,9 @@ public final class PinnedBuffer {
   private CudaDriver.PinnedMemory memory;
 
   /**
-   * Makes an empty one.
+   * Makes an empty buffer.
    *
-   * @param account counts its bytes
+   * @param account counts the buffer's bytes
    */
   public PinnedBuffer(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
@@ -26,9 +26,10 @@ public final class PinnedBuffer {
   }
 
   /**
-   * Makes room for so many bytes, at most {@link #MAX_BYTES}; nothing may be using the old ones.
+   * Makes room for {@code wanted} bytes, at most {@link #MAX_BYTES}. The old memory must not be in
+   * use.
    *
-   * @throws dev.vamana.cuda.driver.GpuException if they cannot be had, or the account refuses them
+   * @throws dev.vamana.cuda.driver.GpuException if the driver or the account refuses the memory
    */
   public void ensure(long wanted) {
     if (memory == null || wanted > memory.segment().byteSize()) {
@@ -45,17 +46,17 @@ public final class PinnedBuffer {
     }
   }
 
-  /** The bytes. */
+  /** Returns the memory. */
   public MemorySegment segment() {
     return memory.segment();
   }
 
-  /** Where the device sees the first byte. */
+  /** Returns the device address of the first byte. */
   public long address() {
     return memory.deviceAddress();
   }
 
-  /** Gives the memory back; nothing may be using it. */
+  /** Frees the memory, which must not be in use. */
   public void free() {
     if (memory != null) {
       CudaDriver.PinnedMemory old = memory;

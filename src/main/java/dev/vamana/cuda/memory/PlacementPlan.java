@@ -3,22 +3,23 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.kernel.Limits;
 
 /**
- * One way to place a segment: what is copied to where in one block of device memory, and what stays
- * in the mapped files. Offsets are bytes from the start of the block, multiples of 256; {@link
- * #NONE} for what is not copied. The block begins with the segment's descriptor.
+ * A concrete placement of a segment: the layout of its block of device memory, and the parts that
+ * stay in the mapped files. Offsets are in bytes from the start of the block and multiples of 256;
+ * {@link #NONE} for parts that are not copied. The block begins with the segment's descriptor.
  *
  * @param shape the segment
  * @param placement the placement
- * @param raw where re-ranking finds raw vectors
- * @param graph offset of the adjacency rows, as they are in the file
- * @param vectors offset of what exact walks read, rows of {@link #vectorStride} bytes
- * @param rawCopy offset of the raw vectors, rows of {@link #rawStride} bytes; where exact walks
- *     read them too, the same as {@code vectors}
- * @param codes offset of the codes, rows of {@link #codeStride} bytes
- * @param columns offset of the codebook by columns
- * @param norms offset of the largest centroid norms
+ * @param raw where re-ranking reads raw vectors
+ * @param graph offset of the adjacency rows, in the file's format
+ * @param vectors offset of the vectors that exact walks read, in rows of {@link #vectorStride}
+ *     bytes
+ * @param rawCopy offset of the raw vectors, in rows of {@link #rawStride} bytes; equal to {@code
+ *     vectors} if exact walks read the raw vectors
+ * @param codes offset of the codes, in rows of {@link #codeStride} bytes
+ * @param columns offset of the codebook in column order
+ * @param norms offset of each subspace's largest centroid norm
  * @param deviceBytes size of the block
- * @param mappedBytes most bytes of page cache that are pinned, in whole pages
+ * @param mappedBytes upper bound of the pinned page cache, in whole pages
  */
 record PlacementPlan(
     SegmentShape shape,
@@ -33,10 +34,13 @@ record PlacementPlan(
     long deviceBytes,
     long mappedBytes) {
 
-  /** Offset of what is not in the block. */
+  /** Offset of a part that is not in the block. */
   static final long NONE = -1;
 
-  /** Offset of the 16 bytes that the range of components is found in, behind the descriptor. */
+  /**
+   * Offset of 16 bytes behind the descriptor into which {@code convert_range} writes the range of
+   * components.
+   */
   static final long RANGE = 128;
 
   private static final long ALIGNMENT = 256;
@@ -85,7 +89,7 @@ record PlacementPlan(
     }
   }
 
-  /** Whether walks compare exact distances or those of copies, rather than those of codes. */
+  /** Whether walks read vectors, or converted copies of them, rather than codes. */
   static boolean walksExact(Placement placement) {
     return placement == Placement.EXACT
         || placement == Placement.EXACT_FLOAT16
@@ -96,22 +100,22 @@ record PlacementPlan(
     return walksExact(placement) || placement == Placement.IN_MEMORY;
   }
 
-  /** Whether the graph is on the device. */
+  /** Whether the graph is in the block. */
   boolean graphOnDevice() {
     return graph != NONE;
   }
 
-  /** Whether walks read copies of float vectors in a smaller format. */
+  /** Whether walks read converted copies of the float vectors. */
   boolean converts() {
     return placement == Placement.EXACT_FLOAT16 || placement == Placement.EXACT_INT8;
   }
 
-  /** Bytes from one vector that walks read to the next; 0 if they read none. */
+  /** Bytes between vectors that walks read; 0 if walks read codes. */
   int vectorStride() {
     return vectors == NONE ? 0 : vectorStride(shape, placement);
   }
 
-  /** Bytes from one raw vector to the next; 0 if the device reads none. */
+  /** Bytes between raw vectors; 0 if the device reads none. */
   int rawStride() {
     return switch (raw) {
       case DEVICE -> padded(shape.vectorBytes());
@@ -120,7 +124,7 @@ record PlacementPlan(
     };
   }
 
-  /** Bytes from one code to the next; 0 without codes. */
+  /** Bytes between codes; 0 without codes. */
   int codeStride() {
     return codes == NONE ? 0 : padded(shape.subspaces());
   }
@@ -138,7 +142,7 @@ record PlacementPlan(
     return (bytes + 15) & -16;
   }
 
-  /** Most pages that a range of so many bytes touches, in bytes. */
+  /** Returns the most bytes of pages that a range of {@code bytes} bytes touches. */
   private static long pages(long bytes) {
     long page = MappedRegistrations.PAGE;
     return (bytes + 2 * page - 2) / page * page;

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Chooses where a segment lies.
+ * Lists the possible placements of a segment, best first, and chooses the first that fits.
  *
- * <p>The order is that of what a walk costs. Exact distances come first: they need no second pass
- * and the narrowest beam. Copies in half precision or of one byte a component need a re-ranking of
- * a few vectors, which are read from the mapped file; they still are better distances than those of
- * codes, for which the walk pays with a wider beam. From in-memory on, it is codes; and once the
- * graph does not fit either, it is read in place, and failing that, fetched by the CPU.
+ * <p>Placements are ordered by the cost of a walk. Exact distances come first: they need no
+ * re-ranking and the narrowest beam. Half-precision and byte copies need a re-ranking of a few
+ * vectors, which are read from the mapped file, but their distances are still better than distances
+ * of codes, which need a wider beam. The last three placements use codes, with the graph on the
+ * device, read in place, or fetched by the CPU.
  */
 final class PlacementPlanner {
 
@@ -29,14 +29,14 @@ final class PlacementPlanner {
   /**
    * Makes a planner.
    *
-   * @param forced the placement of all segments, or null to choose for each
+   * @param forced the placement of all segments, or null to choose for each segment
    */
   PlacementPlanner(Placement forced) {
     this.forced = forced;
   }
 
   /**
-   * All ways to place a segment, the best first; none if it cannot be searched on the device.
+   * Returns all plans for a segment, best first; empty if the device cannot search it.
    *
    * @param registers whether the device can read mapped files
    */
@@ -58,7 +58,7 @@ final class PlacementPlanner {
     return candidates;
   }
 
-  /** The first that fits, or null. */
+  /** Returns the first plan that fits, or null. */
   static PlacementPlan choose(List<PlacementPlan> candidates, long deviceFree, long mappedFree) {
     for (PlacementPlan plan : candidates) {
       if (fits(plan, deviceFree, mappedFree)) {
@@ -72,7 +72,7 @@ final class PlacementPlanner {
     return plan.deviceBytes() <= deviceFree && plan.mappedBytes() <= mappedFree;
   }
 
-  /** Why a segment is never searched on the device, or null. */
+  /** Returns why the device can never search a segment, or null. */
   static String obstacle(SegmentShape shape) {
     if (shape.size() < 1 || shape.hasGraph() == false) {
       return "no graph";
@@ -92,7 +92,7 @@ final class PlacementPlanner {
     return null;
   }
 
-  /** Byte vectors have one byte a component as they are. */
+  /** Returns {@code EXACT} for copies of byte vectors, which have one byte a component already. */
   private static Placement effective(Placement forced, SegmentShape shape) {
     boolean copies = forced == Placement.EXACT_FLOAT16 || forced == Placement.EXACT_INT8;
     return copies && shape.floats() == false ? Placement.EXACT : forced;
@@ -108,8 +108,9 @@ final class PlacementPlanner {
   }
 
   /**
-   * Raw vectors beside copies or codes take more of the device than walking on them alone, so a
-   * planner that is free to choose never puts them there.
+   * Whether a placement can re-rank from {@code raw}. Raw vectors on the device beside copies or
+   * codes take more memory than {@code EXACT} alone, so they are possible only with a forced
+   * placement.
    */
   private boolean possible(
       SegmentShape shape, Placement placement, RawVectors raw, boolean registers) {

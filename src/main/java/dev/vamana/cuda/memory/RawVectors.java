@@ -1,8 +1,8 @@
 package dev.vamana.cuda.memory;
 
-/** Where kernels find the vectors that hits are re-ranked from. */
+/** Where kernels read the raw vectors for re-ranking. */
 public enum RawVectors {
-  /** On the device. */
+  /** In device memory. */
   DEVICE,
   /** In the mapped file. */
   MAPPED,

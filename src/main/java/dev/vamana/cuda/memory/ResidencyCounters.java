@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts what residencies do, of which there is one a context: what has happened is kept when a
- * context is lost. Thread-safe.
+ * Counts events of residencies. Each context has its own residency; the counters are shared, so
+ * counts survive the loss of a context. Thread-safe.
  */
 public final class ResidencyCounters {
 
@@ -20,7 +20,7 @@ public final class ResidencyCounters {
   private final LongAdder hits = new LongAdder();
   private final Map<Absence, LongAdder> misses = new EnumMap<>(Absence.class);
 
-  /** Counters at 0. */
+  /** Makes counters of value 0. */
   public ResidencyCounters() {
     for (Absence absence : Absence.values()) {
       misses.put(absence, new LongAdder());
@@ -49,16 +49,16 @@ public final class ResidencyCounters {
     misses.get(absence).increment();
   }
 
-  /** The counters of events while there is no residency. */
+  /** Returns the event counters while there is no residency. */
   public ResidencyStats withoutContext() {
     return snapshot(List.of(), null);
   }
 
   /**
-   * All counters.
+   * Returns all counters.
    *
    * @param entries the open segments
-   * @param memory of the context, or null
+   * @param memory memory of the context, or null
    */
   ResidencyStats snapshot(Collection<SegmentEntry> entries, DeviceMemory memory) {
     Map<Absence, Long> missed = new EnumMap<>(Absence.class);

@@ -4,27 +4,28 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.SegmentView;
 
 /**
- * Is told what becomes of segments, on the uploading thread, which waits for it. Only {@link
- * #failed} may call {@link Residency#abandon}.
+ * Receives events of segments. The upload thread calls it and waits for it. Only {@link #failed}
+ * may call {@link Residency#abandon}.
  */
 public interface ResidencyListener {
 
-  /** Hears nothing. */
+  /** A listener that ignores all events. */
   ResidencyListener NONE = new ResidencyListener() {};
 
-  /** A segment can be searched on the device. */
+  /** Called when a segment can be searched on the device. */
   default void uploaded(SegmentView view, Placement placement, long deviceBytes) {}
 
-  /** A segment made room for another. */
+  /** Called when a segment was evicted. */
   default void evicted(SegmentView view) {}
 
-  /** The driver refused a placement of a segment, for which others are tried then. */
+  /** Called when the driver refused a placement of a segment. Other placements are tried next. */
   default void refused(SegmentView view, GpuException reason) {}
 
   /**
-   * A segment could not be uploaded and is searched on the CPU, or could not be freed.
+   * Called when a segment could not be uploaded, so that the CPU searches it, or could not be
+   * freed.
    *
-   * @param reason a {@link GpuException}, which may say that the context is lost, or any other
+   * @param reason a {@link GpuException}, possibly with the context lost, or another error
    */
   default void failed(SegmentView view, Throwable reason) {}
 }

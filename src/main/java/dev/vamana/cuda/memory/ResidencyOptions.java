@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How a {@link SegmentResidency} works.
+ * Options of a {@link SegmentResidency}.
  *
- * @param placement of all segments; null to choose for each
- * @param deviceLimit of device memory
- * @param pageCacheLimit of pages that are pinned for the device
- * @param hostBytes memory of the host, of which {@code pageCacheLimit} may be a share
- * @param evictAfter how long a segment has to be unused before it may be evicted
- * @param retryAfter how long after a failed upload a search may queue the next
+ * @param placement placement of all segments; null to choose for each segment
+ * @param deviceLimit limit of device memory
+ * @param pageCacheLimit limit of page cache pinned for the device
+ * @param hostBytes memory of the host, to which a percentage in {@code pageCacheLimit} refers
+ * @param evictAfter how long a segment must have been unused before it may be evicted
+ * @param retryAfter how long after a failed upload a search may queue the segment again
  */
 public record ResidencyOptions(
     Placement placement,
@@ -21,10 +21,10 @@ public record ResidencyOptions(
     Duration evictAfter,
     Duration retryAfter) {
 
-  /** Default of {@code evictAfter}. */
+  /** Default of {@code evictAfter}: 60 seconds. */
   public static final Duration DEFAULT_EVICT_AFTER = Duration.ofSeconds(60);
 
-  /** Default of {@code retryAfter}. */
+  /** Default of {@code retryAfter}: 30 seconds. */
   public static final Duration DEFAULT_RETRY_AFTER = Duration.ofSeconds(30);
 
   public ResidencyOptions {
@@ -44,7 +44,7 @@ public record ResidencyOptions(
   }
 
   /**
-   * The defaults: placements are chosen.
+   * Returns the defaults; placements are chosen for each segment.
    *
    * @param hostBytes memory of the host
    */
@@ -58,18 +58,18 @@ public record ResidencyOptions(
         DEFAULT_RETRY_AFTER);
   }
 
-  /** With a placement for all segments, or null to choose for each. */
+  /** Returns these options with a placement for all segments, or null to choose for each. */
   public ResidencyOptions withPlacement(Placement forced) {
     return new ResidencyOptions(
         forced, deviceLimit, pageCacheLimit, hostBytes, evictAfter, retryAfter);
   }
 
-  /** With other limits. */
+  /** Returns these options with other limits. */
   public ResidencyOptions withLimits(MemoryLimit device, MemoryLimit pageCache) {
     return new ResidencyOptions(placement, device, pageCache, hostBytes, evictAfter, retryAfter);
   }
 
-  /** With other times. */
+  /** Returns these options with other times. */
   public ResidencyOptions withTimes(Duration newEvictAfter, Duration newRetryAfter) {
     return new ResidencyOptions(
         placement, deviceLimit, pageCacheLimit, hostBytes, newEvictAfter, newRetryAfter);

@@ -3,22 +3,22 @@ package dev.vamana.cuda.memory;
 import java.util.Map;
 
 /**
- * Counters of a residency at one moment; those of events count from its start.
+ * A snapshot of a residency's counters and current values.
  *
- * @param uploads segments that were brought to the device
- * @param uploadBytes bytes that were copied for them
- * @param uploadNanos time that it took
- * @param failures uploads that failed, for want of room or otherwise
- * @param evictions segments that made room for others
+ * @param uploads segments uploaded
+ * @param uploadBytes bytes copied by uploads
+ * @param uploadNanos duration of uploads
+ * @param failures failed uploads, for lack of memory or other reasons
+ * @param evictions evicted segments
  * @param hits acquisitions of a resident segment
  * @param misses acquisitions that failed, by reason
- * @param segments open segments that are resident, by placement
- * @param bytes device bytes of these
- * @param waiting open segments that are queued or being uploaded
- * @param deviceBytes device memory in use for segments, uploads in progress included
- * @param deviceLimit most of it; 0 without a device
- * @param pinnedBytes page cache that is pinned for the device
- * @param pinnedLimit most of it; 0 without a device
+ * @param segments resident segments now, by placement
+ * @param bytes device bytes of resident segments now, by placement
+ * @param waiting segments now queued or being uploaded
+ * @param deviceBytes device memory in use for segments, including uploads in progress
+ * @param deviceLimit limit of device memory; 0 without a device
+ * @param pinnedBytes page cache pinned for the device
+ * @param pinnedLimit limit of pinned page cache; 0 without a device
  */
 public record ResidencyStats(
     long uploads,

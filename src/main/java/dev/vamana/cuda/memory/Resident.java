@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A segment that lies on the device, and how many launches use it. Once retired it cannot be
- * acquired any more; whoever ends the last use after that, or retires it unused, has it freed.
+ * An uploaded segment with a count of its uses. After it is retired it cannot be acquired any more.
+ * The thread that ends its last use after that, or that retires it unused, has it freed.
  */
 final class Resident {
 
@@ -25,7 +25,7 @@ final class Resident {
   private boolean freed;
 
   /**
-   * Takes over what an upload has brought.
+   * Takes over the resources of an upload.
    *
    * @param raw device address of the raw vectors, or 0
    */
@@ -56,17 +56,20 @@ final class Resident {
     return memory;
   }
 
-  /** Whether kernels read files of the segment in place. */
+  /** Whether kernels read the segment's files in place. */
   boolean readsFiles() {
     return plan.mappedBytes() > 0;
   }
 
-  /** Sets what is run, once, by whoever ends the last use after it was retired. Before any use. */
+  /**
+   * Sets the action that runs once, when the last use after retirement ends. To be called before
+   * any use.
+   */
   void whenIdle(Runnable action) {
     whenIdle = action;
   }
 
-  /** Begins a use; null if it is retired. */
+  /** Begins a use, or returns null if it is retired. */
   ResidentSegment use() {
     for (; ; ) {
       int count = uses.get();
@@ -79,29 +82,29 @@ final class Resident {
     }
   }
 
-  /** Lets nobody use it any more; returns whether nobody does. */
+  /** Prevents further uses. Returns whether it is unused. */
   boolean retire() {
     return (uses.getAndUpdate(count -> count | RETIRED) & ~RETIRED) == 0;
   }
 
-  /** Lets nobody use it any more, unless somebody does; then returns false. */
+  /** Prevents further uses if it is unused, or returns false. */
   boolean retireUnused() {
     return uses.compareAndSet(0, RETIRED);
   }
 
-  /** Whether somebody uses it. */
+  /** Whether it is in use. */
   boolean inUse() {
     return (uses.get() & ~RETIRED) != 0;
   }
 
-  /** Whether it is retired and nobody uses it. */
+  /** Whether it is retired and unused. */
   boolean idle() {
     return uses.get() == RETIRED;
   }
 
   /**
-   * Frees what it holds, unless that has been done; nothing if the context is gone. It is free when
-   * this returns, whoever did it.
+   * Frees all resources. Does nothing if they have been freed or the context is lost. On return
+   * they are free, whichever thread freed them.
    */
   synchronized void free() {
     if (freed) {
@@ -117,16 +120,14 @@ final class Resident {
     }
   }
 
-  /**
-   * Frees a block and ends registrations; the context is bound. What fails here is lost with it.
-   */
+  /** Frees a block and ends registrations; the context is bound. Failures are ignored. */
   static void free(
       DeviceMemory memory, long bytes, long block, List<MappedRegistrations.Range> ranges) {
     for (MappedRegistrations.Range range : ranges) {
       try {
         range.release();
       } catch (GpuException e) {
-        // its pages stay pinned until the context is closed
+        // the pages stay pinned until the context is closed
       }
     }
     try {
@@ -134,7 +135,7 @@ final class Resident {
         memory.driver().free(block);
       }
     } catch (GpuException e) {
-      // stays allocated until the context is closed
+      // the block stays allocated until the context is closed
     }
     memory.device().release(bytes);
   }

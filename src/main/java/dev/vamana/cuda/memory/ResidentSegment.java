@@ -3,24 +3,27 @@ package dev.vamana.cuda.memory;
 import dev.vamana.search.SegmentView;
 
 /**
- * A segment that a launch may use now. Acquired from {@link Residency#acquire}, once an item, and
- * released when the launch that used it has ended; what it names stays where it is until then.
+ * One use of a segment on the device. {@link Residency#acquire} returns it; it has to be released
+ * when the launches that use it have ended. Its memory stays valid until then.
  */
 public interface ResidentSegment {
 
-  /** The segment. */
+  /** Returns the segment. */
   SegmentView view();
 
-  /** How it is placed. */
+  /** Returns the segment's placement. */
   Placement placement();
 
-  /** Device address of its {@code vamana::Segment} of native-kernels/include/vamana/types.h. */
+  /**
+   * Device address of the segment's {@code vamana::Segment}, declared in
+   * native-kernels/include/vamana/types.h.
+   */
   long descriptor();
 
-  /** Whether kernels can read exact vectors; otherwise the caller re-ranks. */
+  /** Whether kernels can re-rank with exact vectors; otherwise the caller has to. */
   boolean reranksOnDevice();
 
-  /** The exact vectors, or null if kernels cannot read them. */
+  /** Returns the exact vectors, or null if kernels cannot read them. */
   ResidentRows rows();
 
   /** Ends the use. */

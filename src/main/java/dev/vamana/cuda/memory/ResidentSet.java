@@ -3,9 +3,7 @@ package dev.vamana.cuda.memory;
 import java.util.HashSet;
 import java.util.Set;
 
-/**
- * Segments that hold memory of a device, those of closed segments that are still in use included.
- */
+/** The segments that occupy device memory, including closed segments that are still in use. */
 final class ResidentSet {
 
   private final Set<Resident> all = new HashSet<>();
@@ -14,13 +12,13 @@ final class ResidentSet {
     all.add(resident);
   }
 
-  /** Returns whether it was in here. */
+  /** Removes a segment. Returns whether it was in the set. */
   synchronized boolean remove(Resident resident) {
     notifyAll();
     return all.remove(resident);
   }
 
-  /** Removes those of a lost context. */
+  /** Removes the segments of a lost context. */
   synchronized void removeAll(DeviceMemory lost) {
     all.removeIf(resident -> resident.memory() == lost);
     notifyAll();

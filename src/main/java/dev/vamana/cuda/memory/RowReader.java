@@ -8,7 +8,10 @@ import java.nio.channels.ClosedChannelException;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 
-/** Reads a region of a file from its start into native memory, mapped or not. For one thread. */
+/**
+ * Reads a file region sequentially into native memory, from the mapping or through an input. For
+ * one thread.
+ */
 final class RowReader {
 
   private static final int HEAP_BYTES = 1 << 16;
@@ -27,7 +30,7 @@ final class RowReader {
   }
 
   /**
-   * Fills memory with the next bytes.
+   * Fills the target with the next bytes.
    *
    * @throws AlreadyClosedException if the file was closed
    */

@@ -6,7 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** Writes the {@code vamana::Segment} of a plan. */
+/**
+ * Writes the {@code vamana::Segment} struct of a plan, through which kernels find the segment's
+ * parts.
+ */
 final class SegmentDescriptor {
 
   private static final int SIGN_BIT = 0x80;
@@ -19,9 +22,9 @@ final class SegmentDescriptor {
    *
    * @param target {@link SegmentLayout#BYTES} bytes
    * @param block device address of the plan's block
-   * @param graph where the device reads adjacency rows, or 0
-   * @param raw where the device reads raw vectors, or 0
-   * @param range of the components, if the plan converts them to bytes
+   * @param graph device address of the adjacency rows, or 0
+   * @param raw device address of the raw vectors, or 0
+   * @param range range of the components if the plan converts vectors
    */
   static void write(
       MemorySegment target,

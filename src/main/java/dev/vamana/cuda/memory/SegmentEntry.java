@@ -9,8 +9,8 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * What is known of one open segment. Its monitor guards changes of state and is notified of them;
- * searches read without it.
+ * The state of one open segment: queued, uploading, resident or absent. The entry's monitor guards
+ * state changes and is notified of them; searches read without the lock.
  */
 final class SegmentEntry {
 
@@ -24,16 +24,16 @@ final class SegmentEntry {
   private volatile long retryAt;
   private volatile long leastBytes;
   private final Set<PlacementPlan> refused = new HashSet<>();
-  // former places that launches may still be using
+  // earlier places of the segment that launches may still use
   private final List<Resident> former = new ArrayList<>();
   private volatile boolean kept;
   private volatile boolean unwanted;
   private boolean uploading;
 
   /**
-   * Makes the entry of a segment that waits to be uploaded.
+   * Makes the entry of a segment that waits for its upload.
    *
-   * @param now when it was opened
+   * @param now time of opening
    */
   SegmentEntry(SegmentView view, long now) {
     this.view = view;
@@ -44,17 +44,17 @@ final class SegmentEntry {
     return view;
   }
 
-  /** What lies on the device, or null. */
+  /** Returns the resident segment, or null. */
   Resident resident() {
     return resident;
   }
 
-  /** Why nothing lies on the device; of no meaning while something does. */
+  /** Returns why the segment is not resident. Meaningless while it is. */
   Absence absence() {
     return absence;
   }
 
-  /** When it was opened or last asked for. */
+  /** Returns when the segment was opened or last searched. */
   long lastUse() {
     return lastUse;
   }
@@ -63,7 +63,7 @@ final class SegmentEntry {
     lastUse = now;
   }
 
-  /** Bytes of device memory that the smallest placement takes, once that is known. */
+  /** Returns the device bytes of the smallest placement; 0 until known. */
   long leastBytes() {
     return leastBytes;
   }
@@ -72,12 +72,15 @@ final class SegmentEntry {
     leastBytes = bytes;
   }
 
-  /** Plans that turned out not to work, other than for want of room. For the uploading thread. */
+  /**
+   * Returns the plans that the driver refused, other than for lack of memory. For the upload
+   * thread.
+   */
   Set<PlacementPlan> refused() {
     return refused;
   }
 
-  /** Whether it gives way only to others that are kept. */
+  /** Whether the segment is kept: it gives way only to other kept segments. */
   boolean kept() {
     return kept;
   }
@@ -86,7 +89,7 @@ final class SegmentEntry {
     kept = newKept;
   }
 
-  /** Throws if an upload is of no use any more. */
+  /** Throws if the segment's upload should stop. */
   void checkWanted() {
     if (closing || unwanted) {
       throw new AlreadyClosedException(
@@ -94,7 +97,7 @@ final class SegmentEntry {
     }
   }
 
-  /** The upload begins; false if there is none to do. */
+  /** Begins an upload. Returns false if none is due. */
   synchronized boolean beginUpload() {
     if (closing || resident != null || absence != Absence.QUEUED) {
       return false;
@@ -106,13 +109,13 @@ final class SegmentEntry {
   }
 
   /**
-   * The upload has ended.
+   * Ends an upload.
    *
-   * @param uploaded what lies on the device, or null
-   * @param reason why nothing does
-   * @param retry when a search may queue it again
-   * @return whether the segment is resident now; false if it was closed or taken from the device,
-   *     or the context lost
+   * @param uploaded the resident segment, or null
+   * @param reason why the upload failed
+   * @param retry when a search may queue the segment again
+   * @return whether the segment is resident now; false if it was closed or evicted meanwhile, or
+   *     the context is lost
    */
   synchronized boolean endUpload(Resident uploaded, Absence reason, long retry) {
     uploading = false;
@@ -126,7 +129,7 @@ final class SegmentEntry {
     } else if (unwanted) {
       absence = Absence.EVICTED;
     } else {
-      // it was taken from the device and asked for again before its upload had stopped
+      // the segment was evicted and then requested again before its upload had stopped
       Absence why = reason == Absence.CLOSED ? Absence.EVICTED : reason;
       absence = uploaded != null ? Absence.NO_DEVICE : why;
     }
@@ -139,9 +142,9 @@ final class SegmentEntry {
   }
 
   /**
-   * An upload to a better place begins.
+   * Begins an upload to a better placement.
    *
-   * @return what lies on the device, or null if there is nothing, or the last change is not over
+   * @return the resident segment; null if there is none, or if its former place is still in use
    */
   synchronized Resident beginImprovement() {
     former.removeIf(Resident::idle);
@@ -154,10 +157,11 @@ final class SegmentEntry {
   }
 
   /**
-   * The upload to a better place has ended.
+   * Ends an upload to a better placement.
    *
-   * @param better what is to be used from now on, or null
-   * @return whether it is; false if there is none, the segment was closed, or the context lost
+   * @param better the new place, or null
+   * @return whether the new place is in use from now on; false if there is none, the segment was
+   *     closed, or the context is lost
    */
   synchronized boolean endImprovement(Resident better) {
     uploading = false;
@@ -171,9 +175,9 @@ final class SegmentEntry {
   }
 
   /**
-   * Queues it once more, if that may help; false if not.
+   * Queues the segment again if an upload may succeed now. Returns whether it did.
    *
-   * @param freed whether memory has been freed, or else a search asks
+   * @param freed true if memory has been freed, false if a search asks for the segment
    */
   boolean requeue(long now, boolean freed) {
     Absence seen = absence;
@@ -189,7 +193,10 @@ final class SegmentEntry {
     }
   }
 
-  /** Queues it, or moves it to the front of the queue, whatever came of it before; false if not. */
+  /**
+   * Queues the segment, also if it is queued already or its last upload failed. Returns false if an
+   * upload is not needed or not possible.
+   */
   synchronized boolean urge() {
     if (closing || resident != null) {
       return false;
@@ -216,7 +223,7 @@ final class SegmentEntry {
     };
   }
 
-  /** Forgets what lies on the device, if it is this. */
+  /** Marks the segment as evicted if {@code victim} is its resident segment. */
   synchronized void evicted(Resident victim) {
     if (resident == victim) {
       absence = Absence.EVICTED;
@@ -226,10 +233,10 @@ final class SegmentEntry {
   }
 
   /**
-   * Ends what is on its way, and forgets what lies on the device, so that nothing does until
-   * somebody asks for it.
+   * Cancels an upload in progress and removes the resident segment. The segment stays absent until
+   * the next search.
    *
-   * @return what lay on the device, for the caller to retire and free, or null
+   * @return the former resident segment, which the caller retires and frees, or null
    */
   synchronized Resident clear() {
     Resident last = resident;
@@ -249,7 +256,7 @@ final class SegmentEntry {
     return last;
   }
 
-  /** Forgets what lies in a lost context; the next search queues it again. */
+  /** Forgets the resident segment in a lost context. The next search queues it again. */
   synchronized void abandon(long now) {
     if (resident != null) {
       absence = Absence.NO_DEVICE;
@@ -261,7 +268,7 @@ final class SegmentEntry {
     notifyAll();
   }
 
-  /** Ends its upload, if there is one, and takes from it what lies on the device. */
+  /** Stops the segment's upload, if any, and returns everything it has on the device. */
   synchronized List<Resident> close() {
     closing = true;
     Waiting.until(this, () -> uploading == false);
@@ -277,21 +284,21 @@ final class SegmentEntry {
     return last;
   }
 
-  /** Waits until nobody uses a retired segment. */
+  /** Waits until a retired segment is unused. */
   synchronized void awaitIdle(Resident retired) {
     Waiting.until(this, () -> retired.idle() || retired.memory().lost());
   }
 
-  /** Wakes who waits here. */
+  /** Wakes threads that wait on this entry. */
   synchronized void signal() {
     notifyAll();
   }
 
   /**
-   * Waits while it is queued or being uploaded.
+   * Waits while the segment is queued or being uploaded.
    *
    * @param cancelled asked every few milliseconds; true ends the wait
-   * @return what lies on the device then, or null
+   * @return the resident segment, or null
    */
   synchronized Resident awaitUpload(BooleanSupplier cancelled) throws InterruptedException {
     while (resident == null

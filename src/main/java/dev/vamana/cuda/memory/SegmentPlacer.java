@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import org.apache.lucene.store.AlreadyClosedException;
 
-/** Finds room for a segment and uploads it. For the uploading thread. */
+/**
+ * Finds room for a segment, evicting others if needed, and uploads it. {@link SegmentResidency}
+ * calls it on the upload thread.
+ */
 final class SegmentPlacer {
 
   private volatile PlacementPlanner planner;
@@ -21,15 +24,15 @@ final class SegmentPlacer {
   private final long evictAfter;
 
   /**
-   * What became of a segment.
+   * The result of an upload.
    *
-   * @param resident what lies on the device, or null
-   * @param absence why nothing does
-   * @param failure what to tell of it, or null
+   * @param resident the resident segment, or null
+   * @param absence why it is not resident
+   * @param failure the failure to report, or null
    */
   record Outcome(Resident resident, Absence absence, Throwable failure) {}
 
-  /** Something that could be evicted; for how long nobody has asked for it. */
+  /** A segment that could be evicted, with the time since its last use. */
   private record Victim(SegmentEntry entry, Resident resident, boolean kept, long unused) {}
 
   /**
@@ -37,7 +40,7 @@ final class SegmentPlacer {
    *
    * @param entries all segments, of which some may be evicted
    * @param evict frees a segment that has been retired unused
-   * @param refused is told of placements that the driver refuses
+   * @param refused called for placements that the driver refuses
    */
   SegmentPlacer(
       ResidencyOptions options,
@@ -53,12 +56,12 @@ final class SegmentPlacer {
     this.refused = refused;
   }
 
-  /** From now on places segments so, or chooses for each if null. */
+  /** Sets the placement of segments from now on; null to choose for each segment. */
   void placement(Placement forced) {
     planner = new PlacementPlanner(forced);
   }
 
-  /** Brings a segment to the device, or tells why not. */
+  /** Uploads a segment, or returns why that failed. */
   Outcome place(SegmentEntry entry, CurrentMemory memories) {
     DeviceMemory memory = null;
     boolean entered = false;
@@ -70,7 +73,7 @@ final class SegmentPlacer {
       return new Outcome(null, Absence.CLOSED, null);
     } catch (Throwable e) {
       if (memory != null && memory.lost()) {
-        // given up meanwhile, by somebody who knows why
+        // abandoned by another thread, which has reported the loss
         return new Outcome(null, Absence.NO_DEVICE, null);
       }
       counters.failed();
@@ -134,8 +137,8 @@ final class SegmentPlacer {
   }
 
   /**
-   * Brings a segment to a better place than it has, if there is room without evicting others; its
-   * old place stays as it is.
+   * Uploads a segment to a better placement than it has, if one fits without evictions. Its old
+   * place stays as it is.
    */
   Outcome improve(SegmentEntry entry, Resident old) {
     DeviceMemory memory = old.memory();
@@ -187,8 +190,8 @@ final class SegmentPlacer {
   }
 
   /**
-   * The best plan that fits. Others are evicted if without that there is none that has the graph on
-   * the device.
+   * Returns the best plan that fits. Evicts other segments only if the best plan without evictions
+   * does not put the graph on the device.
    */
   private PlacementPlan makeRoom(
       SegmentEntry entry, DeviceMemory memory, List<PlacementPlan> candidates) {
@@ -222,8 +225,8 @@ final class SegmentPlacer {
   }
 
   /**
-   * What may be evicted for a segment, least recently used first, and of those that are kept the
-   * last. For one that is kept others give way though they have just been used.
+   * Returns the segments that may be evicted for this one: kept ones last, least recently used
+   * first. A kept segment may evict others that have just been used.
    */
   private List<Victim> victims(SegmentEntry entry, DeviceMemory memory) {
     List<Victim> victims = new ArrayList<>();

@@ -18,20 +18,20 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Uploads segments one after the other in the background, under a budget. A segment that does not
- * fit makes others give way only if it would otherwise not have its graph on the device, and only
- * those that nobody uses, least recently used first. To be evicted a segment must have been unused
- * for a minute (by default) when the other was opened or asked for; so two segments that take turns
- * in searches push each other out once a minute at most, and of more than fit, those that came
- * first stay and the others are searched on the CPU. When memory is freed, segments without a place
- * are tried again, and then those with one that is not the best.
+ * The {@link Residency} of one context: uploads segments one after the other in the background,
+ * within a budget. A segment that does not fit evicts others only if its graph would not be on the
+ * device otherwise. Only unused segments are evicted, least recently used first, and only if they
+ * were unused for a minute (by default) when the new segment was opened or searched. So two
+ * segments that are searched in turns evict each other at most once a minute; if more segments are
+ * searched than fit, the first ones stay and the CPU searches the others. When memory is freed,
+ * segments without a place are tried again, and then segments whose placement is not the best.
  *
- * <p>Segments that are to be kept are uploaded before others, do not give way to others, and others
- * give way to them without having been unused for any time. Among themselves the rule is the same.
+ * <p>Kept segments are uploaded before others and are not evicted for others, and they evict others
+ * regardless of their last use. Among kept segments the same rules apply.
  *
- * <p>Uploads run in a given executor, one at a time. Closing frees memory on the calling thread. A
- * lost context takes everything with it: after {@link #abandon} the next search of a segment queues
- * it again, and the driver of that time is asked for.
+ * <p>Uploads run in a given executor, one at a time. Closing a segment frees memory on the calling
+ * thread. After {@link #abandon} of a lost context, the next search of a segment queues it again,
+ * with the driver that is supplied then.
  */
 public final class SegmentResidency implements Residency {
 
@@ -42,7 +42,7 @@ public final class SegmentResidency implements Residency {
   private final SegmentPlacer placer;
   private final CurrentMemory memories;
   private final Map<SegmentView, SegmentEntry> entries = new ConcurrentHashMap<>();
-  // of these a search that comes late must not make an entry again
+  // a late search must not make an entry for these again
   private final Set<SegmentView> closedViews = Collections.newSetFromMap(new WeakHashMap<>());
   private final Object entriesLock = new Object();
   private final ResidentSet live = new ResidentSet();
@@ -50,13 +50,13 @@ public final class SegmentResidency implements Residency {
   private boolean closed;
 
   /**
-   * Makes a residency of no segments.
+   * Makes an empty residency.
    *
-   * @param drivers gives the driver, or null while there is none. Its context stays open until
-   *     {@link #abandon} or {@link #close} has returned. While {@link #abandon} runs, the driver
-   *     that is given up or null; after that the former is not used if it is given again
+   * @param drivers supplies the driver, or null while there is none. The driver's context stays
+   *     open until {@link #abandon} or {@link #close} has returned. During {@link #abandon} this
+   *     supplies the abandoned driver or null; later an abandoned driver is ignored
    * @param executor runs uploads; one thread is kept busy
-   * @param listener is told what becomes of segments
+   * @param listener receives events of segments
    */
   public SegmentResidency(
       Supplier<CudaDriver> drivers,
@@ -67,7 +67,7 @@ public final class SegmentResidency implements Residency {
   }
 
   /**
-   * Makes a residency of no segments that counts on where another one has ended.
+   * Makes an empty residency with given counters.
    *
    * @param counters shared by the residencies of one device, one after the other
    */
@@ -81,7 +81,7 @@ public final class SegmentResidency implements Residency {
   }
 
   /**
-   * Makes a residency of no segments.
+   * Makes an empty residency with a given clock.
    *
    * @param clock nanoseconds, from any origin
    */
@@ -118,7 +118,7 @@ public final class SegmentResidency implements Residency {
     }
   }
 
-  /** The segment's entry, made and queued if there is none; null if the segment is closed. */
+  /** Returns the segment's entry, made and queued if missing; null if the segment is closed. */
   private SegmentEntry entry(SegmentView view) {
     SegmentEntry entry;
     synchronized (entriesLock) {
@@ -175,13 +175,13 @@ public final class SegmentResidency implements Residency {
    * As {@link #acquire}, but waits while the segment is queued or being uploaded.
    *
    * @param cancelled asked every few milliseconds; true ends the wait
-   * @return null if the segment is not resident all the same
+   * @return null if the segment is not resident after the wait
    */
   public ResidentSegment await(SegmentView view, BooleanSupplier cancelled) {
     ResidentSegment segment = acquire(view);
     SegmentEntry entry = segment == null ? entries.get(view) : null;
     try {
-      // what was uploaded may be evicted before it is used
+      // the segment may be evicted between its upload and its use
       while (segment == null && entry != null && entry.awaitUpload(cancelled) != null) {
         segment = use(entry);
       }
@@ -240,8 +240,8 @@ public final class SegmentResidency implements Residency {
   /**
    * {@inheritDoc}
    *
-   * <p>What was refused or has failed is queued again as a search would do it: this may be called
-   * each time that a reader is opened.
+   * <p>This may be called each time a reader is opened: after a refused or failed upload the
+   * segment is queued again only when a search could queue it.
    */
   @Override
   public void keep(SegmentView view, boolean kept) {
@@ -283,7 +283,7 @@ public final class SegmentResidency implements Residency {
     tasks.add(this::retryWaiting, false);
   }
 
-  /** Evicts what is above the limits. */
+  /** Evicts segments until the rest is within the limits. */
   private void shrink(DeviceMemory memory) {
     long leavingDevice = 0;
     long leavingPages = 0;
@@ -334,7 +334,7 @@ public final class SegmentResidency implements Residency {
     }
   }
 
-  /** The last use of a retired segment has ended; on the thread that ended it. */
+  /** Queues the freeing of a retired segment, on the thread that ended its last use. */
   private void idle(SegmentEntry entry, Resident resident) {
     entry.signal();
     tasks.add(() -> freeOrTell(entry, resident), true);
@@ -371,7 +371,7 @@ public final class SegmentResidency implements Residency {
     listener.evicted(entry.view());
   }
 
-  /** Evicts what is above the limits, and queues segments that there may be room for now. */
+  /** Evicts segments above the limits, and queues segments that may fit now. */
   private void retryWaiting() {
     DeviceMemory memory = memories.current();
     if (memory == null) {
@@ -389,7 +389,7 @@ public final class SegmentResidency implements Residency {
     tasks.add(this::improveAll, false);
   }
 
-  /** Gives segments that are resident better places if there is room. */
+  /** Moves resident segments to better placements if there is room. */
   private void improveAll() {
     DeviceMemory memory = memories.current();
     EvictionOrder.firstToGet(entries.values(), now(), isResident(memory)).forEach(this::improve);
@@ -408,7 +408,7 @@ public final class SegmentResidency implements Residency {
     }
     boolean replaced = entry.endImprovement(better);
     Resident unwanted = replaced ? old : better;
-    // searches that have begun go on in the old place; whoever closes the segment waits for them
+    // running searches continue in the old place; closing the segment waits for them
     if (unwanted != null && unwanted.retire()) {
       freeOrTell(entry, unwanted);
     }
@@ -422,7 +422,7 @@ public final class SegmentResidency implements Residency {
   /**
    * {@inheritDoc}
    *
-   * @throws GpuException if the context turns out to be lost; then nothing reads the files either
+   * @throws GpuException if the context is found lost; nothing reads the files then
    */
   @Override
   public void closing(SegmentView view) {
@@ -477,15 +477,12 @@ public final class SegmentResidency implements Residency {
     tasks.add(this::retryWaiting, false);
   }
 
-  /** The counters now. */
+  /** Returns the counters and current values. */
   public ResidencyStats stats() {
     return counters.snapshot(entries.values(), memories.current());
   }
 
-  /**
-   * Frees everything, once the last {@link ResidentSegment} is released; segments that are opened
-   * later are ignored.
-   */
+  /** Frees everything after the last {@link ResidentSegment} is released; ignores later ones. */
   @Override
   public void close() {
     synchronized (entriesLock) {

@@ -7,14 +7,14 @@ import java.lang.foreign.MemorySegment;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * What a segment's placement depends on.
+ * The properties of a segment that determine its possible placements.
  *
  * @param size number of vectors, at least 1
  * @param dimension components of a vector, 1 to 4,096
  * @param encoding type of the components
  * @param graphStride slots of an adjacency row; 0 without a graph
  * @param subspaces bytes of a code; 0 without codes
- * @param rawVectors whether the raw vectors are to be had as one range of a file
+ * @param rawVectors whether the raw vectors are one range of a file
  * @param graphMapped whether the device could read the graph in place: it is mapped as one range,
  *     and its rows start at multiples of 16 bytes
  * @param vectorsMapped whether the device could read the raw vectors in place
@@ -31,7 +31,7 @@ record SegmentShape(
 
   private static final int ROW_ALIGNMENT = 16;
 
-  /** The shape of an open segment. */
+  /** Returns the shape of an open segment. */
   static SegmentShape of(SegmentView view) throws IOException {
     FileRegion graph = view.graphRegion();
     FileRegion codes = view.codesRegion();

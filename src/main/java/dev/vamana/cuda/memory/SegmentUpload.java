@@ -14,14 +14,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Brings one segment to the device as a plan says. For the uploading thread, between {@link
+ * Uploads one segment according to a plan. Runs on the upload thread, between {@link
  * DeviceMemory#enter} and {@link DeviceMemory#exit}.
  *
- * <p>Files and device are both little-endian, so bytes are copied as they are.
+ * <p>Files and device are both little-endian, so bytes are copied without conversion.
  */
 final class SegmentUpload {
 
-  // of rows that are converted where they are, between two looks at whether to go on
+  // bytes of rows converted in place between two calls of abort
   private static final long SLICE_BYTES = 64L << 20;
 
   private final SegmentView view;
@@ -38,7 +38,7 @@ final class SegmentUpload {
   /**
    * Prepares an upload.
    *
-   * @param abort throws when the upload should stop; asked every few megabytes
+   * @param abort throws when the upload should stop; called every few megabytes
    */
   SegmentUpload(SegmentView view, PlacementPlan plan, DeviceMemory memory, Runnable abort) {
     this.view = view;
@@ -48,17 +48,17 @@ final class SegmentUpload {
     this.abort = abort;
   }
 
-  /** Bytes copied to the device so far. */
+  /** Returns the bytes copied so far. */
   long copiedBytes() {
     return copied;
   }
 
   /**
-   * Uploads the segment; afterwards everything is where it belongs, or nothing is left behind.
+   * Uploads the segment. On failure all resources are freed.
    *
-   * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if there is not room enough,
-   *     with {@link GpuException.Kind#NOT_SUPPORTED} if another placement may be possible
-   * @throws org.apache.lucene.store.AlreadyClosedException if the segment was closed
+   * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if it does not fit, with
+   *     {@link GpuException.Kind#NOT_SUPPORTED} if another placement may be possible
+   * @throws org.apache.lucene.store.AlreadyClosedException if the segment was closed or evicted
    */
   Resident run() throws IOException {
     if (memory.device().tryReserve(plan.deviceBytes()) == false) {
@@ -87,7 +87,7 @@ final class SegmentUpload {
         buffers.finish();
       }
     } catch (GpuException e) {
-      // freeing waits, too
+      // freeing the block waits for the copies too
     }
     Resident.free(memory, plan.deviceBytes(), block, ranges);
   }
@@ -121,7 +121,7 @@ final class SegmentUpload {
     return range.deviceAddress();
   }
 
-  /** Copies a region row by row; rows lie at multiples of 16 bytes on the device. */
+  /** Copies a region row by row. Rows start at multiples of 16 bytes on the device. */
   private void copyRows(FileRegion region, int width, long offset) throws IOException {
     int stride = (width + 15) & -16;
     int rows = plan.shape().size();
@@ -157,7 +157,7 @@ final class SegmentUpload {
     }
   }
 
-  /** The codebook by columns, and the largest norm of a centroid of each subspace. */
+  /** Copies the codebook in column order, and the largest centroid norm of each subspace. */
   private void copyCodebook(Codebook codebook) {
     float[] centroids = codebook.centroids();
     int subspaces = codebook.layout().count();
@@ -206,7 +206,7 @@ final class SegmentUpload {
       }
       largest = Math.max(largest, squared);
     }
-    // a bound has to stay one after rounding
+    // rounded up, so that the norm stays an upper bound
     return Math.nextUp((float) Math.sqrt(largest));
   }
 
@@ -221,7 +221,7 @@ final class SegmentUpload {
     return conversion.run(buffers, raw == 0 ? this::staged : this::inPlace);
   }
 
-  /** Rows that the device can read already. */
+  /** Passes rows that the device can read already. */
   private void inPlace(VectorConversion.Slice slice) {
     buffers.finish();
     int stride = plan.rawStride();
@@ -235,7 +235,7 @@ final class SegmentUpload {
     buffers.finish();
   }
 
-  /** Rows that the device reads from the buffers. */
+  /** Passes rows through the upload buffers. */
   private void staged(VectorConversion.Slice slice) throws IOException {
     int width = plan.shape().vectorBytes();
     FileRegion region = view.vectorsRegion();

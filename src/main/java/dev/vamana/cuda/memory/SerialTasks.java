@@ -8,8 +8,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Runs tasks of an executor one after the other, in their order; urgent ones before all others that
- * have not begun.
+ * Runs tasks in an executor one after the other, in order. Urgent tasks run before all other tasks
+ * that have not begun.
  */
 final class SerialTasks {
 
@@ -25,10 +25,10 @@ final class SerialTasks {
   }
 
   /**
-   * Queues a task. One that throws does not keep the next from being run.
+   * Queues a task. If it throws, later tasks still run.
    *
-   * @param essential whether the task is run by the calling thread, rather than dropped, if the
-   *     executor takes no more
+   * @param essential whether the calling thread runs the task if the executor rejects it; otherwise
+   *     it is dropped
    */
   void add(Runnable work, boolean essential) {
     add(tasks, new Task(work, essential));

@@ -3,9 +3,8 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.driver.GpuException;
 
 /**
- * What one context takes from an account. Memory of a lost context is not given back piece by
- * piece, so what is left is given back when the context is closed; what is released later is not
- * counted again.
+ * The host memory that one context has reserved from an account. Memory of a lost context is not
+ * released piece by piece, so {@link #close} releases the remainder; later releases do not count.
  */
 public final class SessionHostMemory {
 
@@ -13,13 +12,13 @@ public final class SessionHostMemory {
   private long used;
   private boolean closed;
 
-  /** Begins with nothing taken. */
+  /** Makes an instance that has reserved nothing. */
   public SessionHostMemory(HostMemoryAccount account) {
     this.account = account;
   }
 
   /**
-   * Takes bytes.
+   * Reserves bytes.
    *
    * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if the account refuses them
    */
@@ -32,7 +31,7 @@ public final class SessionHostMemory {
     used += bytes;
   }
 
-  /** Gives bytes back. */
+  /** Releases bytes. */
   public synchronized void release(long bytes) {
     if (closed == false) {
       used -= bytes;
@@ -40,12 +39,12 @@ public final class SessionHostMemory {
     }
   }
 
-  /** Bytes that are taken now. */
+  /** Returns the reserved bytes. */
   public synchronized long used() {
     return used;
   }
 
-  /** Gives everything back; nothing can be taken any more. */
+  /** Releases everything. Nothing can be reserved afterwards. */
   public synchronized void close() {
     if (closed == false) {
       closed = true;

@@ -10,10 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * Makes a segment's copies in half precision or of one byte a component on the device, from float
- * rows that the device reads wherever they are.
- */
+/** Converts a segment's float vectors to half precision or bytes, on the device. */
 final class VectorConversion {
 
   private static final String RANGE_KERNEL = "convert_range";
@@ -28,21 +25,21 @@ final class VectorConversion {
 
   /** Float rows that the device can read. */
   interface Rows {
-    /** Hands over all rows, some at a time, in ascending order. */
+    /** Passes all rows in ascending order, several at a time. */
     void forEach(Slice slice) throws IOException;
   }
 
-  /** Some rows. */
+  /** Receives some of the rows. */
   @FunctionalInterface
   interface Slice {
     /**
-     * Starts work on them.
+     * Starts work on rows.
      *
-     * @param source where the device sees the first
-     * @param stride bytes from one to the next
-     * @param first ordinal of the first
-     * @param count how many
-     * @param stream where the work goes
+     * @param source device address of the first row
+     * @param stride bytes between rows
+     * @param first ordinal of the first row
+     * @param count number of rows
+     * @param stream stream for the work
      */
     void accept(long source, int stride, long first, long count, long stream);
   }
@@ -50,7 +47,7 @@ final class VectorConversion {
   /**
    * Makes a conversion.
    *
-   * @param plan with copies
+   * @param plan a plan with converted copies
    * @param block device address of the plan's block
    */
   VectorConversion(CudaDriver driver, PlacementPlan plan, long block) {
@@ -63,8 +60,8 @@ final class VectorConversion {
    * Converts all rows.
    *
    * @return the range of the components
-   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if the format cannot hold
-   *     them
+   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if the format cannot
+   *     represent them
    */
   ComponentRange run(BounceBuffers buffers, Rows rows) throws IOException {
     driver.fill(

@@ -2,14 +2,17 @@ package dev.vamana.cuda.memory;
 
 import java.util.function.BooleanSupplier;
 
-/** Waits on monitors for what has to happen before files may be closed, interrupted or not. */
+/**
+ * Waits for conditions on a monitor without being ended by interrupts. Used where files may only be
+ * closed after the wait.
+ */
 final class Waiting {
 
   private Waiting() {}
 
   /**
-   * Waits on a monitor, which the caller holds and which is notified of changes. An interrupt does
-   * not end the wait but is kept.
+   * Waits until a condition is true. The caller holds the monitor, and changes notify it. An
+   * interrupt does not end the wait; the interrupt status is kept.
    */
   static void until(Object monitor, BooleanSupplier condition) {
     boolean interrupted = false;

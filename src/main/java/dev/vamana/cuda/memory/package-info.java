@@ -1,2 +1,2 @@
-/** What of the open segments lies on the device, where, and under which budget. */
+/** Placement of open segments on the device: uploads, eviction, and memory budgets. */
 package dev.vamana.cuda.memory;

@@ -1,14 +1,14 @@
 package dev.vamana.cuda.plan;
 
 /**
- * A plan that was chosen.
+ * The plan chosen for a task.
  *
- * @param waiting nanoseconds that it is predicted to wait for others
- * @param work nanoseconds that it is predicted to take once it begins
+ * @param waiting predicted nanoseconds of waiting for other work
+ * @param work predicted nanoseconds of the plan's own work
  */
 public record Choice(Plan plan, double waiting, double work) {
 
-  /** Nanoseconds that it is predicted to take, waiting included. */
+  /** Returns the predicted nanoseconds, waiting included. */
   public double nanos() {
     return waiting + work;
   }

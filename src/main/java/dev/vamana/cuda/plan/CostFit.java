@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Fits the coefficients of the formulas to measured times: least squares of the relative errors, so
- * that a short time counts as much as a long one, with no coefficient below 0, so that more work is
- * never predicted to take less time.
+ * Fits the coefficients of {@link CostForm}s to measured times. It minimizes the squares of the
+ * relative errors, so that short times count as much as long ones, and keeps every coefficient at 0
+ * or above, so that more work never predicts less time.
  */
 public final class CostFit {
 
@@ -33,15 +33,16 @@ public final class CostFit {
         .add(new Sample(form.quantities(task), nanos));
   }
 
-  /** How many times were added. */
+  /** Returns the number of times added. */
   public int count(CostForm form) {
     return samples.getOrDefault(form, List.of()).size();
   }
 
   /**
-   * The coefficients that fit best. A term whose quantity is 0 in all samples keeps its old one.
+   * Returns the best coefficients. A term whose quantity is 0 in all samples keeps its old
+   * coefficient.
    *
-   * @param old one coefficient a term
+   * @param old one coefficient per term
    */
   public double[] coefficients(CostForm form, double[] old) {
     List<Sample> own = samples.getOrDefault(form, List.of());
@@ -88,7 +89,10 @@ public final class CostFit {
     return sum;
   }
 
-  /** The median of predicted over measured time, or of its inverse where that is above 1. */
+  /**
+   * Returns the median over samples of the predicted time divided by the measured time, or of the
+   * inverse if that is larger.
+   */
   public double typicalFactor(CostForm form, double[] coefficients) {
     double[] factors =
         samples.getOrDefault(form, List.of()).stream()

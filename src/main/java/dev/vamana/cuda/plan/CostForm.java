@@ -5,70 +5,69 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * One formula: a sum of terms, each a quantity of the {@link Task} times a coefficient in
- * nanoseconds. docs/internals/query-plans.md writes them out.
+ * A formula for the time of a plan: a sum of terms, each a quantity of the {@link Task} times a
+ * coefficient in nanoseconds. docs/internals/query-plans.md lists the formulas.
  */
 public enum CostForm {
-  /** Few queries with every vector, on the device. */
+  /** The device compares few queries with every vector. */
   SCAN(calls(), deviceBytes(true), hostBytes(true), filterBytes(), products(true), hits()),
-  /** Many queries with every vector, on the device. */
+  /** The device compares many queries with every vector. */
   BATCHED_SCAN(calls(), deviceBytes(true), hostBytes(true), filterBytes(), products(true), hits()),
-  /** Few queries with the accepted vectors alone, on the device. */
+  /** The device compares few queries with the accepted vectors only. */
   GATHER(
       calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
-  /** Many queries with the accepted vectors alone, on the device. */
+  /** The device compares many queries with the accepted vectors only. */
   BATCHED_GATHER(
       calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
-  /** A walk with everything in device memory. */
+  /** The device walks with everything in device memory. */
   WALK(calls(), steps(), walkBytes(), queries()),
-  /** A walk with neighbours read over the bus. */
+  /** The device walks and reads neighbours over the bus. */
   MAPPED_WALK(calls(), steps(), walkBytes(), queries()),
-  /** A walk with neighbours that the CPU fetches. */
+  /** The device walks and the CPU fetches the neighbours. */
   FETCHED_WALK(calls(), steps(), walkBytes(), queries()),
-  /** The CPU with all accepted vectors. */
+  /** The CPU compares queries with all accepted vectors. */
   CPU_SCAN(rounds(), cpuDistances(), cpuProducts()),
-  /** A walk of the CPU. */
+  /** The CPU walks. */
   CPU_WALK(rounds(), cpuDistances(), cpuProducts());
 
   /**
-   * One thread copies the bytes of a file as fast as the device would read a multiple of them over
-   * the bus; as measured (docs/internals/query-plans.md).
+   * Cost of streaming a file's bytes, relative to the device reading them over the bus once: one
+   * thread copies them first. As measured (docs/internals/query-plans.md).
    */
   private static final double STREAMED_PASSES = 5;
 
   /**
    * A term of a formula.
    *
-   * @param name of its coefficient
+   * @param name name of its coefficient
    * @param throughput whether a device with more multiprocessors needs less time for it
-   * @param quantity what the coefficient is multiplied by
+   * @param quantity the quantity that the coefficient multiplies
    */
   record Term(String name, boolean throughput, ToDoubleFunction<Task> quantity) {}
 
-  @SuppressWarnings(
-      "ImmutableEnumChecker") // a list that cannot be changed, of functions without state
+  @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable list of stateless functions
   private final List<Term> terms;
 
   CostForm(Term... terms) {
     this.terms = List.of(terms);
   }
 
-  /** Its terms. */
+  /** Returns the terms. */
   List<Term> terms() {
     return terms;
   }
 
-  /** The quantities of all terms. */
+  /** Returns the quantities of all terms. */
   double[] quantities(Task task) {
     return terms.stream().mapToDouble(term -> term.quantity().applyAsDouble(task)).toArray();
   }
 
-  /** Coefficients that predict no time at all. */
+  /** Returns coefficients of 0. */
   public double[] none() {
     return new double[terms.size()];
   }
 
-  /** Under which name files keep a coefficient. */
+  /** Returns the name of a coefficient in files. */
   String key(Term term) {
     return name().toLowerCase(Locale.ROOT) + "." + term.name();
   }
@@ -103,7 +102,9 @@ public enum CostForm {
         "filter_byte", false, task -> task.filtered() ? (double) task.vectors() / Byte.SIZE : 0);
   }
 
-  /** The calling thread lists the accepted ordinals, and the device gets the list. */
+  /**
+   * Time of listing the accepted ordinals on the calling thread and copying the list to the device.
+   */
   private static Term accepted() {
     return new Term("accepted", false, Task::accepted);
   }

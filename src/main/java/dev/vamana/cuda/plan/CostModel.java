@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Predicts how long each plan takes: a few formulas ({@link CostForm}), whose coefficients were
+ * Predicts the time of each plan with a few formulas ({@link CostForm}), whose coefficients were
  * fitted to times measured on a device. Immutable.
  */
 public final class CostModel {
@@ -31,9 +31,9 @@ public final class CostModel {
   /**
    * Makes a model.
    *
-   * @param device whose times it was fitted to
-   * @param date when these were measured
-   * @param multiprocessors of that device, at least 1
+   * @param device name of the device that was measured
+   * @param date date of the measurement
+   * @param multiprocessors multiprocessors of that device, at least 1
    * @param coefficients nanoseconds of each term, 0 or more
    */
   public CostModel(
@@ -63,7 +63,7 @@ public final class CostModel {
     }
   }
 
-  /** The model that comes with the plugin. */
+  /** Returns the model that ships with the plugin. */
   public static CostModel shipped() {
     Properties properties = new Properties();
     try (InputStream in = CostModel.class.getResourceAsStream(RESOURCE)) {
@@ -78,9 +78,9 @@ public final class CostModel {
   }
 
   /**
-   * Reads what {@link #toProperties} wrote.
+   * Reads the entries of {@link #toProperties}.
    *
-   * @throws IllegalArgumentException if an entry is missing or out of range, with its name
+   * @throws IllegalArgumentException if an entry is missing or out of range; the message names it
    */
   public static CostModel of(Properties properties) {
     Map<CostForm, double[]> coefficients = new EnumMap<>(CostForm.class);
@@ -113,7 +113,7 @@ public final class CostModel {
     }
   }
 
-  /** All entries, in the order of the formulas. */
+  /** Returns all entries, in the order of the formulas. */
   public Map<String, String> toProperties() {
     Map<String, String> entries = new LinkedHashMap<>();
     entries.put(DEVICE, device);
@@ -128,20 +128,20 @@ public final class CostModel {
     return entries;
   }
 
-  /** The coefficients of a formula, one a term. */
+  /** Returns the coefficients of a formula, one per term. */
   public double[] coefficients(CostForm form) {
     return coefficients.get(form).clone();
   }
 
-  /** The device whose times it was fitted to. */
+  /** Returns the name of the device that was measured. */
   public String device() {
     return device;
   }
 
   /**
-   * The same with another formula's coefficients.
+   * Returns this model with other coefficients of one formula.
    *
-   * @param own one a term
+   * @param own one per term
    */
   public CostModel with(CostForm form, double... own) {
     Map<CostForm, double[]> all = new EnumMap<>(coefficients);
@@ -149,14 +149,15 @@ public final class CostModel {
     return new CostModel(device, date, multiprocessors, all);
   }
 
-  /** The same, said to be fitted to times of this device. */
+  /** Returns this model with another device and date of measurement. */
   public CostModel measuredOn(String otherDevice, String otherDate) {
     return new CostModel(otherDevice, otherDate, multiprocessors, coefficients);
   }
 
   /**
-   * The same for a device with another number of multiprocessors: what throughput bounds takes
-   * longer by their ratio. Crude, but better than taking one device for another.
+   * Returns this model for a device with another number of multiprocessors: terms limited by
+   * throughput are scaled by the ratio. This is crude, but better than the costs of another device
+   * unchanged.
    */
   public CostModel scaledTo(int otherMultiprocessors) {
     double factor = multiprocessors / (double) otherMultiprocessors;
@@ -172,7 +173,7 @@ public final class CostModel {
     return new CostModel(device, date, otherMultiprocessors, scaled);
   }
 
-  /** The formula of a plan. */
+  /** Returns the formula of a plan. */
   public CostForm form(Plan plan, Task task) {
     return switch (plan) {
       case SCAN -> ExactScans.few(task.batch(), task.k()) ? CostForm.SCAN : CostForm.BATCHED_SCAN;
@@ -188,7 +189,7 @@ public final class CostModel {
     };
   }
 
-  /** Nanoseconds that a plan is predicted to take. */
+  /** Returns the predicted nanoseconds of a plan. */
   public double nanos(Plan plan, Task task) {
     CostForm form = form(plan, task);
     double[] quantities = form.quantities(task);

@@ -6,19 +6,21 @@ import java.util.Locale;
 public enum Plan {
   /** The device compares the queries with every vector. Exact. */
   SCAN,
-  /** The device compares the queries with the accepted vectors alone, by ordinal. Exact. */
+  /** The device compares the queries with the accepted vectors only, by ordinal. Exact. */
   GATHER,
   /** The device walks the graph. */
   GRAPH,
   /** The CPU scans or walks. */
   CPU;
 
-  /** Whether the device compares all that is accepted, so that no hit is missed. */
+  /**
+   * Whether the device compares the queries with all accepted vectors, so that no hit is missed.
+   */
   public boolean exactOnDevice() {
     return this == SCAN || this == GATHER;
   }
 
-  /** As statistics spell it. */
+  /** Returns the name in statistics. */
   public String statisticsName() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -1,26 +1,30 @@
 package dev.vamana.cuda.plan;
 
-/** Chooses among plans by predicted time, or takes the one that is pinned. */
+/** Chooses the plan of a task by predicted time, or the pinned plan. */
 public final class PlanChooser {
 
   /**
-   * What a nanosecond of a processor counts, in nanoseconds of the device: everything else on a
-   * node needs processors, too, so the CPU answers only where it is clearly faster.
+   * Weight of CPU time relative to device time. Everything else on a node needs the processors too,
+   * so the CPU answers only where it is clearly faster.
    */
   static final double CPU_WEIGHT = 2;
 
   private final CostModel costs;
 
-  /** Makes a chooser of the costs of its device. */
+  /**
+   * Makes a chooser.
+   *
+   * @param costs costs of the device in use
+   */
   public PlanChooser(CostModel costs) {
     this.costs = costs;
   }
 
   /**
-   * Chooses a plan. One that may miss hits is no alternative to a scan of the CPU, so a walk is
-   * chosen only where the CPU would walk, too.
+   * Chooses a plan. A walk is chosen only if the CPU would walk too, because a walk may miss hits
+   * that a CPU scan finds.
    *
-   * @param scanWait nanoseconds until exact searches that were handed over before are done
+   * @param scanWait nanoseconds until the exact searches submitted before are done
    */
   public Choice choose(Task task, PlanMode mode, double scanWait) {
     return switch (mode) {
@@ -35,10 +39,10 @@ public final class PlanChooser {
   }
 
   /**
-   * Whether the CPU is the choice wherever on the device the vectors may lie, so that nobody has to
-   * ask where they do.
+   * Whether the CPU is the choice even if the device could read the vectors from its own memory.
+   * The caller then need not find out where the vectors are.
    *
-   * @param task with rows in device memory and without a walk
+   * @param task a task with rows in device memory and without a walk
    */
   public boolean sureOfCpu(Task task) {
     return choose(task, PlanMode.AUTO, 0).plan() == Plan.CPU;
@@ -59,7 +63,7 @@ public final class PlanChooser {
     return best;
   }
 
-  /** The better of the exact plans; null if the device cannot read the vectors. */
+  /** Returns the faster exact plan; null if the device cannot read the vectors. */
   private Choice exact(Task task, double scanWait) {
     if (task.rows() == Task.Rows.NONE) {
       return null;

@@ -8,13 +8,18 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 
-/** Which plans were carried out, and how long they took; every number only grows. Thread-safe. */
+/**
+ * Counts executed plans, and their predicted and measured times. Counters only grow. Thread-safe.
+ */
 public final class PlanCounters {
 
   private static final String PERCENT_GROUP = "plan_percent_";
   private static final long NANOS_PER_MICRO = 1000;
 
-  /** Most percent of the predicted time that measured ones of a bucket take; the last has none. */
+  /**
+   * Upper bounds of buckets: measured time in percent of the predicted time. The last bucket has no
+   * bound.
+   */
   private static final int[] PERCENT = {12, 25, 50, 100, 200, 400, 800};
 
   private final Map<Plan, Sums> sums = new EnumMap<>(Plan.class);
@@ -32,7 +37,7 @@ public final class PlanCounters {
     }
   }
 
-  /** Makes counters that stand at 0. */
+  /** Makes counters of value 0. */
   public PlanCounters() {
     for (Plan plan : Plan.values()) {
       sums.put(plan, new Sums());
@@ -40,10 +45,10 @@ public final class PlanCounters {
   }
 
   /**
-   * Counts the items of one call that were answered by one plan.
+   * Counts the items of one call answered by one plan.
    *
-   * @param predictedNanos what the model said
-   * @param measuredNanos from handing them over to having their hits
+   * @param predictedNanos time predicted by the cost model
+   * @param measuredNanos time from submission to the hits
    */
   public void add(Plan plan, int items, double predictedNanos, long measuredNanos) {
     Sums own = sums.get(plan);
@@ -62,16 +67,15 @@ public final class PlanCounters {
     return bucket;
   }
 
-  /** Counts a batch that the device searched for an exact plan, of one call or several. */
+  /** Counts a batch of an exact plan that the device searched, of one call or several. */
   public void searched(Plan plan) {
     sums.get(plan).batches.increment();
   }
 
   /**
-   * Adds all by name and plan: batches of exact plans, calls that a plan had items of, these items,
-   * and the microseconds that were predicted and measured for them. A group for each plan counts
-   * calls by percent of the predicted time that they took: {@code up_to_12}, which has all below,
-   * to {@code up_to_800}, and {@code more}.
+   * Adds all counters by name and plan: batches of exact plans, calls, items, and predicted and
+   * measured microseconds. One group per plan counts calls by percent of the predicted time: {@code
+   * up_to_12}, which includes all smaller ratios, to {@code up_to_800}, and {@code more}.
    */
   public void addTo(SortedMap<String, SortedMap<String, Long>> groups) {
     SortedMap<String, Long> batches = byPlan(own -> own.batches.sum());

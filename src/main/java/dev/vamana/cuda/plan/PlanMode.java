@@ -2,18 +2,18 @@ package dev.vamana.cuda.plan;
 
 import java.util.Locale;
 
-/** Whether the cost model chooses among plans, or which one is taken wherever it can be. */
+/** How plans are chosen: by the cost model, or pinned to one kind of plan where it is possible. */
 public enum PlanMode {
-  /** The plan that is predicted to be fastest, among those that miss no more hits than a walk. */
+  /** The plan with the shortest predicted time, among plans that miss no more hits than a walk. */
   AUTO,
-  /** Exact on the device where it can get the vectors, otherwise as {@link #GRAPH}. */
+  /** An exact search on the device if it can get the vectors, otherwise as {@link #GRAPH}. */
   EXACT,
-  /** A walk on the device, or the CPU where a scan is better than a walk. */
+  /** A walk on the device; the CPU where a scan is better than a walk. */
   GRAPH,
-  /** The CPU. */
+  /** The CPU only. */
   CPU;
 
-  /** As settings spell it. */
+  /** Returns the name in settings. */
   public String settingName() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -3,18 +3,18 @@ package dev.vamana.cuda.plan;
 import java.util.Objects;
 
 /**
- * Queries over one segment, as far as their cost depends on them.
+ * Queries over one segment, described by the numbers that their cost depends on.
  *
- * @param vectors vectors of the segment, at least 1
+ * @param vectors number of vectors of the segment, at least 1
  * @param dimension components of a vector, at least 1
- * @param rowBytes bytes from one vector to the next where the device reads them, or of a vector
+ * @param rowBytes bytes of a vector, padded as for the device
  * @param rows where the device can read exact vectors
- * @param accepted vectors that may be hits, 0 to {@code vectors}
- * @param filtered whether which they are has to be brought to the device
- * @param k hits wanted, at least 1
- * @param batch queries that are compared with the vectors together, at least 1
- * @param walk what a walk would be
- * @param cpu what the CPU would do
+ * @param accepted number of vectors that may be hits, 0 to {@code vectors}
+ * @param filtered whether the set of accepted vectors has to be sent to the device
+ * @param k hits of a query, at least 1
+ * @param batch queries compared with the vectors together, at least 1
+ * @param walk the walk on the device
+ * @param cpu the work of the CPU
  */
 public record Task(
     int vectors,
@@ -30,23 +30,23 @@ public record Task(
 
   /** Where the device can read exact vectors. */
   public enum Rows {
-    /** In its own memory. */
+    /** In device memory. */
     DEVICE,
     /** In the mapped file, over the bus. */
     HOST,
-    /** Where a call brings them: it copies them from the mapped file, piece by piece. */
+    /** In host memory, from which the call copies them to the device piece by piece. */
     STREAMED,
     /** Nowhere. */
     NONE
   }
 
-  /** Where a walk on the device finds neighbours. */
+  /** Where a walk on the device reads neighbours. */
   public enum Graph {
-    /** In its own memory. */
+    /** In device memory. */
     DEVICE,
     /** In the mapped file, over the bus. */
     MAPPED,
-    /** The CPU fetches them for each step. */
+    /** From the CPU, which fetches them for each step. */
     FETCHED,
     /** Nowhere: the device cannot walk. */
     NONE
@@ -55,11 +55,11 @@ public record Task(
   /**
    * A walk on the device.
    *
-   * @param graph where it finds neighbours
+   * @param graph where it reads neighbours
    * @param batch queries that walk at the same time, at least 1
-   * @param steps that follow one another
-   * @param distances that one query computes
-   * @param bytes that it reads for a distance
+   * @param steps number of consecutive steps
+   * @param distances distances computed for one query
+   * @param bytes bytes read for one distance
    */
   public record Walk(Graph graph, int batch, double steps, double distances, int bytes) {
     public Walk {
@@ -69,11 +69,11 @@ public record Task(
   }
 
   /**
-   * What the CPU would do.
+   * The work of the CPU.
    *
    * @param scans whether it would scan rather than walk
    * @param rounds queries that one thread answers one after the other
-   * @param distances that one query computes
+   * @param distances distances computed for one query
    */
   public record Cpu(boolean scans, double rounds, double distances) {}
 

@@ -1,2 +1,5 @@
-/** What answering a query costs in each way that there is, and which way is taken. */
+/**
+ * The cost model: predicts the time of each way to answer a query, and chooses one
+ * (docs/internals/query-plans.md).
+ */
 package dev.vamana.cuda.plan;

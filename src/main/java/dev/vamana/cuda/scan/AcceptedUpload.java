@@ -9,22 +9,29 @@ import java.util.Arrays;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Brings accepted ordinals to the device, for the lane's thread. */
+/**
+ * Converts accepted ordinals for exact searches: to a list, or to a bitset on the device. Only the
+ * lane's thread uses it.
+ */
 final class AcceptedUpload {
 
   private final CudaDriver driver;
   private final DeviceBuffer bits;
-  // 0 until it is needed
+  // 0 until first needed
   private long stream;
   private MemorySegment host = MemorySegment.NULL;
 
-  /** Makes one without memory. */
+  /** Makes an instance without memory. */
   AcceptedUpload(CudaDriver driver) {
     this.driver = driver;
     this.bits = new DeviceBuffer(driver);
   }
 
-  /** Ascending ordinals of set bits. */
+  /**
+   * Returns the set bits as ascending ordinals.
+   *
+   * @param expected estimated number of set bits
+   */
   static int[] ordinals(Bits accepted, int size, int expected) {
     int[] ordinals = new int[Math.min(size, Math.max(1, expected))];
     int count = 0;
@@ -37,7 +44,7 @@ final class AcceptedUpload {
     return Arrays.copyOf(ordinals, count);
   }
 
-  /** The first set bit from an ordinal on, or the size. */
+  /** Returns the first set bit at or after an ordinal, or the size. */
   private static int next(Bits accepted, int from, int size) {
     if (from >= size) {
       return size;
@@ -52,7 +59,10 @@ final class AcceptedUpload {
     return o;
   }
 
-  /** Device address of the bits as 64-bit words; those of before are overwritten. */
+  /**
+   * Copies the bits to the device as 64-bit words and returns their address. Overwrites the earlier
+   * bits.
+   */
   long bring(Bits accepted, int size) {
     int words = FixedBitSet.bits2words(size);
     long bytes = (long) words * Long.BYTES;
@@ -77,7 +87,7 @@ final class AcceptedUpload {
     return address;
   }
 
-  /** Frees everything; nothing runs. */
+  /** Frees everything, which must not be in use. */
   void free() {
     bits.free();
     if (stream != 0) {

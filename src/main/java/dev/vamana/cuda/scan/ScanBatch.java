@@ -17,22 +17,22 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.lucene.index.VectorEncoding;
 
-/** Searches jobs that are alike, for the lane's thread. */
+/** Searches jobs that {@link ScanJob#alike match} in one batch. Only the lane's thread uses it. */
 final class ScanBatch {
 
   private static final long LEAST_SCRATCH = 16L << 20;
-  // of the device's memory
+  // inverse share of the device's memory
   private static final int SHARE = 64;
 
   private final ExactScans scans;
   private final AcceptedUpload accepted;
   private final ExactHits hits = new ExactHits();
-  // what the engine learns about rows is kept in them
+  // caches row objects, in which the engine keeps facts about the rows
   private final Map<SegmentView, Known> known = new WeakHashMap<>();
 
   private record Known(long address, ExactRows rows) {}
 
-  /** Makes one; the calling thread is bound to the driver. */
+  /** Makes an instance. The calling thread is bound to the driver. */
   ScanBatch(CudaDriver driver, SessionHostMemory account) {
     this.accepted = new AcceptedUpload(driver);
     this.scans = new ExactScans(driver, account, options(driver.device().totalBytes()));
@@ -63,7 +63,7 @@ final class ScanBatch {
     scans.search(rows, batch, hits);
   }
 
-  /** Hands over what was found last, to the same jobs. */
+  /** Hands the last search's hits to its jobs. */
   void deliver(List<ScanTicket> tickets) {
     int from = 0;
     for (ScanTicket ticket : tickets) {
@@ -99,7 +99,7 @@ final class ScanBatch {
     SegmentView view = segment.view();
     ResidentRows where = segment.rows();
     Known before = known.get(view);
-    // a segment that was evicted and came back lies elsewhere
+    // a segment that was evicted and uploaded again has another address
     if (before == null || before.address() != where.address()) {
       ExactRows rows =
           ExactRows.resident(
@@ -115,7 +115,7 @@ final class ScanBatch {
     return before.rows();
   }
 
-  /** Frees everything; nothing runs. */
+  /** Frees everything, which must not be in use. */
   void free() {
     accepted.free();
     scans.close();

@@ -7,17 +7,17 @@ import java.util.List;
 import org.apache.lucene.util.Bits;
 
 /**
- * Queries over one segment that want the same.
+ * A request to the {@link ScanLane}: queries over one segment with the same parameters.
  *
- * @param segment what is searched; its rows can be read by the device, unless there is a file
- * @param file the vectors in ordinal order, one after the other, which are brought to the device;
- *     null if it reads them where they are. It is read until the job has ended, or is closed
+ * @param segment the segment; the device can read its rows unless {@code file} is set
+ * @param file the vectors in ordinal order, densely packed, which are streamed to the device; null
+ *     if the device reads them in place. It is read until the job has ended or is closed
  * @param accepted ordinals that may be hits, readable by any thread, or null for all
- * @param acceptedCount how many there are
+ * @param acceptedCount number of accepted ordinals
  * @param gather whether only the accepted vectors are read, by ordinal
  * @param k most hits of a query, 1 to {@value ScanLane#MAX_K}
  * @param queries vectors of the segment's encoding and dimension
- * @param nanos how long this is predicted to take, without waiting for others
+ * @param nanos predicted duration, without waiting for other jobs
  */
 public record ScanJob(
     HeldSegment segment,
@@ -29,8 +29,8 @@ public record ScanJob(
     List<QueryVector> queries,
     double nanos) {
 
-  /** Whether both can be searched at once. */
-  @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+  /** Whether both jobs can be searched in one batch. */
+  @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
   boolean alike(ScanJob other) {
     return segment.view() == other.segment.view()
         && (file == null) == (other.file == null)

@@ -21,9 +21,8 @@ import java.util.function.Consumer;
 import org.apache.lucene.util.Bits;
 
 /**
- * Exact searches of segments that lie on the device, or are brought there for them. One thread
- * drives the device, on a stream of its own; what was submitted while it was busy, and wants the
- * same of the same segment, is searched together.
+ * Runs exact searches of resident or streamed segments. One thread drives the device, on a stream
+ * of its own. Jobs that are submitted while it is busy and match each other are searched together.
  */
 public final class ScanLane {
 
@@ -49,9 +48,9 @@ public final class ScanLane {
   private volatile int waiting;
 
   /**
-   * Makes one without stream, memory and running thread: the first job brings them.
+   * Makes an instance. The first job creates its stream, memory and running thread.
    *
-   * @param account counts pinned memory; what it refuses fails jobs for want of memory
+   * @param account counts pinned memory; jobs fail with {@code OUT_OF_MEMORY} if it refuses
    * @param plans counts batches
    * @param onLost called once by the driving thread, as its last act, if the context is lost
    */
@@ -68,21 +67,21 @@ public final class ScanLane {
     thread.setDaemon(true);
   }
 
-  /** Whether rows lie so that they can be searched. */
+  /** Whether rows are aligned as the kernels need them. */
   public static boolean reads(ResidentRows rows) {
     return rows != null && rows.address() % ALIGNMENT == 0 && rows.stride() % ALIGNMENT == 0;
   }
 
   /**
-   * What would be ahead of a job that is handed over now.
+   * The queue before a job that would be submitted now.
    *
-   * @param nanos predicted for jobs that it would wait for
-   * @param together queries that it would be searched with
+   * @param nanos predicted duration of the jobs that it would wait for
+   * @param together number of queued queries that it would be searched with
    */
   public record Ahead(double nanos, int together) {}
 
-  /** What would be ahead of a job for these ordinals of a segment. */
-  @SuppressWarnings("ReferenceEquality") // the same bitset, not one that happens to be equal
+  /** Returns the queue before a job for these ordinals of a segment. */
+  @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
   public Ahead ahead(SegmentView view, Bits accepted) {
     synchronized (inbox) {
       double nanos = 0;
@@ -102,12 +101,12 @@ public final class ScanLane {
     }
   }
 
-  /** Jobs that wait now. */
+  /** Returns the number of waiting jobs. */
   public int waiting() {
     return waiting;
   }
 
-  /** Hands a job over; its segment is held until the job is done. */
+  /** Submits a job. Its segment is held until the job is done. */
   public ScanTicket submit(ScanJob job) {
     job.segment().hold();
     ScanTicket ticket = new ScanTicket(job);
@@ -141,8 +140,8 @@ public final class ScanLane {
   }
 
   /**
-   * Lets no job of a segment begin any more, and nobody wait for one. Those that have begun hold
-   * the segment until they have ended; when this returns, none reads its file.
+   * Ends waiting jobs of a segment, and lets no further one begin. Jobs that have begun hold the
+   * segment until they end; when this returns, no job reads its file.
    */
   public void closing(SegmentView view) {
     List<ScanTicket> gone = new ArrayList<>();
@@ -166,7 +165,7 @@ public final class ScanLane {
     awaitFile(view);
   }
 
-  /** Waits while the file of a segment is read. */
+  /** Waits while a running job reads the segment's file. */
   private void awaitFile(SegmentView view) {
     boolean interrupted = false;
     synchronized (inbox) {
@@ -185,7 +184,7 @@ public final class ScanLane {
     }
   }
 
-  /** Ends the thread once all that was submitted is done. */
+  /** Stops the thread after everything submitted is done. */
   public void stop() {
     synchronized (inbox) {
       closing = true;
@@ -194,7 +193,7 @@ public final class ScanLane {
     Threads.join(thread);
   }
 
-  /** Frees everything after {@link #stop}; the calling thread is bound to the driver. */
+  /** Frees everything after {@link #stop}. The calling thread is bound to the driver. */
   public void free() {
     if (batch != null) {
       batch.free();
@@ -217,7 +216,7 @@ public final class ScanLane {
     }
   }
 
-  /** The next jobs, all alike; null when there will be none. */
+  /** Returns the next jobs, all matching; null when the lane has stopped. */
   private List<ScanTicket> take() {
     long idleSince = System.nanoTime();
     for (int step = 0; waiting == 0 && System.nanoTime() - idleSince < IDLE_SPIN_NANOS; step++) {
@@ -231,7 +230,7 @@ public final class ScanLane {
         try {
           inbox.wait();
         } catch (InterruptedException e) {
-          // nobody interrupts this thread
+          // no code interrupts this thread
         }
       }
       List<ScanTicket> taken = new ArrayList<>();
@@ -291,7 +290,10 @@ public final class ScanLane {
     }
   }
 
-  /** Nothing is ahead of those that come now; said before anybody hears of the end. */
+  /**
+   * Marks the lane as idle. Called before tickets are completed, so that callers see no running
+   * jobs afterwards.
+   */
   private void ended() {
     synchronized (inbox) {
       running = List.of();

@@ -3,7 +3,7 @@ package dev.vamana.cuda.scan;
 import dev.vamana.cuda.driver.GpuException;
 import java.util.concurrent.locks.LockSupport;
 
-/** A job on its way; what it was handed over for. */
+/** A submitted {@link ScanJob}, through which its caller waits for the result. */
 public final class ScanTicket {
 
   private final ScanJob job;
@@ -21,17 +21,17 @@ public final class ScanTicket {
     this.job = job;
   }
 
-  /** The job. */
+  /** Returns the job. */
   public ScanJob job() {
     return job;
   }
 
-  /** Whether it has ended, well or not. */
+  /** Whether the job has ended, after success or failure. */
   public boolean done() {
     return done;
   }
 
-  /** Nobody waits any more: it is left out if it has not begun. */
+  /** Gives up waiting. The job is skipped if it has not begun. */
   public void abandon() {
     abandoned = true;
   }
@@ -40,27 +40,27 @@ public final class ScanTicket {
     return abandoned;
   }
 
-  /** Ordinals of a query's hits, best first; once done without a failure. */
+  /** Returns the ordinals of a query's hits, best first. Valid once done without failure. */
   public int[] ordinals(int query) {
     return ordinals[query];
   }
 
-  /** Scores of a query's hits. */
+  /** Returns the scores of a query's hits. */
   public float[] scores(int query) {
     return scores[query];
   }
 
-  /** Why the device could not do it, or null; once done. */
+  /** Returns why the device failed, or null. Valid once done. */
   public GpuException failure() {
     return failure;
   }
 
-  /** Whether the segment was closed, or is about to be, before it was done. */
+  /** Whether the segment was closed, or its closing has begun, before the job was done. */
   public boolean closed() {
     return closed;
   }
 
-  /** Nanoseconds from the hand-over to the end; once done. */
+  /** Returns the nanoseconds from submission to end. Valid once done. */
   public long nanos() {
     return ended - submitted;
   }
@@ -76,19 +76,19 @@ public final class ScanTicket {
     end();
   }
 
-  /** It has not begun, and will not. */
+  /** Ends a job that has not begun and will not begin. */
   void close() {
     closed = true;
     end();
   }
 
-  /** Nobody is to wait any more for what the device is at. */
+  /** Releases the waiting thread from a job that is running. */
   void closing() {
     closed = true;
     LockSupport.unpark(waiter);
   }
 
-  /** Lets go of the segment before anybody hears of the end, so that it can be closed then. */
+  /** Ends the job. Releases the segment first, so that the caller can close it afterwards. */
   private void end() {
     job.segment().release();
     ended = System.nanoTime();

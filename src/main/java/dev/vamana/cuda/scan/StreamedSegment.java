@@ -6,19 +6,19 @@ import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
 
 /**
- * A segment of which the device has nothing: whoever searches it brings its vectors.
+ * Stands for a segment that is not on the device; an exact search streams its vectors.
  *
  * @param view the segment, open
  */
 public record StreamedSegment(SegmentView view) implements ResidentSegment {
 
-  /** Returns null: it is not placed. */
+  /** Returns null: the segment has no placement. */
   @Override
   public Placement placement() {
     return null;
   }
 
-  /** Returns 0: it has none. */
+  /** Returns 0: the segment has no descriptor. */
   @Override
   public long descriptor() {
     return 0;

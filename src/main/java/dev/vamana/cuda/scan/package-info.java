@@ -1,5 +1,5 @@
 /**
- * Exact searches of resident segments: queries that wait are put together, and one thread has the
- * device compare them with all or with the accepted vectors.
+ * The lane of exact searches: collects waiting queries, and one thread runs them on the device over
+ * all or accepted vectors.
  */
 package dev.vamana.cuda.scan;

@@ -1,13 +1,13 @@
 package dev.vamana.cuda.select;
 
 /**
- * How far from its expected place in a sorted sample the wanted pair is looked for, and room for
- * what lies between. Of a sample of s keys, the number below the wanted one is spread by at most
- * sqrt(r (1 - r / s)) around its mean r; with 4.5 times that, fewer than one row in 100,000 has to
- * be read again.
+ * Bounds of Sample Select: how many places around its expected rank in the sorted sample the wanted
+ * pair is searched, and room for the pairs in between. In a sample of s keys, the number of keys
+ * below the wanted one has mean r and standard deviation of at most sqrt(r (1 - r / s)). With 4.5
+ * standard deviations fewer than one row in 100,000 has to be read again.
  *
  * @param margin places of the sample on each side
- * @param capacity pairs
+ * @param capacity number of pairs
  */
 record SampleBounds(int margin, int capacity) {
 

@@ -2,10 +2,10 @@ package dev.vamana.cuda.select;
 
 import java.util.List;
 
-/** Names and shapes of the kernels of native-kernels/src/select_*.cu. */
+/** Names and sizes of the kernels in native-kernels/src/select_*.cu. */
 final class SelectKernels {
 
-  /** Entries of a lane's queue that there are kernels for. */
+  /** Lengths of a lane's queue for which kernels exist. */
   static final List<Integer> QUEUES = List.of(2, 4, 8);
 
   /** Threads of the kernels of Sample Select that read parts of rows. */
@@ -14,7 +14,7 @@ final class SelectKernels {
   /** Threads of {@code select_radix} and of the other kernels of Sample Select. */
   static final int LARGE_THREADS = 512;
 
-  /** Shared memory of the latter: a list of 4,096 pairs. */
+  /** Shared memory of these kernels: a list of 4,096 pairs. */
   static final int LARGE_SHARED_BYTES = 8 * 4_096;
 
   /** Threads of {@code select_bits_global}, whose list has 4,096 pairs too. */
@@ -34,7 +34,7 @@ final class SelectKernels {
 
   private SelectKernels() {}
 
-  /** Sizes that there are kernels for. */
+  /** Returns the list sizes of a family for which kernels exist. */
   static List<Integer> sizes(SelectMethod.Family family) {
     return switch (family) {
       case BITS -> LISTS;
@@ -43,12 +43,12 @@ final class SelectKernels {
     };
   }
 
-  /** Threads of {@code select_bits_<size>}. */
+  /** Returns the threads of {@code select_bits_<size>}. */
   static int bitsThreads(int size) {
     return size <= 2_048 ? 256 : size <= 4_096 ? 512 : 1_024;
   }
 
-  /** Pairs of a row in {@code select_bits_global} and in the methods for comparison. */
+  /** Returns the pairs of a row in {@code select_bits_global} and in the methods for comparison. */
   static int globalSize(int k) {
     return Math.max(32, k == 1 ? 1 : Integer.highestOneBit(k - 1) << 1);
   }

@@ -5,13 +5,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One way to select, with its parameters. Written {@code family:size:queue/partitions}, where what
- * is 0 (or one partition) is left out: {@code bits:2048/264}, {@code warp:128:4}, {@code sample/8}.
+ * A selection algorithm with its parameters. Its text form is {@code family:size:queue/partitions},
+ * without parameters that are 0 and without a single partition, for instance {@code bits:2048/264},
+ * {@code warp:128:4}, {@code sample/8}.
  *
  * @param family the algorithm
  * @param size pairs of the list of {@code bits}; pairs that a warp of WarpSelect and BlockSelect
  *     keeps; 0 for others
- * @param queue entries of a lane's queue of WarpSelect and BlockSelect; 0 for others
+ * @param queue length of a lane's queue in WarpSelect and BlockSelect; 0 for others
  * @param partitions blocks that share a row, for {@code bits} and Sample Select; 1 for others
  */
 public record SelectMethod(Family family, int size, int queue, int partitions) {
@@ -19,10 +20,10 @@ public record SelectMethod(Family family, int size, int queue, int partitions) {
   private static final Pattern TEXT =
       Pattern.compile("([a-z0-9-]+?)(?::(\\d+))?(?::(\\d+))?(?:/(\\d+))?");
 
-  /** Largest k of {@code bits} and of the methods that are there for comparison. */
+  /** Largest k of {@code bits} and of the methods for comparison. */
   public static final int MAX_SHORT_K = 2_048;
 
-  /** Sample Select needs rows of at least so many keys. */
+  /** Least number of keys in a row for Sample Select. */
   static final int SAMPLE = 4_096;
 
   private static final int MAX_GLOBAL_K = 16_384;
@@ -40,13 +41,13 @@ public record SelectMethod(Family family, int size, int queue, int partitions) {
     PARTIAL_BITONIC,
     MERGE_QUEUE;
 
-    /** The name in a method's text. */
+    /** Returns the name in a method's text form. */
     String text() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
   }
 
-  /** Checks. */
+  /** Checks the ranges. */
   public SelectMethod {
     boolean sized = family == Family.BITS || family == Family.WARP || family == Family.BLOCK;
     boolean queued = family == Family.WARP || family == Family.BLOCK;
@@ -81,17 +82,17 @@ public record SelectMethod(Family family, int size, int queue, int partitions) {
     }
   }
 
-  /** {@code bits} with a list of this many pairs. */
+  /** Makes {@code bits} with a list of {@code size} pairs. */
   public static SelectMethod bits(int size, int partitions) {
     return new SelectMethod(Family.BITS, size, 0, partitions);
   }
 
-  /** A family without parameters but partitions. */
+  /** Makes a method of a family that has no parameters except partitions. */
   public static SelectMethod of(Family family, int partitions) {
     return new SelectMethod(family, 0, 0, partitions);
   }
 
-  /** Reads what {@link #toString} writes. */
+  /** Parses the text form of {@link #toString}. */
   public static SelectMethod parse(String text) {
     Matcher matcher = TEXT.matcher(text);
     if (matcher.matches()) {
@@ -112,7 +113,7 @@ public record SelectMethod(Family family, int size, int queue, int partitions) {
     return digits == null ? otherwise : Integer.parseInt(digits);
   }
 
-  /** Whether results come sorted without a further launch. */
+  /** Whether results are sorted without a further launch. */
   public boolean sorts() {
     return switch (family) {
       case SAMPLE, SAMPLE_TWO_STAGES, RADIX -> false;
@@ -120,7 +121,7 @@ public record SelectMethod(Family family, int size, int queue, int partitions) {
     };
   }
 
-  /** Whether rows of {@code n} keys can be searched for {@code k} so. */
+  /** Whether this method can select {@code k} of rows of {@code n} keys. */
   public boolean accepts(int n, int k) {
     return switch (family) {
       case BITS -> k <= Math.min(size / 2, MAX_SHORT_K);

@@ -4,15 +4,15 @@ package dev.vamana.cuda.select;
  * Rows of keys on the device.
  *
  * @param keys address of the first row, a multiple of 16
- * @param ids address of rows of 32-bit ids, laid out as the keys and distinct within a row, a
- *     multiple of 16; or 0 if the id of a key is its column
+ * @param ids address of rows of 32-bit ids in the same layout as the keys, distinct within a row, a
+ *     multiple of 16; or 0 if a key's id is its column
  * @param rows number of rows, at least 1
  * @param n keys of a row, at least 1
- * @param stride floats from one row to the next, a multiple of 4 and at least {@code n}
+ * @param stride floats between rows, a multiple of 4 and at least {@code n}
  */
 public record SelectRows(long keys, long ids, int rows, int n, int stride) {
 
-  /** Checks. */
+  /** Checks the ranges. */
   public SelectRows {
     if (rows < 1 || n < 1) {
       throw new IllegalArgumentException(
@@ -28,7 +28,7 @@ public record SelectRows(long keys, long ids, int rows, int n, int stride) {
     }
   }
 
-  /** Rows from {@code first} on. */
+  /** Returns {@code count} rows from {@code first} on. */
   SelectRows slice(int first, int count) {
     long skipped = 4L * first * stride;
     return new SelectRows(keys + skipped, ids == 0 ? 0 : ids + skipped, count, n, stride);

@@ -10,26 +10,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which method was fastest for a number of rows, of keys in a row, and of results, as measured on a
- * device. {@link #measured()} is the one of the repository; docs/internals/selection.md has the
- * command that makes it.
+ * Maps numbers of rows, keys and results to the selection method that was measured as fastest.
+ * {@link #measured()} returns the shipped table; docs/internals/selection.md has the command that
+ * makes it.
  */
 public final class SelectTable {
 
   private static final String RESOURCE = "select-table.txt";
 
   /**
-   * A line: {@code rows n k sorted|any method}.
+   * A measured point, written as {@code rows n k sorted|any method}.
    *
    * @param rows number of rows
    * @param n keys of a row
    * @param k results of a row
-   * @param sorted whether results were to be in order
-   * @param method the fastest
+   * @param sorted whether the results had to be sorted
+   * @param method the fastest method
    */
   public record Point(int rows, int n, int k, boolean sorted, SelectMethod method) {
 
-    /** Checks. */
+    /** Checks that the method accepts n and k. */
     public Point {
       if (method.accepts(n, k) == false) {
         throw new IllegalArgumentException(method + " does not select " + k + " of " + n);
@@ -62,12 +62,12 @@ public final class SelectTable {
     this.points = List.copyOf(points);
   }
 
-  /** The table of these points, possibly none. */
+  /** Makes a table of points, possibly none. */
   public static SelectTable of(List<Point> points) {
     return new SelectTable(points);
   }
 
-  /** The table of the repository. */
+  /** Returns the shipped table. */
   public static SelectTable measured() {
     try (InputStream resource = SelectTable.class.getResourceAsStream(RESOURCE)) {
       if (resource == null) {
@@ -87,14 +87,15 @@ public final class SelectTable {
     }
   }
 
-  /** The points. */
+  /** Returns the points. */
   public List<Point> points() {
     return points;
   }
 
   /**
-   * The method of the nearest point, by ratios of rows and of keys, whose k is the next one from
-   * the wanted on; where there is none that can do it, one that can.
+   * Returns the method of the nearest point, by the ratios of rows and of keys, among the points
+   * with at least {@code k} results whose method accepts {@code n} and {@code k}; the smallest k
+   * wins ties. Without such a point, a rule of thumb chooses.
    */
   public SelectMethod choose(int rows, int n, int k, boolean sorted) {
     Point best = null;
@@ -115,7 +116,7 @@ public final class SelectTable {
     return Math.abs(Math.log(a) - Math.log(b));
   }
 
-  /** Rules of thumb; enough blocks to fill a device. */
+  /** Chooses by rules of thumb, with enough blocks to fill a device. */
   private static SelectMethod otherwise(int rows, int n, int k) {
     int partitions = Math.max(1, Math.min(256 / rows, n / (4 * SelectMethod.SAMPLE)));
     if (k <= SelectMethod.MAX_SHORT_K) {

@@ -11,17 +11,20 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Launches of the selection kernels: of each row the k smallest keys with their ids. NaN goes last,
- * of equal keys the lower id first; where a row has fewer than k keys, the places behind hold NaN
- * and -1.
+ * Selects, from each row, the k smallest keys with their ids. NaN is the largest key; of equal keys
+ * the one with the lower id comes first. If a row has fewer than k keys, the remaining places hold
+ * NaN and -1.
  *
- * <p>Used by one thread at a time, which has bound the driver. Scratch memory grows as needed, up
- * to a limit; rows that need more together are done in slices. Launches go into the caller's
- * stream, always the same one unless that is synchronized in between.
+ * <p>One thread at a time may use an instance, and must be bound to the driver. Scratch memory
+ * grows as needed up to a limit; rows that need more are processed in slices. All launches must go
+ * into the same stream, unless the stream is synchronized in between.
  */
 public final class Selection implements Closeable {
 
-  /** Rows whose partitions may be joined in one launch; each has counters in front of scratch. */
+  /**
+   * Most rows whose partitions are joined in one launch; each has a counter at the start of the
+   * scratch memory.
+   */
   private static final int MAX_SHARED_ROWS = 16_384;
 
   private static final long COUNTER_BYTES = 8L * MAX_SHARED_ROWS;
@@ -36,10 +39,10 @@ public final class Selection implements Closeable {
   private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
 
   /**
-   * Allocates nothing yet.
+   * Makes an instance, which allocates nothing yet.
    *
    * @param table tells which method is fastest
-   * @param scratchLimit bytes of device memory to use at most, unless a single row needs more
+   * @param scratchLimit most bytes of device memory, unless a single row needs more
    */
   public Selection(CudaDriver driver, SelectTable table, long scratchLimit) {
     this.driver = driver;
@@ -50,13 +53,13 @@ public final class Selection implements Closeable {
   }
 
   /**
-   * Selects with the method that the table has for these numbers.
+   * Selects with the table's method for these sizes.
    *
-   * @param k how many, at least 1
-   * @param sorted whether results have to be in order; otherwise they may come in any
+   * @param k number of keys to select, at least 1
+   * @param sorted whether results have to be sorted
    * @param outKeys address of {@code rows * k} floats
    * @param outIds address of as many ids
-   * @return the method that was taken
+   * @return the method that was used
    */
   public SelectMethod select(
       SelectRows rows, int k, boolean sorted, long outKeys, long outIds, long stream) {
@@ -68,7 +71,7 @@ public final class Selection implements Closeable {
   /**
    * As {@link #select(SelectRows, int, boolean, long, long, long)}, with a given method.
    *
-   * @throws IllegalArgumentException if the method does not go with these numbers
+   * @throws IllegalArgumentException if the method does not accept these sizes
    */
   public void select(
       SelectMethod method,
@@ -113,12 +116,15 @@ public final class Selection implements Closeable {
     };
   }
 
-  /** State of a row and its candidates; see include/vamana/select/sample.h. */
+  /** Returns the bytes of a row's state and candidates; see include/vamana/select/sample.h. */
   static long sampleRowBytes(int capacity) {
     return 256 + (PAIR_BYTES * capacity + 255) / 256 * 256;
   }
 
-  /** Counters, and what the partitions of rows hand over; see include/vamana/select/select.h. */
+  /**
+   * Returns the bytes of the counters and of the partitions' partial results; see
+   * include/vamana/select/select.h.
+   */
   static long joinedBytes(int rows, int partitions, int k) {
     return COUNTER_BYTES + PAIR_BYTES * rows * partitions * k;
   }
@@ -211,7 +217,7 @@ public final class Selection implements Closeable {
     launch(kernel, rows, 1, SelectKernels.LARGE_THREADS, SelectKernels.LARGE_SHARED_BYTES, stream);
   }
 
-  /** Segmented sort of results. */
+  /** Sorts the results of each row. */
   private void sort(int rows, int k, long stream) {
     int tiles = tiles(k);
     if (tiles == 1 && k > SelectKernels.TILE) {
@@ -246,12 +252,12 @@ public final class Selection implements Closeable {
     driver.launch(kernel, rows * partitions, threads, sharedBytes, parameters, stream);
   }
 
-  /** Bytes of device memory in use. */
+  /** Returns the bytes of device memory in use. */
   public long scratchBytes() {
     return parts.bytes() + scratch.bytes();
   }
 
-  /** Frees scratch memory; no launch may be running. */
+  /** Frees the scratch memory. No launch may be running. */
   @Override
   public void close() {
     parts.free();

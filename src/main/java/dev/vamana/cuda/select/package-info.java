@@ -1,5 +1,5 @@
 /**
- * The k smallest of many rows of floats on the device (docs/internals/selection.md): after
- * Faiss-GPU and the thesis of Hanak.
+ * Selection of the k smallest floats of many rows on the device, after Faiss-GPU and Hanak's thesis
+ * (docs/internals/selection.md).
  */
 package dev.vamana.cuda.select;

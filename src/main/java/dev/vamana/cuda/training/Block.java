@@ -3,7 +3,10 @@ package dev.vamana.cuda.training;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 
-/** One allocation of device memory, counted, in which arrays lie one after the other. */
+/**
+ * One allocation of device memory, counted against a budget, that is divided into consecutive
+ * arrays.
+ */
 final class Block implements AutoCloseable {
 
   private static final long ALIGNMENT = 256;
@@ -15,7 +18,7 @@ final class Block implements AutoCloseable {
   private long used;
 
   /**
-   * Allocates.
+   * Allocates the memory.
    *
    * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if the budget or the device
    *     has less
@@ -40,12 +43,12 @@ final class Block implements AutoCloseable {
     this.address = allocated;
   }
 
-  /** What an array takes. */
+  /** Returns the bytes that an array of {@code bytes} bytes occupies. */
   static long padded(long bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 
-  /** The address of the next array. */
+  /** Returns the address of the next array. */
   long take(long size) {
     long at = used;
     used += padded(size);
@@ -55,12 +58,12 @@ final class Block implements AutoCloseable {
     return address + at;
   }
 
-  /** The address of the first array. */
+  /** Returns the address of the first array. */
   long address() {
     return address;
   }
 
-  /** Frees everything; nothing uses it. */
+  /** Frees the memory, which must not be in use. */
   @Override
   public void close() {
     try {

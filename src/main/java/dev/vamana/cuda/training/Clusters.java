@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * k-means in all subspaces of some rows at once: the device memory of one job, and its steps. For
- * one thread, bound to the context.
+ * One k-means job on the device, in all subspaces at once: its memory and its steps. For one
+ * thread, bound to the context.
  */
 final class Clusters implements AutoCloseable {
 
@@ -30,9 +30,9 @@ final class Clusters implements AutoCloseable {
   private final long centroidAddress;
 
   /**
-   * Takes memory.
+   * Allocates memory.
    *
-   * @param pool most rows that seeds are drawn from
+   * @param pool most rows from which seeds are drawn
    * @throws dev.vamana.cuda.driver.GpuException if there is not enough
    */
   Clusters(
@@ -125,7 +125,7 @@ final class Clusters implements AutoCloseable {
     parameters.set(ValueLayout.JAVA_INT, field, value);
   }
 
-  /** The seed of a subspace's random generator. */
+  /** Supplies the random seed of each subspace. */
   @FunctionalInterface
   interface Seeds {
     long of(int subspace);
@@ -163,8 +163,8 @@ final class Clusters implements AutoCloseable {
   /**
    * Iterates over the first {@code count} rows until every subspace is done.
    *
-   * @param most iterations
-   * @return iterations that were made
+   * @param most most iterations
+   * @return number of iterations
    */
   int iterate(int count, int most, AbortCheck abort) throws IOException {
     beginLevel();
@@ -185,7 +185,7 @@ final class Clusters implements AutoCloseable {
     return made;
   }
 
-  /** The squared error of the last assignments. */
+  /** Returns the squared error of the last assignment, over all subspaces. */
   double error() {
     double error = 0;
     for (int s = 0; s < subspaces; s++) {
@@ -194,12 +194,12 @@ final class Clusters implements AutoCloseable {
     return error;
   }
 
-  /** That of one subspace. */
+  /** Returns the squared error of one subspace. */
   double error(int subspace) {
     return states.get(ValueLayout.JAVA_DOUBLE, at(subspace, KMeansStateLayout.ERROR));
   }
 
-  /** All centroids. */
+  /** Returns all centroids. */
   float[] centroids() {
     MemorySegment host = arena.allocate((long) k * rows.dims() * Float.BYTES, Float.BYTES);
     driver.copyFromDevice(host, centroidAddress, stream);

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.training;
 
-/** Counts device memory that trainings take, and may refuse it. Thread-safe. */
+/** Counts device memory for training, and may refuse it. Thread-safe. */
 public interface DeviceBudget {
 
-  /** Refuses nothing. */
+  /** A budget without a limit. */
   DeviceBudget UNLIMITED =
       new DeviceBudget() {
         @Override
@@ -15,9 +15,9 @@ public interface DeviceBudget {
         public void release(long bytes) {}
       };
 
-  /** Takes bytes, or none and returns false. */
+  /** Reserves bytes. Returns false, and reserves nothing, if fewer are free. */
   boolean reserve(long bytes);
 
-  /** Gives back bytes that were taken. */
+  /** Releases reserved bytes. */
   void release(long bytes);
 }

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A codebook on the device and room for buffers of vectors, which are encoded by the kernels that
- * assign rows in training. For one thread.
+ * Encodes vectors with a codebook on the device, with the kernels that assign rows in training. For
+ * one thread.
  */
 public final class DeviceEncoder implements AutoCloseable {
 
@@ -27,7 +27,7 @@ public final class DeviceEncoder implements AutoCloseable {
   private final long[] rows = new long[Lanes.COUNT];
   private final long[] codes = new long[Lanes.COUNT];
 
-  /** Takes memory and copies the codebook; the thread has the streams. */
+  /** Allocates memory and copies the codebook. The calling thread holds the device's lock. */
   DeviceEncoder(TrainingDevice device, Codebook codebook) {
     this.device = device;
     this.dims = codebook.layout().dims();
@@ -86,12 +86,15 @@ public final class DeviceEncoder implements AutoCloseable {
     return dims;
   }
 
-  /** Rows that fit a buffer beside their codes. */
+  /** Returns how many rows fit a buffer together with their codes. */
   int rowsTogether() {
     return together;
   }
 
-  /** Encodes the rows in a lane's buffer; their codes go to the target when the lane is done. */
+  /**
+   * Encodes the rows in a lane's buffer. The codes are copied to {@code target} when the lane is
+   * done.
+   */
   void encode(Lanes.Lane lane, int count, byte[] target, int first) {
     CudaDriver driver = device.driver();
     int number = lane.number();

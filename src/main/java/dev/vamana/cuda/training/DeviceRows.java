@@ -3,12 +3,12 @@ package dev.vamana.cuda.training;
 /**
  * Rows in device memory.
  *
- * @param address of the first; 16-byte aligned if rows are bytes
- * @param stride bytes from one row to the next; a multiple of 16 if rows are bytes, else of 4
- * @param count how many, at least 1
+ * @param address address of the first row; 16-byte aligned if rows are bytes
+ * @param stride bytes between rows; a multiple of 16 if rows are bytes, else of 4
+ * @param count number of rows, at least 1
  * @param dims components of a row, at least 1
- * @param bytes whether components are unsigned bytes instead of floats; what follows the last row
- *     has to be readable then, up to the next multiple of 64 of its bytes
+ * @param bytes whether components are unsigned bytes instead of floats; the memory behind the last
+ *     row must then be readable up to the next multiple of 64 bytes of the row
  */
 public record DeviceRows(long address, int stride, int count, int dims, boolean bytes) {
 

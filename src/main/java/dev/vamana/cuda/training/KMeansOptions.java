@@ -3,15 +3,15 @@ package dev.vamana.cuda.training;
 import dev.vamana.cuda.kernel.KMeansSizes;
 
 /**
- * How whole vectors are clustered.
+ * Options of clustering whole vectors.
  *
- * @param k clusters, 1 to 8,192
+ * @param k number of clusters, 1 to 8,192
  * @param iterations most iterations of Lloyd's algorithm, at least 1
- * @param restarts times to begin again with other seeds, at least 0; the lowest error wins
- * @param pool rows that seeds are drawn from, at least k
+ * @param restarts number of further runs with other seeds, at least 0; the lowest error wins
+ * @param pool rows from which seeds are drawn, at least k
  * @param tolerance an iteration that lowers the error by less than this fraction is the last, 0
  *     &lt;= tolerance &lt; 1
- * @param seed of all random choices
+ * @param seed seed of all random choices
  */
 public record KMeansOptions(
     int k, int iterations, int restarts, int pool, double tolerance, long seed) {

@@ -1,10 +1,10 @@
 package dev.vamana.cuda.training;
 
 /**
- * Clusters that were found.
+ * The result of clustering.
  *
  * @param centroids k rows of dims floats
- * @param error sum of the squared distances to the centroids of the iteration before the last
- * @param iterations that were made
+ * @param error sum of squared distances to the centroids before the last update
+ * @param iterations number of iterations
  */
 public record KMeansResult(float[] centroids, double error, int iterations) {}

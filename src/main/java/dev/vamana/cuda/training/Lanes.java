@@ -6,19 +6,19 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Pinned buffers with a stream each, taken in turns: while the device reads some, threads fill the
- * others. Made on first use and kept, since pinning memory takes longer than most copies. For one
- * thread at a time, bound to the context.
+ * Pinned buffers, each with a stream, used in turns: while the device reads some, threads fill the
+ * others. They are made on first use and kept, since pinning memory takes longer than most copies.
+ * For one thread at a time, bound to the context.
  */
 final class Lanes {
 
-  /** Size of a buffer. */
+  /** Bytes of a buffer. */
   static final int BYTES = 2 << 20;
 
   /**
-   * How many there are. Of the shapes tried on an H200, 4 to 16 buffers of 1 to 4 MiB, this encoded
-   * fastest: a copy of 2 MiB has nearly the bandwidth of long ones, and with 16 of them threads
-   * rarely wait for one that is empty.
+   * Number of buffers. Of 4 to 16 buffers of 1 to 4 MiB, 16 of 2 MiB encoded fastest on an H200: a
+   * copy of 2 MiB has nearly the bandwidth of longer ones, and threads rarely wait for an empty
+   * buffer.
    */
   static final int COUNT = 16;
 
@@ -27,7 +27,7 @@ final class Lanes {
   private final Lane[] lanes = new Lane[COUNT];
   private int turn;
 
-  /** One buffer and its stream. */
+  /** One buffer with its stream. */
   static final class Lane {
     private final CudaDriver driver;
     private final int number;
@@ -43,22 +43,22 @@ final class Lanes {
       this.stream = driver.createStream();
     }
 
-    /** Its place among the lanes. */
+    /** Returns the lane's number, from 0. */
     int number() {
       return number;
     }
 
-    /** The buffer, {@link #BYTES} long. */
+    /** Returns the buffer, {@link #BYTES} long. */
     MemorySegment buffer() {
       return pinned.segment();
     }
 
-    /** The stream in which the buffer is used. */
+    /** Returns the stream for work with the buffer. */
     long stream() {
       return stream;
     }
 
-    /** What is done with the buffer when the device has ended with it. */
+    /** Sets an action to run when the device is done with the buffer. */
     void after(Runnable action) {
       after = action;
     }
@@ -75,7 +75,7 @@ final class Lanes {
       }
     }
 
-    /** Waits for the device and forgets what was to be done with the buffer. */
+    /** Waits for the device and drops the action. */
     private void drop() {
       after = null;
       busy = true;
@@ -88,7 +88,10 @@ final class Lanes {
     this.account = account;
   }
 
-  /** The lane whose turn it is, when the device is done with it; in use from now on. */
+  /**
+   * Returns the next lane, after waiting until the device is done with it. The lane counts as in
+   * use from now on.
+   */
   Lane next() {
     Lane lane = lanes[turn];
     if (lane == null) {
@@ -119,7 +122,7 @@ final class Lanes {
     }
   }
 
-  /** Waits until the device is done with all lanes, in the order they were taken in. */
+  /** Waits until the device is done with all lanes, in the order of their use. */
   void finish() {
     for (int i = 0; i < COUNT; i++) {
       Lane lane = lanes[(turn + i) % COUNT];
@@ -129,7 +132,7 @@ final class Lanes {
     }
   }
 
-  /** Waits for the device after a failure; what it still did is forgotten. */
+  /** Waits for the device after a failure and drops all actions. */
   void drop() {
     GpuException failure = null;
     for (Lane lane : lanes) {
@@ -146,7 +149,7 @@ final class Lanes {
     }
   }
 
-  /** Frees everything; nothing is in use. */
+  /** Frees all buffers, which must not be in use. */
   void free() {
     for (int i = 0; i < COUNT; i++) {
       Lane lane = lanes[i];

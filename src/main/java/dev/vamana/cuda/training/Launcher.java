@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Starts the kernels of k-means, each with as many blocks as its work needs. For one thread. */
+/** Launches the k-means kernels, each with as many blocks as its work needs. For one thread. */
 final class Launcher {
 
   private static final int THREADS = 256;
@@ -27,7 +27,9 @@ final class Launcher {
     this.driver = driver;
   }
 
-  /** The length that sub-vectors are padded to by the kernels for short ones, or 0 if none is. */
+  /**
+   * Returns the length to which the kernels for short sub-vectors pad, or 0 if they do not apply.
+   */
   static int shortLength(int longest, int k, boolean bytes) {
     for (int length : SHORT_LENGTHS) {
       if (bytes == false && longest <= length && k * length * Float.BYTES <= SHORT_SHARED_BYTES) {
@@ -37,7 +39,7 @@ final class Launcher {
     return 0;
   }
 
-  /** How many rows the seeds of whole vectors are drawn from. */
+  /** Returns the number of rows from which seeds of whole vectors are drawn. */
   static int pool(DeviceRows rows, KMeansOptions options) {
     int pool = Math.min(rows.count(), options.pool());
     return shortLength(rows.dims(), options.k(), rows.bytes()) > 0
@@ -45,7 +47,7 @@ final class Launcher {
         : pool;
   }
 
-  /** The same of what {@code p} describes. */
+  /** As {@link #shortLength(int, int, boolean)}, for the parameters {@code p}. */
   private static int shortLength(MemorySegment p, boolean bytes) {
     return shortLength(get(p, KMeansLayout.MAX_LENGTH), get(p, KMeansLayout.K), bytes);
   }
@@ -54,7 +56,7 @@ final class Launcher {
     return p.get(ValueLayout.JAVA_INT, field);
   }
 
-  /** Finds the nearest centroid of all rows that {@code p} counts. */
+  /** Finds the nearest centroid of all rows. */
   void assign(MemorySegment p, boolean bytes, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
     int k = get(p, KMeansLayout.K);
@@ -72,7 +74,7 @@ final class Launcher {
     }
   }
 
-  /** Moves centroids to the means of their rows, and draws those that have none anew. */
+  /** Moves centroids to the means of their rows, and draws new ones for empty clusters. */
   void update(MemorySegment p, boolean bytes, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
     int k = get(p, KMeansLayout.K);
@@ -91,7 +93,7 @@ final class Launcher {
     launch("kmeans_finish", subspaces, SCAN_THREADS, 0, p, stream);
   }
 
-  /** Draws all centroids from the rows that {@code p} counts. */
+  /** Draws all centroids from the rows. */
   void seed(MemorySegment p, boolean bytes, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
     int length = shortLength(p, bytes);
@@ -110,12 +112,12 @@ final class Launcher {
     }
   }
 
-  /** Blocks of a kernel that takes any number of them. */
+  /** Returns the number of blocks of a grid-stride kernel. */
   private static long striding(long elements) {
     return Math.min(MOST_STRIDING_BLOCKS, (elements + THREADS - 1) / THREADS);
   }
 
-  /** In how many groups of a size the rows are. */
+  /** Returns the number of groups of {@code size} rows. */
   private static long of(MemorySegment p, int size) {
     return (p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT) + size - 1) / size;
   }

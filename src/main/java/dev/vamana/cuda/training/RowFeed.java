@@ -12,28 +12,28 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Brings rows through the lanes. Several threads fill the buffers, a few rows each at a time, and
- * go on with the next buffer without waiting for each other; the calling thread hands a buffer to
- * the device as soon as it is full, in order, and helps to fill them if there are few others. So
- * reading, copying and what the device does with the rows go on at the same time, and threads are
- * woken once.
+ * Streams rows to the device through {@link Lanes}. Several threads fill the buffers, a few rows at
+ * a time, and continue with the next buffer without waiting for each other. The calling thread
+ * sends each full buffer to the device, in order, and helps to fill if there are few other threads.
+ * So reading, copying and device work overlap, and threads are woken once.
  *
- * <p>For one run, by the thread that has the lanes.
+ * <p>An instance is for one run, by the thread that holds the lanes.
  */
 final class RowFeed {
 
-  /** Rows that a thread fills at a time; the abort check is called as often. */
+  /** Rows that a thread fills at a time, and between two calls of the abort check. */
   private static final int PIECE = 64;
 
   /**
-   * How many buffers are left to the device before the oldest of them is waited for: the next are
-   * under way then, so the device does not run dry.
+   * Number of buffers in use by the device before the oldest is waited for. The remaining buffers
+   * keep the device busy meanwhile.
    */
   private static final int UNDER_WAY = Lanes.COUNT / 2;
 
   /**
-   * So many others fill buffers faster than the device empties them if the calling thread has only
-   * to send: a full buffer does not wait until it has filled a piece.
+   * Number of other threads from which the calling thread only sends. These threads fill buffers
+   * faster than the device empties them, and a full buffer should not wait until the calling thread
+   * has filled a piece.
    */
   private static final int ENOUGH_HELPERS = 4;
 
@@ -54,22 +54,22 @@ final class RowFeed {
   private final AtomicInteger helpers = new AtomicInteger();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final Lanes.Lane[] open = new Lanes.Lane[Lanes.COUNT];
-  // rows of each open buffer that are not filled in yet
+  // rows of each open buffer that are still to be filled
   private final AtomicIntegerArray missing = new AtomicIntegerArray(Lanes.COUNT);
-  // buffers that may be filled or have been; written by the owner after all that belongs to them
+  // number of buffers opened so far; the owner writes it after the buffer's other fields
   private volatile int opened;
   private int sent;
   private Thread owner;
 
-  /** Has the device do something with the rows of a full buffer. */
+  /** Starts device work on the rows of a full buffer. */
   @FunctionalInterface
   interface Sender {
-    /** Called in the order of the rows; starts work in the lane's stream and does not wait. */
+    /** Called in the order of the rows. Starts work in the lane's stream and does not wait. */
     void send(Lanes.Lane lane, int first, int count);
   }
 
   /**
-   * A feed of rows {@code 0 <= row < count}.
+   * Makes a feed of rows {@code 0 <= row < count}.
    *
    * @param together rows of a buffer, at least 1
    * @param abort called by all threads
@@ -94,8 +94,8 @@ final class RowFeed {
   }
 
   /**
-   * Rows of a buffer if each takes so many bytes of it: as many as fit, but whole blocks of the
-   * kernels that assign rows if there is room for one.
+   * Returns the rows of a buffer if each takes {@code bytes} bytes: as many as fit, rounded down to
+   * whole kernel blocks if at least one fits.
    */
   static int rowsTogether(int bytes) {
     int fitting = Math.max(1, Lanes.BYTES / bytes);
@@ -104,9 +104,9 @@ final class RowFeed {
   }
 
   /**
-   * Feeds all rows; the last of them may still be under way when this returns.
+   * Feeds all rows. The device may still be working on the last of them when this returns.
    *
-   * @param workers fill the buffers
+   * @param workers threads that fill the buffers
    * @throws IOException from the source or the abort check, unchanged
    */
   void run(Workers workers) throws IOException {
@@ -129,7 +129,7 @@ final class RowFeed {
         }
       }
     } catch (Throwable e) {
-      // several threads may meet one and the same exception, which only one may throw
+      // several threads may catch the same exception object, but only one may throw it
       if (failed.compareAndSet(false, true)) {
         throw e;
       }
@@ -177,7 +177,7 @@ final class RowFeed {
     missing.addAndGet(slot, from - to);
   }
 
-  /** Waits until a buffer may be filled; false if that is not wanted any more. */
+  /** Waits until a buffer is open. Returns false if the feed has failed. */
   private boolean awaitOpen(int buffer) throws IOException {
     for (int step = 0; opened <= buffer; step++) {
       if (failed.get()) {
@@ -202,10 +202,10 @@ final class RowFeed {
   }
 
   /**
-   * Sends what is full and opens what follows; called by the owner.
+   * Sends full buffers and opens the next ones. Only the owner calls this.
    *
-   * @param waiting whether there is nothing better to do than to wait for the device
-   * @return whether anything was done
+   * @param waiting whether the owner has nothing to do but wait for the device
+   * @return whether any buffer was sent or opened
    */
   private boolean advance(boolean waiting) {
     boolean any = false;

@@ -16,11 +16,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Trains and encodes in one context. Any number of threads may call; one at a time has the streams,
- * the others wait and look meanwhile whether they have to stop.
+ * Trains codebooks and encodes vectors in one context. Any thread may call it; one at a time holds
+ * the streams, and the others wait and call their abort check meanwhile.
  *
- * <p>Methods throw {@link GpuException} if the device cannot do it or memory is refused; everything
- * that was taken has been given back then.
+ * <p>Methods throw {@link GpuException} if the device fails or memory is refused; all memory has
+ * been freed then.
  */
 public final class TrainingDevice {
 
@@ -34,7 +34,7 @@ public final class TrainingDevice {
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
-   * Takes nothing yet.
+   * Makes an instance, which allocates nothing yet.
    *
    * @param hostMemory counts pinned memory
    * @param budget counts device memory
@@ -46,7 +46,7 @@ public final class TrainingDevice {
     this.lanes = new Lanes(driver, hostMemory);
   }
 
-  /** Work that has the streams. */
+  /** Work of the thread that holds the streams. */
   private interface Work<T> {
     T run() throws IOException;
   }
@@ -65,7 +65,7 @@ public final class TrainingDevice {
     }
   }
 
-  /** Runs work that uses the lanes, and leaves nothing under way if it fails. */
+  /** Runs work that uses the lanes. If it fails, waits until nothing is in use. */
   private <T> T leavingNothing(Work<T> work) throws IOException {
     try {
       T result = work.run();
@@ -82,7 +82,7 @@ public final class TrainingDevice {
   }
 
   /**
-   * Trains a codebook as {@link PqTrainer} does.
+   * Trains a codebook in the way of {@link PqTrainer}.
    *
    * @param sample at least one vector
    * @param workers threads that read the sample
@@ -147,7 +147,7 @@ public final class TrainingDevice {
         if (options.restarts() == 0) {
           return centroids;
         }
-        // one more iteration, whose centroids are not used, measures these
+        // an extra iteration measures the error of these centroids; its own centroids are not used
         clusters.iterate(rows.count(), 1, abort);
         for (int s = 0; s < errors.length; s++) {
           if (restart == 0 || clusters.error(s) < errors[s]) {
@@ -176,7 +176,7 @@ public final class TrainingDevice {
   }
 
   /**
-   * Clusters whole vectors that lie on the device.
+   * Clusters whole vectors in device memory.
    *
    * @return the best of all restarts
    */
@@ -213,7 +213,7 @@ public final class TrainingDevice {
                 }));
   }
 
-  /** Brings a codebook to the device, to encode with. */
+  /** Copies a codebook to the device for encoding. */
   public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
     return alone(abort, () -> leavingNothing(() -> new DeviceEncoder(this, codebook)));
   }
@@ -255,7 +255,7 @@ public final class TrainingDevice {
     return budget;
   }
 
-  /** A stream for the thread that has them. */
+  /** Returns a stream for the thread that holds the lock. */
   long stream() {
     return lanes.next().stream();
   }
@@ -264,13 +264,13 @@ public final class TrainingDevice {
     return launcher;
   }
 
-  /** Does something with the context that does not need the streams. */
+  /** Binds the context and runs an action that does not need the streams. */
   void bound(Runnable action) {
     driver.bind();
     action.run();
   }
 
-  /** Frees everything; nobody works any more. */
+  /** Frees everything. No other method may be running. */
   public void free() {
     lanes.free();
   }

@@ -1,2 +1,2 @@
-/** k-means, training of codebooks and encoding on the device. */
+/** k-means, codebook training and encoding on the device. */
 package dev.vamana.cuda.training;

@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Blocks never overlap, and all that was freed can be had again. */
+/** Tests that blocks never overlap and that freed blocks can be allocated again. */
 public class BuddyAllocatorTests extends LuceneTestCase {
 
   public void testRandomUse() {

@@ -9,7 +9,7 @@ import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkShape;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Which kernel a launch takes. */
+/** Tests the choice of a launch's kernel. */
 public class KernelsTests extends LuceneTestCase {
 
   private SimulatedDriver driver;

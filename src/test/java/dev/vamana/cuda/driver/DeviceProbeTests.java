@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 
-/** What is found where there is no GPU, and what would be said of GPUs that do not fit. */
+/** Tests the probe's result without a GPU, and its messages for GPUs that do not fit. */
 @ThreadLeakFilters(
     defaultFilters = true,
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})

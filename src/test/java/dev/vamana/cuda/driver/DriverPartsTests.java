@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Result codes and handles. */
+/** Tests result codes and handles. */
 public class DriverPartsTests extends LuceneTestCase {
 
   public void testResultCodes() {

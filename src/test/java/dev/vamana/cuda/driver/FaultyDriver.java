@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** A driver that fails when told to. */
+/** A driver that fails on request. */
 public final class FaultyDriver extends ForwardingDriver {
 
   /** What can be made to fail. */

@@ -24,8 +24,8 @@ import org.junit.After;
 import org.junit.Before;
 
 /**
- * The driver on a device; skipped where there is none. {@link StubbedDriverTests} runs these tests
- * on a driver library without a device.
+ * Tests the driver on a device; skipped without one. {@link StubbedDriverTests} runs these tests on
+ * a driver library without a device.
  */
 @ThreadLeakFilters(
     defaultFilters = true,

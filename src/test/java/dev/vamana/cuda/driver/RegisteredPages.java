@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Ranges of host memory that are registered with a {@link SimulatedDriver}. */
+/** The ranges of host memory registered with a {@link SimulatedDriver}. */
 final class RegisteredPages {
 
   private final TreeMap<Long, Long> bytesByAddress = new TreeMap<>();

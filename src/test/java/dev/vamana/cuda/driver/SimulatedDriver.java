@@ -12,13 +12,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A device made of native memory, on which everything but kernels can be tested, and those too if
- * the host runs them. Device, pinned and registered memory are at the addresses that kernels get.
+ * A device made of native memory. It supports everything except kernels, which the host can run
+ * through {@link SimulatedKernels}. Device, pinned and registered memory are at the addresses that
+ * kernels get.
  *
- * <p>Mistakes that a real device may forgive end in an {@link AssertionError}, and again when the
- * driver is closed in case somebody swallowed it: a thread that did not bind, copies outside of an
- * allocation, use after free, freeing twice, registering a page twice, and anything but a lost
- * context that is left over when the driver is closed.
+ * <p>Mistakes that a real device may tolerate end in an {@link AssertionError}, which is thrown
+ * again when the driver is closed in case it was caught: a thread that is not bound, copies outside
+ * an allocation, use after free, double free, registering a page twice, and resources left when the
+ * driver is closed, except after a lost context.
  */
 public final class SimulatedDriver implements CudaDriver {
 

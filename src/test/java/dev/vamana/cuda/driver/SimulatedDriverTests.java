@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** The drivers that other tests rely on. */
+/** Tests the drivers on which other tests rely. */
 public class SimulatedDriverTests extends LuceneTestCase {
 
   /** Adds one to each of the ints: parameters are address and count. */

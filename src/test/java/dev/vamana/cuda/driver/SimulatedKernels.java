@@ -2,7 +2,7 @@ package dev.vamana.cuda.driver;
 
 import java.lang.foreign.MemorySegment;
 
-/** What a {@link SimulatedDriver} runs as kernels. */
+/** The kernels of a {@link SimulatedDriver}. */
 @FunctionalInterface
 public interface SimulatedKernels {
 

@@ -11,8 +11,8 @@ import java.util.TreeMap;
 
 /**
  * Blocks of native memory by address. Fresh and freed memory is filled with a pattern, and freed
- * memory stays mapped for a while, so that whoever reads it finds the pattern instead of ending the
- * process.
+ * memory stays mapped for a while, so that code that reads it finds the pattern instead of crashing
+ * the process.
  */
 final class SimulatedMemory {
 

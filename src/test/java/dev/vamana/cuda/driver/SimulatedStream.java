@@ -6,7 +6,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Runs what is put into it in order, at once or in a thread of its own. */
+/** Runs its tasks in order, immediately or in a thread of its own. */
 final class SimulatedStream {
 
   private final ExecutorService thread;

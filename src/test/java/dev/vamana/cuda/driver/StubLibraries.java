@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Stand-ins of NVIDIA's libraries (src/test/native) for another process, which finds a device made
- * of host memory there: JCuda, JNA and the kernels' host library work as they would, and only what
- * is below them is replaced.
+ * Stubs of NVIDIA's libraries (src/test/native) for another process, in which they provide a device
+ * made of host memory. JCuda, JNA and the kernels' host library are the real ones; only the layers
+ * below them are replaced.
  */
 public final class StubLibraries {
 

@@ -5,7 +5,7 @@ import java.util.List;
 import org.apache.lucene.tests.mockfile.FilterPath;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Runs {@link JcudaDriverTests} in a process that finds {@link StubLibraries}. */
+/** Runs {@link JcudaDriverTests} in a process with {@link StubLibraries}. */
 public class StubbedDriverTests extends LuceneTestCase {
 
   public void testAgainstADriverLibraryWithoutADevice() throws Exception {

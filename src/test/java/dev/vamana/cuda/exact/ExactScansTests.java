@@ -8,7 +8,7 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** Exact search against scans by the CPU. */
+/** Compares exact search with scans by the CPU. */
 public class ExactScansTests extends ExactTestCase {
 
   private static final int[] DIMENSIONS = {1, 3, 16, 31, 64, 100, 128, 257};

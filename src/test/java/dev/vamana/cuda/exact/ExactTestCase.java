@@ -22,8 +22,8 @@ import org.junit.After;
 import org.junit.Before;
 
 /**
- * Tests of exact search, on the device if there is one and otherwise with the kernels' counterparts
- * on the CPU.
+ * Base class of tests of exact search. They run on the device if there is one, otherwise with the
+ * kernels' counterparts on the CPU.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public abstract class ExactTestCase extends LuceneTestCase {

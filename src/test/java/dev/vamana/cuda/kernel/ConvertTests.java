@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.util.NumericUtils;
 
-/** The conversion and probe kernels. */
+/** Tests the conversion and probe kernels. */
 public class ConvertTests extends KernelTestCase {
 
   private static final int FRACTIONS = 1;

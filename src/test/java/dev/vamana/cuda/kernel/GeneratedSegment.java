@@ -26,8 +26,8 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
  * Random vectors, a random connected graph and random codes. With integer components all sums are
- * exact in whatever order they are made, so that two implementations of a walk agree to the last
- * bit, ties included, of which there are many.
+ * exact in any order, so two implementations of a walk agree to the last bit, including ties, of
+ * which there are many.
  */
 final class GeneratedSegment implements SegmentView {
 

@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The project's kernels, run by the CPU: what a {@link dev.vamana.cuda.driver.SimulatedDriver} is
- * given to answer searches without a device. A walk whose parameters break what kernels take for
- * granted fails with a message that names the condition.
+ * The project's kernels run by the CPU, with which a {@link dev.vamana.cuda.driver.SimulatedDriver}
+ * answers searches without a device. A walk whose parameters violate a precondition of the kernels
+ * fails with a message that names the precondition.
  */
 public final class HostKernels implements SimulatedKernels {
 

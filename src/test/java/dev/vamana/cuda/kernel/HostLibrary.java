@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import org.junit.Assume;
 
 /**
- * The arithmetic of the kernels, compiled for the host (native-kernels/host). Classes whose tests
- * load it name {@link CleanerThread} in {@code @ThreadLeakFilters}.
+ * The arithmetic of the kernels, compiled for the host (native-kernels/host). Test classes that
+ * load it have to name {@link CleanerThread} in {@code @ThreadLeakFilters}.
  */
 public interface HostLibrary extends Library {
 

@@ -13,8 +13,8 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.util.Bits;
 
 /**
- * One launch of a walk kernel on the host: segments and items in native memory, as the executor
- * lays them out for a device.
+ * One launch of a walk kernel on the host: segments and items in native memory, in the layout that
+ * the executor uses for a device.
  */
 final class HostWalk implements AutoCloseable {
 

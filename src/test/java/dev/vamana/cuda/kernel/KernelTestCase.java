@@ -6,7 +6,7 @@ import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
-/** Tests that call the arithmetic of the kernels. */
+/** Base class of tests that call the arithmetic of the kernels. */
 @ThreadLeakFilters(
     defaultFilters = true,
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** The parameter blocks as Java writes them against those that the compiler lays out. */
+/** Compares the parameter layouts written by Java with the layouts of the C++ compiler. */
 public class LayoutTests extends KernelTestCase {
 
   public void testSegment() throws IllegalAccessException {

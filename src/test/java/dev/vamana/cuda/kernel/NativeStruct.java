@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A parameter block whose fields lie where the compiler put them. */
+/** A parameter block with the field offsets of the C++ compiler. */
 final class NativeStruct {
 
   private final Map<String, Integer> offsets = new HashMap<>();

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.NumericUtils;
 
-/** Keys, sorting and merging of the kernels against {@link Worklist}. */
+/** Compares keys, sorting and merging of the kernels with {@link Worklist}. */
 public class OrderTests extends KernelTestCase {
 
   private static final long EXPANDED = 1;

@@ -14,7 +14,7 @@ import org.junit.Assume;
 import org.junit.Before;
 import org.junit.Test;
 
-/** What the compiler says about registers and local memory of the kernels. */
+/** Checks the compiler's report on registers and local memory of the kernels. */
 public class ResourcesTests {
 
   private static final Path FOLDER = Path.of("target", "kernels");

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Paths on both sides of every boundary, and room for all that the project promises. */
+/** Tests plans on both sides of every boundary, and that all supported shapes fit. */
 public class SharedMemoryPlanTests extends LuceneTestCase {
 
   private static final int[] DEVICES = {101_376, 166_912, 232_448};

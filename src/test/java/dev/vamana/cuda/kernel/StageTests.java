@@ -8,7 +8,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.VectorUtil;
 
-/** Scores, distance tables and number formats of the kernels against Java's. */
+/** Compares scores, distance tables and number formats of the kernels with Java's. */
 public class StageTests extends KernelTestCase {
 
   private static float[] gaussian(int length, float deviation) {

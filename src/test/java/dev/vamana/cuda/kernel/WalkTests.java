@@ -14,7 +14,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.FixedBitSet;
 
-/** The walk kernels' rules, followed by one thread, against the walk of the CPU executor. */
+/** Compares the walk kernels, run by one thread, with the walk of the CPU executor. */
 public class WalkTests extends KernelTestCase {
 
   private static final VectorSimilarityFunction[] WITHOUT_ROUNDING = {

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** Which places segments get as memory runs out and is freed. */
+/** Tests the placements of segments as memory runs out and is freed. */
 public class EvictionTests extends ResidencyTestCase {
 
   public void testSmallerPlacementsAsMemoryRunsOut() throws IOException {

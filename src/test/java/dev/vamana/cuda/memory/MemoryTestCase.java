@@ -41,7 +41,7 @@ import org.apache.lucene.util.IOUtils;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
-/** Real indexes beside a device that is simulated. */
+/** Base class with real indexes and a simulated device. */
 public abstract class MemoryTestCase extends KernelTestCase {
 
   static final String FLOATS = "floats";

@@ -19,7 +19,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
-/** Every call of the driver fails once, and many threads meet failures at random. */
+/** Tests one failure of every driver call, and random failures with many threads. */
 public class ResidencyFailureTests extends MemoryTestCase {
 
   private static final long DEVICE = 64 * MEGABYTE;

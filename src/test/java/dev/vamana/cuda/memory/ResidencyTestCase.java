@@ -14,7 +14,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.junit.After;
 import org.junit.Before;
 
-/** Four segments and a residency that goes one step at a time. */
+/** Base class with four segments and a residency that runs step by step. */
 public abstract class ResidencyTestCase extends MemoryTestCase {
 
   static final long DEVICE = 64 * MEGABYTE;

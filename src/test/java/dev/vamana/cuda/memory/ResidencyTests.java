@@ -13,7 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** What becomes of segments from their opening to their end. */
+/** Tests the life of a segment from opening to closing. */
 public class ResidencyTests extends ResidencyTestCase {
 
   public void testUploadedInTheBackground() {

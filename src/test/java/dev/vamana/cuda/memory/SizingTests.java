@@ -10,7 +10,7 @@ import java.util.Locale;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** The figures of docs/operators/operations.md are those of the code. */
+/** Checks the figures of docs/operators/operations.md against the code. */
 public class SizingTests extends MemoryTestCase {
 
   private static final int DEGREE = 64;

@@ -13,7 +13,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** What lies on the device after an upload, byte by byte. */
+/** Checks the contents of the device's memory after an upload, byte by byte. */
 @LuceneTestCase.SuppressFileSystems("ExtrasFS")
 public class UploadTests extends MemoryTestCase {
 

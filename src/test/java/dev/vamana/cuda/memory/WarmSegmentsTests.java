@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/** Segments that are asked for, kept and taken from the device, and limits that change. */
+/** Tests warming, keeping and evicting segments, and changes of limits. */
 public class WarmSegmentsTests extends ResidencyTestCase {
 
   private DevicePresence presence(int segment) {

@@ -2,7 +2,7 @@ package dev.vamana.cuda.plan;
 
 import java.util.Arrays;
 
-/** Coefficients that are found again from times made with them. */
+/** Tests that a fit recovers the coefficients from which times were made. */
 public class CostFitTests extends PlanTestCase {
 
   private static Task any() {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
-/** Formulas, and the file that their coefficients are kept in. */
+/** Tests the formulas and the file of their coefficients. */
 public class CostModelTests extends PlanTestCase {
 
   public void testShippedModel() {

@@ -1,6 +1,6 @@
 package dev.vamana.cuda.plan;
 
-/** Choices on both sides of where they change. */
+/** Tests choices on both sides of their boundaries. */
 public class PlanChooserTests extends PlanTestCase {
 
   private static final PlanChooser CHOOSER = new PlanChooser(model());

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Sums that are exact however many threads add to them, and never fall. */
+/** Tests that counters add up exactly with any number of threads, and never decrease. */
 public class PlanCountersTests extends PlanTestCase {
 
   private static SortedMap<String, SortedMap<String, Long>> read(PlanCounters counters) {

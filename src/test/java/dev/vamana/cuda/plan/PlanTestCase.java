@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Tasks and models of round numbers. */
+/** Base class with tasks and cost models of round numbers. */
 public abstract class PlanTestCase extends LuceneTestCase {
 
   static final int VECTORS = 10_000;

@@ -5,7 +5,7 @@ import dev.vamana.cuda.select.SelectMethod.Family;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Methods as text, and the choice among measured ones. */
+/** Tests the text form of methods, and the choice among measured ones. */
 public class SelectTableTests extends LuceneTestCase {
 
   private static SelectTable.Point point(int rows, int n, int k, boolean sorted, String method) {

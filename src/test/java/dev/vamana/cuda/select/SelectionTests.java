@@ -20,8 +20,8 @@ import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
 /**
- * Every method against sorting, on a device if there is one, otherwise on a simulated one, which
- * checks the Java side.
+ * Compares every method with sorting, on a device if there is one, otherwise on a simulated one,
+ * which checks the Java code.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public class SelectionTests extends LuceneTestCase {

@@ -34,7 +34,7 @@ import org.apache.lucene.util.NamedThreadFactory;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 
-/** Training and encoding on a simulated device, against the CPU's. */
+/** Compares training and encoding on a simulated device with the CPU's. */
 @ThreadLeakFilters(
     defaultFilters = true,
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What each of the paper's ideas is worth: one thing is changed at a time, at one beam and batches
- * of 10,000 and of 1. And how many steps walks take (BANG says: 95 % end within 1.1 times the
- * beam).
+ * Measures what each of the paper's ideas contributes: changes one option at a time, at one beam
+ * and at batches of 10,000 and of 1. Also records how many steps walks take (BANG reports that 95 %
+ * end within 1.1 times the beam).
  */
 final class AblationStage implements Stage {
 
@@ -27,9 +27,9 @@ final class AblationStage implements Stage {
   private static final int BATCH = 10_000;
   private static final String USUAL = "as usual";
   private static final double WARM_SECONDS = 0.3;
-  // the first variant of a placement: the others find its code compiled
+  // for a placement's first variant, whose run compiles the code that later variants reuse
   private static final double FIRST_WARM_SECONDS = 4;
-  // enough for the default share of it to be the most that host fetch takes by itself
+  // so large that the default share of it is the most that host fetch uses
   private static final long HOST_FETCH_MEMORY = 64L << 30;
 
   private final String setName;
@@ -158,7 +158,7 @@ final class AblationStage implements Stage {
     }
   }
 
-  /** The paper's own ablations, on the placement that is the paper's. */
+  /** Runs the paper's own ablations, on the paper's placement. */
   private static void hostFetch(Context context, SuiteSet set, SetIndex index)
       throws IOException, InterruptedException {
     WalkParameters walk = WalkParameters.quantized(BEAM, 0);
@@ -240,7 +240,7 @@ final class AblationStage implements Stage {
     return Samples.round(sum / (double) Math.max(1, counts.answered()), 2);
   }
 
-  /** Steps of every query alone, from the counters. */
+  /** Records the steps of every single query, from the counters. */
   private static void steps(
       Context context, SuiteSet set, SetIndex index, Placement placement, WalkParameters walk)
       throws IOException, InterruptedException {

@@ -19,17 +19,17 @@ import org.apache.lucene.search.IndexSearcher;
 /**
  * Times calls of an executor, from {@code float[][]} to ordinals and scores in Java arrays.
  *
- * @param executor what is measured
- * @param view the segment that is searched
- * @param queries one vector a row; repeated to fill larger batches
- * @param k hits wanted
+ * @param executor the executor to measure
+ * @param view the segment to search
+ * @param queries one vector per row; repeated to fill larger batches
+ * @param k number of hits
  */
 record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, int k) {
 
   private static final int[] NO_ENTRY_POINTS = new int[0];
   private static final int MIN_SAMPLES = 5;
 
-  /** Ordinals of the hits of each query, in batches of at most 1,000. */
+  /** Returns the ordinals of each query's hits, searched in batches of at most 1,000. */
   int[][] hits(WalkParameters walk) throws IOException {
     int[][] hits = new int[queries.length][];
     for (int from = 0; from < queries.length; from += 1_000) {
@@ -42,7 +42,7 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
     return hits;
   }
 
-  /** One call with the queries from a row on. */
+  /** Makes one call with {@code batch} queries, starting at a row. */
   List<WorkResult> call(WalkParameters walk, int from, int batch) throws IOException {
     List<WorkItem> items = new ArrayList<>(batch);
     for (QueryVector query : vectors(from, batch)) {
@@ -61,16 +61,17 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
     return executor.search(items);
   }
 
-  /** Asks for the hits of so many queries from a row on. */
+  /** Searches {@code batch} queries, starting at a row. */
   private interface Asking {
     void ask(int from, int batch) throws IOException;
   }
 
   /**
-   * Times calls by one or more threads that each send the next when they have the last.
+   * Times calls by one or more threads, each of which sends its next call when the last one has
+   * returned.
    *
-   * @param seconds about how long
-   * @param most samples kept of all threads together, evenly spread over the time
+   * @param seconds approximate duration
+   * @param most most samples to keep over all threads, evenly spread over the time
    * @return microseconds of each call
    */
   double[] time(WalkParameters walk, int batch, int callers, double seconds, int most)
@@ -79,10 +80,10 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
   }
 
   /**
-   * Times calls of one thread that end with Lucene's top docs instead.
+   * Times calls of one thread that return Lucene's top docs.
    *
-   * @param searcher of an index whose only segment is the one that is searched
-   * @param most samples kept, evenly spread over the time
+   * @param searcher searcher of an index whose only segment is {@code view}
+   * @param most most samples to keep, evenly spread over the time
    * @return microseconds of each call
    */
   double[] timeTopDocs(

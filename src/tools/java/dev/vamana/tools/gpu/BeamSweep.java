@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
- * Recall over beam widths, and the narrowest that reaches a target.
+ * Recall by beam width, to find the narrowest beam for a target recall.
  *
  * @param recalls recall@10 by beam width
  */
@@ -23,7 +23,7 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
   };
   private static final double ENOUGH = 0.9955;
 
-  /** Searches a set with ever wider beams, until the recall is as high as anybody asks for. */
+  /** Measures the recall of ever wider beams, until it is above all targets or stops growing. */
   static BeamSweep run(BatchRun run, VectorSet set, IntFunction<WalkParameters> walk)
       throws IOException {
     Recall recall = new Recall(set, run.k());
@@ -33,7 +33,7 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
     for (int width : WIDTHS) {
       double found = recall.of(run.hits(walk.apply(width)));
       recalls.put(width, found);
-      // re-ranking few of a wide worklist stops gaining
+      // the recall stops growing if few entries of a wide worklist are re-ranked
       stale = found < best + 0.0005 ? stale + 1 : 0;
       best = Math.max(best, found);
       if (found >= ENOUGH || stale == 4) {
@@ -43,7 +43,7 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
     return new BeamSweep(recalls);
   }
 
-  /** The narrowest beam of a recall, or -1 if none reaches it. */
+  /** Returns the narrowest beam that reaches a recall, or -1. */
   int narrowest(double target) {
     for (Map.Entry<Integer, Double> entry : recalls.entrySet()) {
       if (entry.getValue() >= target) {

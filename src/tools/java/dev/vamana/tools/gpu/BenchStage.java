@@ -13,7 +13,7 @@ import java.util.TreeSet;
 import java.util.function.IntFunction;
 import org.apache.lucene.search.IndexSearcher;
 
-/** Recall against queries per second of every placement and batch size, on one set. */
+/** Measures recall and queries per second of every placement and batch size, on one set. */
 final class BenchStage implements Stage {
 
   static final int K = 10;
@@ -22,7 +22,9 @@ final class BenchStage implements Stage {
   private static final double WARM_UP_SECONDS = 1;
   private static final int LARGE = 10_000;
 
-  /** Threads that send large batches at once, so that one is prepared while another runs. */
+  /**
+   * Threads that send large batches concurrently, so that one batch is prepared while another runs.
+   */
   private static final int CALLERS = 3;
 
   private final String setName;
@@ -31,7 +33,7 @@ final class BenchStage implements Stage {
     this.setName = setName;
   }
 
-  /** A way to walk: everything but the beam. */
+  /** Walk parameters except the beam. */
   private record Variant(String rerank, int parents, IntFunction<WalkParameters> walk) {
     Map<String, Object> columns() {
       Map<String, Object> columns = new LinkedHashMap<>();
@@ -53,7 +55,7 @@ final class BenchStage implements Stage {
         try {
           measure(context, set, index, pool, lane, energy);
         } catch (RuntimeException e) {
-          // the other placements are measured all the same
+          // the other placements are measured regardless
           context.say("%s: %s", lane.name(), e);
         }
       }
@@ -130,7 +132,7 @@ final class BenchStage implements Stage {
     }
   }
 
-  /** What Lucene's top docs take beyond ordinals and scores in arrays: one thread, turn by turn. */
+  /** Measures the additional time of Lucene's top docs over arrays, alternating on one thread. */
   private static void topDocs(
       Context context,
       SuiteSet set,
@@ -161,7 +163,7 @@ final class BenchStage implements Stage {
     }
   }
 
-  /** What is measured at one way of walking. */
+  /** The measurements of one variant. */
   private record Point(
       Context context,
       SuiteSet set,
@@ -193,14 +195,17 @@ final class BenchStage implements Stage {
               variant.columns()));
     }
 
-    /** Recall of the queries that are not the set's own, which large batches need. */
+    /**
+     * Returns the recall of the generated queries, which large batches need in addition to the
+     * set's own.
+     */
     double recallOfPool(int beam) throws IOException {
       BatchRun sampled =
           new BatchRun(open.executor(), run.view(), pool.sample().queries().rows(), K);
       return new Recall(pool.sample(), K).of(sampled.hits(variant.walk().apply(beam)));
     }
 
-    /** What a query costs: distances, steps, bytes and energy. */
+    /** Records the cost of a query: distances, steps, bytes and energy. */
     void work(int beam, int batch) throws IOException, InterruptedException {
       if (open.gpu() == null) {
         return;
@@ -239,7 +244,10 @@ final class BenchStage implements Stage {
     }
   }
 
-  /** The re-rank depth that is the default, one that grows with the beam, and several parents. */
+  /**
+   * Returns the variants: default re-rank depth, re-rank depth equal to the beam, and several
+   * parents.
+   */
   private static List<Variant> variants(Lane lane) {
     if (lane.quantized()) {
       return List.of(

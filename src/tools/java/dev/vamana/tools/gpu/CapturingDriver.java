@@ -6,13 +6,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Passes everything on, and remembers launches on request so that they can be done again. */
+/** Forwards all calls, and records launches on request so that they can be repeated. */
 final class CapturingDriver extends ForwardingDriver {
 
   /**
-   * A launch.
+   * A recorded launch.
    *
-   * @param parameters a copy
+   * @param parameters a copy of the parameters
    */
   record Launch(
       Kernel kernel, int blocks, int threads, int sharedBytes, MemorySegment parameters) {}
@@ -23,12 +23,12 @@ final class CapturingDriver extends ForwardingDriver {
     super(driver);
   }
 
-  /** From now on launches are remembered. */
+  /** Starts recording. */
   synchronized void capture() {
     captured = new ArrayList<>();
   }
 
-  /** The launches since {@link #capture}; later ones are not remembered. */
+  /** Stops recording and returns the launches since {@link #capture}. */
   synchronized List<Launch> captured() {
     List<Launch> launches = captured;
     captured = null;

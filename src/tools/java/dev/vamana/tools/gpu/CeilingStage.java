@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * What the device can do at most: bandwidth of copies and of gathered rows from its own memory,
- * from pinned memory and from a mapped file, and the time of dependent reads.
- * docs/internals/gpu-suite.md tells how the roofline follows.
+ * Measures the device's limits: bandwidth of copies and of gathered rows from device memory, pinned
+ * memory and a mapped file, and latency of dependent reads. docs/internals/gpu-suite.md derives the
+ * roofline from them.
  */
 final class CeilingStage implements Stage {
 
@@ -26,10 +26,10 @@ final class CeilingStage implements Stage {
   private static final int ROUNDS = 7;
   private static final int THREADS = 256;
 
-  /** Layout of vamana::Probe. */
+  /** Size of vamana::Probe. */
   private static final long PROBE_BYTES = 40;
 
-  /** Where rows are read from. */
+  /** Memory from which rows are read. */
   private record Source(String name, long address, long bytes) {}
 
   @Override
@@ -180,7 +180,7 @@ final class CeilingStage implements Stage {
     }
   }
 
-  /** Launches probes and takes the median time. */
+  /** Launches probes and returns median times. */
   private static final class Probes {
     private final CudaDriver driver;
     private final long stream;
@@ -204,7 +204,7 @@ final class CeilingStage implements Stage {
       parameters.set(ValueLayout.JAVA_INT, 28, hops);
       return median(
           () -> {
-            // other rows each time, so that no cache holds them from the last
+            // other rows each time, so that caches do not hold them
             parameters.set(ValueLayout.JAVA_INT, 32, (int) System.nanoTime());
             driver.launch(found, blocks, THREADS, 0, parameters, stream);
             driver.synchronize(stream);

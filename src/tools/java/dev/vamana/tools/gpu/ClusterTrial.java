@@ -19,10 +19,11 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * k-means of a set like MNIST8M, which is 8.1 million deformed images of MNIST: here each image is
- * moved by a few pixels and gets some noise. 20 iterations with 256 and 4,096 centroids, as in the
- * paper on Faiss (section 6.2), whose times on one Titan X of its day stand beside. Rows are bytes
- * in device memory when the time begins; drawing the seeds counts.
+ * Times k-means on a set like MNIST8M, which consists of 8.1 million deformed images of MNIST: here
+ * each image is shifted by a few pixels and gets some noise. Runs 20 iterations with 256 and 4,096
+ * centroids, as the Faiss paper does (section 6.2), and reports the paper's times on one Titan X
+ * for comparison. Rows are bytes in device memory when the time starts; drawing the seeds is
+ * included.
  */
 final class ClusterTrial {
 
@@ -33,7 +34,7 @@ final class ClusterTrial {
   private static final int MOVED = 3;
   private static final int NOISE = 16;
   private static final int ROUNDS = 3;
-  // what a kernel may read behind the last row
+  // bytes behind the last row that a kernel may read
   private static final int SLACK = 64;
 
   private final Stage.Context context;
@@ -100,7 +101,7 @@ final class ClusterTrial {
     }
   }
 
-  /** Image {@code number} of the set, the same in every run. */
+  /** Makes image {@code number} of the set, the same in every run. */
   private void deform(int number, byte[] target) {
     SplittableRandom random = new SplittableRandom(number);
     byte[] image = images[number % images.length];

@@ -11,16 +11,16 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * Generated vectors, the same on every machine: clusters of unequal size on a space of lower
- * dimension, as learned embeddings are.
+ * A generated vector set, the same on every machine: clusters of unequal size in a space of lower
+ * dimension, like learned embeddings.
  *
  * <p>Each of {@value #CLUSTERS} centres is a point of {@value #LATENT} normal components. A vector
- * takes a centre, the lower numbers more often (number = floor(clusters * u^1.5) for a uniform u),
- * adds a normal point of the same {@value #LATENT} components scaled by 0.7, maps the sum to
- * {@value #DIMENSION} components by a fixed normal matrix divided by the square root of {@value
- * #LATENT}, and adds normal noise of 0.05 to each. Vector i is made from a generator seeded with i
- * alone, queries from the seeds that follow those of the full base, so a smaller base has the same
- * queries. Normal numbers are sums of 12 uniform ones less 6, which is exact arithmetic everywhere.
+ * takes a centre, lower numbers more often (number = floor(clusters * u^1.5) for a uniform u), adds
+ * a normal point of {@value #LATENT} components scaled by 0.7, maps the sum to {@value #DIMENSION}
+ * components by a fixed normal matrix divided by the square root of {@value #LATENT}, and adds
+ * normal noise of 0.05 to each component. Vector i is generated from seed i only, and queries use
+ * the seeds after those of the full base, so a smaller base has the same queries. Normal numbers
+ * are sums of 12 uniform ones minus 6, which is exact arithmetic everywhere.
  */
 final class ClusteredSet {
 
@@ -34,7 +34,7 @@ final class ClusteredSet {
 
   private ClusteredSet() {}
 
-  /** Makes the first vectors of the set, their queries and exact neighbours. */
+  /** Generates the first vectors of the set, with queries and exact neighbours. */
   static SuiteSet generate(int size) {
     float[][] centres = new float[CLUSTERS][];
     for (int c = 0; c < CLUSTERS; c++) {

@@ -31,9 +31,9 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 
 /**
- * Single queries of many threads over an index of several segments, as a search server asks them:
- * by Lucene's own query, one task a segment, and by the batched API. Launches a query and the mean
- * batch are the executor's counters.
+ * Measures single queries of many threads over an index of several segments, as a search server
+ * sends them: with Lucene's own query, with one task per segment, and with the batched API.
+ * Launches per query and mean batch size come from the executor's counters.
  */
 final class ConcurrentStage implements Stage {
 
@@ -45,10 +45,12 @@ final class ConcurrentStage implements Stage {
   private static final String ONE_BY_ONE = "query";
   private static final String TASKS = "query, a task a segment";
 
-  /** Threads that search segments side by side, beside the asking threads. */
+  /** Threads that search segments in parallel, in addition to the querying threads. */
   private static final int TASK_THREADS = 24;
 
-  /** As many that no segment of a query waits for a thread, with up to 24 asking threads. */
+  /**
+   * So many task threads that no segment of a query waits for one, with up to 24 querying threads.
+   */
   private static final int ALL_TASK_THREADS = 24 * SEGMENTS;
 
   private static final long LINGER_MICROS = 60;
@@ -56,10 +58,10 @@ final class ConcurrentStage implements Stage {
   private final String setName;
 
   /**
-   * A way to ask.
+   * A way to send queries.
    *
-   * @param name in the report
-   * @param lingerMicros how long the idle device waits for company
+   * @param name name in the report
+   * @param lingerMicros how long the idle device waits for more items
    */
   private record Way(String name, long lingerMicros, Asker asker) {}
 
@@ -168,7 +170,7 @@ final class ConcurrentStage implements Stage {
   private static void measure(
       Context context, SuiteSet set, Lane lane, Gpu gpu, Way way, String suffix, int threads)
       throws IOException, InterruptedException {
-    // twice, since the first round finds code that is not compiled yet
+    // warm-up: the first round runs code that is not compiled yet
     ask(set, way.asker(), threads, context.options().seconds());
     Gpu.Counts before = gpu == null ? null : gpu.counts();
     Asked asked = ask(set, way.asker(), threads, 3 * context.options().seconds());
@@ -230,12 +232,12 @@ final class ConcurrentStage implements Stage {
                   long end = last + (long) (seconds * 1e9);
                   for (int i = id * 41; last < end; i++) {
                     int query = i % queries.length;
-                    // each request of a server brings an array of its own
+                    // each request of a server has its own array
                     TopDocs found = asker.ask(queries[query].clone());
                     long now = System.nanoTime();
                     own.add((now - last) * 1e-3);
                     hits[id] += recall.hits(query, docs(found));
-                    // scoring the answer is not part of it
+                    // the time of computing recall is excluded
                     last = System.nanoTime();
                   }
                   samples.add(own.stream().mapToDouble(Double::doubleValue).toArray());
@@ -264,7 +266,7 @@ final class ConcurrentStage implements Stage {
         microseconds);
   }
 
-  /** Segments hold consecutive rows and are numbered in that order, so documents are rows. */
+  /** Returns documents, which equal rows, since segments hold consecutive rows in order. */
   private static int[] docs(TopDocs found) {
     int[] docs = new int[found.scoreDocs.length];
     for (int i = 0; i < docs.length; i++) {

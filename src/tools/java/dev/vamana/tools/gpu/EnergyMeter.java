@@ -6,7 +6,9 @@ import java.io.Closeable;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Energy that the device draws, as the management library counts it; empty where it cannot. */
+/**
+ * Measures the device's energy consumption with NVIDIA's management library, if it supports that.
+ */
 final class EnergyMeter implements Closeable {
 
   private final Optional<Nvml> nvml;
@@ -16,13 +18,13 @@ final class EnergyMeter implements Closeable {
     nvml = bus == null ? Optional.empty() : Nvml.open(bus);
   }
 
-  /** Work that is measured. */
+  /** The work to measure. */
   interface Work {
-    /** Returns how many queries were answered. */
+    /** Returns the number of queries answered. */
     long run() throws java.io.IOException, InterruptedException;
   }
 
-  /** Joules a query; NaN where nobody counts. */
+  /** Returns joules per query; NaN if the device does not count energy. */
   double joulesPerQuery(Work work) throws java.io.IOException, InterruptedException {
     OptionalLong before = nvml.isEmpty() ? OptionalLong.empty() : nvml.get().energyMillijoules();
     long queries = work.run();

@@ -22,8 +22,8 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * Exact search on the device, of one set: recall against the exact neighbours, and queries per
- * second from {@code float[][]} to ordinals and scores in Java arrays, with the rows on the device
+ * Measures exact search on the device, on one set: recall against the exact neighbours, and queries
+ * per second from {@code float[][]} to ordinals and scores in Java arrays, with rows on the device
  * and streamed from the host.
  */
 final class ExactStage implements Stage {
@@ -99,7 +99,7 @@ final class ExactStage implements Stage {
     float[][] queries = set.vectors().queries().rows();
     ExactHits hits = new ExactHits();
     int[][] found = new int[queries.length][];
-    // recall of the way that batches of this size take
+    // recall of the code path for batches of this size
     for (int from = 0; from < queries.length; from += batch) {
       scans.search(rows, ExactBatch.of(filled(queries, from, batch), K), hits);
       for (int q = from; q < Math.min(queries.length, from + batch); q++) {
@@ -126,7 +126,10 @@ final class ExactStage implements Stage {
         new Measurement(set.subject(), METHOD, placement, batch, 1, 0, recall, kept, Map.of()));
   }
 
-  /** Queries from one on, repeated to fill the batch: a scan reads all rows whatever is asked. */
+  /**
+   * Returns a batch of queries from one on, repeated as needed: a scan reads all rows for any
+   * query.
+   */
   private static float[][] filled(float[][] queries, int from, int batch) {
     float[][] filled = new float[batch][];
     Arrays.setAll(filled, i -> queries[(from + i) % queries.length]);

@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a flush spends on quantization: reading the vectors from the file that it has just written,
- * training on the usual sample, encoding, and writing codes. Graphs are left out.
+ * Times the quantization part of a flush: reading the vectors from the file just written, training
+ * on the usual sample, encoding, and writing codes. No graph is built.
  */
 final class FlushTrial {
 
@@ -25,8 +25,8 @@ final class FlushTrial {
   }
 
   /**
-   * Milliseconds of flushes of the whole set, with the executor that is installed or without, after
-   * one that does not count.
+   * Returns the milliseconds of flushes of the whole set, after one warm-up flush. Uses the
+   * installed executor, if any.
    */
   double[] millis(int rounds) throws IOException {
     flush();

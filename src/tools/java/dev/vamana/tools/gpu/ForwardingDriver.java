@@ -4,13 +4,16 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import java.lang.foreign.MemorySegment;
 
-/** Passes every call on; what is between an executor and its device changes some. */
+/**
+ * Forwards every call to another driver. Subclasses sit between an executor and its device and
+ * change some calls.
+ */
 public class ForwardingDriver implements CudaDriver {
 
-  /** Gets the calls. */
+  /** The driver that receives the calls. */
   protected final CudaDriver driver;
 
-  /** Passes everything on; closing closes the driver. */
+  /** Makes a driver that forwards all calls; closing it closes {@code driver}. */
   public ForwardingDriver(CudaDriver driver) {
     this.driver = driver;
   }

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What one stage found, written to a file after each addition so that a stage that is cut off keeps
- * what it has. A stage that runs again replaces rows of the same identity and keeps the others, but
- * only those measured with the same sources.
+ * The findings of one stage. They are written to a file after each addition, so that an interrupted
+ * stage keeps its results. When a stage runs again, rows of the same identity are replaced and
+ * others kept, provided they were measured with the same sources.
  */
 final class Fragment {
 
-  /** Columns that tell rows of one section apart; a row need not have all. */
+  /** Columns that identify a row within a section. A row need not have all of them. */
   private static final List<String> IDENTITY =
       List.of(
           "id",
@@ -47,7 +47,7 @@ final class Fragment {
   /**
    * Opens the fragment of a stage.
    *
-   * @param sourcesSha256 what the running code was made of
+   * @param sourcesSha256 hash of the sources of the running code
    */
   static Fragment open(Path folder, String stage, String sourcesSha256) throws IOException {
     Path file = folder.resolve(stage + ".json");
@@ -63,7 +63,7 @@ final class Fragment {
     return new Fragment(file, content);
   }
 
-  /** Hash of the sources that the running code was made of. */
+  /** Returns the hash of the sources of the running code. */
   String sources() {
     return content.get("sources_sha256").toString();
   }
@@ -72,13 +72,13 @@ final class Fragment {
     return JSON.std.mapFrom(Files.readString(file));
   }
 
-  /** Sets a value of the fragment itself. */
+  /** Sets a top-level value of the fragment. */
   synchronized void set(String key, Object value) throws IOException {
     content.put(key, value);
     write();
   }
 
-  /** Adds a row to a section, in place of the one of the same identity if there is one. */
+  /** Adds a row to a section, replacing a row of the same identity. */
   synchronized void add(String section, Map<String, Object> row) throws IOException {
     List<Map<String, Object>> rows = rows(content, section);
     rows.removeIf(old -> sameIdentity(old, row));
@@ -91,7 +91,7 @@ final class Fragment {
     add("benchmarks", measurement.toMap());
   }
 
-  /** The rows of a section, empty if there is none. */
+  /** Returns the rows of a section; an empty list if there is none. */
   @SuppressWarnings("unchecked")
   static List<Map<String, Object>> rows(Map<String, Object> content, String section) {
     Object rows = content.get(section);

@@ -16,55 +16,55 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The GPU executor as stages and tests use it, with what they look at beside its answers. */
+/** The GPU executor for stages and tests, with access to its driver and counters. */
 public interface Gpu extends Closeable {
 
-  /** Walks wherever it can. */
+  /** Plan options that use a walk wherever possible. */
   PlanOptions WALKS = new PlanOptions(PlanMode.GRAPH, CostModel.shipped());
 
-  /** The executor under test. */
+  /** Returns the executor under test. */
   SearchExecutor executor();
 
-  /** Name of the device. */
+  /** Returns the name of the device. */
   String device();
 
-  /** CUDA version of the driver, for instance "13.0". */
+  /** Returns the CUDA version of the driver, for instance "13.0". */
   String driver();
 
-  /** The context that the executor works in now. */
+  /** Returns the driver of the current context. */
   CudaDriver currentDriver();
 
   /**
-   * Waits until the device serves these segments.
+   * Waits until segments are resident on the device.
    *
-   * @throws IllegalStateException if one cannot be placed there, with the reason
+   * @throws IllegalStateException if one cannot be placed there; the message has the reason
    */
   void await(List<SegmentView> segments) throws InterruptedException;
 
   /**
-   * Lets an idle device wait for more items from now on.
+   * Sets how long an idle device waits for more items.
    *
    * @param nanos 0 or more
    */
   void linger(long nanos);
 
-  /** Counts so far. */
+  /** Returns the counters. */
   Counts counts();
 
-  /** Items that the CPU answered so far, by reason, those that are better off there included. */
+  /** Returns the items answered by the CPU, by reason, including planned ones. */
   Map<String, Long> fallbacks();
 
   @Override
   void close();
 
   /**
-   * What was done so far.
+   * Counters of the executor.
    *
-   * @param answered items that the device answered
-   * @param fallbacks items that the CPU answered, but for those that are better off there
-   * @param launches kernels started for items
+   * @param answered items answered by the device
+   * @param fallbacks items answered by the CPU for other reasons than the plan
+   * @param launches kernels launched for items
    * @param distances distances computed on the device
-   * @param steps steps of walks: nodes expanded, or groups of several parents
+   * @param steps steps of walks, each of which expands one or several nodes
    * @param deviceBytes device memory in use for segments
    * @param pinnedBytes page cache registered for segments
    */
@@ -77,7 +77,7 @@ public interface Gpu extends Closeable {
       long deviceBytes,
       long pinnedBytes) {
 
-    /** What was done since an earlier moment; memory is that of now. */
+    /** Returns the difference to earlier counters; memory values are the current ones. */
     Counts since(Counts before) {
       return new Counts(
           answered - before.answered,
@@ -90,47 +90,47 @@ public interface Gpu extends Closeable {
     }
   }
 
-  /** Why no device can be used, or null if one can. */
+  /** Returns why no device can be used, or null if one can. */
   static String missing() {
     DeviceProbe.Result result = new DeviceProbe(0).result();
     return result.usable() ? null : result.description();
   }
 
-  /** Opens a context of its own on the first device. */
+  /** Opens a separate context on the first device. */
   static CudaDriver openDriver() {
     return new DeviceProbe(0).open();
   }
 
   /**
-   * Opens the executor on the first device; it walks, whatever else would be faster.
+   * Opens the executor on the first device. It walks even if another plan would be faster.
    *
-   * @param placement the only one to use; null to leave it to the planner
+   * @param placement the only placement to use; null to leave the choice to the planner
    */
   static Gpu open(Placement placement) {
     return open(placement, Tuning.DEFAULT);
   }
 
-  /** As {@link #open(Placement)}, with other choices about kernels. */
+  /** As {@link #open(Placement)}, with other kernel tuning. */
   static Gpu open(Placement placement, Tuning tuning) {
     return open(new DeviceProbe(0)::open, placement, tuning);
   }
 
-  /** As {@link #open(Placement, Tuning)}, with contexts from elsewhere. */
+  /** As {@link #open(Placement, Tuning)}, with contexts of another supplier. */
   static Gpu open(Supplier<CudaDriver> drivers, Placement placement, Tuning tuning) {
     return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT.withTuning(tuning), null, WALKS);
   }
 
-  /** Opens the executor with contexts from elsewhere, and plans chosen so. */
+  /** Opens the executor with contexts of another supplier and with plan options. */
   static Gpu open(Supplier<CudaDriver> drivers, Placement placement, PlanOptions plans) {
     return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, null, plans);
   }
 
-  /** As {@link #open(Placement)}, with batches made in another way. */
+  /** As {@link #open(Placement)}, with other batch options. */
   static Gpu open(Placement placement, BatchOptions batches) {
     return OpenGpu.open(new DeviceProbe(0)::open, placement, batches, null, WALKS);
   }
 
-  /** As {@link #open(Placement)}, with neighbours that the CPU fetches in another way. */
+  /** As {@link #open(Placement)}, with other host-fetch options. */
   static Gpu open(Placement placement, FetchOptions fetch) {
     return OpenGpu.open(new DeviceProbe(0)::open, placement, BatchOptions.DEFAULT, fetch, WALKS);
   }

@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Writes JSON so that changes are readable: a line for each value, one line for each row. */
+/** Writes JSON with readable diffs: one line per value, and one line per row. */
 final class Json {
 
   private Json() {}
 
-  /** An object; arrays of objects among its values get one line a row. */
+  /** Writes an object. Arrays of objects among its values get one line per row. */
   static String write(Map<String, Object> object) throws IOException {
     StringJoiner lines = new StringJoiner(",\n", "{\n", "\n}\n");
     for (Map.Entry<String, Object> entry : object.entrySet()) {

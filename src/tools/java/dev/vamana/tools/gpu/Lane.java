@@ -10,19 +10,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Who searches, and from where.
+ * An executor with a placement, as a row of the report names it.
  *
  * @param method name of the method in the report
  * @param name name of the placement in the report
- * @param placement null for the CPU
- * @param quantized whether walks compare quantized distances
+ * @param placement the placement; null for the CPU
+ * @param quantized whether walks use quantized distances
  */
 record Lane(String method, String name, Placement placement, boolean quantized) {
 
   private static final Set<Placement> QUANTIZED =
       Set.of(Placement.IN_MEMORY, Placement.MAPPED_GRAPH, Placement.HOST_FETCH);
 
-  /** The CPU on all processors, walking on exact or on quantized distances. */
+  /** Returns the lane of the CPU on all processors, with exact or quantized distances. */
   static Lane cpu(boolean quantized) {
     return new Lane("vamana-cpu", quantized ? "cpu-quantized" : "cpu", null, quantized);
   }
@@ -32,7 +32,7 @@ record Lane(String method, String name, Placement placement, boolean quantized) 
         "vamana-gpu", placement.settingName(), placement, QUANTIZED.contains(placement));
   }
 
-  /** Those that the options name, in order; without names, the GPU's placements. */
+  /** Returns the lanes named in the options, in order; without names, all placements of the GPU. */
   static List<Lane> chosen(SuiteOptions options) {
     List<Lane> lanes = new ArrayList<>();
     for (Placement placement : Placement.values()) {
@@ -56,7 +56,7 @@ record Lane(String method, String name, Placement placement, boolean quantized) 
     return open(context, BatchOptions.DEFAULT, segments);
   }
 
-  /** As {@link #open(Stage.Context, List)}, with batches made in another way. */
+  /** As {@link #open(Stage.Context, List)}, with other batch options. */
   OpenLane open(Stage.Context context, BatchOptions batches, List<SegmentView> segments)
       throws IOException, InterruptedException {
     if (placement == null) {

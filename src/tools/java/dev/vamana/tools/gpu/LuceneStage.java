@@ -18,8 +18,9 @@ import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.ScoreDoc;
 
 /**
- * Lucene's HNSW at the recalls that the GPU is measured at, on one thread and on all processors:
- * the same queries in the same process, the reader's own search without a query around it.
+ * Measures Lucene's HNSW at the recalls of the GPU's measurements, on one thread and on all
+ * processors: the same queries in the same process, with the reader's search directly, without a
+ * query around it.
  */
 final class LuceneStage implements Stage {
 
@@ -139,7 +140,7 @@ final class LuceneStage implements Stage {
         threads,
         threads,
         id -> {
-          // as many warm-up queries as compiled code wants
+          // enough warm-up queries for the code to be compiled
           for (int i = 0; i < Math.min(queries.length, 500); i++) {
             search(leaf, queries[(id * 53 + i) % queries.length], width);
           }
@@ -175,7 +176,7 @@ final class LuceneStage implements Stage {
     return docs;
   }
 
-  /** A task of a loop. */
+  /** The body of a loop. */
   private interface Task {
     void run(int index) throws IOException;
   }

@@ -8,11 +8,11 @@ import java.util.Map;
 /**
  * One row of the report's benchmarks.
  *
- * @param subject what was searched
- * @param method who searched
- * @param placement where the segment lay; "cpu" for methods that use no GPU
+ * @param subject the set
+ * @param method name of the method
+ * @param placement placement of the segment; "cpu" for methods without a GPU
  * @param batch queries of a call
- * @param callers threads that called at once
+ * @param callers threads that called concurrently
  * @param beam beam width; 0 for exhaustive search
  * @param recall mean recall@10 over all queries
  * @param microseconds time of each call
@@ -40,7 +40,7 @@ record Measurement(
     return Samples.median(microseconds);
   }
 
-  /** The row as JSON has it; summaries are those of the samples as they are written. */
+  /** Returns the row for JSON. Summaries are computed from the samples as written. */
   Map<String, Object> toMap() {
     double[] samples = Samples.round(microseconds, 1);
     Map<String, Object> row = new LinkedHashMap<>();

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Batched searches of an Elasticsearch node over HTTP, beside {@code _msearch}; needs the suite's
- * part {@code node}.
+ * Measures batched searches of an Elasticsearch node over HTTP, compared with {@code _msearch}.
+ * Needs the suite's part {@code node}.
  */
 final class NodeBatchStage implements Stage {
 
@@ -22,7 +22,7 @@ final class NodeBatchStage implements Stage {
   private static final int K = 10;
   private static final int SAMPLES = 300;
 
-  /** Beam widths whose recall@10 is at least 0.95 on the sets at hand. */
+  /** Beam width whose recall@10 is at least 0.95 on the sets at hand. */
   private static final int CANDIDATES = 40;
 
   private static final int ROUNDS = 3;
@@ -36,10 +36,10 @@ final class NodeBatchStage implements Stage {
   }
 
   /**
-   * Requests that are measured.
+   * Requests to measure.
    *
-   * @param vectors of a request
-   * @param clients asking at once
+   * @param vectors vectors of a request
+   * @param clients concurrent clients
    */
   private record Load(int vectors, int clients, List<Kind> kinds) {}
 

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** REST searches of an Elasticsearch node with the plugin; needs the suite's part {@code node}. */
+/**
+ * Measures REST searches of an Elasticsearch node with the plugin. Needs the suite's part {@code
+ * node}.
+ */
 final class NodeStage implements Stage {
 
   private static final int CLIENTS = 64;
@@ -51,7 +54,7 @@ final class NodeStage implements Stage {
     return settings;
   }
 
-  /** A node made of the suite's parts, which keeps its indices of a set. */
+  /** Returns the parts of a node, which keeps its indices of a set between runs. */
   static NodeParts parts(SuiteOptions options, SuiteSet set) {
     Path code = options.home().resolve("code");
     int n = set.vectors().base().size();
@@ -76,7 +79,7 @@ final class NodeStage implements Stage {
 
     @Override
     public void measured(Point point) throws IOException {
-      // the neighbours that are asked for are not in the index of few vectors
+      // the floor index holds too few vectors to have the expected neighbours
       if (point.method().equals(NodeTrial.FLOOR) == false) {
         compare(point);
       }

@@ -29,12 +29,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-/** The executor with everything around it, put together as a node does. */
+/** The {@link Gpu} of an opened executor, assembled in the way a node assembles it. */
 final class OpenGpu implements Gpu {
 
   private static final long AWAIT_NANOS = TimeUnit.MINUTES.toNanos(3);
 
-  /** What the planner sends to the CPU because that is faster there, or completes an answer. */
+  /**
+   * Reasons for which the planner uses the CPU because it is faster, or completes an answer there.
+   */
   private static final Set<String> PLANNED =
       Set.of(
           FallbackReason.SCAN.statisticsName(),
@@ -42,7 +44,7 @@ final class OpenGpu implements Gpu {
           FallbackReason.VISIT_LIMIT.statisticsName(),
           FallbackReason.FEW_HITS.statisticsName());
 
-  // nothing else needs the machine's memory: what fits at all may stay
+  // the suite has the machine to itself, so segments may take most of its memory
   private static final MemoryLimit DEVICE_MEMORY = MemoryLimit.percent(90);
   private static final MemoryLimit PAGE_CACHE = MemoryLimit.percent(60);
 
@@ -184,7 +186,7 @@ final class OpenGpu implements Gpu {
     executor.close();
   }
 
-  /** Says what an operator would read in the log. */
+  /** Prints the events that an operator would find in the log. */
   private static final class Told implements GpuListener {
     @Override
     public void fallback(FallbackReason reason, String detail) {

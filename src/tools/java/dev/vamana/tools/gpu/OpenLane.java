@@ -11,8 +11,8 @@ import java.util.List;
 /**
  * An executor that serves some segments.
  *
- * @param executor what is measured
- * @param gpu null for the CPU
+ * @param executor the executor to measure
+ * @param gpu its GPU; null for the CPU
  */
 record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
 
@@ -27,7 +27,7 @@ record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
     return new OpenLane(gpu.executor(), gpu);
   }
 
-  /** Fails if the CPU answered for the GPU. */
+  /** Throws if the CPU answered items of the GPU. */
   void check() {
     if (gpu != null && gpu.counts().fallbacks() > 0) {
       throw new IllegalStateException("the CPU answered items: " + gpu.counts());

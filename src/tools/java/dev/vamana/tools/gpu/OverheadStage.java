@@ -14,16 +14,16 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * What a lone query costs beside its kernel: the time of a call of the executor, over that of the
- * same launch done again by hand. A launch reads its query from pinned memory and writes the hits
- * there, so there are no copies to do again.
+ * Measures the overhead of a single query: the time of a call of the executor, compared with the
+ * time of the same launch repeated directly. A launch reads its query from pinned memory and writes
+ * the hits there, so there are no copies to repeat.
  */
 final class OverheadStage implements Stage {
 
   private static final int BEAM = 32;
   private static final int LAUNCHES = 500;
 
-  // until the code of a call is compiled as well as it will be
+  // until the code of a call is fully compiled
   private static final double WARM_SECONDS = 4;
 
   private final String setName;
@@ -41,7 +41,7 @@ final class OverheadStage implements Stage {
         try {
           measure(context, set, index, placement);
         } catch (RuntimeException e) {
-          // the other placements are measured all the same
+          // the other placements are measured regardless
           context.say("%s: %s", placement, e);
         }
       }
@@ -88,7 +88,9 @@ final class OverheadStage implements Stage {
     }
   }
 
-  /** Microseconds of each launch, done again from its start to the moment the host sees its end. */
+  /**
+   * Repeats launches. Returns the microseconds of each, from its start until the host sees its end.
+   */
   static double[] again(CudaDriver driver, List<CapturingDriver.Launch> launches) {
     driver.bind();
     long stream = driver.createStream();
@@ -96,7 +98,7 @@ final class OverheadStage implements Stage {
     double[] times = new double[launches.size()];
     try {
       for (CapturingDriver.Launch launch : launches) {
-        // blocks take items by this counter, which the first launch has used up
+        // blocks take items by this counter, which the first launch has incremented
         long counter = launch.parameters().get(ValueLayout.JAVA_LONG, WalkLayout.COUNTER);
         driver.fill(counter, (byte) 0, Integer.BYTES, stream);
       }

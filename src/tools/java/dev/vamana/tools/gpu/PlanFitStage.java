@@ -25,9 +25,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Times every plan over the sets that are there, and fits the coefficients of the cost model to it.
- * What comes out is {@code costs.properties} beside the report, which becomes the resource of that
- * name of {@code dev.vamana.cuda.plan}.
+ * Times every plan over the available sets, and fits the coefficients of the cost model. Writes
+ * {@code costs.properties} beside the report, which replaces the resource of this name in {@code
+ * dev.vamana.cuda.plan}.
  */
 final class PlanFitStage implements Stage {
 
@@ -35,7 +35,7 @@ final class PlanFitStage implements Stage {
   private static final List<String> SETS =
       List.of("sift5k", "glove", "mnist", "sift100k", "sift764k");
 
-  /** A set is indexed here only if that is quick. */
+  /** Sets above this size are used only if they are indexed already. */
   private static final int QUICK = 100_000;
 
   private static final int LARGE_SCAN = 1_000;
@@ -58,8 +58,8 @@ final class PlanFitStage implements Stage {
   /**
    * Makes a stage.
    *
-   * @param drivers open contexts
-   * @param sets short names, in the order in which they are measured
+   * @param drivers opens contexts
+   * @param sets short names, in the order of measurement
    */
   PlanFitStage(Supplier<CudaDriver> drivers, List<String> sets) {
     this.drivers = drivers;
@@ -96,7 +96,7 @@ final class PlanFitStage implements Stage {
         context.options().home().resolve("index").resolve(folder).resolve("built.txt"));
   }
 
-  /** One thread, as a lone query has it. */
+  /** Measures one thread, which a single query has. */
   private void measureCpu(Context context, SuiteSet set, SetIndex index) throws IOException {
     try (CpuExecutor cpu = new CpuExecutor(Workers.callingThread())) {
       PlanTrial trial = trial(context, set, index, cpu, Plan.CPU, null);
@@ -112,7 +112,7 @@ final class PlanFitStage implements Stage {
   private void measureExact(Context context, SuiteSet set, SetIndex index)
       throws IOException, InterruptedException {
     int size = index.view().size();
-    // whichever costs nothing is chosen
+    // a plan without cost is always chosen
     CostModel scans =
         old.with(CostForm.SCAN, CostForm.SCAN.none())
             .with(CostForm.BATCHED_SCAN, CostForm.BATCHED_SCAN.none());
@@ -159,13 +159,13 @@ final class PlanFitStage implements Stage {
           }
         }
       } catch (IllegalStateException e) {
-        // files that cannot be registered, or a set so small that it is scanned
+        // the files cannot be registered, or the set is so small that it is scanned
         context.say("%s: %s", placement.settingName(), e.getMessage());
       }
     }
   }
 
-  /** Those up to the largest that is asked for. */
+  /** Returns the sizes up to the largest requested batch. */
   private static int[] batches(Context context, int[] sizes) {
     int most = context.options().batches().stream().max(Integer::compare).orElse(Integer.MAX_VALUE);
     return Arrays.stream(sizes).filter(size -> size <= most).toArray();

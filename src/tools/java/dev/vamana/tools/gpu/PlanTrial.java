@@ -24,10 +24,10 @@ import org.apache.lucene.util.FixedBitSet;
 /**
  * Times one plan over one segment.
  *
- * @param plan the only one that the executor chooses for these items
- * @param placement of the segment; null for the CPU
- * @param warm formulas that were timed over this segment already; {@link #time} adds its own
- * @param queries one vector a row; repeated to fill larger batches
+ * @param plan the only plan that the executor chooses for these items
+ * @param placement placement of the segment; null for the CPU
+ * @param warm formulas that were timed over this segment before; {@link #time} adds its own
+ * @param queries one vector per row; repeated to fill larger batches
  */
 record PlanTrial(
     Stage.Context context,
@@ -43,7 +43,10 @@ record PlanTrial(
 
   private static final int WARM_UP = 3;
 
-  /** Shares of the time that is spent on each point: until new code is compiled, and later. */
+  /**
+   * Warm-up time of a point as a share of its measuring time: for the first point of a formula,
+   * whose code is not compiled yet, and for later points.
+   */
   private static final double FIRST_WARM_UP = 3;
 
   private static final double WARM_UP_AGAIN = 0.4;
@@ -51,13 +54,13 @@ record PlanTrial(
   private static final int MAX_SAMPLES = 200;
 
   /**
-   * What is asked.
+   * A search to time.
    *
-   * @param accepted evenly spread vectors that may be hits; all of them for the segment's size
+   * @param accepted number of evenly spread vectors that may be hits; the segment's size for all
    */
   record Question(int k, int beam, int batch, int accepted) {}
 
-  /** Times calls, and adds the median to what is fitted, if they were answered by that plan. */
+  /** Times calls and adds the median to the fit, provided that the expected plan answered them. */
   void time(Question question) throws IOException {
     List<WorkItem> items = items(question);
     Task task = task(items.get(0), question);
@@ -94,7 +97,7 @@ record PlanTrial(
     context.say("%s", row);
   }
 
-  /** How many items were asked for. */
+  /** Warms up, and returns the number of items searched. */
   private long warmUp(List<WorkItem> items, double seconds) throws IOException {
     long asked = 0;
     long end = System.nanoTime() + (long) (seconds * 1e9);

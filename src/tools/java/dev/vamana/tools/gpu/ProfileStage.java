@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** What the stages of a walk take and read: shares of their cycles, and bytes of a query. */
+/** Measures the stages of a walk: their shares of the cycles, and the bytes read per query. */
 final class ProfileStage implements Stage {
 
   static final String SECTION = "profile";
@@ -34,7 +34,7 @@ final class ProfileStage implements Stage {
         try {
           measure(context, set, index, placement);
         } catch (RuntimeException e) {
-          // the other placements are measured all the same
+          // the other placements are measured regardless
           context.say("%s: %s", placement, e);
         }
       }

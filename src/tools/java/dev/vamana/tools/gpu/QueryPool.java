@@ -11,14 +11,14 @@ import java.util.SplittableRandom;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * As many different queries as the largest batch has, since a batch that repeats a set's own
- * queries would find in the caches what the same query has just read.
+ * A set of different queries, as many as the largest batch has. If a batch repeated the set's own
+ * queries, a query would find in the caches what its repetition has just read.
  *
- * <p>After the set's own come midpoints between a random base vector and a random one of its
- * neighbours in the graph: new points where the data is, about as far from their nearest neighbours
- * as the set's own queries. How well those are answered is measured on a sample.
+ * <p>After the set's own queries come midpoints between a random base vector and a random one of
+ * its neighbours in the graph: new points near the data, about as far from their nearest neighbours
+ * as the set's own queries. Their recall is measured on a sample.
  *
- * @param queries the set's own first
+ * @param queries the queries, the set's own first
  * @param sample some of the midpoints with their exact neighbours, or null if there are none
  */
 record QueryPool(float[][] queries, VectorSet sample) {
@@ -30,7 +30,7 @@ record QueryPool(float[][] queries, VectorSet sample) {
    * Makes a pool.
    *
    * @param view a segment whose ordinals are the rows of the base
-   * @param count queries wanted; never fewer than the set has
+   * @param count number of queries; at least as many as the set has are returned
    */
   static QueryPool of(VectorSet set, SegmentView view, int count) throws IOException {
     float[][] own = set.queries().rows();

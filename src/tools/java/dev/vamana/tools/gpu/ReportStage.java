@@ -12,21 +12,24 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** Merges what the stages found into one report. */
+/** Merges the fragments of all stages into one report. */
 final class ReportStage implements Stage {
 
-  /** This stage: it uses no device, so its own fragment says nothing of the run. */
+  /** Name of this stage. It uses no device, so its own fragment is left out of the report. */
   static final String NAME = "report";
 
   static final String FILE = "gpu-report.json";
 
-  /** Every file that the report's hash stands for. */
+  /** The list of files that the report's hash covers. */
   static final String MANIFEST = "gpu-sources.sha256";
 
-  /** Folder beside the fragments with those of other sources that the report is to keep. */
+  /**
+   * Folder beside the fragments that holds fragments of earlier sources which the report should
+   * keep.
+   */
   static final String EARLIER = "earlier";
 
-  /** In a row that was measured with other sources than the report's: their hash. */
+  /** Column of rows that were measured with other sources than the report's: their hash. */
   static final String SOURCES = "sources";
 
   /** Sections of rows, in the order of the report. */
@@ -86,10 +89,10 @@ final class ReportStage implements Stage {
   }
 
   /**
-   * The report of fragments measured with these sources; others do not count.
+   * Returns the report of the fragments that were measured with these sources.
    *
    * @param earlier fragments of stages that were not run with these sources. Their rows are marked
-   *     with the hash that they were measured with, and their tests do not count.
+   *     with the hash of their sources, and their tests are left out
    */
   static Map<String, Object> merge(
       List<Map<String, Object>> fragments, List<Map<String, Object>> earlier, String sources) {
@@ -164,8 +167,8 @@ final class ReportStage implements Stage {
   }
 
   /**
-   * Adds how many queries a second the bytes of one allow: those of the device at the bandwidth of
-   * gathered rows there, those of the host at that of rows of a mapped file.
+   * Adds how many queries per second the bytes of a query allow, at the bandwidths of gathered
+   * rows: from device memory for device bytes, and from a mapped file for host bytes.
    */
   private static Map<String, Object> withCeiling(
       Map<String, Object> row, List<Map<String, Object>> ceilings) {

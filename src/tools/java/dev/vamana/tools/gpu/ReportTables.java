@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Makes tables and plots of a report. */
+/** Makes tables and plots from a report. */
 public final class ReportTables {
 
   private static final int LARGE = 10_000;
@@ -26,14 +26,16 @@ public final class ReportTables {
   private final Map<String, Object> report;
   private final List<Map<String, Object>> rows;
 
-  /** So many vectors of a set. */
+  /** A measured set with a number of vectors. */
   private record Measured(String set, int n, boolean all) {
 
     Measured(String set, int n, Map<String, Integer> largest) {
       this(set, n, n == largest.get(set));
     }
 
-    /** The set's name, with the number of vectors unless these are the most that were measured. */
+    /**
+     * Returns the set's name, followed by the number of vectors unless it is the largest measured.
+     */
     String name() {
       return all ? set : set + "-" + n;
     }
@@ -48,7 +50,7 @@ public final class ReportTables {
     this.rows = Fragment.rows(report, "benchmarks");
   }
 
-  /** Arguments: the report, and the folder that receives {@code gpu.md} and the plots. */
+  /** Arguments: the report, and the folder for {@code gpu.md} and the plots. */
   public static void main(String[] arguments) throws IOException {
     Path folder = Path.of(arguments[1]);
     for (Map.Entry<String, String> file : make(Path.of(arguments[0])).entrySet()) {
@@ -56,7 +58,7 @@ public final class ReportTables {
     }
   }
 
-  /** Files by name. */
+  /** Returns the contents of the files by name. */
   static Map<String, String> make(Path report) throws IOException {
     return new ReportTables(Fragment.read(report)).files();
   }
@@ -89,7 +91,7 @@ public final class ReportTables {
     return files;
   }
 
-  /** Says what was measured with other sources than the report's. */
+  /** Lists the earlier sources with which some rows were measured. */
   private void appendEarlier(StringBuilder text) {
     TreeSet<String> hashes = new TreeSet<>();
     for (String section : ReportStage.SECTIONS) {
@@ -108,7 +110,7 @@ public final class ReportTables {
     }
   }
 
-  /** How a row's earlier sources are told; empty if it has none. */
+  /** Returns the short hash of a row's earlier sources; empty if it has none. */
   static String mark(Map<String, Object> row) {
     Object sources = row.get(ReportStage.SOURCES);
     return sources == null ? "" : "`" + sources.toString().substring(0, 8) + "`";
@@ -137,7 +139,7 @@ public final class ReportTables {
         .toList();
   }
 
-  /** Methods in the order of the report, each with its placement. */
+  /** Returns the methods in the order of the report, each with its placement. */
   private List<String> lanes(Measured set) {
     return rows.stream().filter(set::has).map(ReportTables::lane).distinct().toList();
   }
@@ -201,7 +203,7 @@ public final class ReportTables {
         .max(Comparator.comparingDouble(row -> real(row, "qps")));
   }
 
-  /** Recall against speed at the largest batch; of methods without batches, at one query. */
+  /** Plots speed over recall at the largest batch; for methods without batches, at one query. */
   private Optional<LinePlot> plot(Measured set) {
     LinePlot plot =
         new LinePlot(
@@ -234,7 +236,7 @@ public final class ReportTables {
     return any ? Optional.of(plot) : Optional.empty();
   }
 
-  /** Points that no other of higher recall beats, by ascending recall. */
+  /** Returns the points that no point of higher recall beats in speed, by ascending recall. */
   private static List<Map<String, Object>> undominated(Map<Double, Map<String, Object>> front) {
     List<Map<String, Object>> points = new ArrayList<>();
     for (Map<String, Object> row : front.values()) {

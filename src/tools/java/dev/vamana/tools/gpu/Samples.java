@@ -2,26 +2,29 @@ package dev.vamana.tools.gpu;
 
 import java.util.Arrays;
 
-/** How figures of the report follow from raw samples; tests of the report recompute them here. */
+/**
+ * Computes the report's figures from raw samples. Tests of the report recompute the figures with
+ * it.
+ */
 final class Samples {
 
   private Samples() {}
 
   /**
-   * Queries per second of callers that each wait for their batch before they send the next: so many
-   * batches are always under way, and by Little's law their number over the mean time is the
-   * throughput.
+   * Returns queries per second of callers that each wait for their batch before they send the next.
+   * There are always as many batches in progress as callers, so by Little's law the throughput is
+   * their number divided by the mean time.
    *
    * @param batch queries of a call
-   * @param callers threads that call
-   * @param microseconds one a call, at least one
+   * @param callers number of calling threads
+   * @param microseconds time of each call, at least one
    */
   static double qps(int batch, int callers, double[] microseconds) {
     double mean = Arrays.stream(microseconds).average().orElseThrow();
     return batch * (double) callers * 1e6 / mean;
   }
 
-  /** Median; of an even count the mean of the middle two. */
+  /** Returns the median; for an even count the mean of the two middle values. */
   static double median(double[] values) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
@@ -29,9 +32,7 @@ final class Samples {
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
-  /**
-   * Rounded to a number of decimals, so that what the report says is what its reader recomputes.
-   */
+  /** Rounds to a number of decimals, so that readers of the report recompute the same figures. */
   static double round(double value, int decimals) {
     double scale = Math.pow(10, decimals);
     return Math.round(value * scale) / scale;

@@ -8,15 +8,15 @@ import org.junit.runner.Result;
 import org.junit.runner.notification.Failure;
 import org.junit.runner.notification.RunListener;
 
-/** The process that {@link SanitizerStage} starts under a tool: runs test classes. */
+/** Main class of the process that {@link SanitizerStage} starts under a tool: runs test classes. */
 public final class SanitizedTests {
 
-  /** Begins the line that says what became of the tests. */
+  /** Start of the output line with the numbers of passed and failed tests. */
   static final String SUMMARY = "SANITIZED TESTS: ";
 
   private SanitizedTests() {}
 
-  /** Arguments are names of test classes. Exits with 1 if a test failed. */
+  /** Arguments are names of test classes. Exits with status 1 if a test failed. */
   public static void main(String[] classes) throws ClassNotFoundException {
     List<Class<?>> tests = new ArrayList<>();
     for (String name : classes) {

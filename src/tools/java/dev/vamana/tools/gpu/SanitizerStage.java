@@ -14,11 +14,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Runs small tests under NVIDIA's compute-sanitizer, which finds bad accesses, races in shared
- * memory and barriers that not all threads meet. Each of its tools gets a process of its own, and
- * becomes a test of the report; where it cannot work, the test is skipped with its reason.
+ * Runs small tests under NVIDIA's compute-sanitizer, which finds invalid accesses, races in shared
+ * memory and barriers that not all threads reach. Each of its tools runs in a process of its own
+ * and is a test of the report. If a tool cannot run on the machine, its test is skipped with a
+ * reason.
  *
- * @param classes names of test classes, which come with the suite and take seconds
+ * @param classes names of test classes that the suite contains and that take seconds
  */
 record SanitizerStage(List<String> classes) implements Stage {
 
@@ -35,7 +36,7 @@ record SanitizerStage(List<String> classes) implements Stage {
   private static final Pattern REFUSAL =
       Pattern.compile(".*(Device not supported|no usable GPU).*");
 
-  /** How a tool's run ended. */
+  /** The outcome of a tool's run. */
   record Verdict(String status, String message) {}
 
   @Override
@@ -87,7 +88,7 @@ record SanitizerStage(List<String> classes) implements Stage {
             tool,
             "--error-exitcode",
             String.valueOf(FOUND_SOMETHING),
-            // whether a module has a kernel is found out by asking for it
+            // the driver looks for a kernel by asking each module, which counts as an API error
             "--report-api-errors",
             "no",
             "--print-limit",
@@ -98,7 +99,7 @@ record SanitizerStage(List<String> classes) implements Stage {
         command.add(option);
       }
     }
-    // the tool keeps books in the host's memory, too
+    // the tool needs host memory too
     command.addAll(List.of("-ea", "-Xmx4g"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(SanitizedTests.class.getName());
@@ -106,7 +107,7 @@ record SanitizerStage(List<String> classes) implements Stage {
     return command;
   }
 
-  /** Reads what the tool and the tests wrote. */
+  /** Evaluates the output of the tool and the tests. */
   static Verdict judge(int status, Path log) throws IOException {
     String summary = null;
     String tests = null;

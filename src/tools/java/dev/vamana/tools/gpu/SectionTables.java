@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** A section of a report as tables: one for all rows that have the same columns. */
+/** Formats a section of the report as tables, one for each set of columns. */
 final class SectionTables {
 
   private static final Set<String> LEFT_OUT = Set.of("samples", "set_sha256");
@@ -18,7 +18,7 @@ final class SectionTables {
 
   private SectionTables() {}
 
-  /** A heading and tables; nothing if there are no rows. */
+  /** Returns a heading and tables; an empty string without rows. */
   static String of(String section, List<Map<String, Object>> rows) {
     if (rows.isEmpty()) {
       return "";
@@ -34,7 +34,10 @@ final class SectionTables {
     return text.toString();
   }
 
-  /** Rows that differ in their variant alone as one, with a column of queries a second for each. */
+  /**
+   * Joins rows that differ only in their variant into one row, with a column of queries per second
+   * for each variant.
+   */
   private static List<Map<String, Object>> besides(List<Map<String, Object>> rows) {
     Map<Map<String, Object>, Map<String, Object>> found = new LinkedHashMap<>();
     for (Map<String, Object> row : rows) {

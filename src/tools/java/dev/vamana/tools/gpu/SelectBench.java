@@ -12,10 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Keys on the device, and the time of selections from them. */
+/** Holds keys on the device and times selections from them. */
 final class SelectBench implements Closeable {
 
-  /** Orders of keys within a row. */
+  /** Order of the keys within a row. */
   enum Order {
     RANDOM,
     DESCENDING,
@@ -38,10 +38,10 @@ final class SelectBench implements Closeable {
   private final MemorySegment block;
 
   /**
-   * Allocates.
+   * Allocates memory.
    *
-   * @param elements keys that there is room for
-   * @param results of all rows together at most
+   * @param elements number of keys that fit
+   * @param results most results of all rows together
    */
   SelectBench(CudaDriver driver, long elements, long results) {
     this.driver = driver;
@@ -55,7 +55,7 @@ final class SelectBench implements Closeable {
     block = arena.allocate(4 * Math.min(elements, 1L << 26), 16);
   }
 
-  /** Fills all rows of n keys; random ones repeat after 2^26. */
+  /** Fills all rows of n keys. Random keys repeat after 2^26. */
   void fill(Order order, int n) {
     SplittableRandom random = new SplittableRandom(5);
     long count = block.byteSize() / 4;
@@ -70,7 +70,7 @@ final class SelectBench implements Closeable {
           };
       block.setAtIndex(ValueLayout.JAVA_FLOAT, i, key);
     }
-    // whole rows, so that each copy begins a row
+    // whole rows, so that each copy starts at a row
     long step = order == Order.RANDOM || n > count ? count : count / n * n;
     for (long at = 0; at < elements; at += step) {
       driver.copyToDevice(
@@ -79,7 +79,9 @@ final class SelectBench implements Closeable {
     driver.synchronize(stream);
   }
 
-  /** Bytes a second of copying all keys to others, read and written counted. */
+  /**
+   * Returns the bytes per second of copying all keys on the device, reads and writes both counted.
+   */
   double copyBytesPerSecond() {
     long half = elements / 2 * 4 / PROBE_ROW * PROBE_ROW;
     CudaDriver.Kernel copy = driver.kernel("probe_copy");
@@ -96,10 +98,10 @@ final class SelectBench implements Closeable {
   }
 
   /**
-   * Seconds of a selection, the median of some; NaN if results have no room.
+   * Returns the seconds of a selection, as a median; NaN if the results do not fit.
    *
-   * @param back how many are started before the host waits: 1 tells the time until an answer is
-   *     there, more the time of the device
+   * @param back number of selections started before the host waits: with 1 the time includes
+   *     waiting for the answer, with more it approaches the time of the device
    */
   double seconds(SelectMethod method, int rows, int n, int k, boolean sorted, int back) {
     int stride = (n + 3) / 4 * 4;

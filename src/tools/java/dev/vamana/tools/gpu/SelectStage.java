@@ -12,11 +12,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * k-selection by every method: over k, keys of a row, partitions of a single row, and orders,
- * beside the bandwidth of copies. Bytes a second count the keys of the rows once.
+ * Measures k-selection with every method: over k, keys of a row, partitions of a single row, and
+ * orders, compared with the bandwidth of copies. Bytes per second count the rows' keys once.
  *
  * @param drivers opens the device
- * @param rows of a million keys, unless {@code --limit} makes them shorter
+ * @param rows number of rows of a million keys, unless {@code --limit} makes them shorter
  */
 record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
 
@@ -63,7 +63,7 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
     this(Gpu::openDriver, 1_000);
   }
 
-  /** What is measured with. */
+  /** State of the measurements. */
   private record Run(Context context, SelectBench bench, double copy, long end) {
 
     void measure(
@@ -134,7 +134,7 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
     return both;
   }
 
-  /** The thesis' figures 5.3, 5.5 and 5.6. */
+  /** Measures the thesis' figures 5.3, 5.5 and 5.6. */
   private void overK(Run run, int n) throws IOException {
     for (String method : SHORT) {
       boolean slow = method.equals("partial-bitonic") || method.equals("merge-queue");
@@ -144,7 +144,7 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
     }
   }
 
-  /** Figures 5.10 and 5.11. */
+  /** Measures figures 5.10 and 5.11. */
   private void largeK(Run run, int n) throws IOException {
     for (int keys : new int[] {n, n / 8}) {
       for (String method : LARGE) {
@@ -160,7 +160,7 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
     }
   }
 
-  /** Figure 5.7, and the time until the answer of one row is there. */
+  /** Measures figure 5.7, and the time to the answer for one row. */
   private void singleRow(Run run, int n) throws IOException {
     long all = (long) rows * n;
     for (int keys : new int[] {n, (int) Math.min(all, 128_000_000)}) {
@@ -178,7 +178,7 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
     }
   }
 
-  /** Figure 5.6 over n. */
+  /** Measures figure 5.6 over n. */
   private void overN(Run run, int n) throws IOException {
     for (int shorter : new int[] {32, 8, 2}) {
       for (String method : ROBUST) {

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Makes {@code report/select-table.txt}, which docs/internals/selection.md says how to use: the
- * fastest method for numbers of rows, keys and results. WarpSelect and BlockSelect do not take
- * part, since rows in descending order slow them down without bound.
+ * Makes {@code report/select-table.txt}: the fastest method by numbers of rows, keys and results.
+ * docs/internals/selection.md describes its use. WarpSelect and BlockSelect are left out, since
+ * rows in descending order slow them down without bound.
  *
  * @param drivers opens the device
- * @param most keys of all rows together
+ * @param most most keys of all rows together
  */
 record SelectTableStage(Supplier<CudaDriver> drivers, long most) implements Stage {
 
@@ -67,7 +67,7 @@ record SelectTableStage(Supplier<CudaDriver> drivers, long most) implements Stag
     SelectMethod best = null;
     double least = Double.POSITIVE_INFINITY;
     for (SelectMethod method : candidates(rows, n, k)) {
-      // several one after the other, since the host's part is the same for all
+      // several in a row, since the host's share is the same for all methods
       double seconds = bench.seconds(method, rows, n, k, sorted, 5);
       if (seconds < least) {
         least = seconds;

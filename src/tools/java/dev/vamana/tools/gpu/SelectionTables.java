@@ -8,12 +8,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** The rows of a report about k-selection as tables: methods down, k across. */
+/** Formats the report's rows about k-selection as tables, with methods as rows and k as columns. */
 final class SelectionTables {
 
   private SelectionTables() {}
 
-  /** Tables of all rows, empty if there are none. */
+  /** Returns tables of all rows; an empty string without rows. */
   static String of(List<Map<String, Object>> rows) {
     StringBuilder text = new StringBuilder();
     Map<String, List<Map<String, Object>>> inputs =

@@ -37,10 +37,10 @@ import org.apache.lucene.util.IOUtils;
 /**
  * An index of one set, kept on disk between stages.
  *
- * @param folder holds the index
+ * @param folder folder of the index
  * @param directory maps its files
  * @param reader open on it
- * @param buildSeconds elapsed time of the build, also if an earlier process built it
+ * @param buildSeconds duration of the build, also if an earlier process built it
  */
 record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, double buildSeconds)
     implements Closeable {
@@ -50,11 +50,12 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
   private static final double RAM_BUFFER_MB = 1_900;
 
   /**
-   * Opens the index, or builds it first.
+   * Opens the index, and builds it first if needed.
    *
-   * @param folder of this set, format and number of segments
-   * @param segments how many of about equal size; in a single one, document numbers are rows
-   * @param writers threads that add documents; more than one for formats whose flush is sequential
+   * @param folder folder for this set, format and number of segments
+   * @param segments number of segments of about equal size; with one segment, document numbers are
+   *     rows
+   * @param writers threads that add documents; more than one for formats with a sequential flush
    */
   static SetIndex open(
       Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
@@ -76,17 +77,17 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     return new SetIndex(folder, directory, reader, Double.parseDouble(Files.readString(built)));
   }
 
-  /** A searcher on the calling thread. */
+  /** Returns a searcher on the calling thread. */
   IndexSearcher searcher() {
     return new IndexSearcher(reader);
   }
 
-  /** The only segment as executors see it. */
+  /** Returns the view of the only segment. */
   SegmentView view() {
     return view(reader.leaves().get(0).reader());
   }
 
-  /** A segment as executors see it. */
+  /** Returns the view of a segment. */
   static SegmentView view(LeafReader leaf) {
     KnnVectorsReader vectors = ((CodecReader) leaf).getVectorReader();
     if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
@@ -160,7 +161,9 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     }
   }
 
-  /** Row of each document, for indexes whose documents are not in the order of the rows. */
+  /**
+   * Returns the row of each document, for indexes whose documents are not in the order of the rows.
+   */
   int[] rows() throws IOException {
     int[] rows = new int[reader.maxDoc()];
     for (int doc = 0; doc < rows.length; doc++) {
@@ -170,7 +173,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
   }
 
   static Codec codec(KnnVectorsFormat vectors) {
-    // not the default, which Lucene's test framework draws by lot
+    // explicit, since Lucene's test framework randomizes the default codec
     return new VectorCodec(new Lucene104Codec(), vectors);
   }
 

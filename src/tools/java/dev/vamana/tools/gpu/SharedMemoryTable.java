@@ -11,10 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Writes docs/internals/gpu-shared-memory.md. Run it whenever the plan or the layout changes. */
+/**
+ * Writes docs/internals/gpu-shared-memory.md. To be run whenever the plan or the layout changes.
+ */
 public final class SharedMemoryTable {
 
-  /** The page. */
+  /** Path of the page. */
   public static final Path PAGE = Path.of("docs/internals/gpu-shared-memory.md");
 
   private static final int HOPPER_BYTES = 232_448;
@@ -26,12 +28,12 @@ public final class SharedMemoryTable {
 
   private SharedMemoryTable() {}
 
-  /** Writes the page in the working directory. */
+  /** Writes the page, relative to the working directory. */
   public static void main(String[] arguments) throws IOException {
     Files.writeString(PAGE, text());
   }
 
-  /** The page's text. */
+  /** Returns the text of the page. */
   public static String text() {
     StringBuilder page = new StringBuilder();
     page.append(
@@ -40,14 +42,21 @@ public final class SharedMemoryTable {
 
         Made by `dev.vamana.tools.gpu.SharedMemoryTable`; a test checks that it is up to date.
 
-        A block's shared memory holds the worklist (8 bytes an entry), the neighbours of a step (12
-        bytes each), the table of visited nodes (4 bytes a slot), the query (4 bytes a dimension) and,
-        for walks on codes, the distance table (512 bytes a subspace in half precision, 1,024 in
-        single). `SharedMemoryPlan` chooses; blocks are those of one warp that the shared memory of a
-        multiprocessor has room for, at most 32. Sizes are rounded up first, so that walks that differ
-        a little share a launch; a launch takes what its own largest walk needs, which may be less.
+        `SharedMemoryPlan` chooses how much shared memory a block takes:
 
-        All tables: adjacency rows of 64 slots, one parent a step.
+        | part | bytes |
+        | --- | --- |
+        | worklist | 8 for each entry |
+        | neighbours of a step | 12 for each |
+        | table of visited nodes | 4 for each slot |
+        | query | 4 for each dimension |
+        | distance table, for walks on codes | for each subspace 512 in half precision, 1,024 in single |
+
+        The column "blocks" is the number of blocks of one warp that fit the shared memory of a
+        multiprocessor, at most 32. Sizes are rounded up first, so that walks that differ a little share
+        a launch. A launch takes what its largest walk needs, which may be less than the table says.
+
+        All tables are for adjacency rows of 64 slots and one parent a step.
 
         """);
     for (int dimension : DIMENSIONS) {
@@ -100,7 +109,7 @@ public final class SharedMemoryTable {
     return WalkShape.of(reads, dimension, subspaces, beam, DEGREE, 1, 0, false);
   }
 
-  /** What a table of one kind would take with the slots that the walk wants. */
+  /** Appends the size that a given kind of table would take with the wanted visited slots. */
   private static void forced(StringBuilder page, WalkShape shape, Policy policy) {
     SharedMemoryPlan plan =
         SharedMemoryPlan.of(shape, Integer.MAX_VALUE, Tuning.DEFAULT.withTable(policy));

@@ -9,10 +9,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Opens the device and compares a few searches of each placement with the CPU's; takes seconds. */
+/** Opens the device and compares a few searches of each placement with the CPU's. Takes seconds. */
 final class SmokeStage implements Stage {
 
-  /** Enough for codes, without which three placements do not apply. */
+  /** Enough vectors for codes, which three placements need. */
   private static final int SIZE = 30_000;
 
   private static final int BEAM = 24;
@@ -69,7 +69,7 @@ final class SmokeStage implements Stage {
               Samples.qps(1_000, 1, batch));
       return open.gpu() == null ? result : result + ", " + open.gpu().counts();
     } catch (RuntimeException e) {
-      // the other placements are tried all the same
+      // the other placements are tried regardless
       context.say("%s: %s", lane.name(), e);
       return FAILED + e;
     }

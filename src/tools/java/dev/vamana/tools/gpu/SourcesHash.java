@@ -18,12 +18,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The hash that ties a report to the sources it was measured with: of all files under the kernels,
- * the GPU packages, the seam, the launcher and the benchmark code.
+ * The hash that ties a report to the sources it was measured with: all files of the kernels, the
+ * GPU and search packages, the launcher and the suite.
  */
 public final class SourcesHash {
 
-  /** Folders, relative to the checkout, whose files count. */
+  /** Folders, relative to the checkout, whose files are hashed. */
   static final List<String> FOLDERS =
       List.of(
           "native-kernels",
@@ -34,13 +34,13 @@ public final class SourcesHash {
 
   private SourcesHash() {}
 
-  /** Prints the manifest of the checkout that the only argument names. */
+  /** Prints the manifest of a checkout, whose path is the only argument. */
   public static void main(String[] arguments) throws IOException {
     System.out.print(manifest(Path.of(arguments[0])));
   }
 
   /**
-   * One line a file, in the order of their paths, as {@code sha256sum} prints and checks them.
+   * Returns one line per file, ordered by path, in the format of {@code sha256sum}.
    *
    * @param checkout the project's root folder
    */
@@ -61,12 +61,12 @@ public final class SourcesHash {
     return lines.toString();
   }
 
-  /** The hash of a manifest, which stands for all its files: 64 hexadecimal digits. */
+  /** Returns the hash of a manifest, which covers all its files: 64 hexadecimal digits. */
   static String of(String manifest) {
     return hex(manifest.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Files that only one of two manifests has, or that they have with different contents. */
+  /** Returns the files that differ between two manifests or are in only one of them. */
   static SortedSet<String> differences(String before, String after) {
     Map<String, String> old = files(before);
     Map<String, String> now = files(after);

@@ -4,7 +4,7 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.io.PrintStream;
 
-/** One stage of the suite; does its work within eight minutes and may be run again. */
+/** One stage of the suite. It ends within eight minutes and can be run again. */
 @FunctionalInterface
 interface Stage {
 
@@ -12,11 +12,11 @@ interface Stage {
   void run(Context context) throws IOException, InterruptedException;
 
   /**
-   * What a stage works with.
+   * The environment of a stage.
    *
-   * @param options of this process
-   * @param fragment receives what was found
-   * @param workers all processors
+   * @param options options of this process
+   * @param fragment receives the findings
+   * @param workers threads for all processors
    * @param out receives progress and a summary
    */
   record Context(SuiteOptions options, Fragment fragment, Workers workers, PrintStream out) {
@@ -25,7 +25,7 @@ interface Stage {
       out.println(String.format(java.util.Locale.ROOT, format, values));
     }
 
-    /** Keeps a measured row and shows it. */
+    /** Records a measured row and prints it. */
     void add(Measurement measurement) throws IOException {
       fragment.add(measurement);
       out.println(measurement);

@@ -28,12 +28,15 @@ public final class Suite {
           "dev.vamana.tools.groundtruth.GroundTruthToolTests",
           "dev.vamana.codec.DeviceConformanceTests");
 
-  /** Walks are compared by one thread, so parts side by side take less time. */
+  /**
+   * Number of parts of the correctness tests. Parts run in parallel, because each compares walks on
+   * one thread.
+   */
   private static final int CORRECTNESS_PARTS = 4;
 
   private Suite() {}
 
-  /** Arguments are those of {@link SuiteOptions#parse}; exits with status 2 if they are wrong. */
+  /** Arguments as of {@link SuiteOptions#parse}. Exits with status 2 if they are wrong. */
   public static void main(String[] arguments) throws Exception {
     SuiteOptions options;
     Stage stage;

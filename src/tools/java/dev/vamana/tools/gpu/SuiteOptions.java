@@ -5,18 +5,18 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a process of the suite does.
+ * Options of a process of the suite.
  *
  * @param home folder of data sets, indexes and results
  * @param stage name of the stage
  * @param placements names of placements to measure; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
- * @param limit base vectors of a set to use at most
- * @param segments of a node's indices at most
- * @param linger microseconds that a node's idle device waits for company
- * @param searchThreads threads of a node that search, or 0 for as many as it has by default
- * @param device ordinal of the GPU, or -1 to let the CPU stand in for it, which checks the suite
+ * @param limit most base vectors of a set to use
+ * @param segments most segments of a node's indices
+ * @param linger microseconds that a node's idle device waits for more items
+ * @param searchThreads search threads of a node, or 0 for its default
+ * @param device ordinal of the GPU, or -1 to use the CPU instead, which checks the suite itself
  */
 record SuiteOptions(
     Path home,
@@ -44,7 +44,7 @@ record SuiteOptions(
           "device");
 
   /**
-   * Reads arguments of the form {@code --name=value}.
+   * Parses arguments of the form {@code --name=value}.
    *
    * @throws IllegalArgumentException if one is unknown, malformed or missing
    */

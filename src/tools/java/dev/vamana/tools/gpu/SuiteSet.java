@@ -15,12 +15,13 @@ import java.util.stream.Stream;
 /**
  * A vector set of the suite.
  *
- * @param vectors with unit length if the metric is cosine, as Elasticsearch hands such to a format
- * @param sha256 of the files of base and queries, or of a generated set's components
+ * @param vectors the vectors, at unit length if the metric is cosine, as Elasticsearch passes them
+ *     to a format
+ * @param sha256 hash of the files of base and queries, or of a generated set's components
  */
 record SuiteSet(VectorSet vectors, String sha256) {
 
-  /** Short names that stages are called by. */
+  /** Names of the sets by the short names used in stage names. */
   static final Map<String, String> NAMES =
       Map.of(
           "sift5k", "sift5k-ngt",
@@ -30,14 +31,14 @@ record SuiteSet(VectorSet vectors, String sha256) {
           "glove", "glove100-novels",
           "clustered", ClusteredSet.NAME);
 
-  /** Whether the set of a short name was brought along, or needs not be. */
+  /** Whether a set is available: its files are there, or it is generated. */
   static boolean isThere(SuiteOptions options, String shortName) {
     String name = NAMES.get(shortName);
     return ClusteredSet.NAME.equals(name)
         || Files.exists(options.home().resolve("data").resolve(name));
   }
 
-  /** Loads or generates the set of a short name. */
+  /** Loads or generates a set. */
   static SuiteSet load(SuiteOptions options, String shortName) throws IOException {
     String name = NAMES.get(shortName);
     if (name == null) {

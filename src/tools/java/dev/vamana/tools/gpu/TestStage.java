@@ -15,11 +15,12 @@ import org.junit.runner.notification.Failure;
 import org.junit.runner.notification.RunListener;
 
 /**
- * Runs tests that need a device, and records each by name.
+ * Runs tests that need a device, and records the outcome of each.
  *
- * @param classes names of test classes, which come with the suite
- * @param part which of the parts that the tests are dealt out to by their methods' names, from 0
- * @param parts how many there are; processes may run them side by side
+ * @param classes names of test classes that the suite contains
+ * @param part number of this part, from 0; tests are divided among the parts by their methods'
+ *     names
+ * @param parts number of parts, which processes may run in parallel
  */
 record TestStage(List<String> classes, int part, int parts) implements Stage {
 
@@ -76,12 +77,12 @@ record TestStage(List<String> classes, int part, int parts) implements Stage {
         : description.getClassName() + "#" + method(description);
   }
 
-  /** Repetitions of a test have its name and then their seed. */
+  /** Returns the method's name without the seed that repetitions append. */
   private static String method(Description description) {
     return description.getMethodName().replaceFirst(" .*", "");
   }
 
-  /** The tests of this part. */
+  /** Selects the tests of this part. */
   private final class Part extends Filter {
     @Override
     public boolean shouldRun(Description description) {
@@ -95,7 +96,7 @@ record TestStage(List<String> classes, int part, int parts) implements Stage {
     }
   }
 
-  /** Writes each test down when it ends. */
+  /** Records each test when it ends. */
   private static final class Recorder extends RunListener {
     private final Context context;
     private final Map<String, Integer> totals;

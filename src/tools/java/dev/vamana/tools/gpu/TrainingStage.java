@@ -17,8 +17,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Training of codebooks and encoding, on the GPU beside the CPU on all processors of the machine,
- * and k-means of many vectors. Times are those of calls from Java, copies to the device included.
+ * Measures codebook training and encoding on the GPU, compared with the CPU on all processors, and
+ * k-means of many vectors. Times are of calls from Java and include copies to the device.
  */
 final class TrainingStage implements Stage {
 
@@ -30,7 +30,7 @@ final class TrainingStage implements Stage {
   private static final int GPU_ROUNDS = 11;
   private static final int FLUSH_ROUNDS = 3;
 
-  /** One way to do the same work. */
+  /** The work to time. */
   private interface Timed {
     void run() throws IOException;
   }
@@ -165,7 +165,7 @@ final class TrainingStage implements Stage {
     }
   }
 
-  /** Milliseconds of each round, after one that does not count. */
+  /** Returns the milliseconds of each round, after one warm-up round. */
   private static double[] time(int rounds, Timed work) throws IOException {
     double[] millis = new double[rounds];
     for (int round = -1; round < rounds; round++) {

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which part of a walk's time its stages take: launches done again by kernels that add up the
- * cycles of each stage, over all blocks (native-kernels/src/walk_profile.cu).
+ * Shares of a walk's time by stage. Repeats launches with kernels that sum the cycles of each stage
+ * over all blocks (native-kernels/src/walk_profile.cu).
  *
- * @param cycles of each stage, in the order of {@link #STAGES}
- * @param warps of a block
+ * @param cycles cycles of each stage, in the order of {@link #STAGES}
+ * @param warps warps of a block
  */
 record WalkProfile(long[] cycles, int warps) {
 
@@ -25,7 +25,7 @@ record WalkProfile(long[] cycles, int warps) {
   private static final String WALK = "walk_";
   private static final int WARP = 32;
 
-  /** Does launches again whose items still lie where they were; nothing else uses the device. */
+  /** Repeats launches whose items are still in place. Nothing else may use the device. */
   static WalkProfile of(CudaDriver driver, List<CapturingDriver.Launch> launches) {
     int bytes = STAGES.size() * Long.BYTES;
     driver.bind();
@@ -58,7 +58,7 @@ record WalkProfile(long[] cycles, int warps) {
         || parameters.get(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE) != 0) {
       throw new IllegalArgumentException(name + " cannot be profiled with these parameters");
     }
-    // blocks take items by this counter, which the first launch has used up
+    // blocks take items by this counter, which the first launch has incremented
     driver.fill(
         parameters.get(ValueLayout.JAVA_LONG, WalkLayout.COUNTER), (byte) 0, Integer.BYTES, stream);
     parameters.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH, sums);

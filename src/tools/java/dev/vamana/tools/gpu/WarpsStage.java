@@ -10,9 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Blocks of how many warps walk fastest: by how much of a multiprocessor's shared memory a walk
- * takes, which its beam decides, by parents a step, and by how many items a launch has. The choice
- * that launches make by themselves stands beside them.
+ * Measures which block size walks fastest, by beam (which determines the shared memory of a walk),
+ * parents per step and items of a launch. The automatic choice is measured as well.
  */
 final class WarpsStage implements Stage {
 
@@ -43,7 +42,7 @@ final class WarpsStage implements Stage {
             gpu.await(List.of(index.view()));
             measure(context, set, index, placement, warps, gpu);
           } catch (RuntimeException e) {
-            // the others are measured all the same
+            // the others are measured regardless
             context.say("%s, %d warps: %s", placement, warps, e);
           }
         }

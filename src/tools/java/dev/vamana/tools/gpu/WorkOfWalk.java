@@ -9,15 +9,15 @@ import java.util.Map;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * What one query of a walk computes and reads, counted on the device; bytes follow from the layout
- * of the files, without what caches save.
+ * The distances and bytes of one query of a walk. Counts come from the device; bytes are computed
+ * from the file layout and ignore caches.
  *
  * @param distances distances computed
  * @param steps steps of the walk
- * @param graphBytes rows of the graph
- * @param distanceBytes vectors or codes, in the device's memory, that distances are computed of
- * @param rerankBytes raw vectors that are scored at the end
- * @param mapped whether graph and raw vectors are in mapped files, not in the device's memory
+ * @param graphBytes bytes of adjacency rows
+ * @param distanceBytes bytes of the vectors or codes, in device memory, used for distances
+ * @param rerankBytes bytes of the raw vectors scored at the end
+ * @param mapped whether graph and raw vectors are in mapped files rather than in device memory
  */
 record WorkOfWalk(
     double distances,
@@ -58,17 +58,17 @@ record WorkOfWalk(
         placement == Placement.MAPPED_GRAPH || placement == Placement.HOST_FETCH);
   }
 
-  /** Bytes read from the device's memory. */
+  /** Returns the bytes read from device memory. */
   double deviceBytes() {
     return distanceBytes + (mapped ? 0 : graphBytes + rerankBytes);
   }
 
-  /** Bytes read from mapped files. */
+  /** Returns the bytes read from mapped files. */
   double hostBytes() {
     return mapped ? graphBytes + rerankBytes : 0;
   }
 
-  /** Sums of all stages. */
+  /** Adds totals over all stages to a row. */
   void addTo(Map<String, Object> row) {
     row.put("distances", Samples.round(distances, 1));
     row.put("steps", Samples.round(steps, 1));
@@ -76,7 +76,7 @@ record WorkOfWalk(
     row.put("host_bytes", Samples.round(hostBytes(), 0));
   }
 
-  /** What each stage reads. */
+  /** Adds the bytes of each stage to a row. */
   void addStagesTo(Map<String, Object> row) {
     row.put("graph_bytes", Samples.round(graphBytes, 0));
     row.put("distance_bytes", Samples.round(distanceBytes, 0));

@@ -1,5 +1,5 @@
 /**
- * The GPU suite: stages that check and measure the GPU executor on a machine with a GPU, and the
- * report made of what they found. docs/internals/gpu-suite.md tells how it is used.
+ * The GPU suite: stages that test and measure the GPU executor on a machine with a GPU, and the
+ * report of their findings. See docs/internals/gpu-suite.md.
  */
 package dev.vamana.tools.gpu;

@@ -3,44 +3,44 @@ package dev.vamana.tools.gpu.node;
 import java.io.IOException;
 import java.util.Map;
 
-/** Receives what a trial finds, as it finds it. */
+/** Receives the findings of a {@link NodeTrial} while it runs. */
 public interface Findings {
 
-  /** An index was filled and merged. */
+  /** Called when an index has been filled and merged. */
   void built(String method, double seconds) throws IOException;
 
-  /** An index was measured at one recall. */
+  /** Called when an index has been measured at one recall. */
   void measured(Point point) throws IOException;
 
-  /** Where the time of a request goes in one index, and what follows for another. */
+  /** Called with the breakdown of an index's request time, and the speed-up over it. */
   void split(Split split) throws IOException;
 
   /**
-   * A test of the report.
+   * Called with a test of the report.
    *
-   * @param id its name
+   * @param id name of the test
    * @param status {@code passed}, {@code failed} or {@code skipped}
-   * @param detail for the reader of the log
+   * @param detail detail for the log
    */
   void check(String id, String status, String detail) throws IOException;
 
-  /** Progress, for the log. */
+  /** Logs progress. */
   void say(String format, Object... values);
 
   /**
-   * Clients that asked an index for as long as told.
+   * A measurement of clients that searched an index.
    *
-   * @param method whose index
-   * @param placement where it was searched: placements of {@code _vamana/stats}, or "cpu"
-   * @param clients asking at once
-   * @param target recall that was wanted
-   * @param numCandidates asked for
+   * @param method method of the index
+   * @param placement placement of the index, as in {@code _vamana/stats}, or "cpu"
+   * @param clients concurrent clients
+   * @param target target recall
+   * @param numCandidates the requests' {@code num_candidates}
    * @param recall recall@10
    * @param micros time of each request
-   * @param requestsPerSecond of all clients together
-   * @param cpuMicros the node's processor time for a request, by group of threads
-   * @param answered queries by placement, and by reason where the CPU answered; and launches and
-   *     times of the GPU
+   * @param requestsPerSecond requests per second of all clients together
+   * @param cpuMicros the node's processor time per request, by group of threads
+   * @param answered queries by placement and by reason of the CPU, and launches and times of the
+   *     GPU
    */
   record Point(
       String method,
@@ -55,17 +55,17 @@ public interface Findings {
       Map<String, Map<String, Long>> answered) {}
 
   /**
-   * Processor time of a request to a baseline, and the speed-up over it. What phases other than the
-   * search cost is that of an index with a handful of vectors.
+   * The processor time of a baseline's request by phase, and the speed-up over the baseline. The
+   * cost of phases other than the search is measured with an index of a handful of vectors.
    *
-   * @param method measured
-   * @param baseline compared with
-   * @param target recall that both reach at least; if one has more at its narrowest, that
-   * @param searchMicros the baseline's search of vectors
-   * @param otherMicros its other phases
+   * @param method the measured method
+   * @param baseline the method it is compared with
+   * @param target recall that both reach at least; higher if one exceeds it at its narrowest width
+   * @param searchMicros the baseline's vector search
+   * @param otherMicros the baseline's other phases
    * @param httpMicros HTTP and coordination
    * @param restMicros garbage collection and all other threads
-   * @param speedup requests per second over the baseline's
+   * @param speedup requests per second divided by the baseline's
    */
   record Split(
       String method,
@@ -77,25 +77,25 @@ public interface Findings {
       double restMicros,
       double speedup) {
 
-    /** Share of the search in a request's processor time. */
+    /** Returns the search's share of a request's processor time. */
     double searchShare() {
       return searchMicros / (searchMicros + otherMicros + httpMicros + restMicros);
     }
 
-    /** The speed-up that a search without any cost would give. */
+    /** Returns the speed-up that a search without any cost would give. */
     double allowed() {
       return 1 / (1 - searchShare());
     }
 
     /**
-     * Whether the speed-up is what the project wants: three times where the search is at least 75 %
-     * of a request, elsewhere 80 % of what is allowed.
+     * Whether the speed-up reaches the project's goal: three if the search is at least 75 % of a
+     * request, otherwise 80 % of the possible speed-up.
      */
     public boolean reached() {
       return speedup >= (searchShare() >= 0.75 ? 3 : 0.8 * allowed());
     }
 
-    /** As the report has it. */
+    /** Returns the row of the report. */
     public Map<String, Object> toMap() {
       return Map.ofEntries(
           Map.entry("method", method),

@@ -8,17 +8,16 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a node's {@code GET /_vamana/stats} shows of its GPU.
+ * The GPU counters of a node's {@code GET /_vamana/stats}.
  *
  * @param state for instance {@code ready}
  * @param reason why it is not ready, or null
- * @param gpu who answered items: {@code items_by_placement} and {@code items_on_cpu}, in how many
- *     launches, and how long calls took that walked graphs there: {@code launches} and {@code
- *     walks}
+ * @param gpu counters of items: {@code items_by_placement} and {@code items_on_cpu}; of launches:
+ *     {@code launches}; and of calls that walked graphs on the GPU: {@code walks}
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
-  /** The counters of a single node up to now. */
+  /** Reads the counters of a single node. */
   static GpuCounters of(RunningNode node) throws IOException {
     Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/_local/stats").get("nodes");
     Object shown = nodes.values().iterator().next();
@@ -42,7 +41,7 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
   private static Map<String, Object> some(Object counters, String... names) {
     Map<String, Object> some = new TreeMap<>();
     for (String name : names) {
-      // without a device there are none
+      // absent without a device
       if (counters instanceof Map<?, ?> all && all.get(name) != null) {
         some.put(name, all.get(name));
       }
@@ -50,7 +49,7 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
     return some;
   }
 
-  /** How much the counters of all groups have grown since an earlier state. */
+  /** Returns the growth of all groups' counters since an earlier state. */
   Map<String, Map<String, Long>> since(GpuCounters before) {
     Map<String, Map<String, Long>> grown = new TreeMap<>();
     gpu.keySet().forEach(group -> grown.put(group.toString(), since(before, group.toString())));
@@ -58,8 +57,8 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
   }
 
   /**
-   * How much each counter of a group has grown since an earlier state; those that did not are left
-   * out.
+   * Returns the growth of a group's counters since an earlier state, without counters that did not
+   * grow.
    */
   Map<String, Long> since(GpuCounters before, String group) {
     Map<String, Long> grown = new TreeMap<>();
@@ -77,16 +76,16 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
     return grown;
   }
 
-  /** All counters of a group together. */
+  /** Returns the sum of a group's counters. */
   static long sum(Map<String, Long> counters) {
     return counters.values().stream().mapToLong(Long::longValue).sum();
   }
 
   /**
-   * Asks until the GPU answers, so that a segment's upload is not measured.
+   * Sends requests until the GPU answers them, so that a segment's upload is not measured.
    *
-   * @param requests to one index
-   * @return whether it did so within a minute
+   * @param requests requests to one index
+   * @return whether the GPU answered within a minute
    */
   static boolean awaitGpu(RunningNode node, List<byte[]> requests, RestClients clients)
       throws IOException {

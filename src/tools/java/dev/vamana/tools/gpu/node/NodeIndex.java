@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** One index of the node that is measured. */
+/** One index of the measured node. */
 public final class NodeIndex {
 
-  /** Hits wanted of every query. */
+  /** Hits of every query. */
   static final int K = 10;
 
   private static final int BULK_SIZE = 500;
@@ -28,10 +28,10 @@ public final class NodeIndex {
   private final String method;
 
   /**
-   * Names an index, which need not exist yet.
+   * Describes an index, which need not exist yet.
    *
-   * @param name its name in the node
-   * @param method its name in the report
+   * @param name name in the node
+   * @param method name in the report
    */
   public NodeIndex(RunningNode node, VectorSet set, String name, String method) {
     this.node = node;
@@ -48,23 +48,23 @@ public final class NodeIndex {
     return method;
   }
 
-  /** The same index in a node that was started again. */
+  /** Returns the same index in a restarted node. */
   NodeIndex in(RunningNode restarted, String otherMethod) {
     return new NodeIndex(restarted, set, name, otherMethod);
   }
 
   /**
-   * Fills the index with the first vectors of the set and merges it to one segment, unless it holds
-   * as many already.
+   * Fills the index with the first vectors of the set and merges it to one segment, unless it
+   * already holds as many.
    *
-   * @return seconds that it took; 0 if it was there
+   * @return duration in seconds; 0 if the index was there
    */
   public double fill(int count, Map<String, String> settings) throws IOException {
     return fill(count, 1, settings);
   }
 
   /**
-   * As {@link #fill(int, Map)}, merged to so many segments at most.
+   * As {@link #fill(int, Map)}, merged to at most {@code segments} segments.
    *
    * @param segments 1 or more
    */
@@ -73,9 +73,9 @@ public final class NodeIndex {
   }
 
   /**
-   * As {@link #fill(int, int, Map)}, with vectors in some of the documents alone, spread evenly.
+   * As {@link #fill(int, int, Map)}, with vectors in only some of the documents, spread evenly.
    *
-   * @param vectors how many documents have one, 1 to {@code count}
+   * @param vectors number of documents with a vector, 1 to {@code count}
    */
   double fill(int count, int vectors, int segments, Map<String, String> settings)
       throws IOException {
@@ -119,7 +119,7 @@ public final class NodeIndex {
     return (System.nanoTime() - start) / 1e9;
   }
 
-  /** The set's queries as requests ready to be sent. */
+  /** Returns the set's queries as prepared requests. */
   List<byte[]> requests(int numCandidates) {
     List<byte[]> requests = new ArrayList<>();
     for (float[] query : set.queries().rows()) {
@@ -130,7 +130,7 @@ public final class NodeIndex {
     return requests;
   }
 
-  /** Recall@10 over all queries. */
+  /** Returns recall@10 over all queries. */
   double recall(RestClients clients, int numCandidates) throws IOException {
     int[][] hits =
         clients.askAll(requests(numCandidates)).stream()
@@ -140,16 +140,16 @@ public final class NodeIndex {
   }
 
   /**
-   * What it takes to reach a recall.
+   * The search width for a recall.
    *
-   * @param numCandidates the least of those tried
-   * @param recall that it gives
+   * @param numCandidates the smallest sufficient width of those tried
+   * @param recall its recall
    */
   record Width(int numCandidates, double recall) {}
 
   /**
-   * The least {@code num_candidates} tried that reaches a recall, or the largest tried if none
-   * does.
+   * Returns the smallest tried {@code num_candidates} that reaches a recall, or the largest tried
+   * if none does.
    */
   Width width(RestClients clients, double target, int[] widths) throws IOException {
     Width last = null;

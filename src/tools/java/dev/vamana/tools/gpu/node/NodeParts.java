@@ -11,22 +11,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a measured node is made of.
+ * The parts of a measured node.
  *
- * @param folder for the node, which every user can enter
- * @param data name of the folder in it that keeps the indices for another run
- * @param classes the plugin's classes and kernels
- * @param jars folder of jars, with those of JCuda and JNA
+ * @param folder folder for the node, accessible to every user
+ * @param data name of its subfolder that keeps the indices for further runs
+ * @param classes folder of the plugin's classes and kernels
+ * @param jars folder of jars, including JCuda's and JNA's
  * @param metadata folder of the plugin's descriptor and entitlement policy
- * @param heap of the node
+ * @param heap heap of the node
  */
 public record NodeParts(
     Path folder, String data, Path classes, Path jars, Path metadata, String heap) {
 
-  /** The mode without a GPU; other modes are placements. */
+  /** The mode without a GPU. Other modes are placements. */
   public static final String OFF = "off";
 
-  /** Packs the plugin and makes a home of it. */
+  /** Packs the plugin and assembles the node's home. */
   public NodeHome assemble() throws IOException {
     Files.createDirectories(folder);
     Path plugin = folder.resolve("vamana.zip");
@@ -46,8 +46,8 @@ public record NodeParts(
   /**
    * Starts the node.
    *
-   * @param mode as above
-   * @param settings further ones of the node
+   * @param mode {@link #OFF}, or the value of {@code vamana.gpu.placement}
+   * @param settings further settings of the node
    */
   RunningNode start(NodeHome home, String mode, Map<String, String> settings) throws IOException {
     NodeOptions options =

@@ -17,8 +17,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Runs an Elasticsearch node with the plugin and entitlements on, fills an opted-in index, a stock
- * one and one of Lucene's own HNSW, and has many clients ask them over REST at equal recall.
+ * Runs an Elasticsearch node with the plugin and with entitlements enabled, fills an index of the
+ * plugin, a stock one and one with Lucene's own HNSW, and measures many REST clients at equal
+ * recall.
  */
 public final class NodeTrial {
 
@@ -39,8 +40,9 @@ public final class NodeTrial {
   private static final String PLAIN = "es-lucene-hnsw";
 
   /**
-   * The index of as many documents, few of which have a vector: its requests are what a search
-   * costs beside searching, reading the ids of hits that lie far apart included.
+   * Method of the floor index, which has as many documents as the others but few vectors. Its
+   * requests measure the cost of a search request without the search, including the reading of ids
+   * of distant hits.
    */
   public static final String FLOOR = "es-floor";
 
@@ -48,16 +50,16 @@ public final class NodeTrial {
   private final Findings findings;
 
   /**
-   * What is measured.
+   * The measurements to make.
    *
-   * @param parts what the node is made of
+   * @param parts parts of the node
    * @param set vectors and queries
    * @param placements values of {@code vamana.gpu.placement}, each measured with a node of its own;
    *     empty to leave the GPU off
-   * @param segments that each index is merged to at most
-   * @param settings further ones of the nodes
-   * @param clients asking at once
-   * @param seconds of each measurement
+   * @param segments most segments of each index
+   * @param settings further settings of the nodes
+   * @param clients concurrent clients
+   * @param seconds duration of each measurement
    */
   public record Plan(
       NodeParts parts,
@@ -73,7 +75,7 @@ public final class NodeTrial {
     this.findings = findings;
   }
 
-  /** Runs it; what it finds is handed over at once. */
+  /** Runs the trial and reports findings as they are made. */
   public void run() throws IOException {
     NodeHome home = plan.parts().assemble();
     Path plain = plan.parts().folder().resolve("plain-hnsw.zip");
@@ -151,7 +153,7 @@ public final class NodeTrial {
     built(index, index.fill(count, plan.segments(), settings));
   }
 
-  /** Fills side by side, since each is merged by few threads. */
+  /** Fills both indices in parallel, since few threads merge each of them. */
   private void fillBoth(NodeIndex hnsw, NodeIndex plain) throws IOException {
     int count = plan.set().base().size();
     try (ExecutorService both = Executors.newFixedThreadPool(2)) {
@@ -176,8 +178,8 @@ public final class NodeTrial {
   }
 
   /**
-   * Has the node's code compiled before anything is measured: until it gets no faster, and little
-   * of a request's processor time goes into compiling.
+   * Warms up the node until it gets no faster and little of a request's processor time is spent on
+   * JIT compilation.
    */
   private void warm(RunningNode node, RestClients clients, List<NodeIndex> indices)
       throws IOException {
@@ -197,7 +199,7 @@ public final class NodeTrial {
     }
   }
 
-  /** Asks until the GPU has all segments, so that no upload is measured. */
+  /** Sends requests until the GPU has all segments, so that no upload is measured. */
   private void awaitGpu(RunningNode node, NodeIndex ours, RestClients clients) throws IOException {
     findings.say("%s", node.client().post("/" + ours.name() + "/_vamana/warmup", null));
     if (GpuCounters.awaitGpu(node, ours.requests(WIDTHS[0]).subList(0, 20), clients) == false) {
@@ -230,7 +232,10 @@ public final class NodeTrial {
     }
   }
 
-  /** The recall that all have to reach: where one has more at its narrowest, that. */
+  /**
+   * Returns the recall that all indices have to reach: the target, or more if an index exceeds it
+   * at its narrowest width.
+   */
   private static double level(RestClients clients, List<NodeIndex> indices, double target)
       throws IOException {
     double level = target;
@@ -277,7 +282,7 @@ public final class NodeTrial {
     return measured;
   }
 
-  /** Processor time of this process, which shares the machine with the node. */
+  /** Returns the processor time of this process, which shares the machine with the node. */
   private static double ownMicros() {
     return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos() / 1e3;
   }
@@ -305,7 +310,7 @@ public final class NodeTrial {
     return new Measured(a.width(), a.answers().and(b.answers()), cpu, answered);
   }
 
-  /** The GPU has to have answered what was measured as its answers. */
+  /** Records whether the GPU answered the requests that were measured as the GPU's. */
   private void check(String mode, double target, Measured we) throws IOException {
     long requests = we.answers().micros().length;
     long byGpu = GpuCounters.sum(we.answered().getOrDefault("items_by_placement", Map.of()));

@@ -18,10 +18,10 @@ import org.elasticsearch.plugins.EnginePlugin;
 import org.elasticsearch.plugins.Plugin;
 
 /**
- * Lets an index with {@code index.plain_hnsw} store its vectors in Lucene's own HNSW format, with
- * Lucene's scorers. The node of the suite lacks the native distance functions of the distribution,
- * without which the stock format is slower than Lucene's; so a comparison with the stock format
- * alone would flatter us.
+ * A plugin that stores the vectors of indices with {@code index.plain_hnsw} in Lucene's own HNSW
+ * format, with Lucene's scorers. The suite's node lacks the native distance functions of the
+ * distribution, without which the stock format is slower than Lucene's, so a comparison with the
+ * stock format alone would favour this project.
  */
 public final class PlainHnswPlugin extends Plugin implements EnginePlugin {
 

@@ -13,8 +13,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Packs plugins on the machine that they are measured on, out of the parts that the suite has
- * brought there anyway.
+ * Packs plugins on the measured machine, from parts that the suite has brought there for other
+ * stages.
  */
 final class PluginZips {
 
@@ -23,11 +23,12 @@ final class PluginZips {
   private PluginZips() {}
 
   /**
-   * Our plugin: the jar of a folder of classes, the jars that it depends on, descriptor and policy.
+   * Packs this project's plugin: a jar of its classes, the jars that it depends on, descriptor and
+   * policy.
    *
-   * @param zip written
+   * @param zip file to write
    * @param classes folder of classes and resources
-   * @param jars folder of jars, of which JCuda's and JNA's are taken
+   * @param jars folder of jars, of which JCuda's and JNA's are used
    * @param metadata folder of descriptor and entitlement policy
    */
   static void ours(Path zip, Path classes, Path jars, Path metadata) throws IOException {
@@ -45,7 +46,7 @@ final class PluginZips {
     }
   }
 
-  /** The plugin of {@link PlainHnswPlugin}, for a node of a version of Elasticsearch. */
+  /** Packs the plugin of {@link PlainHnswPlugin} for a version of Elasticsearch. */
   static void plainHnsw(Path zip, String elasticsearch) throws IOException {
     String descriptor =
         "name="

@@ -12,7 +12,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A number of clients of one node, each of which sends its next query when it has its answer. */
+/**
+ * Concurrent clients of one node, each of which sends its next request when it has the answer to
+ * the last one.
+ */
 final class RestClients {
 
   private final URI node;
@@ -24,9 +27,9 @@ final class RestClients {
   }
 
   /**
-   * What the clients saw.
+   * The clients' measurements.
    *
-   * @param micros time of each request, in no order
+   * @param micros time of each request, unordered
    * @param seconds wall time
    */
   record Answers(double[] micros, double seconds) {
@@ -35,7 +38,7 @@ final class RestClients {
       return micros.length / seconds;
     }
 
-    /** Both measurements together. */
+    /** Returns both measurements joined. */
     Answers and(Answers other) {
       double[] all = Arrays.copyOf(micros, micros.length + other.micros.length);
       System.arraycopy(other.micros, 0, all, micros.length, other.micros.length);
@@ -43,7 +46,7 @@ final class RestClients {
     }
   }
 
-  /** The answers to all requests, in their order; each is sent once. */
+  /** Sends each request once and returns the answers in order. */
   List<byte[]> askAll(List<byte[]> requests) throws IOException {
     byte[][] answers = new byte[requests.size()][];
     AtomicInteger next = new AtomicInteger();
@@ -60,9 +63,9 @@ final class RestClients {
   }
 
   /**
-   * Sends requests for some time, from the start again when they are through.
+   * Sends requests for a duration, repeating them when all have been sent.
    *
-   * @param seconds time after which no client sends another
+   * @param seconds time after which no client sends another request
    */
   Answers run(List<byte[]> requests, double seconds) throws IOException {
     long start = System.nanoTime();

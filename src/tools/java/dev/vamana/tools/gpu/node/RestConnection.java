@@ -14,8 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * One kept connection over which prepared requests are sent one after the other. It does as little
- * as HTTP/1.1 allows, since clients share the machine with the node that they measure.
+ * A persistent HTTP/1.1 connection for prepared requests, sent one after the other. It does the
+ * minimum of work, since clients share the machine with the node that they measure.
  */
 final class RestConnection implements Closeable {
 
@@ -35,7 +35,7 @@ final class RestConnection implements Closeable {
     in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
   }
 
-  /** A POST request of a JSON body, ready to be sent any number of times. */
+  /** Makes a POST request with a JSON body, which can be sent any number of times. */
   static byte[] post(URI node, String path, String json) {
     byte[] body = json.getBytes(StandardCharsets.UTF_8);
     String head =

@@ -8,9 +8,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Processor time of a node's threads, by what they are for. Read from the thread dump that a JVM
- * writes when it gets the signal QUIT: that names every thread in full with its time, and costs the
- * node nothing while it is measured.
+ * Processor time of a node's threads, by purpose. It is read from the thread dump that a JVM writes
+ * on the signal QUIT. The dump has every thread's full name and time, and costs the node nothing
+ * while it is measured.
  */
 public final class ThreadTimes {
 
@@ -26,7 +26,7 @@ public final class ThreadTimes {
     this.millis = millis;
   }
 
-  /** The times of a node's threads up to now. */
+  /** Reads the current times of a node's threads. */
   public static ThreadTimes of(RunningNode node) throws IOException {
     int from = node.log().length();
     try {
@@ -49,7 +49,7 @@ public final class ThreadTimes {
     throw new IOException("the node wrote no thread dump" + node.logTail());
   }
 
-  /** Reads a thread dump. */
+  /** Parses a thread dump. */
   static ThreadTimes parse(String dump) {
     Map<String, Double> millis = new TreeMap<>();
     Matcher thread = THREAD.matcher(dump);
@@ -78,9 +78,9 @@ public final class ThreadTimes {
   }
 
   /**
-   * Microseconds of processor time for each request since an earlier state, by group of threads.
+   * Returns microseconds of processor time per request since an earlier state, by group of threads.
    *
-   * @param requests answered in between, at least one
+   * @param requests number of requests answered in between, at least one
    */
   public Map<String, Double> microsPerRequest(ThreadTimes before, long requests) {
     Map<String, Double> result = new TreeMap<>();

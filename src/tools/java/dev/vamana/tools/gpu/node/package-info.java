@@ -1,5 +1,5 @@
 /**
- * The suite's stage with an Elasticsearch node: REST searches of many clients, answered by the
- * plugin and by stock indices of the same node, and where the node's processor time goes.
+ * The suite's measurements of an Elasticsearch node: REST searches of many clients on the plugin's
+ * and stock indices of one node, and the breakdown of the node's processor time.
  */
 package dev.vamana.tools.gpu.node;
