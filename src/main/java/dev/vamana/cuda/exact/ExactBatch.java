@@ -105,6 +105,18 @@ public final class ExactBatch {
     return bytes[query];
   }
 
+  /** Whether the squares of a query's components add up to zero. */
+  boolean zero(int query) {
+    int length = floats != null ? floats[query].length : bytes[query].length;
+    for (int d = 0; d < length; d++) {
+      float component = floats != null ? floats[query][d] : bytes[query][d];
+      if (component * component != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Address of a bitset; 0 without. */
   long acceptedBits() {
     return acceptedBits;
