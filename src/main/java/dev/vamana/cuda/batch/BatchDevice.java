@@ -133,6 +133,11 @@ public final class BatchDevice {
     return dispatcher.inFlight();
   }
 
+  /** Items that were handed over and are not done yet. */
+  public long pending() {
+    return dispatcher.pending();
+  }
+
   /** Bytes of pinned memory in use now. */
   public long stagingUsed() {
     return staging.used();
