@@ -230,7 +230,7 @@ final class CallPlanner {
    */
   private ResidentSegment awaitUpload(WorkItem item) {
     if (onItsWay(item) == false) {
-      return null;
+      return arrived(item);
     }
     ResidentSegment segment = null;
     boolean interrupted = false;
@@ -250,9 +250,20 @@ final class CallPlanner {
     return segment;
   }
 
+  /** The segment if it arrived after it was asked for, and before it was asked where it is. */
+  private ResidentSegment arrived(WorkItem item) {
+    return state(item) == DevicePresence.State.RESIDENT
+        ? keeper.acquire(session, item.segment())
+        : null;
+  }
+
+  private DevicePresence.State state(WorkItem item) {
+    return session.residency.presence(item.segment()).state();
+  }
+
   private boolean onItsWay(WorkItem item) {
     return session.usable()
-        && session.residency.presence(item.segment()).state() == DevicePresence.State.WAITING
+        && state(item) == DevicePresence.State.WAITING
         && item.cancelled().getAsBoolean() == false;
   }
 

@@ -217,6 +217,7 @@ public final class GpuExecutor implements SearchExecutor {
     try {
       SortedMap<String, Long> now = new TreeMap<>();
       now.put("launches_in_flight", (long) session.device.inFlight());
+      now.put("items_pending", session.device.pending());
       now.put("staging_bytes", session.device.stagingUsed());
       now.put("staging_limit_bytes", options.batches().stagingBytes());
       now.put("scans_waiting", (long) session.scans.waiting());

@@ -47,7 +47,10 @@ public class FailureTests extends LuceneTestCase {
 
   public void testRandomFailuresInFlushAndMerge() throws IOException {
     int failures = 0;
-    for (int round = 0; round < atLeast(8); round++) {
+    int rounds = atLeast(TEST_NIGHTLY ? 8 : 4);
+    // goes on until something fails: few rounds of low rates may pass
+    for (int round = 0; round < rounds || failures == 0; round++) {
+      assertTrue("no failure came about", round < 200);
       float[][] vectors = Segments.clustered(random(), 40, DIMENSION);
       try (MockDirectoryWrapper directory =
           new MockDirectoryWrapper(random(), new ByteBuffersDirectory())) {
@@ -76,14 +79,13 @@ public class FailureTests extends LuceneTestCase {
         checkUsable(directory, vectors);
       }
     }
-    assertTrue("no failure came about", failures > 0);
   }
 
   public void testDiskFull() throws IOException {
     float[][] vectors = Segments.clustered(random(), 60, DIMENSION);
     boolean finished = false;
     int failures = 0;
-    for (long room = 20_000; finished == false; room += 25_000) {
+    for (long room = 20_000; finished == false; room += TEST_NIGHTLY ? 25_000 : 70_000) {
       try (MockDirectoryWrapper directory =
           new MockDirectoryWrapper(random(), new ByteBuffersDirectory())) {
         try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
@@ -168,7 +170,7 @@ public class FailureTests extends LuceneTestCase {
     float[][] vectors = Segments.clustered(random(), 12, DIMENSION);
     FailingCall counting = new FailingCall(VamanaVectorsWriter.class);
     assertTrue(writeFailing(counting, vectors));
-    for (int i = 0; i < atLeast(25); i++) {
+    for (int i = 0; i < (TEST_NIGHTLY ? 50 : 8); i++) {
       FailingCall failing = new FailingCall(VamanaVectorsWriter.class);
       failing.failAt(random().nextInt(counting.calls));
       boolean finished = writeFailing(failing, vectors);

@@ -259,7 +259,8 @@ public class MergeReuseTests extends LuceneTestCase {
   }
 
   public void testFromOtherFormatsAndBack() throws IOException {
-    float[][] vectors = Segments.clustered(random(), 300, DIMENSION);
+    int size = TEST_NIGHTLY ? 300 : 90;
+    float[][] vectors = Segments.clustered(random(), size, DIMENSION);
     Codec own = Segments.codec(Segments.format(Segments.SMALL));
     for (Codec other :
         List.of(Segments.codec(new Lucene99HnswVectorsFormat()), Codec.forName("SimpleText"))) {
@@ -269,9 +270,9 @@ public class MergeReuseTests extends LuceneTestCase {
             Directory merged = newDirectory()) {
           IndexWriterConfig config = config(Segments.SMALL).setCodec(way.get(0));
           try (IndexWriter writer = new IndexWriter(source, config)) {
-            add(writer, vectors, 0, 200);
+            add(writer, vectors, 0, size * 2 / 3);
             writer.flush();
-            add(writer, vectors, 200, 300);
+            add(writer, vectors, size * 2 / 3, size);
             writer.deleteDocuments(new Term(Segments.ID, "7"));
           }
           config = config(Segments.SMALL).setCodec(way.get(1));

@@ -85,7 +85,7 @@ public class ParallelBuildTests extends LuceneTestCase {
   /** A failing read on any of the threads ends the merge with that failure and leaves nothing. */
   public void testFailingReadsOnBuildThreads() throws IOException {
     float[][] vectors = Segments.clustered(random(), 300, DIMENSION);
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < (TEST_NIGHTLY ? 5 : 2); round++) {
       try (MockDirectoryWrapper directory = newMockDirectory()) {
         IndexWriter writer = new IndexWriter(directory, config());
         try {

@@ -2,7 +2,6 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.ExecutorRegistry;
@@ -10,7 +9,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.IndexSearcher;
@@ -23,28 +21,18 @@ public class CoalescingTests extends GpuTestCase {
 
   private static final int THREADS = 24;
   private static final int SEGMENTS = 8;
-  private static final int QUERIES = 30;
-  private static final long LAUNCH_NANOS = 5_000_000;
+  private static final int ROUNDS = 4;
 
   private interface Search {
     TopDocs search(float[] query) throws Exception;
   }
 
-  /**
-   * A device whose launches take as long as those of a real one at least, so that queries queue
-   * meanwhile, however many processors there are to simulate it.
-   */
-  private static SimulatedDriver busy() {
-    return new SimulatedDriver(
-        name -> {
-          SimulatedKernels.Body body = kernels.find(name);
-          return (blocks, threads, sharedBytes, parameters) -> {
-            body.run(blocks, threads, sharedBytes, parameters);
-            LockSupport.parkNanos(LAUNCH_NANOS);
-          };
-        },
-        DEVICE_BYTES,
-        true);
+  private BlockedKernels gate;
+
+  private SimulatedDriver device() {
+    gate = new BlockedKernels(kernels);
+    gate.letGo();
+    return new SimulatedDriver(gate, DEVICE_BYTES, true);
   }
 
   private static TestIndex index() throws Exception {
@@ -52,31 +40,49 @@ public class CoalescingTests extends GpuTestCase {
         VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 16, 3200, SEGMENTS);
   }
 
-  private static void assertCoalesces(TestIndex index, GpuExecutor executor, Search search)
+  /**
+   * Holds the device until every segment of every thread's query waits for it. Then the first
+   * launch has what came before it began, two have gone beside it with {@link
+   * BatchOptions#overlap()} items each, and all others are one launch when these end. Lucene may
+   * search a segment a second time, which may be a launch of its own.
+   */
+  private void assertCoalesces(TestIndex index, GpuExecutor executor, Search search)
       throws Exception {
-    float[][] queries = new float[THREADS * QUERIES][];
-    for (int i = 0; i < queries.length; i++) {
-      queries[i] = index.vector().floats();
+    int items = THREADS * SEGMENTS;
+    assertTrue(items <= BATCHES.maxBatch());
+    // which segments follow the first is learned from these
+    for (int i = 0; i < 3; i++) {
+      search.search(index.vector().floats());
     }
-    Threads.run(
-        THREADS,
-        thread -> {
-          for (int i = 0; i < QUERIES; i++) {
-            assertEquals(10, search.search(queries[thread * QUERIES + i]).scoreDocs.length);
-          }
-        });
-    GpuStatistics statistics = executor.statistics();
-    long launches = statistics.counter("batches", "launches");
-    long items = statistics.counter("batches", "items");
-    assertTrue(statistics.toString(), items >= (long) queries.length * SEGMENTS);
-    assertTrue(
-        launches + " launches for " + queries.length + " queries",
-        launches <= 0.25 * queries.length);
-    assertTrue(items + " items in " + launches + " launches", items >= 8 * launches);
+    for (int round = 0; round < ROUNDS; round++) {
+      long launches = executor.statistics().counter("batches", "launches");
+      long requested = executor.statistics().counter("items", "requested");
+      gate.shut();
+      Threads.run(
+          THREADS + 1,
+          thread -> {
+            if (thread == THREADS) {
+              try {
+                awaitPending(executor, items);
+              } finally {
+                gate.letGo();
+              }
+            } else {
+              assertEquals(10, search.search(index.vector().floats()).scoreDocs.length);
+            }
+          });
+      GpuStatistics statistics = executor.statistics();
+      launches = statistics.counter("batches", "launches") - launches;
+      long again = statistics.counter("items", "requested") - requested - items;
+      assertTrue(statistics.toString(), again >= 0);
+      assertTrue(
+          launches + " launches, " + again + " items again",
+          launches <= BATCHES.depth() + 1 + again);
+    }
   }
 
   public void testBatchedKnn() throws Exception {
-    SimulatedDriver driver = busy();
+    SimulatedDriver driver = device();
     try (TestIndex index = index();
         GpuExecutor executor =
             GpuExecutor.open(
@@ -91,9 +97,9 @@ public class CoalescingTests extends GpuTestCase {
     }
   }
 
-  private static void assertLuceneCoalesces(BatchOptions batches, Executor segments)
+  private void assertLuceneCoalesces(BatchOptions batches, Executor segments)
       throws Exception {
-    SimulatedDriver driver = busy();
+    SimulatedDriver driver = device();
     try (TestIndex index = index();
         ExecutorRegistry.Installation installation =
             ExecutorRegistry.install(

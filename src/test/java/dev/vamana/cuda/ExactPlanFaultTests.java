@@ -150,13 +150,17 @@ public class ExactPlanFaultTests extends PlanTestCase {
     }
   }
 
+  private static void awaitWaiting(GpuExecutor executor, int scans) throws InterruptedException {
+    await(() -> executor.statistics().counter("now", "scans_waiting") >= scans);
+  }
+
   public void testCancelledWhileWaiting() throws Exception {
     try (Busy busy = new Busy()) {
       AtomicBoolean cancelled = new AtomicBoolean();
       Future<List<WorkResult>> results = busy.search(busy.alike(3, cancelled::get));
       busy.blocked.awaitStart();
       Future<List<WorkResult>> queued = busy.search(busy.alike(2, cancelled::get));
-      Thread.sleep(10);
+      awaitWaiting(busy.executor, 1);
       cancelled.set(true);
       for (Future<List<WorkResult>> each : List.of(results, queued)) {
         for (WorkResult result : each.get(30, TimeUnit.SECONDS)) {
@@ -179,7 +183,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
       Future<List<WorkResult>> running = busy.search(items);
       busy.blocked.awaitStart();
       Future<List<WorkResult>> queued = busy.search(items.subList(0, 1));
-      Thread.sleep(20);
+      awaitWaiting(busy.executor, 1);
       Future<?> closing = busy.pool.submit(() -> busy.executor.closing(items.get(0).segment()));
       for (Future<List<WorkResult>> each : List.of(running, queued)) {
         Exception ended =
@@ -223,7 +227,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
         futures.add(busy.search(items));
         busy.blocked.awaitStart();
       }
-      await(() -> busy.executor.statistics().counter("now", "scans_waiting") >= 3);
+      awaitWaiting(busy.executor, 3);
       busy.blocked.letGo();
       for (int i = 0; i < 4; i++) {
         assertSame(scanned(asked.get(i)), futures.get(i).get(30, TimeUnit.SECONDS), 0.9);

@@ -27,7 +27,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
@@ -63,6 +65,10 @@ public abstract class GpuTestCase extends LuceneTestCase {
 
   static final String FIELD = "vector";
   static final long DEVICE_BYTES = 1L << 30;
+
+  /** Relative difference of scores below which rounding decides which is the better one. */
+  private static final float TIE = 1e-5f;
+
   static final BatchOptions BATCHES =
       new BatchOptions(
           512, 0, 3, 64, false, 8 << 20, 1 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
@@ -132,6 +138,20 @@ public abstract class GpuTestCase extends LuceneTestCase {
 
     @Override
     public void recovered(dev.vamana.cuda.driver.DeviceInfo device) {}
+  }
+
+  /** Waits until a condition holds; fails if that takes longer than two minutes. */
+  static void await(BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+    while (condition.getAsBoolean() == false && System.nanoTime() - end < 0) {
+      Thread.sleep(1);
+    }
+    assertTrue("not within two minutes", condition.getAsBoolean());
+  }
+
+  /** Waits until so many items are on their way to the device, or on it. */
+  static void awaitPending(GpuExecutor executor, long items) throws InterruptedException {
+    await(() -> executor.statistics().counter("now", "items_pending") >= items);
   }
 
   static ResidencyFactory everything(Placement placement, boolean raw) {
@@ -305,27 +325,35 @@ public abstract class GpuTestCase extends LuceneTestCase {
   }
 
   /**
-   * Asserts that results are the same: nearly all ordinals in their places, since sums are rounded
-   * differently, and their scores.
+   * Asserts that results are the same: of nearly all ranks the ordinals are, or at least the scores
+   * to within the rounding of sums that are added up in different orders. Equal scores, not equal
+   * places: any seed has neighbours that are as near, to rounding, and change places.
+   *
+   * @param share of the ranks that have to be the same, since a walk that meets two such neighbours
+   *     in the other order may go on elsewhere. In hundreds of seeds all ranks of exact walks were
+   *     the same, and 0.997 of those of walks on codes; shares that are asked for are at least 0.02
+   *     below
    */
   static void assertSame(List<WorkResult> expected, List<WorkResult> actual, double share) {
     assertEquals(expected.size(), actual.size());
-    int positions = 0;
-    int equal = 0;
+    int ranks = 0;
+    int same = 0;
     for (int i = 0; i < expected.size(); i++) {
       WorkResult a = expected.get(i);
       WorkResult b = actual.get(i);
       assertEquals("item " + i, a.ordinals().length, b.ordinals().length);
       assertEquals(a.complete(), b.complete());
       for (int rank = 0; rank < a.ordinals().length; rank++) {
-        positions++;
+        ranks++;
+        float score = a.scores()[rank];
         if (a.ordinals()[rank] == b.ordinals()[rank]) {
-          equal++;
-          float slack = 1e-4f * Math.max(1, Math.abs(a.scores()[rank]));
-          assertEquals(a.scores()[rank], b.scores()[rank], slack);
+          same++;
+          assertEquals(score, b.scores()[rank], 1e-4f * Math.max(1, Math.abs(score)));
+        } else if (Math.abs(score - b.scores()[rank]) <= TIE * Math.max(0.01f, Math.abs(score))) {
+          same++;
         }
       }
     }
-    assertTrue(equal + " of " + positions + " positions equal", equal >= share * positions);
+    assertTrue(same + " of " + ranks + " ranks are the same", same >= share * ranks);
   }
 }

@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.apache.lucene.util.FixedBitSet;
@@ -133,15 +132,6 @@ abstract class PlanTestCase extends GpuTestCase {
       bits.set(random().nextInt(size));
     }
     return bits;
-  }
-
-  /** Waits until a condition holds; fails if that takes longer than half a minute. */
-  static void await(BooleanSupplier condition) throws InterruptedException {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-    while (condition.getAsBoolean() == false && System.nanoTime() < end) {
-      Thread.sleep(1);
-    }
-    assertTrue(condition.getAsBoolean());
   }
 
   static long items(GpuExecutor executor, String plan) {

@@ -18,6 +18,7 @@ import dev.vamana.work.Workers;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** Tests changes of an executor's options while it works. */
 public class SteeringTests extends GpuTestCase {
@@ -40,11 +41,7 @@ public class SteeringTests extends GpuTestCase {
 
   private static void await(SearchExecutor executor, SegmentView view, State state)
       throws InterruptedException {
-    long end = System.nanoTime() + 30_000_000_000L;
-    while (executor.presence(view).state() != state && System.nanoTime() - end < 0) {
-      Thread.sleep(1);
-    }
-    assertEquals(executor.presence(view).toString(), state, executor.presence(view).state());
+    await(() -> executor.presence(view).state() == state);
   }
 
   public void testOnTheCpuThereIsNothingToSteer() throws Exception {
@@ -95,15 +92,12 @@ public class SteeringTests extends GpuTestCase {
       await(executor, views.get(0), State.REFUSED);
       await(executor, views.get(1), State.REFUSED);
       assertEquals(State.RESIDENT, executor.presence(views.get(2)).state());
-      List<WorkItem> items = index.items(20, WalkParameters.Distances.EXACT);
+      // some of so many walk over the segment that is left on the device
+      List<WorkItem> items = index.items(60, WalkParameters.Distances.EXACT);
       List<WorkResult> expected = onCpu(items);
       first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
       assertSame(expected, executor.search(items), 0.98);
-      long end = System.nanoTime() + 30_000_000_000L;
-      while (executor.statistics().counter("contexts", "opened") < 2
-          && System.nanoTime() - end < 0) {
-        Thread.sleep(1);
-      }
+      await(() -> executor.statistics().counter("contexts", "opened") == 2);
       await(executor, views.get(2), State.RESIDENT);
       assertEquals(enoughForOne, executor.statistics().counter("residency", "device_limit_bytes"));
       executor.warm(views.get(0));
@@ -174,7 +168,7 @@ public class SteeringTests extends GpuTestCase {
                           i % 5 > 1,
                           true,
                           PlanMode.GRAPH));
-                  Thread.yield();
+                  LockSupport.parkNanos(100_000);
                 }
               });
       changes.start();

@@ -21,8 +21,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.FloatVectorValues;
@@ -45,16 +47,38 @@ final class TestResidency implements Residency {
   private final CudaDriver driver;
   private final Function<SegmentView, Choice> choices;
   private final Map<SegmentView, Resident> residents = new HashMap<>();
+  private final Set<SegmentView> asked = new HashSet<>();
   private boolean abandoned;
-  volatile boolean late;
+  private boolean late;
+  private int missed;
 
   TestResidency(CudaDriver driver, Function<SegmentView, Choice> choices) {
     this.driver = driver;
     this.choices = choices;
   }
 
+  /** Lets segments that are asked for from now on wait until {@link #arrive}. */
+  synchronized void delay() {
+    late = true;
+  }
+
+  /** Puts all segments on the device that were asked for meanwhile. */
+  synchronized void arrive() {
+    late = false;
+    asked.forEach(this::opened);
+    asked.clear();
+  }
+
+  /** Lets each of the next calls that ask for a segment miss it by a moment. */
+  synchronized void arriveJustAfter(int calls) {
+    missed = calls;
+  }
+
   @Override
   public synchronized void opened(SegmentView view) {
+    if (late) {
+      asked.add(view);
+    }
     if (abandoned || late || residents.containsKey(view) || choices.apply(view) == null) {
       return;
     }
@@ -87,6 +111,10 @@ final class TestResidency implements Residency {
   @Override
   public synchronized ResidentSegment acquire(SegmentView view) {
     opened(view);
+    if (missed > 0) {
+      missed--;
+      return null;
+    }
     Resident resident = residents.get(view);
     if (resident != null) {
       resident.users++;
@@ -108,7 +136,7 @@ final class TestResidency implements Residency {
   }
 
   @Override
-  public boolean arriving(SegmentView view) {
+  public synchronized boolean arriving(SegmentView view) {
     return late;
   }
 

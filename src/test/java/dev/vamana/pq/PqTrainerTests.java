@@ -125,7 +125,8 @@ public class PqTrainerTests extends LuceneTestCase {
   }
 
   public void testRestartsKeepTheBestOfEverySubspace() throws IOException {
-    SubspaceLayout layout = new SubspaceLayout(11, 5);
+    // that the first of eight trainings is the best in each of eleven has a chance of 8 to the -11
+    SubspaceLayout layout = new SubspaceLayout(11, 11);
     float[][] rows = PqTestData.gaussian(random(), 300 + random().nextInt(4_000), 11);
     long seed = random().nextLong();
     float[][] found = new float[8][];

@@ -137,6 +137,11 @@ public final class BatchDevice {
     return dispatcher.inFlight();
   }
 
+  /** Items that were handed over and are not done yet. */
+  public long pending() {
+    return dispatcher.pending();
+  }
+
   /** Returns the bytes of pinned memory in use. */
   public long stagingUsed() {
     return staging.used();

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -40,6 +41,8 @@ final class Dispatcher implements Runnable {
   private final List<LaunchSlot> slots = new ArrayList<>();
   private final ConcurrentLinkedQueue<Chunk> inbox = new ConcurrentLinkedQueue<>();
   private final Set<Chunk> active = ConcurrentHashMap.newKeySet();
+  // a chunk may be done before its thread has counted it in
+  private final LongAdder pending = new LongAdder();
   private final Map<WalkShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
   private final List<Ended> ended = new ArrayList<>();
   private volatile Thread thread;
@@ -106,6 +109,7 @@ final class Dispatcher implements Runnable {
     chunk.submitted = System.nanoTime();
     active.add(chunk);
     inbox.add(chunk);
+    pending.add(chunk.count());
     if (lost != null) {
       failInbox();
     } else if (parked) {
@@ -129,6 +133,11 @@ final class Dispatcher implements Runnable {
   /** Returns the number of launches in flight. */
   int inFlight() {
     return inFlight.get();
+  }
+
+  /** Items that were handed over and are not done yet. */
+  long pending() {
+    return Math.max(0, pending.sum());
   }
 
   /** Lets the thread end once everything submitted is done. */
@@ -370,6 +379,7 @@ final class Dispatcher implements Runnable {
   private void complete(List<Chunk> chunks, GpuException failure) {
     for (Chunk chunk : chunks) {
       active.remove(chunk);
+      pending.add(-chunk.count());
       if (chunk.abandoned()) {
         statistics.abandoned();
       }

@@ -106,6 +106,18 @@ public final class ExactBatch {
     return bytes[query];
   }
 
+  /** Whether the squares of a query's components add up to zero. */
+  boolean zero(int query) {
+    int length = floats != null ? floats[query].length : bytes[query].length;
+    for (int d = 0; d < length; d++) {
+      float component = floats != null ? floats[query][d] : bytes[query][d];
+      if (component * component != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Returns the device address of the bitset; 0 if there is none. */
   long acceptedBits() {
     return acceptedBits;

@@ -6,6 +6,7 @@ import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * Exact search on one device. It is used by one thread at a time, which is bound to the driver, and
@@ -92,6 +93,9 @@ public final class ExactScans implements Closeable {
       boolean multiply =
           many && batch.size() >= ProductScan.LEAST_QUERIES && batch.k() <= ProductScan.MOST_HITS;
       List<Integer> again = search(rows, batch, multiply, hits);
+      if (multiply && rows.similarity() == VectorSimilarityFunction.COSINE) {
+        addZeros(batch, again);
+      }
       if (again.isEmpty() == false) {
         int[] queries = again.stream().mapToInt(q -> q).toArray();
         ExactHits second = new ExactHits();
@@ -102,6 +106,18 @@ public final class ExactScans implements Closeable {
     } finally {
       if (done == false) {
         quiesce();
+      }
+    }
+  }
+
+  /**
+   * No score of a zero query is a number, so the hits are the first ordinals, zero rows among them.
+   * Zero rows have no products, and other queries have them behind all hits.
+   */
+  private static void addZeros(ExactBatch batch, List<Integer> again) {
+    for (int q = 0; q < batch.size(); q++) {
+      if (batch.zero(q) && again.contains(q) == false) {
+        again.add(q);
       }
     }
   }

@@ -204,6 +204,30 @@ public class ExactScansTests extends ExactTestCase {
     check(vectors, floats(40, 3, VectorSimilarityFunction.COSINE), 300);
   }
 
+  /** No cosine with a zero query is a number: hits are ordered by ordinal, zero rows among them. */
+  public void testZeroQueriesAmongZeros() {
+    for (boolean bytes : new boolean[] {false, true}) {
+      VectorSimilarityFunction cosine = VectorSimilarityFunction.COSINE;
+      Vectors vectors = bytes ? bytes(700, 3, cosine) : integers(700, 3, cosine);
+      Vectors asked = bytes ? bytes(40, 3, cosine) : integers(40, 3, cosine);
+      for (int i = 0; i < 30; i++) {
+        zero(vectors, random().nextInt(700));
+      }
+      for (int i = 0; i < 5; i++) {
+        zero(asked, random().nextInt(40));
+      }
+      check(vectors, asked, 300);
+    }
+  }
+
+  private static void zero(Vectors vectors, int i) {
+    if (vectors.floats() != null) {
+      Arrays.fill(vectors.floats()[i], 0);
+    } else {
+      Arrays.fill(vectors.bytes()[i], (byte) 0);
+    }
+  }
+
   public void testRowsInTheOrderOfTheirScores() {
     for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
       Vectors asked = floats(20, 17, similarity);

@@ -48,6 +48,8 @@ public class GpuSuiteTests extends LuceneTestCase {
   }
 
   public void testBenchmarkBecomesReport() throws Exception {
+    int size = TEST_NIGHTLY ? 5_000 : 1_500;
+    String limit = "--limit=" + size;
     Path home = createTempDir();
     SuiteOptions bench =
         options(
@@ -56,7 +58,7 @@ public class GpuSuiteTests extends LuceneTestCase {
             "--placements=cpu",
             "--batches=1,10",
             "--seconds=0.005",
-            "--limit=5000");
+            limit);
     String shown = run(home, new BenchStage("clustered"), bench);
     assertTrue(shown, shown.contains("recall"));
     // again: the index is found, rows take the place of the former
@@ -64,12 +66,12 @@ public class GpuSuiteTests extends LuceneTestCase {
     run(
         home,
         new LuceneStage("clustered"),
-        options(home, "lucene-clustered", "--seconds=0.005", "--limit=5000"));
+        options(home, "lucene-clustered", "--seconds=0.005", limit));
     run(
         home,
         new ConcurrentStage("clustered"),
         options(
-            home, "concurrent-clustered", "--placements=cpu", "--seconds=0.005", "--limit=5000"));
+            home, "concurrent-clustered", "--placements=cpu", "--seconds=0.005", limit));
     shown = run(home, new ReportStage(), options(home, "report"));
     assertTrue(shown, shown.contains("benchmark rows"));
     Path file = home.resolve("report").resolve(ReportStage.FILE);
@@ -78,7 +80,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     List<Map<String, Object>> rows = Fragment.rows(report, "benchmarks");
     assertTrue(rows.size() >= 8);
     for (Map<String, Object> row : rows) {
-      assertEquals(5_000, row.get("n"));
+      assertEquals(size, row.get("n"));
       assertEquals(96, row.get("dims"));
       assertTrue(ReportTables.real(row, "recall_at_10") >= 0.9);
     }
