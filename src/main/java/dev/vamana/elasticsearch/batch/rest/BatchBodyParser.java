@@ -15,15 +15,15 @@ import org.elasticsearch.xcontent.XContentParser;
 import org.elasticsearch.xcontent.XContentParser.NumberType;
 import org.elasticsearch.xcontent.XContentParser.Token;
 
-/** Reads a body; docs/operators/batched-search.md describes its keys. */
+/** Parses the body of a batched search; docs/operators/batched-search.md documents its keys. */
 final class BatchBodyParser {
   /** Most dimensions of a {@code dense_vector}. */
   static final int MAX_DIMS = 4096;
 
-  /** The value of {@code format} that asks for standard hits. */
+  /** The value of {@code format} for standard hits. */
   static final String HITS = "hits";
 
-  /** The value of {@code format} that asks for columns. */
+  /** The value of {@code format} for columns. */
   static final String COLUMNS = "columns";
 
   private static final int MAX_VECTORS = BatchSearchRequest.MAX_VECTORS;
@@ -63,11 +63,12 @@ final class BatchBodyParser {
   }
 
   /**
-   * Reads a body from a parser that stands before it.
+   * Parses a body into a request.
    *
-   * @param request receives what the body says
-   * @throws IllegalArgumentException if it is malformed, has an unknown or repeated key, or a value
-   *     is of the wrong kind or out of range; with key, value and range
+   * @param parser a parser positioned before the body
+   * @param request receives the values
+   * @throws IllegalArgumentException if the body is malformed, a key is unknown or repeated, or a
+   *     value has the wrong type or is out of range; the message has key, value and range
    */
   static void parse(XContentParser parser, BatchSearchRequest request) throws IOException {
     new BatchBodyParser(request).read(parser);

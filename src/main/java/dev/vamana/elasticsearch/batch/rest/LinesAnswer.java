@@ -17,8 +17,9 @@ import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.XContentType;
 
 /**
- * The answer to a body of lines: a line each, in their order. While one is being written, the next
- * is searched for already, but no more than that, so that two answers at most are in memory.
+ * Sends the answer to a body of lines: one line per line of the body, in the same order. While one
+ * answer is being written, the next line is searched, but not the line after it, so at most two
+ * answers are in memory.
  */
 final class LinesAnswer implements Releasable {
   private final RestChannel channel;
@@ -35,8 +36,8 @@ final class LinesAnswer implements Releasable {
   /**
    * Searches for the lines and sends the answers.
    *
-   * @param lines closed when the answer is through
-   * @param failure told if there are no lines or the answer cannot have lines
+   * @param lines the lines; closed when the last answer has been written
+   * @param failure notified if there are no lines or the answer's format does not allow lines
    */
   static void send(RestChannel channel, SearchLines lines, ActionListener<?> failure) {
     LinesAnswer answer = new LinesAnswer(channel, lines);
@@ -101,7 +102,7 @@ final class LinesAnswer implements Releasable {
     return lines.hasNext() == false;
   }
 
-  /** Hands over the part that was searched for, and has the one behind it searched for. */
+  /** Passes on the part whose search has started, and starts the search for the next part. */
   private void take(ActionListener<? super LinePart> listener) {
     SubscribableListener<LinePart> taken;
     synchronized (this) {
