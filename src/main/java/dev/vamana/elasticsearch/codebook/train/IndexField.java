@@ -12,17 +12,17 @@ import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsRespon
 import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsResponse.FieldMappingMetadata;
 import org.elasticsearch.client.internal.Client;
 
-/** Reads from the mappings of indices what vectors a field has. */
+/** Reads the dims and similarity of a vector field from the mappings of indices. */
 final class IndexField {
   private static final Set<String> FLOATS = Set.of("float", "bfloat16");
 
   private IndexField() {}
 
   /**
-   * What vectors a field has.
+   * Reads the dims and similarity of a field.
    *
    * @param index name, alias or pattern
-   * @param listener gets it, or an IllegalArgumentException saying what is wrong with the field
+   * @param listener receives them, or an IllegalArgumentException if the field is unsuitable
    */
   static void space(
       Client client, String index, String field, ActionListener<VectorSpace> listener) {
