@@ -23,14 +23,14 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.elasticsearch.monitor.os.OsProbe;
 
-/** NVIDIA devices. */
+/** Opens the NVIDIA devices of this machine. */
 final class CudaDevices implements GpuDevices {
 
   private final IntFunction<Supplier<CudaDriver>> drivers;
   private final DeviceSensors sensors;
   private volatile ResidencyOptions residency;
 
-  /** Those of this machine, looked for when one is opened. */
+  /** Makes an instance for the devices of this machine, which are probed when one is opened. */
   CudaDevices() {
     this.sensors = new DeviceSensors();
     this.drivers =
@@ -42,9 +42,9 @@ final class CudaDevices implements GpuDevices {
   }
 
   /**
-   * Others, without sensors.
+   * Makes an instance with other drivers and without sensors.
    *
-   * @param drivers what opens a context on the device of a number
+   * @param drivers opens a context on the device with a number
    */
   CudaDevices(IntFunction<Supplier<CudaDriver>> drivers) {
     this.drivers = drivers;
@@ -111,7 +111,7 @@ final class CudaDevices implements GpuDevices {
         "searches are answered by another executor, [" + executor.name() + "]");
   }
 
-  /** The counters, with the limits of memory that nothing has been put into yet. */
+  /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
   private SortedMap<String, SortedMap<String, Long>> withLimits(GpuStatistics statistics) {
     ResidencyOptions options = residency;
     if (options == null || statistics.usable() == false) {

@@ -9,7 +9,7 @@ import dev.vamana.elasticsearch.notices.NoticeKind;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
-/** Says in the node's log what an operator should know of the GPU. */
+/** Logs events of the GPU and records them as notices for the operator. */
 final class GpuNotices implements GpuListener {
   private static final Logger logger = LogManager.getLogger(GpuNotices.class);
 

@@ -8,8 +8,8 @@ import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
 /**
- * Says in the log, once for each field of an index, why an opted-in index keeps the stock format,
- * and notes it for the statistics.
+ * Logs once per field why an opted-in index keeps the stock format for it, and records the reason
+ * for the statistics.
  */
 final class StockFieldNotices {
   private static final Logger logger = LogManager.getLogger(StockFieldNotices.class);
