@@ -89,9 +89,9 @@ record FieldMetadata(
             && dimension == info.getVectorDimension();
     if (matches == false || size < 0) {
       throw new CorruptIndexException(
-          "field "
+          "metadata of field "
               + info.name
-              + " is described otherwise: "
+              + " does not match its description: "
               + encoding
               + " "
               + similarity

@@ -38,7 +38,7 @@ final class CodebookSetting {
     Map<String, String> names = new HashMap<>();
     for (String field : fields.keySet()) {
       if (field.isEmpty()) {
-        throw new IllegalArgumentException("setting [" + PREFIX + "] has to end with a field");
+        throw new IllegalArgumentException("setting [" + PREFIX + "] must end with the name of a field");
       }
       String name = fields.get(field);
       if (name == null) {

@@ -180,7 +180,7 @@ final class CodebookSettingCheck implements IndexSettingProvider {
         mapping.getMapping() == null ? null : mapping.getMapping().getRoot().dynamic();
     if (dynamic == ObjectMapper.Dynamic.STRICT || dynamic == ObjectMapper.Dynamic.FALSE) {
       throw refused(
-          field, name, "that field is not mapped, and [dynamic] lets no document bring it");
+          field, name, "that field is not mapped, and [dynamic] keeps documents from adding it");
     }
   }
 

@@ -71,7 +71,7 @@ final class IndexCodebooks implements CodebookProvider {
     notices.add(kind, index + "/" + field, "codebook [" + name + "] " + reason);
     if (said.add(field + ' ' + reason)) {
       logger.warn(
-          "[{}] segments get codebooks of their own for field [{}] although [{}] is [{}]: that"
+          "[{}] segments do not use a shared codebook for field [{}] although [{}] is [{}]: that"
               + " codebook {}",
           index,
           field,

@@ -38,10 +38,10 @@ final class StockFieldNotices {
   void codecKeepsStockFormat(String codec) {
     if (said.add("codec " + codec)) {
       notices.add(
-          NoticeKind.STOCK_INDEX, index, "codec [" + codec + "] has no format for each field");
+          NoticeKind.STOCK_INDEX, index, "codec [" + codec + "] does not choose a format per field");
       logger.warn(
-          "[{}] keeps the stock vector format although [{}] is set: codec [{}] has no format for"
-              + " each field",
+          "[{}] keeps the stock vector format although [{}] is set: codec [{}] does not choose"
+              + " a format per field",
           index,
           VamanaSettings.ENABLED.getKey(),
           codec);

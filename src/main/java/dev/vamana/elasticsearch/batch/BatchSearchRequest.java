@@ -156,8 +156,8 @@ public final class BatchSearchRequest extends UntypedActionRequest
     if (columnar && (fields.isEmpty() == false || (source != null && source.fetchSource()))) {
       errors =
           ValidateActions.addValidationError(
-              "the columnar form has ids and scores only, [_source] and [fields] take the standard"
-                  + " one",
+              "the columnar form has only ids and scores, [_source] and [fields] require the"
+                  + " standard form",
               errors);
     }
     return errors;

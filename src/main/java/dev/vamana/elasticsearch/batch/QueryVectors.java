@@ -66,7 +66,7 @@ public final class QueryVectors implements Writeable {
     }
     if (length != first) {
       throw new IllegalArgumentException(
-          "query vectors must have one length, but vector [0] has ["
+          "query vectors must have the same length, but vector [0] has ["
               + first
               + "] components and vector ["
               + number

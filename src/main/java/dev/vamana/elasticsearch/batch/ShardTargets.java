@@ -62,7 +62,7 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
             request, project.metadata(), names, remotes, nowMillis);
     if (resolved.getRemoteClusterIndices().isEmpty() == false) {
       throw new IllegalArgumentException(
-          "a batched search takes indices of its own cluster, but was given some of "
+          "a batched search requires indices of the local cluster, but some are of "
               + resolved.getRemoteClusterIndices().keySet());
     }
     Set<ResolvedExpression> expressions =

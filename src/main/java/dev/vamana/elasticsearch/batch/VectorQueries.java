@@ -57,7 +57,7 @@ final class VectorQueries {
     }
     if (type instanceof DenseVectorFieldType == false) {
       throw new IllegalArgumentException(
-          "a batched search takes a [dense_vector] field, but field ["
+          "a batched search requires a [dense_vector] field, but field ["
               + query.field()
               + "] is of type ["
               + type.typeName()
@@ -66,7 +66,7 @@ final class VectorQueries {
     String nested = context.nestedLookup().getNestedParent(query.field());
     if (nested != null) {
       throw new IllegalArgumentException(
-          "a batched search takes a field of top-level documents, but field ["
+          "a batched search requires a field of top-level documents, but field ["
               + query.field()
               + "] belongs to the nested documents of ["
               + nested

@@ -62,7 +62,7 @@ public enum Metric {
       throw new IllegalArgumentException(
           "path parameter [metric] has unknown metrics "
               + unknown
-              + "; there are ["
+              + "; known are ["
               + ALL
               + ", "
               + Arrays.stream(values())

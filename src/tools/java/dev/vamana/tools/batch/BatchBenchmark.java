@@ -53,7 +53,7 @@ public final class BatchBenchmark {
         say("filled and merged in %.1f s", seconds);
       }
       say(
-          "%s: %d vectors of %d dimensions, %d query vectors a request, k %d, num_candidates %d,"
+          "%s: %d vectors of %d dimensions, %d query vectors per request, k %d, num_candidates %d,"
               + " %d clients, %d rounds of %d s, %d processors",
           set.name(),
           set.base().size(),
@@ -95,7 +95,7 @@ public final class BatchBenchmark {
           turn.median() / standard,
           turn.recall());
     }
-    say("microseconds of the node's processor time for a vector, by group of threads:");
+    say("CPU microseconds of the node per query vector, by group of threads:");
     for (BatchTrial.Turn turn : turns) {
       StringBuilder line = new StringBuilder();
       turn.cpuMicros().forEach((group, micros) -> line.append(text(" %s %.2f", group, micros)));

@@ -123,7 +123,7 @@ public enum Kind {
     Object failed = NodeClient.at(response, "_shards", "failed");
     Object timedOut = NodeClient.at(response, "timed_out");
     if (Integer.valueOf(0).equals(failed) == false || Boolean.FALSE.equals(timedOut) == false) {
-      throw new IllegalStateException("not a whole answer: " + response);
+      throw new IllegalStateException("incomplete answer: " + response);
     }
   }
 }

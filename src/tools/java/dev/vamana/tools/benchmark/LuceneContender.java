@@ -102,9 +102,9 @@ final class LuceneContender implements Contender {
       reader = DirectoryReader.open(directory);
       if (reader.leaves().size() != 1 || reader.maxDoc() != set.base().size()) {
         throw new IllegalStateException(
-            "one segment of "
+            "expected one segment of "
                 + set.base().size()
-                + " vectors was to be built, found "
+                + " vectors, found "
                 + reader.leaves().size()
                 + " of "
                 + reader.maxDoc());

@@ -42,13 +42,13 @@ public final class NpyFile {
       for (int i = 0; i < count; i++) {
         if (in.readNBytes(bytes.array(), 0, bytes.capacity()) != bytes.capacity()) {
           throw new IllegalArgumentException(
-              file + ": ends within row " + i + " of the " + header.rows + " its shape names");
+              file + ": ends within row " + i + " of the " + header.rows + " in its shape");
         }
         decode(bytes.clear(), header.type, rows[i]);
       }
       if (count == header.rows && in.read() != -1) {
         throw new IllegalArgumentException(
-            file + ": has bytes after the " + header.rows + " rows its shape names");
+            file + ": has bytes after the " + header.rows + " rows of its shape");
       }
       return new VectorTable(header.type, header.dimension, rows);
     }

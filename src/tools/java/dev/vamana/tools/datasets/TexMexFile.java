@@ -182,9 +182,9 @@ public final class TexMexFile {
                 + nextRow
                 + " is "
                 + found
-                + ", that of row 0 is "
+                + ", but the dimension of row 0 is "
                 + dimension
-                + "; all rows must have one dimension");
+                + "; all rows must have the same dimension");
       }
       nextRow++;
       return row.slice().order(ByteOrder.LITTLE_ENDIAN);

@@ -82,7 +82,7 @@ final class VectorFolder {
                 + q
                 + " does not hold the exact neighbours by metric "
                 + metric.label()
-                + " in this base; give the metric it was made with, or remove it");
+                + " in this base; use the metric it was made with, or remove the file");
       }
     }
   }

@@ -35,7 +35,7 @@ record GroundTruthOptions(
         Path.of(given.required("queries", "the file of queries, .fvecs, .bvecs or .npy")),
         Metric.of(given.text("metric", Metric.L2.label())),
         given.number("k", 1, ExactSearch.MAX_CANDIDATES - ExactSearch.MARGIN, 100),
-        Path.of(given.required("out", "what the names of the files begin with")),
+        Path.of(given.required("out", "path and start of the names of the output files")),
         given.number("device", -1, Integer.MAX_VALUE, 0),
         given.number("memory", 0, Integer.MAX_VALUE, Integer.MAX_VALUE));
   }

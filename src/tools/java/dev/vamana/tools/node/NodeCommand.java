@@ -86,7 +86,7 @@ final class NodeCommand {
     try (Stream<Path> files = Files.list(folder)) {
       List<Path> jars = files.filter(file -> file.toString().endsWith(".jar")).toList();
       if (jars.size() != 1) {
-        throw new IllegalStateException("exactly one jar is wanted in " + folder + ": " + jars);
+        throw new IllegalStateException("expected exactly one jar in " + folder + ": " + jars);
       }
       return jars.get(0);
     }

@@ -86,17 +86,17 @@ final class BatchBodyParser {
         throw BadBody.of("unknown key [%s], allowed are %s", BadBody.shown(key), keys.keySet());
       }
       if (seen.add(key) == false) {
-        throw BadBody.of("the key [%s] is there twice", key);
+        throw BadBody.of("the key [%s] appears twice", key);
       }
       parser.nextToken();
       reader.read(parser);
     }
     if (parser.currentToken() != Token.END_OBJECT) {
-      throw BadBody.of("the body ends before its object does");
+      throw BadBody.of("the body ends within its object");
     }
     Token trailing = parser.nextToken();
     if (trailing != null) {
-      throw BadBody.of("the body has %s behind its object", Tokens.named(trailing));
+      throw BadBody.of("the body has %s after its object", Tokens.named(trailing));
     }
     check();
   }
@@ -161,7 +161,7 @@ final class BatchBodyParser {
     requireOneKindOfFilter("filter");
     if (parser.currentToken() != Token.START_ARRAY) {
       throw BadBody.of(
-          "[filters] is %s, allowed is an array of queries, one (or null) a vector", shown(parser));
+          "[filters] is %s, allowed is an array of queries, one (or null) for each vector", shown(parser));
     }
     filterForEach = true;
     List<QueryBuilder> filters = new ArrayList<>();
@@ -184,7 +184,7 @@ final class BatchBodyParser {
 
   private void requireOneKindOfFilter(String other) {
     if (seen.contains(other)) {
-      throw BadBody.of("both [filter] and [filters] are there, allowed is one of them");
+      throw BadBody.of("both [filter] and [filters] are given, allowed is one of them");
     }
   }
 

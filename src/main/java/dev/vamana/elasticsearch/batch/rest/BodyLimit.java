@@ -51,7 +51,7 @@ public final class BodyLimit {
           String.format(
               Locale.ROOT,
               "the body has [%d] bytes, allowed are at most [%d] by the setting [%s], which is"
-                  + " [%s]; no request at all may have more than [%s], which is [%s]",
+                  + " [%s]; the limit of all requests is [%s], which is [%s]",
               length,
               limit.getBytes(),
               MAX_BODY.getKey(),

@@ -69,7 +69,7 @@ final class LinesAnswer implements Releasable {
       form = builder.contentType().canonical();
     }
     if (form != XContentType.JSON || channel.request().paramAsBoolean("pretty", false)) {
-      throw BadBody.of("the answer to lines is lines of JSON, neither [pretty] nor of other forms");
+      throw BadBody.of("a body of lines is answered with lines of JSON, not [pretty] and in no other format");
     }
   }
 
@@ -115,7 +115,7 @@ final class LinesAnswer implements Releasable {
                 listener.onResponse(part);
               } else {
                 part.close();
-                listener.onFailure(new TaskCancelledException("the client has gone"));
+                listener.onFailure(new TaskCancelledException("the client has disconnected"));
               }
             },
             listener::onFailure));

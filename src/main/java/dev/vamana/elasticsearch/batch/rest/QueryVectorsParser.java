@@ -86,7 +86,7 @@ final class QueryVectorsParser {
     for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
       if (token != Token.START_ARRAY) {
         throw BadBody.of(
-            "[%s] is %s, allowed is an array of numbers as [%s] is",
+            "[%s] is %s, allowed is an array of numbers like [%s]",
             at(count), described(token), at(0));
       }
       checkCount(count);
@@ -157,7 +157,7 @@ final class QueryVectorsParser {
         token = parser.nextToken()) {
       if (isBytes(token) == false) {
         throw BadBody.of(
-            "[%s] is %s, allowed is a base64 string as [%s] is",
+            "[%s] is %s, allowed is a base64 string like [%s]",
             at(count), described(token), at(0));
       }
       checkCount(count);
@@ -193,7 +193,7 @@ final class QueryVectorsParser {
           Base64.getDecoder().decode(ByteBuffer.wrap(text.bytes(), text.offset(), text.length()));
     } catch (IllegalArgumentException e) {
       String shown = BadBody.shown(text.bytes(), text.offset(), text.length());
-      throw BadBody.of("[%s] is [%s], which is no base64: %s", at(index), shown, e.getMessage());
+      throw BadBody.of("[%s] is [%s], which is not base64: %s", at(index), shown, e.getMessage());
     }
     byte[] bytes = decoded.array();
     return bytes.length == decoded.limit() ? bytes : Arrays.copyOf(bytes, decoded.limit());

@@ -88,7 +88,7 @@ final class TypedVectors {
           length,
           elementType == ElementType.BYTE ? 1 : Float.BYTES,
           dims == null ? "its" : dims.toString(),
-          elementType == null ? ", or 1 of a field of bytes" : "");
+          elementType == null ? ", or 1 for a field of bytes" : "");
     }
     if (elementType != ElementType.FLOAT) {
       return QueryVectors.ofBytes(rows);
@@ -104,7 +104,7 @@ final class TypedVectors {
   private QueryVectors ofWhole(byte[] whole) {
     if (dims == null) {
       throw BadBody.of(
-          "[dims] is missing, which [%s] needs if it is one string", QueryVectorsParser.KEY);
+          "[dims] is missing, which is required if [%s] is one string", QueryVectorsParser.KEY);
     }
     boolean bytes = elementType == ElementType.BYTE;
     int length = bytes ? dims : dims * Float.BYTES;

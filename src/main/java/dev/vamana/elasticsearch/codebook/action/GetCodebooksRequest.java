@@ -49,7 +49,7 @@ public final class GetCodebooksRequest extends UntypedActionRequest {
   @Override
   public ActionRequestValidationException validate() {
     return data && (names.size() != 1 || names.get(0).contains("*"))
-        ? ValidateActions.addValidationError("[data] takes the name of a single codebook", null)
+        ? ValidateActions.addValidationError("[data] requires the name of a single codebook", null)
         : null;
   }
 }

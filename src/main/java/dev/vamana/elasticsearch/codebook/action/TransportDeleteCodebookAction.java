@@ -100,7 +100,7 @@ public final class TransportDeleteCodebookAction
               + INDEX_SETTING
               + "*] of indices "
               + indices
-              + "; with [force=true] it is deleted all the same",
+              + "; [force=true] deletes it anyway",
           RestStatus.CONFLICT);
     }
   }

@@ -86,7 +86,7 @@ public final class CodebookLoader implements ClusterStateListener {
     store.list(
         ActionListener.wrap(
             entries -> entries.forEach(entry -> load(entry.name(), ActionListener.noop())),
-            e -> logger.warn("could not list the codebooks, they are used once they change", e)));
+            e -> logger.warn("could not list the codebooks; each is loaded when it changes", e)));
   }
 
   /**

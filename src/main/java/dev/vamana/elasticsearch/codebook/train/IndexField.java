@@ -46,7 +46,7 @@ final class IndexField {
               spaces.put(space(index, field, mapping), index);
             });
     if (spaces.isEmpty()) {
-      throw new IllegalArgumentException("no index that can be read has field [" + field + "]");
+      throw new IllegalArgumentException("no readable index has field [" + field + "]");
     }
     if (spaces.size() > 1) {
       throw new IllegalArgumentException(
@@ -73,7 +73,7 @@ final class IndexField {
     }
     if (!(options.get("dims") instanceof Number dims)) {
       throw new IllegalArgumentException(
-          where + " has no dims yet: they come with its first vector, or with the mapping");
+          where + " has no dims yet: set them in the mapping, or index a vector");
     }
     if (dims.intValue() > SubspaceLayout.MAX_DIMS) {
       throw new IllegalArgumentException(

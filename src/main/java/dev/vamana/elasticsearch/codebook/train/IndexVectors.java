@@ -113,15 +113,15 @@ final class IndexVectors implements VectorSource {
               long documents = total == null ? 0 : total.value();
               if (documents < SampleOptions.MIN_SAMPLE_SIZE) {
                 throw new IllegalArgumentException(
-                    "a codebook takes at least "
+                    "a codebook needs at least "
                         + SampleOptions.MIN_SAMPLE_SIZE
-                        + " vectors, field ["
+                        + " vectors, but field ["
                         + field
                         + "] of ["
                         + index
                         + "] has "
                         + documents
-                        + " that can be searched (those in nested documents do not count)");
+                        + " searchable ones (vectors in nested documents do not count)");
               }
               // six standard deviations above the target, so that drawing too few is very
               // unlikely
@@ -195,13 +195,13 @@ final class IndexVectors implements VectorSource {
       } else if (rows.size() < SampleOptions.MIN_SAMPLE_SIZE) {
         listener.onFailure(
             new IllegalArgumentException(
-                "a codebook takes at least "
+                "a codebook needs at least "
                     + SampleOptions.MIN_SAMPLE_SIZE
-                    + " vectors, could read "
+                    + " vectors, but only "
                     + rows.size()
                     + " of field ["
                     + field
-                    + "]"));
+                    + "] could be read"));
       } else {
         listener.onResponse(new Drawn(rows, Math.max(documents, rows.size())));
       }

@@ -267,7 +267,7 @@ public final class Trainer {
               listener.onResponse(null);
             },
             e -> {
-              logger.warn("nodes could not be told of codebook [" + name + "]", e);
+              logger.warn("could not notify the nodes of codebook [" + name + "]", e);
               listener.onResponse(null);
             }));
   }
