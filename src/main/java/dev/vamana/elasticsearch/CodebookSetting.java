@@ -38,7 +38,7 @@ final class CodebookSetting {
     Map<String, String> names = new HashMap<>();
     for (String field : fields.keySet()) {
       if (field.isEmpty()) {
-        throw new IllegalArgumentException("setting [" + PREFIX + "] must end with the name of a field");
+        throw new IllegalArgumentException("setting [" + PREFIX + "] must end with a field name");
       }
       String name = fields.get(field);
       if (name == null) {

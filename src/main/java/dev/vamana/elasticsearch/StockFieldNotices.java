@@ -38,7 +38,9 @@ final class StockFieldNotices {
   void codecKeepsStockFormat(String codec) {
     if (said.add("codec " + codec)) {
       notices.add(
-          NoticeKind.STOCK_INDEX, index, "codec [" + codec + "] does not choose a format per field");
+          NoticeKind.STOCK_INDEX,
+          index,
+          "codec [" + codec + "] does not choose a format per field");
       logger.warn(
           "[{}] keeps the stock vector format although [{}] is set: codec [{}] does not choose"
               + " a format per field",

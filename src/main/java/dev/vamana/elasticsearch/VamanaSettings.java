@@ -20,9 +20,9 @@ import org.elasticsearch.common.util.concurrent.EsExecutors;
 /**
  * The settings of the plugin.
  *
- * <p>Index settings can be given when an index is created or while it is closed, because the shards
- * of an open index fix the format when they open. Values out of range are rejected with an {@link
- * IllegalArgumentException} that names setting, value and range.
+ * <p>The index settings of this class can be given when an index is created or while it is closed,
+ * because the shards of an open index fix the format when they open. Values out of range are
+ * rejected with an {@link IllegalArgumentException} that names setting, value and range.
  */
 final class VamanaSettings {
   /**

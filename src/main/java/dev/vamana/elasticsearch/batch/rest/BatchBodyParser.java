@@ -161,7 +161,8 @@ final class BatchBodyParser {
     requireOneKindOfFilter("filter");
     if (parser.currentToken() != Token.START_ARRAY) {
       throw BadBody.of(
-          "[filters] is %s, allowed is an array of queries, one (or null) for each vector", shown(parser));
+          "[filters] is %s, allowed is an array of queries, one (or null) for each vector",
+          shown(parser));
     }
     filterForEach = true;
     List<QueryBuilder> filters = new ArrayList<>();

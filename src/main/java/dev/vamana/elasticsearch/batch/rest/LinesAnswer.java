@@ -69,7 +69,8 @@ final class LinesAnswer implements Releasable {
       form = builder.contentType().canonical();
     }
     if (form != XContentType.JSON || channel.request().paramAsBoolean("pretty", false)) {
-      throw BadBody.of("a body of lines is answered with lines of JSON, not [pretty] and in no other format");
+      throw BadBody.of(
+          "a body of lines is answered with lines of JSON, not [pretty] and in no other format");
     }
   }
 

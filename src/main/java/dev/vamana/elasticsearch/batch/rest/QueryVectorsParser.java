@@ -157,8 +157,7 @@ final class QueryVectorsParser {
         token = parser.nextToken()) {
       if (isBytes(token) == false) {
         throw BadBody.of(
-            "[%s] is %s, allowed is a base64 string like [%s]",
-            at(count), described(token), at(0));
+            "[%s] is %s, allowed is a base64 string like [%s]", at(count), described(token), at(0));
       }
       checkCount(count);
       if (count == rows.length) {
