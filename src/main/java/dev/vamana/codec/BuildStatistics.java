@@ -4,10 +4,11 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.index.MergePolicy;
 
 /**
- * Counts what writing segments has done since the instance was made; one may be shared by any
- * number of formats. Thread-safe: counters never go down, and none of them misses anything, though
- * a snapshot taken while segments are written may show one of two counters of the same step ahead
- * of the other.
+ * Counts the graphs, codes and codebooks that writing segments has made since this instance was
+ * created. Several formats may share one instance.
+ *
+ * <p>Thread-safe. Counters never go down and miss no event. A snapshot taken while a segment is
+ * being written may contain only some of the counters of one step.
  */
 public final class BuildStatistics {
 
@@ -35,7 +36,7 @@ public final class BuildStatistics {
   private final LongAdder aborted = new LongAdder();
   private final LongAdder failed = new LongAdder();
 
-  /** Counters at one time. */
+  /** Returns the current value of all counters. */
   public Snapshot snapshot() {
     return new Snapshot(
         graphs.sum(),
@@ -94,30 +95,32 @@ public final class BuildStatistics {
     counter.increment();
   }
 
-  /** A build that ended with an exception. */
+  /** Counts a graph or quantization that ended with an exception. */
   void ended(Throwable exception) {
     (exception instanceof MergePolicy.MergeAbortedException ? aborted : failed).increment();
   }
 
   /**
-   * The counters. A field of a segment counts by itself.
+   * The counters at one moment. Each field of a segment counts separately.
    *
    * @param graphs graphs built
-   * @param graphNanos nanoseconds that building and writing them took, from start to end
-   * @param nodesInserted nodes of these graphs that were searched a place for
-   * @param nodesReused nodes of these graphs whose row was taken over from a merge's source
-   * @param quantizations times that a segment's field got codes
-   * @param quantizationNanos nanoseconds that took, training included, from start to end
-   * @param codebooksShared how many of these used a shared codebook
-   * @param codebooksKept how many used the codebook of a merge's source
-   * @param codebooksTrained how many trained a codebook
-   * @param ownNoneNamed how many of those kept or trained had no shared codebook named
-   * @param ownNotReady how many of those kept or trained had one named that was not ready
-   * @param ownDoesNotFit how many of those kept or trained had one named that does not fit the
-   *     field
+   * @param graphNanos nanoseconds spent building and writing the graphs, as elapsed time
+   * @param nodesInserted nodes that were inserted into a graph by a search
+   * @param nodesReused nodes whose row was copied from a merge's source segment
+   * @param quantizations fields of segments that were given codes
+   * @param quantizationNanos nanoseconds spent on quantization, training included, as elapsed time
+   * @param codebooksShared quantizations that used a shared codebook
+   * @param codebooksKept quantizations that used the codebook of a merge's source segment
+   * @param codebooksTrained quantizations that trained a codebook
+   * @param ownNoneNamed quantizations with a kept or trained codebook because the field names no
+   *     shared one
+   * @param ownNotReady quantizations with a kept or trained codebook because the named one was not
+   *     ready
+   * @param ownDoesNotFit quantizations with a kept or trained codebook because the named one does
+   *     not fit the field
    * @param codesEncoded codes computed
-   * @param codesCopied codes copied from a merge's sources
-   * @param aborted graphs and quantizations given up because their merge was aborted
+   * @param codesCopied codes copied from a merge's source segments
+   * @param aborted graphs and quantizations stopped because their merge was aborted
    * @param failed graphs and quantizations that ended with another exception
    */
   public record Snapshot(

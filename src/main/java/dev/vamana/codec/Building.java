@@ -4,12 +4,12 @@ import dev.vamana.work.Workers;
 import java.util.Objects;
 
 /**
- * What writing segments takes, the same for all segments of a format.
+ * Holds everything that writing a segment needs and that all segments of a format share.
  *
- * @param parameters how segments are written
- * @param workers threads that builds use
- * @param codebooks shared codebooks
- * @param statistics counts what is done
+ * @param parameters the parameters of graph and codes
+ * @param workers the threads that builds use
+ * @param codebooks the shared codebooks
+ * @param statistics counts graphs, codes and codebooks
  */
 record Building(
     VamanaParameters parameters,

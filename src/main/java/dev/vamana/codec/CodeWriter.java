@@ -14,17 +14,17 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexOutput;
 
 /**
- * Writes the codes of all vectors of a field, block by block: copied where a merge's source has
- * them, else encoded.
+ * Writes the codes of all vectors of a field, block by block. A code is copied if a merge's source
+ * segment has it, and computed otherwise.
  */
 final class CodeWriter {
 
   private static final int BLOCK = 8192;
 
-  // an engine works on more at once: it has to be worth a trip over a bus
+  // larger than BLOCK, because a device must have enough work to pay for the transfer
   private static final int ENGINE_BLOCK = 1 << 16;
 
-  // vectors encoded together: their floats should stay in a cache beside the centroids
+  // vectors encoded together: few enough that they stay in the cache beside the centroids
   private static final int ENCODED_TOGETHER = 32;
 
   private final Codebook codebook;
@@ -43,7 +43,7 @@ final class CodeWriter {
   /**
    * Writes the codes of all vectors, in ordinal order.
    *
-   * @param source codes of the same codebook that earlier segments hold
+   * @param source codes that earlier segments made with the same codebook
    */
   void write(IndexOutput out, KnnVectorValues vectors, SourceCodes source) throws IOException {
     int codeLength = codebook.layout().count();
@@ -65,7 +65,7 @@ final class CodeWriter {
     }
   }
 
-  /** Fills in the codes of some ordinals, or returns false if the engine has declined. */
+  /** Fills in the codes of {@code start <= ordinal < to}; returns false if the engine declined. */
   private boolean encode(
       PqEngine.Encoder engine,
       KnnVectorValues vectors,
@@ -120,7 +120,7 @@ final class CodeWriter {
      * Makes an encoder.
      *
      * @param codes receives the codes
-     * @param start ordinal of the first of them
+     * @param start ordinal of the first code in {@code codes}
      */
     RangeEncoder(KnnVectorValues vectors, SourceCodes source, byte[] codes, int start)
         throws IOException {
@@ -148,7 +148,7 @@ final class CodeWriter {
       encode(waiting, to);
     }
 
-    /** Encodes the waiting rows, which are those of the ordinals right before {@code end}. */
+    /** Encodes the waiting rows, whose ordinals end right before {@code end}. */
     private void encode(int waiting, int end) {
       if (waiting > 0) {
         encoder.encodeBlock(rows, waiting, codes, (end - waiting - start) * codeLength);

@@ -13,8 +13,8 @@ import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.KnnVectorValues;
 
 /**
- * Decides with which codebook the vectors of a field of a new segment are quantized: the shared one
- * if it is ready and fits, else one that a merge's sources bring, else one trained on these
+ * Chooses the codebook that quantizes a field of a new segment: the shared codebook if it is ready
+ * and fits, else the codebook of a merge's source segment, else a codebook trained on the field's
  * vectors.
  */
 final class CodebookChoice {
@@ -29,7 +29,7 @@ final class CodebookChoice {
   /**
    * Makes a choice for one field.
    *
-   * @param vectors its vectors, used by this instance alone
+   * @param vectors the field's vectors, read by no one else while this instance is used
    */
   CodebookChoice(FieldInfo info, KnnVectorValues vectors, Building building, AbortCheck abort) {
     this.info = info;
@@ -39,13 +39,13 @@ final class CodebookChoice {
   }
 
   /**
-   * A codebook, and how it came about.
+   * A codebook and its origin.
    *
-   * @param origin for messages
+   * @param origin where the codebook comes from, for the info stream
    */
   record Chosen(Codebook codebook, String origin) {}
 
-  /** Chooses, and counts what was chosen. The provider is asked once. */
+  /** Chooses a codebook and counts the choice. Asks the provider once. */
   Chosen choose(MergeSources sources) throws IOException {
     String name = building.codebooks().nameFor(info.name);
     if (name == null) {
@@ -80,9 +80,10 @@ final class CodebookChoice {
   }
 
   /**
-   * A codebook without the provider's help.
+   * Chooses among the codebooks of the merge's source segments, or trains one.
    *
-   * @param name of the shared codebook that sources may bring, or null
+   * @param name name of the shared codebook whose newest version in a source segment is preferred,
+   *     or null
    */
   private Chosen own(
       MergeSources sources, String name, BuildStatistics.OwnCodebook reason, String why)
@@ -100,7 +101,9 @@ final class CodebookChoice {
     return new Chosen(trained, "codebook trained" + why);
   }
 
-  /** The source's codebook if it has the wanted layout and still fits, else null. */
+  /**
+   * The source's codebook if it has the configured layout and its error is still low, else null.
+   */
   private Codebook fitting(SegmentField source) throws IOException {
     if (source == null || source.codebook().layout().equals(layout()) == false) {
       return null;

@@ -7,18 +7,19 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * Gives the shared codebooks that new segments are quantized with. Thread-safe.
+ * Gives the shared codebooks that quantize new segments. Thread-safe.
  *
- * <p>A flush or merge asks once for each field that gets codes, on the thread that writes, and
- * takes the answer as it is: an implementation answers from memory and never waits. Where there is
- * none, or one that does not fit the field, the segment gets a codebook of its own.
+ * <p>A flush or merge asks once for each field that gets codes, on the thread that writes the
+ * segment. An implementation answers from memory and never waits. If there is no codebook, or it
+ * does not fit the field, the segment keeps a codebook of the merge's source segments or trains its
+ * own.
  */
 public interface CodebookProvider {
 
-  /** No field has a shared codebook. */
+  /** A provider without codebooks. */
   CodebookProvider NONE = of(Map.of(), name -> null);
 
-  /** The name of the codebook that a field is to use, or null if it is to use none. */
+  /** The name of the codebook that a field uses, or null if the field uses none. */
   String nameFor(String field);
 
   /**
@@ -26,19 +27,19 @@ public interface CodebookProvider {
    * The caller checks that it fits ({@link SharedCodebook#mismatch}).
    *
    * @param field name of the field
-   * @param dimension of its vectors
-   * @param encoding of its vectors
-   * @param similarity of the field, as Lucene sees it
+   * @param dimension dimension of the field's vectors
+   * @param encoding encoding of the field's vectors
+   * @param similarity Lucene similarity of the field
    */
   SharedCodebook current(
       String field, int dimension, VectorEncoding encoding, VectorSimilarityFunction similarity);
 
   /**
-   * A provider for fields whose codebooks are known by name.
+   * Makes a provider from a map of field names to codebook names.
    *
-   * @param names the codebook's name of each field that has one; copied
-   * @param ready gives the newest version of a name, or null while there is none; thread-safe and
-   *     never waits
+   * @param names codebook name of each field that uses one; copied
+   * @param ready gives the newest version of a named codebook, or null while there is none;
+   *     thread-safe, never waits
    */
   static CodebookProvider of(Map<String, String> names, Function<String, SharedCodebook> ready) {
     Map<String, String> known = Map.copyOf(names);

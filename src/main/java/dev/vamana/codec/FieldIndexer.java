@@ -18,13 +18,13 @@ import org.apache.lucene.store.IndexOutput;
 import org.apache.lucene.util.InfoStream;
 
 /**
- * Builds and writes the graph and the codes of one field from its raw vectors, which have been
- * written already. Says so on Lucene's info stream, component {@value #INFO_COMPONENT}, with a line
- * before and a line after each.
+ * Builds the graph and the codes of one field from its raw vectors, which are already on disk, and
+ * writes them. Logs the start and the end of each step to Lucene's info stream, component {@value
+ * #INFO_COMPONENT}.
  */
 final class FieldIndexer {
 
-  /** Component of Lucene's info stream that is told when the long steps begin and end. */
+  /** Component of Lucene's info stream for the start and end of graph builds and quantization. */
   static final String INFO_COMPONENT = "VAMANA";
 
   private static final int ROWS_PER_ABORT_CHECK = 1 << 12;
@@ -48,7 +48,7 @@ final class FieldIndexer {
     this.messages = messages;
   }
 
-  /** The field's vectors, a new view at each call. */
+  /** Returns a new view of the field's vectors. */
   KnnVectorValues vectors() throws IOException {
     return switch (info.getVectorEncoding()) {
       case BYTE -> raw.getByteVectorValues(info.name);
@@ -59,7 +59,7 @@ final class FieldIndexer {
   /**
    * Builds and writes the graph.
    *
-   * @param build how it is built
+   * @param build parameters of the graph
    */
   FieldMetadata.GraphMetadata writeGraph(
       IndexOutput out, BuildParameters build, MergeSources sources) throws IOException {
@@ -110,7 +110,7 @@ final class FieldIndexer {
         out.getFilePointer() - offset);
   }
 
-  /** Returns the number of edges. */
+  /** Writes the rows, each padded to {@code stride} slots, and returns the number of edges. */
   private long writeRows(IndexOutput out, Adjacency rows, int stride) throws IOException {
     long edges = 0;
     int[] row = new int[Math.max(stride, rows.maxDegree())];

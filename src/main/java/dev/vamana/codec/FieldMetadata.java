@@ -15,7 +15,7 @@ import org.apache.lucene.store.DataOutput;
 import org.apache.lucene.store.IndexInput;
 
 /**
- * What .vem says of one field; {@link VamanaVectorsFormat} has the layout.
+ * One field's entry in the .vem file. {@link VamanaVectorsFormat} documents the layout.
  *
  * @param size number of vectors
  * @param graph the field's graph, or null
@@ -29,7 +29,7 @@ record FieldMetadata(
     GraphMetadata graph,
     QuantizationMetadata quantization) {
 
-  // positions are what the file holds, so neither list may change its order
+  // the file stores positions in these lists, so their order must never change
   private static final List<VectorEncoding> ENCODINGS =
       List.of(VectorEncoding.BYTE, VectorEncoding.FLOAT32);
   private static final List<VectorSimilarityFunction> SIMILARITIES =
@@ -39,10 +39,10 @@ record FieldMetadata(
           VectorSimilarityFunction.COSINE,
           VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
 
-  // most bytes of a UTF-16 unit
+  // most UTF-8 bytes of one UTF-16 unit
   private static final int UTF8_BYTES = 3;
 
-  /** A field without graph and codes. */
+  /** Metadata of a field without graph and codes. */
   static FieldMetadata flat(FieldInfo info, int size) {
     return of(info, size, null, null);
   }
@@ -89,9 +89,9 @@ record FieldMetadata(
             && dimension == info.getVectorDimension();
     if (matches == false || size < 0) {
       throw new CorruptIndexException(
-          "field "
+          "metadata of field "
               + info.name
-              + " is described otherwise: "
+              + " does not match its description: "
               + encoding
               + " "
               + similarity
@@ -128,7 +128,7 @@ record FieldMetadata(
    *
    * @param stride slots of a row
    * @param passes how often each node was inserted
-   * @param edges neighbours of all nodes together
+   * @param edges number of edges of the graph
    * @param offset where the rows start in .vex
    * @param length bytes of all rows
    */
@@ -182,7 +182,7 @@ record FieldMetadata(
     }
   }
 
-  /** A field's codes, and where they are in .veq. */
+  /** A field's codes, and their place in .veq. */
   record QuantizationMetadata(
       int subspaces,
       long codesOffset,
@@ -243,7 +243,7 @@ record FieldMetadata(
           new CodebookId(id, name, version));
     }
 
-    /** A string whose length is checked before memory is allocated for it. */
+    /** Reads a string. Checks its length before allocating memory for it. */
     private static String readName(IndexInput in) throws IOException {
       int length = in.readVInt();
       if (length < 0 || length > CodebookId.MAX_NAME_LENGTH * UTF8_BYTES) {

@@ -6,8 +6,9 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Lucene's scorer of the raw vectors, which reads mapped memory directly: when the reader is closed
- * meanwhile, it throws what the memory throws. This one throws Lucene's exception for closed files.
+ * Wraps Lucene's scorer of the raw vectors for readers that may be closed during a search. Lucene's
+ * scorer reads mapped memory directly and throws an IllegalStateException when the mapping is gone;
+ * this class turns it into an AlreadyClosedException.
  */
 final class GuardedScorer implements RandomVectorScorer {
 

@@ -7,11 +7,11 @@ import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.util.IOUtils;
 
 /**
- * A segment's files that stay mapped until their reader has been closed.
+ * Keeps a segment's files mapped until the segment's reader is closed.
  *
- * <p>Lucene closes a segment's compound file before the readers of vectors, so a device that reads
- * a graph in place would still read it when it is unmapped already. A reader that somebody else
- * reads along with opens the compound file once more, for itself.
+ * <p>Lucene closes a segment's compound file before it closes the vectors reader, but a device may
+ * still be reading the graph in place. If an executor is registered, the reader therefore opens the
+ * compound file a second time, for itself.
  */
 final class LastingFiles implements Closeable {
 
@@ -24,9 +24,9 @@ final class LastingFiles implements Closeable {
   }
 
   /**
-   * The files of a segment.
+   * Opens the files of a segment.
    *
-   * @param shared whether an executor may read them too
+   * @param shared whether an executor may read the files, too
    */
   static LastingFiles of(SegmentReadState state, boolean shared) throws IOException {
     if (shared == false || state.directory instanceof CompoundDirectory == false) {
@@ -44,7 +44,7 @@ final class LastingFiles implements Closeable {
         own);
   }
 
-  /** Where to read them. */
+  /** The state to open the segment's files with. */
   SegmentReadState state() {
     return state;
   }

@@ -10,16 +10,16 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.store.IndexInput;
 
-/** Float vectors where the directory has mapped them: one row after the other, by ordinal. */
+/** Gives the mapped memory of a field's float vectors: one row after the other, by ordinal. */
 final class MappedRows {
 
-  /** How components are stored. */
+  /** Layout of a component in the file. */
   static final ValueLayout.OfFloat COMPONENT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private MappedRows() {}
 
-  /** The rows, or null if they are not floats or not mapped. */
+  /** The rows, or null if the vectors are not floats or the directory does not map them. */
   static MemorySegment of(KnnVectorValues values) throws IOException {
     if (values.getEncoding() == VectorEncoding.FLOAT32
         && values instanceof HasIndexSlice sliced

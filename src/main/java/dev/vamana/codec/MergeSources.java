@@ -15,14 +15,14 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.MergeState;
 
 /**
- * What a merge can take over from its source segments: the largest graph, codebooks and codes.
- * Sources of other formats contribute nothing but their vectors.
+ * Finds what a merge can reuse from its source segments: the largest graph, codebooks and codes. A
+ * source segment of another format contributes only its vectors.
  */
 final class MergeSources {
 
   static final MergeSources NONE = new MergeSources(List.of());
 
-  // a graph most of whose nodes are gone is cheaper to build anew than to mend
+  // with fewer live nodes a new graph is cheaper than repairing the old one
   private static final double MIN_LIVE_SHARE = 0.5;
 
   private final List<Source> sources;
@@ -32,7 +32,7 @@ final class MergeSources {
   }
 
   /**
-   * Finds what the merge can take over.
+   * Finds the source segments whose graph or codes the merge can reuse.
    *
    * @param vectors the merged vectors
    * @param maxDoc documents of the merged segment
@@ -56,7 +56,7 @@ final class MergeSources {
     return new MergeSources(sources);
   }
 
-  /** A field of a segment, or null if the segment does not have it in our format. */
+  /** A field of a segment, or null if the field is not in this format. */
   static SegmentField segmentField(KnnVectorsReader reader, String field) {
     KnnVectorsReader fieldReader =
         reader instanceof PerFieldKnnVectorsFormat.FieldsReader perField
@@ -68,7 +68,7 @@ final class MergeSources {
         : null;
   }
 
-  /** The graph to start from, or null. */
+  /** The graph that the merge starts from, or null. */
   ExistingGraph largestGraph() throws IOException {
     for (Source source : sources) {
       if (source.field.hasGraph() && source.live >= MIN_LIVE_SHARE * source.field.size()) {
@@ -82,7 +82,7 @@ final class MergeSources {
     return null;
   }
 
-  /** The largest source that has codes, or null. */
+  /** The source segment with the most live vectors among those with codes, or null. */
   SegmentField largestWithCodes() {
     for (Source source : sources) {
       if (source.field.codesRegion() != null) {
@@ -92,7 +92,7 @@ final class MergeSources {
     return null;
   }
 
-  /** The newest version of a named codebook that a source has, or null. */
+  /** The newest version of the named codebook in the source segments, or null. */
   Codebook newestCodebook(String name) throws IOException {
     SegmentField newest = null;
     for (Source source : sources) {
@@ -111,7 +111,7 @@ final class MergeSources {
     return codes == null ? null : codes.codebookId();
   }
 
-  /** The codes that were made with this codebook. */
+  /** The codes that the source segments made with this codebook. */
   SourceCodes codesOf(CodebookId codebook, int size) throws IOException {
     SourceCodes codes = null;
     for (Source source : sources) {
@@ -125,11 +125,13 @@ final class MergeSources {
     return codes == null ? SourceCodes.none() : codes;
   }
 
-  /** A source segment: where its ordinals go, and how many of them live on. */
+  /**
+   * A source segment with its ordinals in the merged segment and the number of its live vectors.
+   */
   private static final class Source {
 
     private final SegmentField field;
-    // the ordinal in the merged segment for each of the source's, or -1 if deleted
+    // for each ordinal of the source its ordinal in the merged segment, or -1 if deleted
     private final int[] newOrdinals;
     private final int live;
 

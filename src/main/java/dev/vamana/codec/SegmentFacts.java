@@ -9,24 +9,24 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * What a segment holds of one vector field that is in our format, for statistics. Cheap: nothing is
- * read from the files but what was read when the segment was opened.
+ * Facts about one vector field of a segment in this format, for statistics. Cheap: reads nothing
+ * from the files beyond what opening the segment has read.
  *
  * @param field name of the field
- * @param vectors number of vectors, those of deleted documents included
+ * @param vectors number of vectors, including those of deleted documents
  * @param dimension components of a vector
  * @param encoding type of the components
- * @param similarity how vectors are compared
+ * @param similarity the field's similarity
  * @param maxDegree max degree of the graph, 0 without a graph
  * @param vectorBytes bytes of the raw vectors in the file
  * @param graphBytes bytes of the graph in the file, 0 without a graph
  * @param codeBytes bytes of the codes in the file, 0 without codes
  * @param codebookBytes bytes of the codebook in the file, 0 without codes
- * @param codebook name of the shared codebook that the codes were made with; empty if the segment
- *     has a codebook of its own, null without codes
- * @param codebookVersion version of that codebook, 1 or more; 0 without codes
- * @param view the segment's field as executors know it: they key what they keep by this very
- *     instance, which is valid while the reader is open
+ * @param codebook name of the shared codebook that made the codes; empty if the segment trained its
+ *     own, null without codes
+ * @param codebookVersion version of the codebook, 1 or more; 0 without codes
+ * @param view the field's view; executors key their data by this instance, which is valid while the
+ *     reader is open
  */
 public record SegmentFacts(
     String field,
@@ -44,7 +44,7 @@ public record SegmentFacts(
     SegmentView view) {
 
   /**
-   * The fields of a segment that are in our format, in the order of the segment's fields.
+   * Lists the segment's fields in this format, in the order of the segment's field infos.
    *
    * @param segment an open segment, such as Lucene's SegmentReader
    */

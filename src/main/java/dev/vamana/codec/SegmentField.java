@@ -19,10 +19,10 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
-/** One field of an open segment. */
+/** One vector field of an open segment, as searches, merges and executors read it. Thread-safe. */
 final class SegmentField implements SegmentView {
 
-  // not an extension of Lucene's: "vex" stands for HNSW graphs in its statistics and checks
+  // not the file's extension: Lucene's statistics and checks take "vex" for an HNSW graph
   private static final String GRAPH_BYTES = "vamana_graph";
   private static final String CODE_BYTES = "vamana_codes";
 
@@ -166,7 +166,7 @@ final class SegmentField implements SegmentView {
               metadata.quantization().codebookId(),
               new SubspaceLayout(dimension(), metadata.quantization().subspaces()),
               centroids);
-      // two threads may read it at once; either copy will do
+      // two threads may load it at once; both copies are equal
       codebook = loaded;
     }
     return loaded;

@@ -7,14 +7,16 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.store.IndexInput;
 
-/** Codes that a merge can copy from its sources, found by the ordinals of the merged segment. */
+/**
+ * Maps the ordinals of a merged segment to codes that the merge can copy from its source segments.
+ */
 final class SourceCodes {
 
   private static final int NOWHERE = -1;
 
   private final List<FileRegion> regions = new ArrayList<>();
   private final int codeLength;
-  // for each new ordinal the source's number and the ordinal there, or NOWHERE
+  // for each new ordinal the index of its source, or NOWHERE, and its ordinal in that source
   private final int[] sources;
   private final int[] ordinals;
   private int count;
@@ -38,7 +40,7 @@ final class SourceCodes {
   /**
    * Adds the codes of one source segment.
    *
-   * @param newOrdinals for each ordinal of the source its new one, or -1
+   * @param newOrdinals for each ordinal of the source its ordinal in the merged segment, or -1
    */
   void add(FileRegion codes, int[] newOrdinals) {
     int source = regions.size();
@@ -52,12 +54,12 @@ final class SourceCodes {
     }
   }
 
-  /** How many of the new ordinals' codes there are. */
+  /** Number of new ordinals whose code can be copied. */
   int count() {
     return count;
   }
 
-  /** A reader for the calling thread. */
+  /** Returns a reader for the calling thread. */
   Reader open() throws IOException {
     IndexInput[] inputs = new IndexInput[regions.size()];
     for (int i = 0; i < inputs.length; i++) {

@@ -8,20 +8,23 @@ import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** Reads some of a field's vectors as quantization sees them. For one thread. */
+/**
+ * Reads selected vectors of a field as quantization needs them: as floats, and scaled to unit
+ * length for COSINE. For one thread.
+ */
 final class StoredRows implements RowSource.Reader {
 
   private final FloatVectors floats;
   private final int[] ordinals;
-  // the stored vectors if what is read are their very bytes, else null
+  // the stored vectors if they need no conversion, else null
   private final MemorySegment mapped;
   private final int dimension;
 
   /**
-   * A reader.
+   * Makes a reader.
    *
-   * @param values used by this reader alone
-   * @param ordinals that of each row
+   * @param values the field's vectors, used by this reader alone
+   * @param ordinals the ordinal of each row
    */
   StoredRows(KnnVectorValues values, VectorSimilarityFunction similarity, int[] ordinals)
       throws IOException {

@@ -4,15 +4,15 @@ import dev.vamana.graph.BuildParameters;
 import dev.vamana.pq.SubspaceLayout;
 
 /**
- * How the format writes segments. Reading needs none of it.
+ * The parameters that {@link VamanaVectorsFormat} writes segments with. Reading does not need them.
  *
  * @param maxDegree most neighbours of a node (R), {@value BuildParameters#MIN_DEGREE} to {@value
  *     BuildParameters#MAX_DEGREE}
- * @param beamWidth beam of the search before each insertion (L), {@code maxDegree} to {@value
- *     BuildParameters#MAX_BEAM_WIDTH}
+ * @param beamWidth width of the search that precedes each insertion (L), {@code maxDegree} to
+ *     {@value BuildParameters#MAX_BEAM_WIDTH}
  * @param alpha relaxation of robust prune, 1.0 to 2.0
- * @param subspaces PQ subspaces (m), so bytes of a code, 1 to 256 and at most the field's
- *     dimension; or {@link #AUTO_SUBSPACES} for {@link SubspaceLayout#defaultSubspaces}
+ * @param subspaces PQ subspaces (m), which is the length of a code in bytes, 1 to 256 and at most
+ *     the field's dimension; or {@link #AUTO_SUBSPACES} for {@link SubspaceLayout#defaultSubspaces}
  * @param graphThreshold segments with fewer vectors get no graph and are searched exactly; at least
  *     0
  * @param quantizationThreshold segments with fewer vectors get no codes; at least 0
@@ -32,7 +32,7 @@ public record VamanaParameters(
   public static final int DEFAULT_GRAPH_THRESHOLD = 4_096;
   public static final int DEFAULT_QUANTIZATION_THRESHOLD = 25_000;
 
-  /** What the format's no-argument instance writes with. */
+  /** The parameters of the no-argument constructor of {@link VamanaVectorsFormat}. */
   public static final VamanaParameters DEFAULT =
       new VamanaParameters(
           DEFAULT_MAX_DEGREE,
@@ -59,33 +59,33 @@ public record VamanaParameters(
     checkNotNegative("quantizationThreshold", quantizationThreshold);
   }
 
-  /** These parameters with another max degree and beam width. */
+  /** Returns these parameters with another max degree, beam width and alpha. */
   public VamanaParameters withGraph(int newMaxDegree, int newBeamWidth, float newAlpha) {
     return new VamanaParameters(
         newMaxDegree, newBeamWidth, newAlpha, subspaces, graphThreshold, quantizationThreshold);
   }
 
-  /** These parameters with another number of subspaces. */
+  /** Returns these parameters with another number of subspaces. */
   public VamanaParameters withSubspaces(int newSubspaces) {
     return new VamanaParameters(
         maxDegree, beamWidth, alpha, newSubspaces, graphThreshold, quantizationThreshold);
   }
 
-  /** These parameters with other thresholds. */
+  /** Returns these parameters with other thresholds. */
   public VamanaParameters withThresholds(int newGraphThreshold, int newQuantizationThreshold) {
     return new VamanaParameters(
         maxDegree, beamWidth, alpha, subspaces, newGraphThreshold, newQuantizationThreshold);
   }
 
-  /** How a merge builds a graph. */
+  /** Parameters of the graph that a merge builds. */
   BuildParameters build() {
     return new BuildParameters(maxDegree, beamWidth, alpha, SEED);
   }
 
   /**
-   * How a flush builds a graph. Those of small segments live until the next merge, and a refresh
-   * waits for them: they are built in one pass, at half the cost. A flush large enough for codes is
-   * a bulk load, whose graph is there to stay.
+   * Parameters of the graph that a flush builds. A small segment lives only until the next merge
+   * and a refresh waits for its graph, so it is built in one pass, at half the cost. A flush large
+   * enough for codes is a bulk load whose graph may live long, so it is built in two passes.
    *
    * @param size vectors of the segment
    */

@@ -12,17 +12,19 @@ import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
 
 /**
- * Vectors with a Vamana graph and product quantization codes.
+ * A vectors format that stores a Vamana graph and product quantization codes beside Lucene's raw
+ * vectors.
  *
- * <p>A segment's vectors are kept exactly as given. Segments of at least the graph threshold also
- * hold a graph, and those of at least the quantization threshold hold codes. Reading needs nothing
- * but the files, so it is done by the no-argument instance that Lucene makes by name.
+ * <p>The raw vectors are stored as they were indexed. A segment with at least as many vectors as
+ * the graph threshold also has a graph, and a segment with at least as many as the quantization
+ * threshold has codes. Lucene reads segments through the no-argument instance, which it finds by
+ * name; reading needs no parameters.
  *
  * <p>Numbers are little-endian. Every file begins with an index header and ends with a footer
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
  * version.
  *
- * <p>The segment info of such a segment has the attribute {@value #NAME} with the format version.
+ * <p>The segment info has the attribute {@value #NAME} with the format version.
  *
  * <h2>.vec (raw vectors) and .vemf (their metadata)</h2>
  *
@@ -33,7 +35,7 @@ import org.apache.lucene.index.SegmentWriteState;
  * <p>For each field with a graph, starting at a multiple of {@value #ALIGNMENT} bytes:
  *
  * <ul>
- *   <li>array[array[<b>int32</b>]] one row an ordinal, in ordinal order: the ordinals of its
+ *   <li>array[array[<b>int32</b>]] one row per ordinal, in ordinal order: the ordinals of its
  *       out-neighbours, then -1 in the unused slots. All rows have the same number of slots, the
  *       max degree rounded up to a multiple of 4, so that a row is read by 16-byte loads and found
  *       by multiplication.
@@ -45,8 +47,8 @@ import org.apache.lucene.index.SegmentWriteState;
  *
  * <ul>
  *   <li>array[<b>byte</b>] the codes, starting at a multiple of {@value #ALIGNMENT} bytes: for each
- *       ordinal one byte a subspace, the number of the nearest centroid. Vectors of a COSINE field
- *       are scaled to unit length first.
+ *       ordinal one byte per subspace, the number of the nearest centroid. Vectors of a COSINE
+ *       field are scaled to unit length first.
  *   <li>array[<b>float</b>] the codebook, starting at a multiple of {@value #ALIGNMENT} bytes: for
  *       each subspace 256 centroids of as many components as the subspace has. The first {@code
  *       dimension mod subspaces} subspaces have one component more than the others.
@@ -66,7 +68,7 @@ import org.apache.lucene.index.SegmentWriteState;
  *       <ul>
  *         <li><b>vint</b> max degree
  *         <li><b>vint</b> slots of a row
- *         <li><b>vint</b> beam width and <b>int32</b> alpha (float bits) that it was built with
+ *         <li><b>vint</b> beam width and <b>int32</b> alpha (float bits) of the build
  *         <li><b>vint</b> how often each node was inserted
  *         <li><b>int32</b> ordinal of the medoid
  *         <li><b>vlong</b> number of edges
@@ -78,13 +80,13 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codes in .veq
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codebook in .veq
  *         <li>16 * <b>byte</b>, <b>string</b>, <b>vint</b> identity, name and version of the
- *             codebook; the name is empty for one of the segment's own
+ *             codebook; the name is empty if the segment trained the codebook
  *       </ul>
  * </ul>
  */
 public final class VamanaVectorsFormat extends KnnVectorsFormat {
 
-  /** The name that segments refer to this format by. */
+  /** The name under which segments refer to this format. */
   public static final String NAME = "Vamana1VectorsFormat";
 
   /** Largest dimension of a field. */
@@ -96,8 +98,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   static final String GRAPH_CODEC_NAME = "Vamana1VectorsFormatGraph";
   static final String QUANTIZATION_CODEC_NAME = "Vamana1VectorsFormatQuantization";
 
-  // Elasticsearch maps files by extensions that it knows; with others the graph would be read
-  // through buffers
+  // Elasticsearch maps only files whose extension it knows; it would read other files through
+  // buffers
   static final String META_EXTENSION = "vem";
   static final String GRAPH_EXTENSION = "vex";
   static final String QUANTIZATION_EXTENSION = "veq";
@@ -109,28 +111,32 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   private final FlatVectorsFormat rawFormat =
       new Lucene99FlatVectorsFormat(FlatVectorScorerUtil.getLucene99FlatVectorsScorer());
 
-  /** Reads segments; writes with {@link VamanaParameters#DEFAULT} on the calling thread. */
+  /**
+   * Makes a format that reads segments and writes with {@link VamanaParameters#DEFAULT} on the
+   * calling thread.
+   */
   public VamanaVectorsFormat() {
     this(VamanaParameters.DEFAULT, Workers.callingThread());
   }
 
   /**
-   * Writes with these parameters and without shared codebooks; reads what any instance wrote.
+   * Makes a format that writes with the given parameters and without shared codebooks. It reads the
+   * segments of any instance.
    *
-   * @param parameters how segments are written
-   * @param workers threads that builds use
+   * @param parameters parameters of graph and codes
+   * @param workers the threads that builds use
    */
   public VamanaVectorsFormat(VamanaParameters parameters, Workers workers) {
     this(parameters, workers, CodebookProvider.NONE, new BuildStatistics());
   }
 
   /**
-   * Writes with these parameters; reads what any instance wrote.
+   * Makes a format that writes with the given parameters. It reads the segments of any instance.
    *
-   * @param parameters how segments are written
-   * @param workers threads that builds use
+   * @param parameters parameters of graph and codes
+   * @param workers the threads that builds use
    * @param codebooks shared codebooks for the fields that name one
-   * @param statistics counts what this instance, and any other that was given it, has done
+   * @param statistics receives the counts of this instance; may be shared with other instances
    */
   public VamanaVectorsFormat(
       VamanaParameters parameters,
@@ -143,7 +149,7 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
 
   @Override
   public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
-    // For tools that list a segment's attributes: nothing else shows them its vector formats.
+    // tools that list segments show attributes, but not vector formats
     state.segmentInfo.putAttribute(NAME, Integer.toString(VERSION_CURRENT));
     return new VamanaVectorsWriter(state, rawFormat, building);
   }

@@ -29,7 +29,10 @@ import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.IOUtils;
 
-/** Reads the files of {@link VamanaVectorsFormat} and searches them. */
+/**
+ * Reads and searches the files of {@link VamanaVectorsFormat}. If an executor is registered, the
+ * reader announces its fields to the executor when it opens and before it closes.
+ */
 final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews {
 
   private final FieldInfos fieldInfos;
@@ -37,7 +40,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
   private final FlatVectorsReader raw;
   private final IndexInput graph;
   private final IndexInput quantization;
-  // null in instances for merges, which share those of the reader that they were made of
+  // null in merge instances, which use the files of the reader they were made from
   private final LastingFiles files;
 
   VamanaVectorsReader(SegmentReadState segment, FlatVectorsFormat rawFormat) throws IOException {

@@ -27,8 +27,8 @@ import org.apache.lucene.util.RamUsageEstimator;
 /**
  * Writes the files of {@link VamanaVectorsFormat}.
  *
- * <p>Flushes and merges go the same way: the raw vectors are written first, in their final order,
- * and opened again; graph and codes are then built from the mapped file.
+ * <p>Flush and merge work alike: Lucene's writer writes the raw vectors in their final order, this
+ * class opens them again and builds graph and codes from the mapped file.
  */
 final class VamanaVectorsWriter extends KnnVectorsWriter {
 
@@ -157,7 +157,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     metadata.write(meta);
   }
 
-  /** The raw vectors of this segment, all fields of which have been written. */
+  /** Opens the raw vectors of this segment; all fields must have been written. */
   private FlatVectorsReader rawReader() throws IOException {
     if (rawReader == null) {
       finishRaw();
@@ -174,7 +174,10 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     return rawReader;
   }
 
-  /** Lucene makes the writer of a flush before it knows the segment's fields. */
+  /**
+   * The segment's fields, or only the buffered ones in a flush: Lucene creates the writer of a
+   * flush before it knows the segment's fields.
+   */
   private FieldInfos fieldInfos() {
     if (state.fieldInfos != null) {
       return state.fieldInfos;

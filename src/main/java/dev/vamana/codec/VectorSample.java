@@ -9,9 +9,9 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * A random sample of a field's vectors, spread evenly over the ordinals and in random order, as
- * quantization sees them: floats, of unit length for COSINE. Read from the mapped file as they are
- * needed, never copied as a whole.
+ * A random sample of a field's vectors for training a codebook, spread evenly over the ordinals and
+ * in random order. The vectors are floats, scaled to unit length for COSINE. They are read from the
+ * mapped file on demand; the sample is never copied as a whole.
  */
 final class VectorSample implements TrainingSample {
 
@@ -19,7 +19,7 @@ final class VectorSample implements TrainingSample {
   private final FloatVectors vectors;
   private final int[] ordinals;
   private final MemorySegment mapped;
-  // 1 / norm of each sample vector for COSINE, else null
+  // 1 / norm of each sampled vector for COSINE, else null
   private final float[] scales;
 
   private VectorSample(
@@ -35,8 +35,8 @@ final class VectorSample implements TrainingSample {
   /**
    * Draws a sample without repetition.
    *
-   * @param most size of the sample; fewer if there are not as many vectors
-   * @param seed decides what is drawn
+   * @param most size of the sample; the sample is smaller if there are fewer vectors
+   * @param seed seed of the draw
    */
   static VectorSample of(
       KnnVectorValues values, VectorSimilarityFunction similarity, int most, long seed)
@@ -53,7 +53,7 @@ final class VectorSample implements TrainingSample {
     return new VectorSample(values, similarity, ordinals, scales);
   }
 
-  /** One ordinal of each of {@code count} equal ranges, shuffled. */
+  /** Draws one ordinal from each of {@code count} equal ranges and shuffles them. */
   private static int[] draw(int size, int count, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     int[] ordinals = new int[count];

@@ -7,26 +7,28 @@ import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
 
-/** The index settings that name the shared codebook of a field. */
+/** The index settings that name the shared codebooks of an index's fields. */
 final class CodebookSetting {
-  /** Followed by the full name of the field, which may have any characters. */
+  /** Prefix of the settings; the full name of the field follows, which may have any characters. */
   static final String PREFIX = "index.vamana.codebook.";
 
-  /** All of them together; each value is a codebook's name. */
+  /** All of these settings; each value is the name of a codebook. */
   static final Setting<Settings> ALL =
       Setting.groupSetting(PREFIX, CodebookSetting::names, Property.IndexScope);
 
   private CodebookSetting() {}
 
-  /** The setting of a field. */
+  /** Returns the setting of a field. */
   static String key(String field) {
     return PREFIX + field;
   }
 
   /**
-   * The codebook's name of each field that an index's settings give one.
+   * Reads the codebook names in an index's settings.
    *
-   * @throws IllegalArgumentException if a name is not valid; names setting, value and rule
+   * @return codebook name by field
+   * @throws IllegalArgumentException if a name is invalid; the message has the setting, the value
+   *     and the rule
    */
   static Map<String, String> of(Settings indexSettings) {
     return names(ALL.get(indexSettings));
@@ -36,11 +38,11 @@ final class CodebookSetting {
     Map<String, String> names = new HashMap<>();
     for (String field : fields.keySet()) {
       if (field.isEmpty()) {
-        throw new IllegalArgumentException("setting [" + PREFIX + "] has to end with a field");
+        throw new IllegalArgumentException("setting [" + PREFIX + "] must end with a field name");
       }
       String name = fields.get(field);
       if (name == null) {
-        // how a request takes the setting away
+        // a request removes a setting by the value null
         continue;
       }
       try {

@@ -18,9 +18,9 @@ import org.elasticsearch.index.Index;
 import org.elasticsearch.tasks.Task;
 
 /**
- * Refuses to give a closed index codebooks that its fields cannot use, as {@link
- * CodebookSettingCheck} does when an index is created. Whatever else is wrong with a request, it
- * passes on for the action to refuse.
+ * Rejects an update of index settings that gives a closed index codebooks which its fields cannot
+ * use, as {@link CodebookSettingCheck} does when an index is created. A request with any other
+ * error passes, so that the action itself rejects it.
  */
 final class CodebookSettingChange implements MappedActionFilter {
   private final ClusterService cluster;
@@ -28,7 +28,7 @@ final class CodebookSettingChange implements MappedActionFilter {
   private final IndexNameExpressionResolver names;
   private final CodebookSettingCheck check;
 
-  /** Compares with the mappings that the cluster's state has. */
+  /** Makes a filter that compares settings with the mappings in the cluster state. */
   CodebookSettingChange(
       ClusterService cluster,
       ProjectResolver projects,

@@ -33,18 +33,19 @@ import org.elasticsearch.xcontent.XContentType;
 import org.elasticsearch.xcontent.json.JsonXContent;
 
 /**
- * Refuses to create an index whose settings name a codebook for a field that cannot use it, or to
- * give a closed one such settings. It adds none; being asked for some is where the settings and the
- * mapping of a new index are both at hand.
+ * Rejects index settings that name a codebook for a field that cannot use it, when an index is
+ * created or a closed index is updated. Elasticsearch calls it as a provider of additional index
+ * settings, because only a provider sees both settings and mapping of a new index; it adds no
+ * settings.
  *
- * <p>A field that is not mapped yet is let pass where documents may still bring it, and so is a
- * codebook that this node does not have: when a segment is written, both are checked again.
+ * <p>Two cases pass: a field that is not mapped yet but that documents may still add, and a
+ * codebook that this node does not have. Both are checked again when a segment is written.
  */
 final class CodebookSettingCheck implements IndexSettingProvider {
   private static final List<String> PARSED_WITH =
       List.of("index.analysis.", "index.mapping.", "index.similarity.");
 
-  /** Says which setting has which value, and why a field cannot use that codebook. */
+  /** Names the setting and its value, and the reason why the field cannot use the codebook. */
   static final class Refusal extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 
@@ -60,7 +61,7 @@ final class CodebookSettingCheck implements IndexSettingProvider {
    * Makes a check.
    *
    * @param mappers makes the mapper service of an index
-   * @param codebooks gives a shared codebook by its name, or null
+   * @param codebooks returns the shared codebook with a name, or null
    */
   CodebookSettingCheck(
       CheckedFunction<IndexMetadata, MapperService, IOException> mappers,
@@ -92,11 +93,12 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   }
 
   /**
-   * Compares codebooks that an index is to get with its mapping.
+   * Compares new codebooks of an existing index with its mapping.
    *
-   * @param index that there is
-   * @param names of codebooks by field
-   * @throws Refusal if a field cannot use its codebook; names setting, value and reason
+   * @param index the index
+   * @param names codebook names by field
+   * @throws Refusal if a field cannot use its codebook; the message has the setting, the value and
+   *     the reason
    */
   void check(IndexMetadata index, Map<String, String> names) {
     if (index.mapping() == null) {
@@ -124,8 +126,8 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   }
 
   /**
-   * An index on which the mapping can be parsed. Its mode is left out: what a mode demands of other
-   * settings is none of this check's concern, and it makes no difference to vector fields.
+   * Makes metadata of an index that is sufficient to parse the mapping. It leaves out the index
+   * mode: the mode does not affect vector fields, and it would require other settings.
    */
   private static IndexMetadata metadata(String index, Settings settings, IndexVersion version) {
     Settings needed =
@@ -178,14 +180,14 @@ final class CodebookSettingCheck implements IndexSettingProvider {
         mapping.getMapping() == null ? null : mapping.getMapping().getRoot().dynamic();
     if (dynamic == ObjectMapper.Dynamic.STRICT || dynamic == ObjectMapper.Dynamic.FALSE) {
       throw refused(
-          field, name, "that field is not mapped, and [dynamic] lets no document bring it");
+          field, name, "that field is not mapped, and [dynamic] keeps documents from adding it");
     }
   }
 
   /**
-   * Compares a field with its codebook, if this node has that.
+   * Compares a field with its codebook, if this node has the codebook.
    *
-   * @param dims of the field, or null if its first document decides
+   * @param dims dims of the field, or null if its first document decides
    */
   private void checkFit(
       DenseVectorFieldType vector, String name, Integer dims, IndexVersion version) {
@@ -212,7 +214,7 @@ final class CodebookSettingCheck implements IndexSettingProvider {
     }
   }
 
-  /** What a mapping calls the similarities that a codebook is for. */
+  /** The names in mappings of the similarities that can share a codebook. */
   private static String mappingName(VectorSimilarityFunction similarity) {
     return switch (similarity) {
       case EUCLIDEAN -> "[l2_norm]";
@@ -221,7 +223,10 @@ final class CodebookSettingCheck implements IndexSettingProvider {
     };
   }
 
-  /** The dims that a mapping says, or null; the field's type only knows to fail without. */
+  /**
+   * The dims in the mapping, or null. Read from the mapper's JSON, since the field type throws
+   * without dims.
+   */
   private static Integer dims(Mapper mapper) {
     try (XContentBuilder json = JsonXContent.contentBuilder()) {
       json.startObject();

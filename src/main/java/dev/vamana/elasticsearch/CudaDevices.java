@@ -29,7 +29,7 @@ import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 import org.elasticsearch.monitor.os.OsProbe;
 
-/** NVIDIA devices. */
+/** Opens the NVIDIA devices of this machine. */
 final class CudaDevices implements GpuDevices {
 
   private static final Logger logger = LogManager.getLogger(CudaDevices.class);
@@ -39,7 +39,7 @@ final class CudaDevices implements GpuDevices {
   private volatile ResidencyOptions residency;
 
   /**
-   * The devices of this machine, which are looked for when one is opened.
+   * Makes an instance for the devices of this machine, which are probed when one is opened.
    *
    * @param kernels folder for kernels that this node compiles
    */
@@ -54,7 +54,7 @@ final class CudaDevices implements GpuDevices {
   }
 
   /**
-   * Other devices, without sensors.
+   * Makes an instance with other drivers and without sensors.
    *
    * @param drivers opens a context on the device that settings name
    */
@@ -137,7 +137,7 @@ final class CudaDevices implements GpuDevices {
         "searches are answered by another executor, [" + executor.name() + "]");
   }
 
-  /** The counters, with the limits of memory that nothing has been put into yet. */
+  /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
   private SortedMap<String, SortedMap<String, Long>> withLimits(GpuStatistics statistics) {
     ResidencyOptions options = residency;
     if (options == null || statistics.usable() == false) {

@@ -8,8 +8,8 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
- * What a device's sensors say. The library is opened when it is asked first, which blocks a while;
- * so this is for threads that may wait.
+ * Reads a device's sensors. The first read opens the NVML library, which may block; so only threads
+ * that may wait should call it. Thread-safe.
  */
 final class DeviceSensors implements Closeable {
 
@@ -20,7 +20,7 @@ final class DeviceSensors implements Closeable {
   /**
    * Chooses the device.
    *
-   * @param busId asked when the sensors are read first; null stands for no device
+   * @param busId called when the sensors are read first; null means no device
    */
   synchronized void of(Supplier<String> busId) {
     close();
@@ -28,7 +28,7 @@ final class DeviceSensors implements Closeable {
     tried = false;
   }
 
-  /** What they say now; what the library does not know is null. */
+  /** Reads the sensors; values that the library does not report are null. */
   synchronized DeviceStats.Sensors read() {
     if (tried == false) {
       tried = true;
@@ -54,7 +54,7 @@ final class DeviceSensors implements Closeable {
     return value.isPresent() ? Integer.valueOf(value.getAsInt()) : null;
   }
 
-  /** Lets go of the library; from then on nothing is known. */
+  /** Closes the library. Later reads return no values. */
   @Override
   public synchronized void close() {
     tried = true;

@@ -7,13 +7,13 @@ import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.search.SearchExecutor;
 import java.io.Closeable;
 
-/** The GPUs of this machine, as the plugin needs them. */
+/** Opens the GPUs of this machine for the plugin and reports on them. */
 interface GpuDevices extends Closeable {
 
   /**
-   * Opens the executor that the settings ask for. Probes the driver.
+   * Probes the driver and opens the executor for the settings.
    *
-   * @param notices is told what an operator should know
+   * @param notices receives notices for the operator
    * @param account counts the host memory that the executor pins for batches
    * @throws dev.vamana.cuda.driver.GpuException if there is no usable device; the message says what
    *     was probed and what was found
@@ -21,24 +21,24 @@ interface GpuDevices extends Closeable {
   SearchExecutor open(GpuSettings settings, NodeNotices notices, HostMemoryAccount account);
 
   /**
-   * Has an executor work as settings say from now on, as far as that can be changed.
+   * Applies changed dynamic settings to an executor.
    *
-   * @param executor made by {@link #open}, or any other, which is left alone
+   * @param executor an executor; ignored unless {@link #open} made it
    */
   void adjust(SearchExecutor executor, GpuSettings settings);
 
   /**
-   * What an executor has done so far.
+   * Returns the statistics of an executor.
    *
-   * @param executor made by {@link #open}, or any other
-   * @param mode what the settings say
+   * @param executor an executor, made by {@link #open} or not
+   * @param mode the value of {@code vamana.gpu.enabled}
    */
   GpuStats stats(SearchExecutor executor, GpuMode mode);
 
-  /** An executor's device and its sensors, or null if it has none. */
+  /** The executor's device and its sensors, or null if it has no device. */
   DeviceStats device(SearchExecutor executor);
 
-  /** Lets go of what statistics are taken with. */
+  /** Closes the sensors. */
   @Override
   void close();
 }

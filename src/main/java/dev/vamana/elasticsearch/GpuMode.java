@@ -2,16 +2,16 @@ package dev.vamana.elasticsearch;
 
 import java.util.Locale;
 
-/** Whether a node uses its GPU: the values of {@code vamana.gpu.enabled}. */
+/** The values of {@code vamana.gpu.enabled}: whether a node uses its GPU. */
 enum GpuMode {
-  /** Used if there is a usable one; otherwise the log says once why not. */
+  /** The node uses a GPU if there is a usable one; otherwise it logs the reason once. */
   AUTO,
-  /** A node without a usable one does not start. */
+  /** The node uses a GPU, and does not start without a usable one. */
   REQUIRED,
-  /** Neither used nor looked for. */
+  /** The node neither probes nor uses a GPU. */
   OFF;
 
-  /** As the setting spells it. */
+  /** The value's spelling in the setting. */
   String settingName() {
     return name().toLowerCase(Locale.ROOT);
   }

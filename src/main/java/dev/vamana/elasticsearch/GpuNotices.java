@@ -9,7 +9,7 @@ import dev.vamana.elasticsearch.notices.NoticeKind;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
-/** Says in the node's log what an operator should know of the GPU. */
+/** Logs events of the GPU and records them as notices for the operator. */
 final class GpuNotices implements GpuListener {
   private static final Logger logger = LogManager.getLogger(GpuNotices.class);
 
@@ -25,8 +25,8 @@ final class GpuNotices implements GpuListener {
   public void fallback(FallbackReason reason, String detail) {
     notices.add(NoticeKind.GPU_FALLBACK, reason.statisticsName(), detail);
     logger.warn(
-        "the CPU answers what the GPU could not: {}, {} (said once for each reason;"
-            + " GET /_vamana/stats counts)",
+        "the CPU answers searches that the GPU could not: {}, {} (logged once per reason;"
+            + " GET /_vamana/stats has the counts)",
         reason.statisticsName(),
         detail);
   }
@@ -35,7 +35,7 @@ final class GpuNotices implements GpuListener {
   public void lost(GpuException cause, long retryMillis) {
     notices.add(NoticeKind.GPU_LOST, GPU, cause.getMessage());
     logger.warn(
-        "the GPU's context is lost, the CPU answers; next attempt in {} ms: {}",
+        "the GPU's context is lost, the CPU answers searches; next attempt in {} ms: {}",
         retryMillis,
         cause.getMessage());
   }
@@ -55,8 +55,8 @@ final class GpuNotices implements GpuListener {
   public void refused(String segment, GpuException cause) {
     if (notices.add(NoticeKind.PLACEMENT_REFUSED, GPU, segment + ": " + cause.getMessage())) {
       logger.warn(
-          "the driver refuses a placement of {}, others are tried: {} (said once;"
-              + " GET /_vamana/stats counts)",
+          "the driver refused a placement of {}, trying others: {} (logged once;"
+              + " GET /_vamana/stats has the counts)",
           segment,
           cause.getMessage());
     }
@@ -66,8 +66,8 @@ final class GpuNotices implements GpuListener {
   public void uploadFailed(String segment, Throwable cause) {
     if (notices.add(NoticeKind.UPLOAD_FAILED, GPU, segment + ": " + cause)) {
       logger.warn(
-          "{} cannot be brought to the GPU and is searched on the CPU: {} (said once;"
-              + " GET /_vamana/stats counts)",
+          "{} cannot be uploaded to the GPU and is searched on the CPU: {} (logged once;"
+              + " GET /_vamana/stats has the counts)",
           segment,
           cause);
     }

@@ -22,27 +22,27 @@ import org.elasticsearch.core.PathUtils;
 import org.elasticsearch.core.TimeValue;
 
 /**
- * What a node's settings say about its GPU; docs/operators/node-settings.md tells operators what
- * each does.
+ * The GPU settings of a node; docs/operators/node-settings.md documents them for operators.
  *
- * <p>All are read when the node starts; {@link #DYNAMIC} ones can be changed later. Values outside
- * the range are rejected with an {@link IllegalArgumentException} that names setting, value and
- * range, and the node does not start.
+ * <p>All settings are read when the node starts, and the {@link #DYNAMIC} ones can be changed
+ * later. A value out of range is rejected with an {@link IllegalArgumentException} that names
+ * setting, value and range; the node then does not start.
  *
  * @param mode whether to use a GPU
- * @param device number of the device, from 0, as the driver counts those that the process may see
- * @param memoryLimit most device memory to fill with segments
- * @param pageCacheLimit most memory of the host to pin, in which the device reads segment files
- * @param placement how every segment is to be placed, or null to have it chosen for each
+ * @param device number of the device, from 0, among the devices that the driver shows to the
+ *     process
+ * @param memoryLimit most device memory for segments
+ * @param pageCacheLimit most host memory that is pinned so that the device can read segment files
+ * @param placement placement of every segment, or null to choose one for each
  * @param maxBatch most work items of one launch
- * @param linger how long an idle device waits for more queries before it starts the first
- * @param segmentsAhead whether segments that a query will ask for are sent to the device along with
- *     the first
- * @param waitForUpload whether queries wait for a segment on its way to the device instead of being
- *     answered by the CPU
- * @param plan whether queries are planned, or all answered in one way
- * @param compileKernels whether the node compiles kernels if the plugin has none for the device
- * @param nvrtc folder of the compiler's libraries, or null for the one that the system finds
+ * @param linger how long an idle device waits for further queries before it starts the first
+ * @param segmentsAhead whether a query's later segments are sent to the device together with its
+ *     first one
+ * @param waitForUpload whether queries wait for a segment that is being uploaded; otherwise the CPU
+ *     searches it
+ * @param plan how queries are planned
+ * @param compileKernels whether the node compiles kernels for a device that the plugin has none for
+ * @param nvrtc folder of the compiler's libraries, or null for the library that the system finds
  */
 record GpuSettings(
     GpuMode mode,
@@ -78,16 +78,16 @@ record GpuSettings(
                   GpuMode::settingName),
           Property.NodeScope);
 
-  /** Number of the device that is used. */
+  /** Number of the device to use. */
   static final Setting<Integer> DEVICE =
       Setting.intSetting("vamana.gpu.device", 0, 0, MAX_DEVICES - 1, Property.NodeScope);
 
-  /** Most device memory that is filled with segments. */
+  /** Most device memory for segments. */
   static final Setting<MemoryLimit> MEMORY_LIMIT =
       memorySetting(
           "vamana.gpu.memory.limit", MemoryLimit.DEFAULT_DEVICE, MIN_MEMORY, "the device's");
 
-  /** Most memory of the host that is pinned, so that the device can read files in it. */
+  /** Most host memory that is pinned so that the device can read segment files. */
   static final Setting<MemoryLimit> PAGE_CACHE_LIMIT =
       memorySetting(
           "vamana.gpu.page_cache.limit",
@@ -95,7 +95,7 @@ record GpuSettings(
           ByteSizeValue.ZERO,
           "the host's");
 
-  /** How segments are placed: {@link #AUTO_PLACEMENT}, or the name of the only placement. */
+  /** Placement of all segments: {@link #AUTO_PLACEMENT}, or the name of one placement. */
   static final Setting<String> PLACEMENT =
       new Setting<>(
           "vamana.gpu.placement",
@@ -114,7 +114,7 @@ record GpuSettings(
           Property.NodeScope,
           Property.Dynamic);
 
-  /** How long an idle device waits for company of the first query. */
+  /** How long an idle device waits for further queries before it starts the first. */
   static final Setting<TimeValue> BATCH_LINGER =
       Setting.timeSetting(
           "vamana.gpu.batch.linger",
@@ -124,15 +124,15 @@ record GpuSettings(
           Property.NodeScope,
           Property.Dynamic);
 
-  /** Whether segments that a query will ask for are sent to the device along with the first. */
+  /** Whether a query's later segments are sent to the device together with its first one. */
   static final Setting<Boolean> SEGMENTS_AHEAD =
       booleanSetting("vamana.gpu.batch.segments_ahead", true, Property.NodeScope, Property.Dynamic);
 
-  /** Whether queries wait for a segment that is on its way to the device. */
+  /** Whether queries wait for a segment that is being uploaded to the device. */
   static final Setting<Boolean> WAIT_FOR_UPLOAD =
       booleanSetting("vamana.gpu.wait_for_upload", false, Property.NodeScope, Property.Dynamic);
 
-  /** Whether queries are planned, or all answered in one way. */
+  /** Whether queries are planned or all answered in the same way. */
   static final Setting<PlanMode> PLAN =
       new Setting<>(
           "vamana.gpu.plan",
@@ -152,7 +152,7 @@ record GpuSettings(
       Setting.simpleString(
           "vamana.gpu.kernels.nvrtc", GpuSettings::checkFolder, Property.NodeScope);
 
-  /** Those that can be changed while the node runs. */
+  /** The settings that can be changed while the node runs. */
   static final List<Setting<?>> DYNAMIC =
       List.of(
           MEMORY_LIMIT,
@@ -164,11 +164,11 @@ record GpuSettings(
           WAIT_FOR_UPLOAD,
           PLAN);
 
-  /** Every setting, for registration. */
+  /** All settings, for registration. */
   static final List<Setting<?>> ALL =
       Stream.concat(Stream.of(ENABLED, DEVICE, COMPILE_KERNELS, NVRTC), DYNAMIC.stream()).toList();
 
-  /** What a node's settings say. */
+  /** Reads the settings of a node. */
   static GpuSettings of(Settings settings) {
     String placement = PLACEMENT.get(settings);
     return new GpuSettings(
@@ -192,7 +192,9 @@ record GpuSettings(
         NVRTC.get(settings).isEmpty() ? null : PathUtils.get(NVRTC.get(settings)));
   }
 
-  /** Not Elasticsearch's own, whose errors do not name what is allowed. */
+  /**
+   * Makes a boolean setting. Elasticsearch's own does not name the allowed values in its errors.
+   */
   private static Setting<Boolean> booleanSetting(
       String key, boolean value, Property... properties) {
     return new Setting<>(
@@ -237,8 +239,8 @@ record GpuSettings(
   }
 
   /**
-   * A limit in bytes, or as a share of all memory of some kind. Elasticsearch's own settings of
-   * memory take shares of the heap.
+   * Makes a setting for a limit in bytes or as a share of all memory of one kind. The memory
+   * settings of Elasticsearch take shares of the heap instead.
    */
   private static Setting<MemoryLimit> memorySetting(
       String key, MemoryLimit defaultLimit, ByteSizeValue min, String whose) {

@@ -14,8 +14,8 @@ import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
 /**
- * The shared codebooks that one index names. Says in the log, once for each field and reason, why a
- * segment does without.
+ * Gives the shared codebooks that one index names. Logs once per field and reason why segments do
+ * not use the named codebook.
  */
 final class IndexCodebooks implements CodebookProvider {
   private static final Logger logger = LogManager.getLogger(IndexCodebooks.class);
@@ -29,9 +29,9 @@ final class IndexCodebooks implements CodebookProvider {
   /**
    * Makes the provider of an index.
    *
-   * @param names the codebook's name of each field that has one
-   * @param ready gives the newest version of a name, or null
-   * @param notices is told what the log says
+   * @param names codebook name of each field that has one
+   * @param ready returns the newest version of the codebook with a name, or null
+   * @param notices records what is logged
    */
   IndexCodebooks(
       String index,
@@ -71,7 +71,7 @@ final class IndexCodebooks implements CodebookProvider {
     notices.add(kind, index + "/" + field, "codebook [" + name + "] " + reason);
     if (said.add(field + ' ' + reason)) {
       logger.warn(
-          "[{}] segments get codebooks of their own for field [{}] although [{}] is [{}]: that"
+          "[{}] segments do not use a shared codebook for field [{}] although [{}] is [{}]: that"
               + " codebook {}",
           index,
           field,

@@ -5,12 +5,12 @@ import dev.vamana.pq.SharedCodebook;
 import java.util.function.Function;
 
 /**
- * What the shards of a node share when they write segments.
+ * The parts that all shards of a node share when they write segments.
  *
  * @param threads most threads that build one graph
- * @param statistics counts what all of them build
- * @param codebooks gives the newest version of a shared codebook by its name, or null if this node
- *     has none yet; answers from memory
+ * @param statistics counts what all shards build
+ * @param codebooks returns the newest version of the shared codebook with a name, or null if this
+ *     node has none yet; answers from memory
  */
 record NodeBuilding(
     int threads, BuildStatistics statistics, Function<String, SharedCodebook> codebooks) {}

@@ -13,8 +13,8 @@ import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
 /**
- * The executor that answers this node's searches, if the node's settings and its machine give it
- * one: installed when the node starts, released when it stops.
+ * Holds the executor that answers this node's searches, if settings and machine allow one. It is
+ * installed when the node starts and closed when the node stops.
  */
 final class NodeExecutor implements Closeable {
   private static final Logger logger = LogManager.getLogger(NodeExecutor.class);
@@ -36,10 +36,10 @@ final class NodeExecutor implements Closeable {
   }
 
   /**
-   * Looks for the GPU that the settings ask for and installs its executor for all readers of this
-   * process. Says in the log, once, what came of it.
+   * Opens the executor for the settings and installs it for all readers of this process. Logs the
+   * outcome once.
    *
-   * @param notices is told what an operator should know
+   * @param notices receives notices for the operator
    * @param account counts the host memory that the executor pins for batches
    * @throws IllegalStateException if a GPU is required and there is no usable one; the message says
    *     what was probed and what was found
@@ -54,8 +54,8 @@ final class NodeExecutor implements Closeable {
     try {
       installation = ExecutorRegistry.install(() -> devices.open(settings, notices, account));
     } catch (RuntimeException | LinkageError e) {
-      // A driver that does not fit shows itself in errors of linkage too, at whatever call comes
-      // first. None of them is a reason for a node not to search.
+      // An unsuitable driver can also cause linkage errors, at any call. None of these errors may
+      // keep the node from searching.
       String found = found(e);
       if (settings.mode() == GpuMode.REQUIRED) {
         throw new IllegalStateException(
@@ -75,13 +75,13 @@ final class NodeExecutor implements Closeable {
     return new NodeExecutor(settings.mode(), devices, installation, null);
   }
 
-  /** What was found, without the words that introduce it here. */
+  /** The exception's message without the introduction that this class adds itself. */
   private static String found(Throwable e) {
     String message = e.getMessage() == null ? e.toString() : e.getMessage();
     return message.startsWith(NO_USABLE) ? message.substring(NO_USABLE.length()) : message;
   }
 
-  /** What the GPU has done so far, or why there is none. */
+  /** Statistics of the GPU, or the reason why the node uses none. */
   GpuStats gpu() {
     if (installation == null) {
       StateStats.State state =
@@ -91,19 +91,19 @@ final class NodeExecutor implements Closeable {
     return devices.stats(installation.executor(), mode);
   }
 
-  /** The device and its sensors, or null without one. */
+  /** The device and its sensors, or null if there is none. */
   DeviceStats device() {
     return installation == null ? null : devices.device(installation.executor());
   }
 
-  /** Works as the settings say from now on, as far as that can be changed. */
+  /** Applies changed dynamic settings. */
   void adjust(GpuSettings settings) {
     if (installation != null) {
       devices.adjust(installation.executor(), settings);
     }
   }
 
-  /** Lets go of the executor. */
+  /** Uninstalls and closes the executor. */
   @Override
   public void close() throws IOException {
     devices.close();

@@ -11,13 +11,13 @@ import dev.vamana.elasticsearch.stats.StatsSource;
 import dev.vamana.elasticsearch.stats.TrainingStats;
 
 /**
- * The parts of a node that its statistics tell of.
+ * Gives the node's statistics from the parts of the plugin that count them.
  *
- * @param executor who answers searches
- * @param building who writes segments
- * @param codebooks who trains and keeps codebooks
- * @param pinned who bounds the host memory of batches
- * @param noted what an operator should know
+ * @param executor answers searches
+ * @param building counts written segments
+ * @param codebooks trains and keeps codebooks
+ * @param pinned bounds the host memory of batches
+ * @param noted notices for the operator
  */
 record NodeStatsSource(
     NodeExecutor executor,

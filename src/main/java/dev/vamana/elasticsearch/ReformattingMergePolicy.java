@@ -18,10 +18,10 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
 
 /**
- * Makes a forced merge rewrite segments whose vector fields are in our format and should not be, or
- * the other way round. Without it a shard that is already a single segment would be left as it is,
- * and a forced merge would not be the way into our format, or out of it, that it is documented to
- * be.
+ * Makes a forced merge rewrite segments in which a vector field has the wrong format: this plugin's
+ * format when the settings ask for the stock one, or the reverse. Without it a forced merge would
+ * skip a shard that already is a single segment, although a forced merge is the documented way to
+ * change the format.
  */
 final class ReformattingMergePolicy extends FilterMergePolicy {
   private final VectorFieldFormats formats;
@@ -42,12 +42,12 @@ final class ReformattingMergePolicy extends FilterMergePolicy {
         super.findForcedMerges(segmentInfos, maxSegmentCount, segmentsToMerge, mergeContext);
     Set<SegmentCommitInfo> merging = mergeContext.getMergingSegments();
     if (merges != null || merging.stream().anyMatch(segmentsToMerge::containsKey)) {
-      // These merges may rewrite the segments anyway; we are asked again when they have ended.
+      // these merges may rewrite the segments anyway; Lucene asks again when they have ended
       return merges;
     }
     MergeSpecification rewrites = new MergeSpecification();
     for (SegmentCommitInfo segment : segmentInfos) {
-      // TRUE marks what was there when the forced merge began: nothing is rewritten twice.
+      // TRUE marks segments from before the forced merge, so that nothing is rewritten twice
       if (Boolean.TRUE.equals(segmentsToMerge.get(segment)) && isStale(segment.info)) {
         rewrites.add(new OneMerge(List.of(segment)));
       }
@@ -68,7 +68,7 @@ final class ReformattingMergePolicy extends FilterMergePolicy {
     return false;
   }
 
-  /** The fields as first written: later generations only change what doc values they have. */
+  /** Reads the fields as first written. Later generations change only attributes of doc values. */
   private static FieldInfos fieldInfos(SegmentInfo segment) throws IOException {
     Codec codec = segment.getCodec();
     if (!segment.getUseCompoundFile()) {

@@ -8,8 +8,8 @@ import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
 /**
- * Says in the log, once for each field of an index, why an opted-in index keeps the stock format,
- * and notes it for the statistics.
+ * Logs once per field why an opted-in index keeps the stock format for it, and records the reason
+ * for the statistics.
  */
 final class StockFieldNotices {
   private static final Logger logger = LogManager.getLogger(StockFieldNotices.class);
@@ -38,10 +38,12 @@ final class StockFieldNotices {
   void codecKeepsStockFormat(String codec) {
     if (said.add("codec " + codec)) {
       notices.add(
-          NoticeKind.STOCK_INDEX, index, "codec [" + codec + "] has no format for each field");
+          NoticeKind.STOCK_INDEX,
+          index,
+          "codec [" + codec + "] does not choose a format per field");
       logger.warn(
-          "[{}] keeps the stock vector format although [{}] is set: codec [{}] has no format for"
-              + " each field",
+          "[{}] keeps the stock vector format although [{}] is set: codec [{}] does not choose"
+              + " a format per field",
           index,
           VamanaSettings.ENABLED.getKey(),
           codec);

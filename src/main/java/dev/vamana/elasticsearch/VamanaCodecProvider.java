@@ -7,8 +7,8 @@ import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.elasticsearch.index.codec.CodecProvider;
 
 /**
- * The stock codecs of an index, with the vector format of each field replaced by ours where it can
- * be. A codec that does not choose its vector format by field is handed on as it is.
+ * Gives the stock codecs of an index with this plugin's vector format for the fields that can use
+ * it. A codec that does not choose its vector format per field is returned unchanged.
  */
 final class VamanaCodecProvider implements CodecProvider {
   private final CodecProvider stock;
@@ -37,8 +37,9 @@ final class VamanaCodecProvider implements CodecProvider {
   }
 
   /**
-   * Differs from its delegate when segments are written. It keeps the delegate's name, by which
-   * segments are opened again: vector formats are then found by the name recorded for each field.
+   * Differs from its delegate only when segments are written. It keeps the delegate's name, by
+   * which Lucene opens the segments again; the vector formats are then found by the names recorded
+   * for each field.
    */
   private static final class WritingCodec extends FilterCodec {
     private final KnnVectorsFormat vectors;

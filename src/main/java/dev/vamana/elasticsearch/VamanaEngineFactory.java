@@ -18,14 +18,12 @@ import org.elasticsearch.index.mapper.MapperService;
 import org.elasticsearch.snapshots.SearchableSnapshotsSettings;
 
 /**
- * Opens the shards of one index with the stock engine, given another codec and merge policy: the
- * codec writes the index's vector fields in our format, and the merge policy makes a forced merge
- * rewrite segments whose vector fields are not in the format that the settings ask for.
+ * Opens the shards of one index with the stock engine, but with another codec and merge policy. The
+ * codec writes the vector fields in this plugin's format. The merge policy makes a forced merge
+ * rewrite segments whose vector fields are not in the format of the settings.
  */
 final class VamanaEngineFactory implements EngineFactory {
-  /**
-   * Set on the follower indices of cross-cluster replication, which have an engine of their own.
-   */
+  /** Setting of the follower indices of cross-cluster replication, which have their own engine. */
   private static final String FOLLOWER_INDEX = "index.xpack.ccr.following_index";
 
   private final IndexSettings indexSettings;
@@ -48,10 +46,10 @@ final class VamanaEngineFactory implements EngineFactory {
   }
 
   /**
-   * Whether we may make the engines of an index. Elasticsearch refuses an index that two plugins
-   * offer engines for, so this says no wherever another engine than the stock one has to be used:
-   * followers of cross-cluster replication, searchable snapshots, and indices so old that they are
-   * read-only. Segments in our format are searched there all the same.
+   * Whether this plugin makes the engines of an index. Elasticsearch rejects an index for which two
+   * plugins offer engines, so the answer is false if the index needs another engine than the stock
+   * one: followers of cross-cluster replication, searchable snapshots, and indices so old that they
+   * are read-only. Segments in this plugin's format can be searched there as well.
    */
   static boolean appliesTo(IndexSettings indexSettings) {
     Settings settings = indexSettings.getSettings();

@@ -52,12 +52,12 @@ import org.elasticsearch.threadpool.ScalingExecutorBuilder;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * Lets indices with {@code index.vamana.enabled} store and search their {@code dense_vector} fields
+ * Stores and searches the {@code dense_vector} fields of indices with {@code index.vamana.enabled}
  * as Vamana graphs.
  *
- * <p>Searching needs nothing from this class: Lucene finds the format of a segment by its name. The
- * plugin decides what new segments are written with, brings the threads that build graphs, and
- * installs the executor of the node's GPU where there is one.
+ * <p>Searches do not need this class, since Lucene finds the format of a segment by its name. The
+ * plugin chooses the format of new segments, provides the threads that build graphs, and installs
+ * the executor of the node's GPU if there is one.
  */
 public final class VamanaPlugin extends Plugin
     implements EnginePlugin, IngestPlugin, SystemIndexPlugin, CircuitBreakerPlugin {
@@ -140,10 +140,10 @@ public final class VamanaPlugin extends Plugin
   }
 
   /**
-   * Installs the executor of the node's GPU.
+   * Installs the executor of the node's GPU and makes the plugin's components.
    *
-   * @throws IllegalStateException if the settings require a GPU and there is no usable one, which
-   *     ends the node's start whatever address it binds to
+   * @throws IllegalStateException if the settings require a GPU and there is no usable one; the
+   *     node then does not start
    */
   @Override
   public Collection<?> createComponents(PluginServices services) {

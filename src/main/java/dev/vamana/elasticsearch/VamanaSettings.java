@@ -20,21 +20,20 @@ import org.elasticsearch.common.util.concurrent.EsExecutors;
 /**
  * The settings of the plugin.
  *
- * <p>Index settings are neither dynamic nor final: they are given when an index is created or while
- * it is closed, because the format of an open index is fixed when its shards open. Values outside
- * the range are rejected with an {@link IllegalArgumentException} that names setting, value and
- * range.
+ * <p>The index settings of this class can be given when an index is created or while it is closed,
+ * because the shards of an open index fix the format when they open. Values out of range are
+ * rejected with an {@link IllegalArgumentException} that names setting, value and range.
  */
 final class VamanaSettings {
   /**
-   * Whether new segments store their {@code dense_vector} fields as Vamana graphs. Leaving it out
-   * and saying {@code false} differ in one point: with an explicit {@code false} a forced merge
-   * turns the segments that are still in our format back into the stock one.
+   * Whether new segments store their {@code dense_vector} fields as Vamana graphs. An explicit
+   * {@code false} differs from the default in one point: a forced merge then rewrites segments in
+   * this plugin's format to the stock one.
    */
   static final Setting<Boolean> ENABLED =
       Setting.boolSetting("index.vamana.enabled", false, Property.IndexScope);
 
-  /** Out-neighbours kept for each vector. */
+  /** Most out-neighbours of each vector. */
   static final Setting<Integer> MAX_DEGREE =
       Setting.intSetting(
           "index.vamana.max_degree",
@@ -43,9 +42,7 @@ final class VamanaSettings {
           BuildParameters.MAX_DEGREE,
           Property.IndexScope);
 
-  /**
-   * Candidates kept by the search for neighbours while the graph is built; at least the max degree.
-   */
+  /** Candidates that the search for neighbours keeps during a build; at least the max degree. */
   static final Setting<Integer> BEAM_WIDTH =
       new Setting<>(
           "index.vamana.beam_width",
@@ -59,7 +56,7 @@ final class VamanaSettings {
           new AtLeastMaxDegree(),
           Property.IndexScope);
 
-  /** Slack of robust prune: larger values keep longer edges. */
+  /** Slack of robust prune; larger values keep longer edges. */
   static final Setting<Float> ALPHA =
       floatSetting(
           "index.vamana.alpha",
@@ -68,8 +65,9 @@ final class VamanaSettings {
           BuildParameters.MAX_ALPHA);
 
   /**
-   * Subspaces of product quantization, so bytes of a vector's code; 0 derives them from the
-   * dimension. Fields of fewer dimensions than that get one subspace a dimension.
+   * Subspaces of product quantization, which is also the length of a code in bytes; 0 derives the
+   * number from the dimension. Fields with fewer dimensions than subspaces get one subspace per
+   * dimension.
    */
   static final Setting<Integer> PQ_SUBSPACES =
       Setting.intSetting(
@@ -79,7 +77,7 @@ final class VamanaSettings {
           SubspaceLayout.MAX_SUBSPACES,
           Property.IndexScope);
 
-  /** Vectors below which a segment gets no codes. */
+  /** Number of vectors from which a segment gets codes. */
   static final Setting<Integer> PQ_THRESHOLD =
       Setting.intSetting(
           "index.vamana.pq.threshold",
@@ -88,7 +86,7 @@ final class VamanaSettings {
           Integer.MAX_VALUE,
           Property.IndexScope);
 
-  /** Vectors below which a segment gets no graph and is scanned. */
+  /** Number of vectors from which a segment gets a graph; smaller segments are scanned. */
   static final Setting<Integer> GRAPH_THRESHOLD =
       Setting.intSetting(
           "index.vamana.graph_threshold",
@@ -98,10 +96,10 @@ final class VamanaSettings {
           Property.IndexScope);
 
   /**
-   * Node setting: threads that build graphs on this node, all shards together. Building is bound by
-   * the processor, so more threads than the node may use processors only add switching; and fewer
-   * would leave a merge slower than it need be on a node that is otherwise idle. Nodes that must
-   * keep search latency flat while they merge set it lower.
+   * Node setting: threads that build graphs on this node, for all shards together. Building is
+   * bound by the CPU, so more threads than allocated processors only cause switching, and fewer
+   * make merges slower than necessary on an idle node. Nodes that must keep search latency low
+   * during merges set it lower.
    */
   static final Setting<Integer> BUILD_THREADS =
       Setting.intSetting(
@@ -125,7 +123,7 @@ final class VamanaSettings {
           BUILD_THREADS,
           BodyLimit.MAX_BODY);
 
-  /** Every setting, for registration. */
+  /** All settings, for registration. */
   static final List<Setting<?>> ALL =
       Stream.of(
               OWN,
@@ -138,7 +136,7 @@ final class VamanaSettings {
 
   private VamanaSettings() {}
 
-  /** The format parameters that an index's settings ask for. */
+  /** Reads the format parameters from an index's settings. */
   static VamanaParameters parameters(Settings indexSettings) {
     return new VamanaParameters(
         MAX_DEGREE.get(indexSettings),
@@ -165,7 +163,7 @@ final class VamanaSettings {
       throw new IllegalArgumentException(
           "Failed to parse value [" + text + "] for setting [" + key + "] as a number", e);
     }
-    // Written so that NaN fails too.
+    // negated so that NaN fails, too
     if (!(value >= min && value <= max)) {
       throw new IllegalArgumentException(
           String.format(

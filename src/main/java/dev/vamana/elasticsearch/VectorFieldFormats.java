@@ -11,8 +11,8 @@ import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.ElementType
 import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorIndexType;
 
 /**
- * Chooses for each field of an index whether its vectors are written in our format or the stock
- * one, from what the mapping says when the field is written.
+ * Chooses for each field of an index whether its vectors are written in this plugin's format or the
+ * stock one. Reads the mapping when the field is written.
  */
 final class VectorFieldFormats {
   private static final Set<VectorIndexType> GRAPH_TYPES =
@@ -36,9 +36,9 @@ final class VectorFieldFormats {
   }
 
   /**
-   * Our format wherever it can stand in for the stock one.
+   * Makes a choice of this plugin's format for every field that can use it.
    *
-   * @param mapping gives the type that a field has now, or null
+   * @param mapping returns the current type of a field, or null
    */
   static VectorFieldFormats vamana(
       Function<String, MappedFieldType> mapping,
@@ -47,14 +47,14 @@ final class VectorFieldFormats {
     return new VectorFieldFormats(mapping, format, notices);
   }
 
-  /** The stock format everywhere. */
+  /** Makes a choice of the stock format for all fields. */
   static VectorFieldFormats stock() {
     return new VectorFieldFormats(null, null, null);
   }
 
   /**
-   * Our format for a field, or empty for the stock one. All fields get the same instance, so that
-   * Lucene puts them in the same files.
+   * Returns this plugin's format for a field, or empty for the stock one. All fields get the same
+   * instance, so that Lucene writes them to the same files.
    */
   Optional<VamanaVectorsFormat> vamanaFormat(String field) {
     if (format == null || !(mapping.apply(field) instanceof DenseVectorFieldType type)) {
@@ -65,14 +65,14 @@ final class VectorFieldFormats {
     return reason.isPresent() ? Optional.empty() : Optional.of(format);
   }
 
-  /** Why a field keeps the stock format in an index that is opted in, or empty. */
+  /** The reason why a field of an opted-in index keeps the stock format, or empty. */
   static Optional<String> reasonForStock(DenseVectorFieldType type) {
     if (type.getElementType() == ElementType.BIT) {
-      // Lucene shows these as bytes with Euclidean distance; only the mapping tells them apart.
+      // to Lucene these are bytes with Euclidean distance; only the mapping tells them apart
       return Optional.of("element_type [bit] is scored by Hamming distance");
     }
     DenseVectorIndexOptions options = type.getIndexOptions();
-    // An indexed field without options is HNSW.
+    // an indexed field without options is HNSW
     if (options == null || GRAPH_TYPES.contains(options.getType())) {
       return Optional.empty();
     }

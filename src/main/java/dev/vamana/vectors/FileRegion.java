@@ -8,11 +8,11 @@ import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.MemorySegmentAccessInput;
 
 /**
- * A contiguous range of bytes in a segment file, readable by any number of threads.
+ * A contiguous range of bytes in a segment file. Any number of threads may read it.
  *
- * <p>When the directory maps the file, {@link #segment()} is the mapping itself, which a device can
- * be handed without a copy; directories that map nothing (NIO, in-memory, test wrappers) give null
- * there and are read through {@link #open()}.
+ * <p>If the directory maps the file, {@link #segment()} is the mapping itself, which a device can
+ * read without a copy. Directories that do not map files (NIO, in-memory, test wrappers) return
+ * null from {@link #segment()}; {@link #open()} reads those.
  */
 public final class FileRegion {
 
@@ -31,8 +31,7 @@ public final class FileRegion {
   /**
    * Makes a region of an open file.
    *
-   * @param input an open input of the file; stays owned by the caller, which closes it after the
-   *     last read
+   * @param input an open input of the file; the caller owns it and closes it after the last read
    * @param offset first byte of the region
    * @param length bytes in the region, 0 or more
    * @throws CorruptIndexException if the region does not lie within the file
@@ -66,12 +65,12 @@ public final class FileRegion {
     return offset;
   }
 
-  /** The mapped bytes of the region, or null if the directory gives no memory segment for them. */
+  /** The mapped bytes of the region, or null if the directory does not map them. */
   public MemorySegment segment() {
     return segment;
   }
 
-  /** A new input over the region, for the calling thread alone. */
+  /** Opens a new input over the region, for the calling thread alone. */
   public IndexInput open() throws IOException {
     return input.slice("region", offset, length);
   }

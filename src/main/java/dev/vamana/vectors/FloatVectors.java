@@ -8,8 +8,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * Stored vectors as floats, of unit length for COSINE, whatever they are stored as: what medoids
- * and quantization work with. For one thread.
+ * Reads stored vectors, of bytes or floats, as floats; scales them to unit length for COSINE.
+ * {@link Medoid} and quantization work with these. For one thread.
  */
 public final class FloatVectors {
 
@@ -34,7 +34,7 @@ public final class FloatVectors {
     return similarity;
   }
 
-  /** Copies a vector into {@code target}, which holds at least as many floats as the dimension. */
+  /** Copies a vector into {@code target}, which has room for at least {@code dimension} floats. */
   public void read(int ordinal, float[] target) throws IOException {
     readStored(ordinal, target);
     if (similarity == VectorSimilarityFunction.COSINE) {
@@ -45,7 +45,7 @@ public final class FloatVectors {
     }
   }
 
-  /** What a stored vector is multiplied by to get unit length; 1 for the zero vector. */
+  /** The factor that scales a stored vector to unit length; 1 for the zero vector. */
   public float scale(int ordinal) throws IOException {
     readStored(ordinal, scratch);
     return scale(scratch);

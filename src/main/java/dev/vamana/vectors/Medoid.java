@@ -5,18 +5,18 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 
-/** Finds the vector nearest to the mean, where searches start. */
+/** Finds the vector nearest to the mean of a field's vectors, where searches start. */
 public final class Medoid {
 
-  // a mean of this many vectors is as good a centre as that of all
+  // a larger sample moves the mean too little to matter
   private static final int MAX_SAMPLE = 16_384;
 
   private Medoid() {}
 
   /**
-   * The ordinal of the vector nearest (squared Euclidean distance; unit vectors for COSINE) to the
-   * mean of an evenly spaced sample of at most {@value #MAX_SAMPLE} vectors, chosen among the same
-   * sample.
+   * Returns the ordinal of the vector nearest to the mean. Both the mean and the candidates are an
+   * evenly spaced sample of at most {@value #MAX_SAMPLE} vectors. Distances are squared Euclidean,
+   * on unit vectors for COSINE.
    *
    * @param values at least one vector, random access by ordinal
    */

@@ -13,7 +13,7 @@ import org.apache.lucene.util.hnsw.RandomVectorScorerSupplier;
 /** Makes {@link PairDistances} over the vectors of one field, one for each building thread. */
 public final class PairDistanceFactory {
 
-  // below this squared norm the inner product in a Lucene score has too few digits left
+  // with a smaller squared norm, Lucene's score keeps too few digits of the inner product
   private static final float MIN_SQUARED_NORM = 0.01f;
 
   private final RandomVectorScorerSupplier suppliers;
@@ -22,9 +22,9 @@ public final class PairDistanceFactory {
   private final int size;
 
   /**
-   * Makes distances between the vectors of a field: squared Euclidean ones for EUCLIDEAN and for
-   * DOT_PRODUCT of floats, those of the directions for COSINE, and negated inner products where
-   * vectors of any length are compared by their product.
+   * Chooses the distance for a field. EUCLIDEAN, and DOT_PRODUCT of floats, use squared Euclidean
+   * distances; COSINE uses the squared Euclidean distance between the unit vectors;
+   * MAXIMUM_INNER_PRODUCT, and DOT_PRODUCT of bytes, use negated inner products.
    *
    * @param scorer Lucene's scorer of the field's raw vectors
    * @param similarity the field's similarity
@@ -50,7 +50,8 @@ public final class PairDistanceFactory {
     } else {
       float[] norms = squaredNorms(values.copy());
       if (smallestPositive(norms) >= MIN_SQUARED_NORM) {
-        // Lucene's cosine sums the norms of both vectors anew for every pair
+        // faster than Lucene's cosine, which sums the norms of both vectors again for every
+        // pair
         compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
         this.conversion = ScoreToDistance.ofDirections(inverseRoots(norms));
       } else {
@@ -66,7 +67,7 @@ public final class PairDistanceFactory {
     return size;
   }
 
-  /** Distances for the calling thread. */
+  /** Makes distances for the calling thread. */
   public synchronized PairDistances create() throws IOException {
     return new PairDistances(suppliers.copy().scorer(), conversion, inverseNorms);
   }

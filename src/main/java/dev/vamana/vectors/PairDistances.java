@@ -4,10 +4,10 @@ import java.io.IOException;
 import org.apache.lucene.util.hnsw.UpdateableRandomVectorScorer;
 
 /**
- * Distances from one stored vector, the pivot, to others, as graph construction needs them; smaller
- * is nearer.
+ * Measures distances from one stored vector, the pivot, to other stored vectors, for graph
+ * construction; smaller is nearer.
  *
- * <p>Not thread-safe; {@link PairDistanceFactory#create()} gives each thread its own.
+ * <p>Not thread-safe; {@link PairDistanceFactory#create()} makes one for each thread.
  */
 public final class PairDistances {
 
@@ -17,10 +17,10 @@ public final class PairDistances {
   private int pivot = -1;
 
   /**
-   * Distances from scores.
+   * Makes distances from scores.
    *
    * @param inverseNorms one divided by the norm of each vector, 0 for the zero vector, if the
-   *     distances are negated inner products; otherwise null
+   *     distances are negated inner products; null otherwise
    */
   PairDistances(
       UpdateableRandomVectorScorer scorer, ScoreToDistance conversion, float[] inverseNorms) {
@@ -30,18 +30,18 @@ public final class PairDistances {
   }
 
   /**
-   * Whether the distances are squared Euclidean ones: never negative, 0 for equal vectors, and such
-   * that a factor between two of them has the same meaning at every scale. Negated inner products
-   * are not.
+   * Whether the distances are squared Euclidean: never negative, 0 for equal vectors, and
+   * comparable by a factor such as alpha at every scale. Negated inner products are not scalable.
    */
   public boolean scalable() {
     return inverseNorms == null;
   }
 
   /**
-   * A distance of the pivot as one that is {@link #scalable}: itself, or for a negated inner
-   * product the squared Euclidean distance of the directions, 0 to 4; 0 if the pivot is the zero
-   * vector, and 2 if only the other is.
+   * Converts a distance from the pivot to a {@link #scalable} one. A squared Euclidean distance is
+   * returned unchanged. For a negated inner product the result is the squared Euclidean distance of
+   * the two unit vectors, 0 to 4; it is 0 if the pivot is the zero vector, and 2 if only the other
+   * vector is.
    *
    * @param ordinal the other vector
    * @param distance its distance from the pivot
@@ -50,33 +50,33 @@ public final class PairDistances {
     if (inverseNorms == null) {
       return distance;
     }
-    // the zero vector adds no direction to any other's neighbours, and takes none away
+    // the zero vector has no direction, so it must not prune other neighbours
     return inverseNorms[pivot] == 0f
         ? 0f
         : Math.max(0f, 2f + 2f * distance * inverseNorms[pivot] * inverseNorms[ordinal]);
   }
 
   /**
-   * Compares the lengths of two vectors where inner products are compared, as a comparator that
-   * puts the longer first; elsewhere length does not matter, and all are equal.
+   * Compares the lengths of two vectors, longer first, as a comparator. Returns 0 unless distances
+   * are negated inner products, since length matters only there.
    */
   public int longerFirst(int one, int other) {
     return inverseNorms == null ? 0 : Float.compare(shortness(one), shortness(other));
   }
 
   private float shortness(int ordinal) {
-    // nothing is shorter than the zero vector, whose inverse norm is kept as 0
+    // the zero vector is the shortest, but its inverse norm is stored as 0
     return inverseNorms[ordinal] == 0f ? Float.POSITIVE_INFINITY : inverseNorms[ordinal];
   }
 
-  /** Makes the vector with this ordinal the one that distances are measured from. */
+  /** Sets the pivot, the vector that distances are measured from. */
   public void pivot(int ordinal) throws IOException {
     pivot = ordinal;
     scorer.setScoringOrdinal(ordinal);
   }
 
   /**
-   * Distances of several vectors at once.
+   * Measures the distances of several vectors from the pivot.
    *
    * @param ordinals the vectors
    * @param distances receives {@code count} distances

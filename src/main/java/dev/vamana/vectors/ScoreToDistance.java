@@ -1,9 +1,8 @@
 package dev.vamana.vectors;
 
 /**
- * Turns the scores that Lucene gives pairs of stored vectors into the distances that graph
- * construction works with: squared Euclidean distances, of the vectors or of their directions, or
- * negated inner products.
+ * Converts Lucene's scores of pairs of stored vectors to the distances of graph construction:
+ * squared Euclidean distances, of the vectors or of their unit vectors, or negated inner products.
  */
 interface ScoreToDistance {
 
@@ -12,7 +11,7 @@ interface ScoreToDistance {
    */
   void convert(int pivot, int[] ordinals, float[] scores, int count);
 
-  /** From EUCLIDEAN scores, {@code 1 / (1 + distance)}. */
+  /** Converts EUCLIDEAN scores, {@code 1 / (1 + distance)}, to squared Euclidean distances. */
   static ScoreToDistance ofEuclidean() {
     return (pivot, ordinals, scores, count) -> {
       for (int i = 0; i < count; i++) {
@@ -21,7 +20,10 @@ interface ScoreToDistance {
     };
   }
 
-  /** From COSINE or unit-length DOT_PRODUCT scores, {@code (1 + cosine) / 2}. */
+  /**
+   * Converts COSINE or unit-length DOT_PRODUCT scores, {@code (1 + cosine) / 2}, to squared
+   * Euclidean distances of unit vectors.
+   */
   static ScoreToDistance ofCosine() {
     return (pivot, ordinals, scores, count) -> {
       for (int i = 0; i < count; i++) {
@@ -30,7 +32,7 @@ interface ScoreToDistance {
     };
   }
 
-  /** From MAXIMUM_INNER_PRODUCT scores, the negated inner products. */
+  /** Converts MAXIMUM_INNER_PRODUCT scores to negated inner products. */
   static ScoreToDistance ofInnerProduct() {
     return (pivot, ordinals, scores, count) -> {
       for (int i = 0; i < count; i++) {
@@ -40,7 +42,7 @@ interface ScoreToDistance {
   }
 
   /**
-   * From MAXIMUM_INNER_PRODUCT scores, the distance of the vectors' directions.
+   * Converts MAXIMUM_INNER_PRODUCT scores to squared Euclidean distances of unit vectors.
    *
    * @param inverseNorms one divided by the norm of each vector, 0 for the zero vector
    */
@@ -54,7 +56,7 @@ interface ScoreToDistance {
     };
   }
 
-  /** The product that Lucene's MAXIMUM_INNER_PRODUCT scaled to a positive score. */
+  /** The inner product from Lucene's positive MAXIMUM_INNER_PRODUCT score. */
   private static float innerProduct(float score) {
     return score >= 1f ? score - 1f : 1f - 1f / score;
   }

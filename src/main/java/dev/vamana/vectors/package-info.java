@@ -1,5 +1,5 @@
 /**
- * Views over raw vectors: mapped regions of segment files, and distances between stored vectors
- * computed through Lucene's own scorers.
+ * Access to raw vectors: mapped regions of segment files, and distances between stored vectors
+ * computed with Lucene's scorers.
  */
 package dev.vamana.vectors;

@@ -3,13 +3,13 @@ package dev.vamana.work;
 import java.io.IOException;
 
 /**
- * Called regularly by long work; throws when the work should stop, as Lucene's merges do when they
- * are aborted.
+ * Stops long work. Builds call it regularly; it throws when the work should stop, as when Lucene
+ * aborts a merge.
  */
 @FunctionalInterface
 public interface AbortCheck {
 
-  /** Never aborts. */
+  /** A check that never stops the work. */
   AbortCheck NEVER = () -> {};
 
   /** Throws if the work should stop. */

@@ -2,17 +2,20 @@ package dev.vamana.work;
 
 import java.util.List;
 
-/** What is done with threads at their end. */
+/** Waits for threads to end. */
 public final class Threads {
 
   private Threads() {}
 
-  /** Waits until a thread has ended; an interruption of the calling thread is kept for later. */
+  /**
+   * Waits until a thread has ended. An interruption of the calling thread does not end the wait;
+   * the thread's interrupt flag is set afterwards.
+   */
   public static void join(Thread thread) {
     join(List.of(thread));
   }
 
-  /** As {@link #join(Thread)}, for several threads. */
+  /** Waits until all threads have ended, as {@link #join(Thread)} does for one. */
   public static void join(List<Thread> threads) {
     boolean interrupted = false;
     for (Thread thread : threads) {

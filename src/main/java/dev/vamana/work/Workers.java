@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.search.TaskExecutor;
 
 /**
- * The threads that long work may use: the calling thread and up to {@code threads - 1} of an
- * executor that is shared with other builds. The caller always makes progress by itself, so a busy
- * executor slows a build down but never blocks it.
+ * Runs loops on the calling thread and on up to {@code threads - 1} threads of an executor, which
+ * other builds may share. The calling thread always makes progress by itself, so a busy executor
+ * slows a build down but never blocks it.
  */
 public final class Workers {
 
@@ -22,10 +22,10 @@ public final class Workers {
   private final int threads;
 
   /**
-   * Makes workers of a shared executor.
+   * Makes workers on an executor.
    *
    * @param executor runs the helping threads; may be shared and may be busy
-   * @param threads most threads of one loop, the calling one included, at least 1
+   * @param threads most threads of one loop including the calling one, at least 1
    */
   public Workers(Executor executor, int threads) {
     if (threads < 1) {
@@ -36,22 +36,22 @@ public final class Workers {
     this.threads = threads;
   }
 
-  /** The calling thread alone. */
+  /** Workers that use only the calling thread. */
   public static Workers callingThread() {
     return new Workers(Runnable::run, 1);
   }
 
-  /** Most threads of one loop, the calling one included. */
+  /** Most threads of one loop, including the calling one. */
   public int threads() {
     return threads;
   }
 
-  /** Runs the helping threads. */
+  /** The executor that runs the helping threads. */
   public Executor executor() {
     return executor;
   }
 
-  /** What several threads do at once. */
+  /** Work that several threads run at once. */
   @FunctionalInterface
   public interface Task {
     /** Does this thread's part. */
@@ -59,10 +59,10 @@ public final class Workers {
   }
 
   /**
-   * Runs a task on the calling thread and on others at the same time, as far as they are free, and
-   * returns when it has ended everywhere. Threads that are free later begin then, the calling one
-   * may run it more than once, and a failure keeps it from beginning elsewhere: what there is to do
-   * has to be shared out by the task itself.
+   * Runs a task on the calling thread and, as far as they are free, on other threads at the same
+   * time; returns when every run has ended. A thread that becomes free later starts its run then,
+   * and the calling thread may run the task several times. After a failure no further run starts.
+   * The task itself must share out the work among its runs.
    *
    * @param most runs, at least 1
    */
@@ -78,7 +78,7 @@ public final class Workers {
     tasks.invokeAll(runs);
   }
 
-  /** One thread's part of a parallel loop; holds that thread's scratch memory. */
+  /** One thread's part of a parallel loop; owns that thread's scratch memory. */
   @FunctionalInterface
   public interface Body {
     /** Handles one index of the loop. */
@@ -88,11 +88,11 @@ public final class Workers {
   /** Makes the body of each thread that takes part. */
   @FunctionalInterface
   public interface BodyFactory {
-    /** A body for the calling thread. */
+    /** Makes a body for the calling thread. */
     Body create() throws IOException;
   }
 
-  /** One thread's part of a parallel loop over ranges; holds that thread's scratch memory. */
+  /** One thread's part of a parallel loop over ranges; owns that thread's scratch memory. */
   @FunctionalInterface
   public interface RangeBody {
     /** Handles the indices {@code from <= index < to}, at least one. */
@@ -102,13 +102,13 @@ public final class Workers {
   /** Makes the body of each thread that takes part. */
   @FunctionalInterface
   public interface RangeBodyFactory {
-    /** A body for the calling thread. */
+    /** Makes a body for the calling thread. */
     RangeBody create() throws IOException;
   }
 
   /**
-   * Runs a loop over {@code from <= index < to}; with one thread in ascending order. The abort
-   * check is called on every thread, once for each {@value #CHUNK} indices.
+   * Runs a loop over {@code from <= index < to}, in ascending order if there is one thread. Each
+   * thread calls the abort check once per {@value #CHUNK} indices.
    */
   public void forEach(int from, int to, BodyFactory factory, AbortCheck abort) throws IOException {
     forEachRange(
@@ -126,9 +126,9 @@ public final class Workers {
   }
 
   /**
-   * Runs a loop over {@code from <= index < to} in ranges of {@value #CHUNK} indices, the last of
-   * which may be shorter; with one thread in ascending order. The abort check is called on every
-   * thread, once a range.
+   * Runs a loop over {@code from <= index < to} in ranges of {@value #CHUNK} indices, in ascending
+   * order if there is one thread; the last range may be shorter. Each thread calls the abort check
+   * once per range.
    */
   public void forEachRange(int from, int to, RangeBodyFactory factory, AbortCheck abort)
       throws IOException {
@@ -145,7 +145,7 @@ public final class Workers {
               body = factory.create();
             }
             int start = from + chunk * CHUNK;
-            // written so that it cannot overflow
+            // the sum start + CHUNK could overflow
             body.run(start, start + Math.min(CHUNK, to - start));
           }
         });

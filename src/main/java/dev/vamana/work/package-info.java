@@ -1,2 +1,2 @@
-/** How long work runs: on which threads, and when it has to stop. */
+/** Threads of long work, and how to stop it. */
 package dev.vamana.work;

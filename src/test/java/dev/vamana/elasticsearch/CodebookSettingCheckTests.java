@@ -159,7 +159,7 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
           null,
           "v",
           "{\"_doc\": {\"dynamic\": \"" + dynamic + "\"}}",
-          "that field is not mapped, and [dynamic] lets no document bring it");
+          "that field is not mapped, and [dynamic] keeps documents from adding it");
     }
   }
 

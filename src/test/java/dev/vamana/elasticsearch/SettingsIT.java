@@ -156,7 +156,7 @@ public class SettingsIT {
         10,
         index.knn("v", VECTORS.vector(3), 10, 50));
     String notice =
-        "[coded] segments get codebooks of their own for field [v] although"
+        "[coded] segments do not use a shared codebook for field [v] although"
             + " [index.vamana.codebook.v] is [none]: that codebook is not ready on this node";
     assertEquals(notice, 1, node.log().split(Pattern.quote(notice), -1).length - 1);
     node.client()

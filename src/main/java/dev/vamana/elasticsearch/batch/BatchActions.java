@@ -5,18 +5,18 @@ import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
 import org.elasticsearch.plugins.ActionPlugin.ActionHandler;
 import org.elasticsearch.tasks.Task;
 
-/** What the plugin registers for batched searches. */
+/** Lists what the plugin registers for batched searches. */
 public final class BatchActions {
 
   private BatchActions() {}
 
-  /** The transport action. */
+  /** The transport actions. */
   public static List<ActionHandler> actions() {
     return List.of(
         new ActionHandler(TransportBatchSearchAction.TYPE, TransportBatchSearchAction.class));
   }
 
-  /** What travels by name. */
+  /** The named writeables. */
   public static List<NamedWriteableRegistry.Entry> namedWriteables() {
     return List.of(
         new NamedWriteableRegistry.Entry(

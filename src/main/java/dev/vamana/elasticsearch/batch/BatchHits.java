@@ -7,16 +7,16 @@ import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.core.Releasable;
 import org.elasticsearch.xcontent.ToXContent;
 
-/** The hits of all queries of a batch, in one of the two forms that a client may ask for. */
+/** The hits of all queries of a batch, in one of the two forms that a client can choose. */
 public sealed interface BatchHits extends Writeable, Releasable permits StandardHits, ColumnarHits {
 
-  /** How many queries there were. */
+  /** Number of queries. */
   int queries();
 
-  /** Writes the fields that hold the hits into the object of the answer. */
+  /** Writes the hits' fields into the object of the answer. */
   Iterator<? extends ToXContent> toXContentChunked(ToXContent.Params params);
 
-  /** Reads the hits of the form that a flag before them tells. */
+  /** Reads hits after a flag that names their form. */
   static BatchHits readFrom(StreamInput in) throws IOException {
     return in.readBoolean() ? ColumnarHits.readFrom(in) : StandardHits.readFrom(in);
   }

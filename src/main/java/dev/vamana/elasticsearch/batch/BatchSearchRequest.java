@@ -24,18 +24,18 @@ import org.elasticsearch.tasks.TaskId;
 /**
  * Asks for the nearest documents of many query vectors in some indices.
  *
- * <p>Setters return the request. {@link #validate} reports everything that is out of range.
+ * <p>Setters return the request. {@link #validate} reports all values that are out of range.
  */
 public final class BatchSearchRequest extends UntypedActionRequest
     implements IndicesRequest.Replaceable {
 
-  /** Most vectors of a request. */
+  /** Most query vectors of a request. */
   public static final int MAX_VECTORS = 10_000;
 
-  /** Most candidates of a query, as in the {@code knn} section of a search. */
+  /** Most candidates per query, as in the {@code knn} section of a search. */
   public static final int MAX_NUM_CANDIDATES = 10_000;
 
-  /** Hits of a query where the request does not say how many. */
+  /** Default of the hits per query. */
   public static final int DEFAULT_K = 10;
 
   private String[] indices;
@@ -54,7 +54,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
   private TimeValue timeout;
   private Boolean allowPartialSearchResults;
 
-  /** A request for all indices, until {@link #indices(String...)} names some. */
+  /** Makes a request for the given indices, or for all if there are none. */
   public BatchSearchRequest(String... indices) {
     this.indices = Objects.requireNonNull(indices, "indices");
   }
@@ -99,12 +99,12 @@ public final class BatchSearchRequest extends UntypedActionRequest
     out.writeOptionalBoolean(allowPartialSearchResults);
   }
 
-  /** Reads filters, of which any may be missing. */
+  /** Reads filters; entries may be null. */
   static List<QueryBuilder> readFilters(StreamInput in) throws IOException {
     return in.readCollectionAsList(from -> from.readOptionalNamedWriteable(QueryBuilder.class));
   }
 
-  /** Writes filters, of which any may be null. */
+  /** Writes filters; entries may be null. */
   static void writeFilters(StreamOutput out, List<QueryBuilder> filters) throws IOException {
     out.writeCollection(filters, StreamOutput::writeOptionalNamedWriteable);
   }
@@ -156,8 +156,8 @@ public final class BatchSearchRequest extends UntypedActionRequest
     if (columnar && (fields.isEmpty() == false || (source != null && source.fetchSource()))) {
       errors =
           ValidateActions.addValidationError(
-              "the columnar form has ids and scores only, [_source] and [fields] take the standard"
-                  + " one",
+              "the columnar form has only ids and scores, [_source] and [fields] require the"
+                  + " standard form",
               errors);
     }
     return errors;
@@ -179,7 +179,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return indicesOptions;
   }
 
-  /** How index names are resolved; as in searches if not set. */
+  /** Sets how index names are resolved; the default is as for searches. */
   public BatchSearchRequest indicesOptions(IndicesOptions options) {
     indicesOptions = Objects.requireNonNull(options, "indicesOptions");
     return this;
@@ -212,18 +212,18 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return this;
   }
 
-  /** Most hits of a query. */
+  /** Most hits per query. */
   public int k() {
     return k == null ? DEFAULT_K : k;
   }
 
-  /** Sets the most hits of a query, 1 to {@value #MAX_NUM_CANDIDATES}; null for the default. */
+  /** Sets the most hits per query, 1 to {@value #MAX_NUM_CANDIDATES}; null for the default. */
   public BatchSearchRequest k(Integer hits) {
     k = hits;
     return this;
   }
 
-  /** Width of the search in a shard; if not set one and a half times k, as in searches. */
+  /** Width of the search in a shard; by default one and a half times k, as for searches. */
   public int numCandidates() {
     return numCandidates == null
         ? Math.round(Math.min(1.5f * k(), MAX_NUM_CANDIDATES))
@@ -239,7 +239,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return this;
   }
 
-  /** Which documents may be hits: no entry, one for all queries, or one a query. */
+  /** Filters of the documents: no entry, one for all queries, or one per query. */
   public List<QueryBuilder> filters() {
     return filters;
   }
@@ -247,41 +247,41 @@ public final class BatchSearchRequest extends UntypedActionRequest
   /**
    * Sets the filters.
    *
-   * @param queries none, one for all queries, or one a query; entries may be null
+   * @param queries none, one for all queries, or one per query; entries may be null
    */
   public BatchSearchRequest filters(List<QueryBuilder> queries) {
     filters = new ArrayList<>(queries);
     return this;
   }
 
-  /** Least similarity of a hit, in the measure of the {@code knn} section; null for none. */
+  /** Minimum similarity of a hit, measured as in the {@code knn} section; null for none. */
   public Float similarity() {
     return similarity;
   }
 
-  /** Sets the least similarity of a hit; null for none. */
+  /** Sets the minimum similarity of a hit; null for none. */
   public BatchSearchRequest similarity(Float least) {
     similarity = least;
     return this;
   }
 
-  /** What of the source is returned; null for the default, which is all in the standard form. */
+  /** The parts of the source to return; null for the default, which is all in the standard form. */
   public FetchSourceContext source() {
     return source;
   }
 
-  /** Sets what of the source is returned; null for the default. */
+  /** Sets the parts of the source to return; null for the default. */
   public BatchSearchRequest source(FetchSourceContext context) {
     source = context;
     return this;
   }
 
-  /** Fields that are returned with each hit. */
+  /** Fields to return with each hit. */
   public List<FieldAndFormat> fields() {
     return fields;
   }
 
-  /** Sets the fields that are returned with each hit. */
+  /** Sets the fields to return with each hit. */
   public BatchSearchRequest fields(List<FieldAndFormat> fetched) {
     fields = List.copyOf(fetched);
     return this;
@@ -298,45 +298,45 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return this;
   }
 
-  /** Which copies of shards are preferred, or null. */
+  /** The preferred copies of shards, or null. */
   public String preference() {
     return preference;
   }
 
-  /** Sets which copies of shards are preferred; null for none. */
+  /** Sets the preferred copies of shards; null for none. */
   public BatchSearchRequest preference(String value) {
     preference = value;
     return this;
   }
 
-  /** Whether the answer is columns of ids and scores. */
+  /** Whether the answer has columns of ids and scores. */
   public boolean columnar() {
     return columnar;
   }
 
-  /** Sets whether the answer is columns of ids and scores instead of standard hits. */
+  /** Sets whether the answer has columns of ids and scores instead of standard hits. */
   public BatchSearchRequest columnar(boolean value) {
     columnar = value;
     return this;
   }
 
-  /** After which time shards return what they have found, or null for the node's default. */
+  /** Time after which shards return what they have found, or null for the node's default. */
   public TimeValue timeout() {
     return timeout;
   }
 
-  /** Sets after which time shards return what they have found; null for the node's default. */
+  /** Sets the time after which shards return what they have found; null for the node's default. */
   public BatchSearchRequest timeout(TimeValue value) {
     timeout = value;
     return this;
   }
 
-  /** Whether hits of some shards are returned if others fail; null for the cluster's default. */
+  /** Whether to return the hits of some shards if others fail; null for the cluster's default. */
   public Boolean allowPartialSearchResults() {
     return allowPartialSearchResults;
   }
 
-  /** Sets whether hits of some shards are returned if others fail; null for the default. */
+  /** Sets whether to return the hits of some shards if others fail; null for the default. */
   public BatchSearchRequest allowPartialSearchResults(Boolean allow) {
     allowPartialSearchResults = allow;
     return this;

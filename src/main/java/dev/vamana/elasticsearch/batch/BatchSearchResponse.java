@@ -21,8 +21,8 @@ import org.elasticsearch.transport.LeakTracker;
 import org.elasticsearch.xcontent.ToXContent;
 
 /**
- * The hits of a batched search, and how its shards fared. Counted: whoever keeps it holds a
- * reference, and the last to let go gives back the memory that the circuit breaker was charged.
+ * The hits of a batched search and the outcome of its shards. Reference-counted: each holder keeps
+ * a reference, and releasing the last one returns the memory charged to the circuit breaker.
  */
 public final class BatchSearchResponse extends ActionResponse implements ChunkedToXContentObject {
 
@@ -33,12 +33,12 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
   private final RefCounted references;
 
   /**
-   * How many shards answered.
+   * The outcome of the shards.
    *
-   * @param total shards that were asked
-   * @param successful shards that answered, or had nothing to be asked
-   * @param skipped those of the successful that were not asked
-   * @param failures why the others did not answer, one a shard
+   * @param total number of shards of the request
+   * @param successful shards that answered or were skipped
+   * @param skipped shards that were skipped; counted as successful, too
+   * @param failures reasons of the failed shards, one per shard
    */
   public record Shards(int total, int successful, int skipped, ShardSearchFailure... failures) {}
 
@@ -46,8 +46,8 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
    * Makes a response.
    *
    * @param timedOut whether a shard ran out of time and returned what it had
-   * @param hits released with the response
-   * @param breaker released with the response: what was charged for it
+   * @param hits the hits, released with the response
+   * @param breaker the memory charged for the response, released with it
    */
   public BatchSearchResponse(
       TimeValue took, boolean timedOut, Shards shards, BatchHits hits, Releasable breaker) {
@@ -94,17 +94,17 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
     return timedOut;
   }
 
-  /** How the shards fared. */
+  /** The outcome of the shards. */
   public Shards shards() {
     return shards;
   }
 
-  /** The hits; valid for as long as the caller holds a reference. */
+  /** The hits; valid as long as the caller holds a reference. */
   public BatchHits hits() {
     return hits;
   }
 
-  /** The status of an HTTP answer, as for a search. */
+  /** The HTTP status of the answer, as for a search. */
   public RestStatus status() {
     return RestStatus.status(shards.successful(), shards.total(), shards.failures());
   }

@@ -24,8 +24,8 @@ import org.elasticsearch.transport.TransportResponseHandler;
 import org.elasticsearch.transport.TransportService;
 
 /**
- * One batched search on the coordinating node: asks a copy of every shard, the next one where that
- * fails, merges what they found, and fetches the documents that won.
+ * Runs one batched search on the coordinating node. It queries a copy of every shard, tries the
+ * next copy if one fails, merges the hits, and fetches the documents of the merged hits.
  */
 final class BatchSearchRun {
 
@@ -42,22 +42,23 @@ final class BatchSearchRun {
   private final AtomicReferenceArray<ShardSearchFailure> failures;
 
   /**
-   * What a run needs of the node.
+   * The parts of the node that a run uses.
    *
+   * @param transport sends requests to shards
    * @param nodes the nodes of the cluster when the run started
-   * @param executor where answers of shards are read and merged
+   * @param executor runs the reading and merging of answers
    * @param millis a clock
    */
   record Environment(
       TransportService transport, DiscoveryNodes nodes, Executor executor, LongSupplier millis) {}
 
-  /** What a copy of a shard has found. */
+  /** The hits of one copy of a shard. */
   private record Answered(SearchShardTarget target, ShardQueryResponse response) {}
 
   /**
    * Makes a run.
    *
-   * @param charge handed over to the response, or closed with the failure
+   * @param charge memory charge, passed to the response, or closed on failure
    */
   BatchSearchRun(
       Environment environment,
@@ -86,7 +87,7 @@ final class BatchSearchRun {
     this.failures = new AtomicReferenceArray<>(shards.size());
   }
 
-  /** Starts the search; returns at once. */
+  /** Starts the search and returns at once. */
   void start() {
     task.start(query.vectors().count(), shards.size());
     try (RefCountingRunnable pending = new RefCountingRunnable(completing(this::merge))) {
@@ -101,7 +102,7 @@ final class BatchSearchRun {
         ActionListener.run(ActionListener.wrap(ignored -> {}, this::fail), ignored -> step.run());
   }
 
-  /** A step of the run, whose failure is the run's. */
+  /** A step of the run; if it fails, the run fails. */
   @FunctionalInterface
   private interface Step {
     void run() throws Exception;
@@ -133,7 +134,7 @@ final class BatchSearchRun {
     send(node, TransportBatchSearchAction.QUERY, request, ShardQueryResponse::new, next);
   }
 
-  /** Whether another copy would refuse the request too. */
+  /** Whether all other copies would reject the request, too. */
   private boolean isRefused(Exception failure) {
     RestStatus status = ExceptionsHelper.status(ExceptionsHelper.unwrapCause(failure));
     return task.isCancelled() || status == RestStatus.BAD_REQUEST;
@@ -270,7 +271,10 @@ final class BatchSearchRun {
     answer.onFailure(failure);
   }
 
-  /** Not as a child of the task, since nothing may be started for one that is cancelled. */
+  /**
+   * Frees a reader. The request is not a child of the task, because a cancelled task cannot start
+   * children.
+   */
   private void free(int shard, Answered found) {
     DiscoveryNode node = environment.nodes().get(found.target().getNodeId());
     ShardFetchRequest nothing =

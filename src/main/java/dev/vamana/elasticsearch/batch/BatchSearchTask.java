@@ -11,7 +11,7 @@ import org.elasticsearch.tasks.TaskId;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * A batched search, or its part on one shard, that can be cancelled and says how far it is. One
+ * A batched search, or its part on one shard. It can be cancelled and reports its progress; one
  * unit of progress is one query vector searched in one shard.
  */
 public final class BatchSearchTask extends CancellableTask {
@@ -30,13 +30,13 @@ public final class BatchSearchTask extends CancellableTask {
     super(id, type, action, description, parent, headers);
   }
 
-  /** Says how much there is to do. */
+  /** Sets the amount of work. */
   public void start(int vectorCount, int shardCount) {
     vectors = vectorCount;
     shards = shardCount;
   }
 
-  /** Says that some vectors have been searched in one more shard. */
+  /** Adds vectors that have been searched in one more shard. */
   public void advance(int vectorsOfShard) {
     done.addAndGet(vectorsOfShard);
   }
@@ -52,11 +52,12 @@ public final class BatchSearchTask extends CancellableTask {
   }
 
   /**
-   * How far a batched search is.
+   * Progress of a batched search.
    *
-   * @param vectors query vectors
-   * @param shards shards that are searched
-   * @param done how often a vector has been searched in a shard, of {@code vectors * shards} in all
+   * @param vectors number of query vectors
+   * @param shards number of shards
+   * @param done number of searches of a vector in a shard so far, of {@code vectors * shards} in
+   *     all
    */
   public record Progress(int vectors, int shards, int done) implements Task.Status {
 

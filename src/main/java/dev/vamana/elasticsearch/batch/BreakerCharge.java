@@ -6,8 +6,8 @@ import org.elasticsearch.common.breaker.CircuitBreakingException;
 import org.elasticsearch.core.Releasable;
 
 /**
- * What one batch has charged the request breaker, which counts for the parent breaker too. Closing
- * gives all of it back. Thread-safe.
+ * The memory that one batch has charged to the request breaker, which counts for the parent
+ * breaker, too. Closing returns all of it. Thread-safe.
  */
 final class BreakerCharge implements Releasable {
 
@@ -21,9 +21,9 @@ final class BreakerCharge implements Releasable {
   }
 
   /**
-   * Charges memory that is about to be used.
+   * Charges memory before it is used.
    *
-   * @throws CircuitBreakingException if there is not enough; what was charged before stays charged
+   * @throws CircuitBreakingException if there is not enough memory; earlier charges remain
    */
   void add(long bytes) {
     breaker.addEstimateBytesAndMaybeBreak(bytes, LABEL);

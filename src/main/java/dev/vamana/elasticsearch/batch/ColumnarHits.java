@@ -12,20 +12,21 @@ import org.elasticsearch.xcontent.ToXContent;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * Hits as columns: the hits of query i are the entries from {@code ends[i - 1]}, or 0, up to {@code
- * ends[i]}, best first.
+ * Hits as columns. The hits of query i are the entries from {@code ends[i - 1]}, or 0 for the first
+ * query, up to {@code ends[i]}, best first.
  *
- * @param ends where the hits of each query end
- * @param ids the documents' ids
- * @param scores their scores
- * @param indices names that {@code indexOf} refers to; null if all hits are of one index
- * @param indexOf each document's index, a position in {@code indices}; null if that is null
+ * @param ends end of each query's hits
+ * @param ids ids of the documents
+ * @param scores scores of the documents
+ * @param indices names of the indices; null if all hits are from one index
+ * @param indexOf index of each document, as a position in {@code indices}; null if {@code indices}
+ *     is null
  */
 public record ColumnarHits(
     int[] ends, String[] ids, float[] scores, String[] indices, int[] indexOf)
     implements BatchHits {
 
-  /** Queries that are written in one piece. */
+  /** Queries per chunk of the JSON answer. */
   private static final int QUERIES_A_CHUNK = 32;
 
   public ColumnarHits {

@@ -24,8 +24,9 @@ final class DocFetcher {
   }
 
   /**
-   * Reads documents: ids at once on the calling thread and others that are free, the rest by the
-   * fetch phase of the standard search, so that it comes out as there.
+   * Reads documents. Ids alone are read on the calling thread and on free threads of the pool.
+   * Anything else is read by the fetch phase of the standard search, so that it is formatted as
+   * there.
    *
    * @param charge charged for what is read
    */

@@ -25,10 +25,10 @@ import org.elasticsearch.search.vectors.VectorSimilarityQuery;
 /**
  * Hands the queries of a batch, over all segments, to the node's executor at once.
  *
- * <p>That gives the hits that the queries would give one at a time, since those reach the executor
- * too, as items of their own. There the number of candidates is both the width of the walk and the
- * number of hits, which where some documents are left out decides how far a walk goes on; so then
- * as many hits are asked for here.
+ * <p>The hits equal the hits of the same queries sent one at a time, since those reach the executor
+ * as separate items. In a single query, the number of candidates is both the width of the walk and
+ * the number of hits. If some documents are excluded, the number of hits decides how far a walk
+ * continues; therefore this class then asks for as many hits as candidates.
  */
 final class ExecutorSearch {
 
@@ -43,9 +43,8 @@ final class ExecutorSearch {
   }
 
   /**
-   * A search by the node's executor, or null if there is none, or if it cannot do what the queries
-   * ask for: all segments have to be in our format, and the queries plain ones that do not score
-   * again.
+   * Makes a search by the node's executor. Returns null if there is no executor, if a segment is
+   * not in this plugin's format, or if a query is not a plain one without rescoring.
    *
    * @param searcher its timeout ends the search
    */
@@ -71,15 +70,15 @@ final class ExecutorSearch {
     return new ExecutorSearch(searcher, executor, field);
   }
 
-  /** The query without the least score of its hits. */
+  /** The query without its minimum score. */
   private static Query plain(Query query) {
     return query instanceof VectorSimilarityQuery threshold ? threshold.getInnerKnnQuery() : query;
   }
 
   /**
-   * The k best documents of each query.
+   * Finds the k best documents of each query.
    *
-   * @param leastScore of a hit
+   * @param leastScore minimum score of a hit
    */
   ScoreDoc[][] search(Query[] queries, int k, float leastScore) throws IOException {
     Map<Query, List<Integer>> byFilter = new LinkedHashMap<>();

@@ -9,16 +9,16 @@ import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
 import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
 
 /**
- * What is read of the documents that are hits.
+ * The parts of the hits' documents to read.
  *
- * @param idsOnly whether their ids are all
- * @param source what of the source, or null for the default
- * @param fields which fields
+ * @param idsOnly whether to read only ids
+ * @param source the parts of the source, or null for the default
+ * @param fields the fields
  */
 record FetchSpec(boolean idsOnly, FetchSourceContext source, List<FieldAndFormat> fields)
     implements Writeable {
 
-  /** What a request asks for. */
+  /** Returns what a request asks for. */
   static FetchSpec of(BatchSearchRequest request) {
     return new FetchSpec(request.columnar(), request.source(), request.fields());
   }

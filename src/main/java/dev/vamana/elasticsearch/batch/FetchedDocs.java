@@ -13,24 +13,24 @@ import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.search.SearchHit;
 
 /**
- * What was read of documents, in the order in which they were asked for.
+ * The parts read of documents, in the order of the request.
  *
- * @param ids their ids
- * @param contents the rest; null if only ids were asked for
+ * @param ids ids of the documents
+ * @param contents the other parts; null if only ids were requested
  */
 record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
 
-  /** Bytes of an id with its object, about. */
+  /** Approximate bytes of an id with its object. */
   static final int ID_BYTES = 64;
 
-  /** Bytes of a document's other parts without its source and fields, about. */
+  /** Approximate bytes of a document's other parts, without source and fields. */
   private static final int CONTENT_BYTES = 64;
 
   /**
-   * What was read of a document beside its id.
+   * The parts read of a document, except its id.
    *
    * @param source may be null
-   * @param fields fields that were asked for
+   * @param fields the requested fields
    * @param metadata fields about the document
    */
   record Content(
@@ -38,7 +38,7 @@ record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
       Map<String, DocumentField> fields,
       Map<String, DocumentField> metadata) {
 
-    /** Takes the parts of a hit, which may be released afterwards. */
+    /** Copies the parts of a hit, which may be released afterwards. */
     static Content of(SearchHit hit) {
       BytesReference source = hit.getSourceRef();
       if (source instanceof ReleasableBytesReference) {
@@ -87,7 +87,7 @@ record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
     }
   }
 
-  /** About how many bytes of memory these documents take. */
+  /** Approximate memory of these documents in bytes. */
   long ramBytesUsed() {
     long bytes = (long) ids.length * ID_BYTES;
     if (contents != null) {

@@ -8,18 +8,18 @@ import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchHits;
 import org.elasticsearch.search.SearchShardTarget;
 
-/** Puts merged hits and what was fetched of them together. */
+/** Combines merged hits with the fetched parts of their documents. */
 final class HitsBuilder {
 
   private final MergedHits merged;
   private final List<Fetched> shards;
 
   /**
-   * What was fetched of one shard.
+   * The fetched documents of one shard.
    *
    * @param target the copy that was searched
-   * @param order its documents, in the order of {@code docs}
-   * @param docs what was read of them
+   * @param order the documents, in the order of {@code docs}
+   * @param docs the parts read of them
    */
   record Fetched(SearchShardTarget target, int[] order, FetchedDocs docs) {
     int position(int doc) {
@@ -30,14 +30,14 @@ final class HitsBuilder {
   /**
    * Makes a builder.
    *
-   * @param shards one entry a shard; null for those that failed, whose hits are left out
+   * @param shards one entry per shard; null for failed shards, whose hits are left out
    */
   HitsBuilder(MergedHits merged, List<Fetched> shards) {
     this.merged = merged;
     this.shards = shards;
   }
 
-  /** The hits as the standard search gives them. */
+  /** Builds the hits in the form of the standard search. */
   StandardHits standard() {
     List<SearchHits> responses = new ArrayList<>(merged.ends().length);
     List<SearchHit> hits = new ArrayList<>();
@@ -68,7 +68,7 @@ final class HitsBuilder {
     return hit;
   }
 
-  /** The hits as columns. */
+  /** Builds the hits as columns. */
   ColumnarHits columnar() {
     String[] indices =
         shards.stream()

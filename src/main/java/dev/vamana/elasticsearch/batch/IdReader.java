@@ -11,13 +11,13 @@ import org.elasticsearch.index.fieldvisitor.StoredFieldLoader;
 import org.elasticsearch.index.mapper.IdLoader;
 import org.elasticsearch.index.mapper.MapperService;
 
-/** Reads the ids of many documents, and nothing else of them, in the order of the segments. */
+/** Reads only the ids of many documents, segment by segment. */
 final class IdReader {
 
   /** Documents that one thread reads at a time. */
   private static final int RUN = 1024;
 
-  /** Where documents are at most this far apart, their blocks are read whole. */
+  /** If documents are at most this far apart on average, whole blocks of stored fields are read. */
   private static final int DENSE_GAP = 16;
 
   private final IdLoader ids;
@@ -31,8 +31,8 @@ final class IdReader {
   /**
    * Reads ids.
    *
-   * @param docs in ascending order
-   * @return one id a document
+   * @param docs documents in ascending order
+   * @return one id per document
    */
   String[] read(List<LeafReaderContext> leaves, int[] docs) throws IOException {
     List<Run> runs = runs(leaves, docs);
@@ -71,6 +71,8 @@ final class IdReader {
     return runs;
   }
 
-  /** Documents of one segment that are read together, as positions in the array of documents. */
+  /**
+   * A range of positions in the array of documents, all from one segment, which one thread reads.
+   */
   private record Run(LeafReaderContext leaf, int start, int end) {}
 }

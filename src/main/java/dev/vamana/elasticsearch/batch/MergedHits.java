@@ -3,23 +3,23 @@ package dev.vamana.elasticsearch.batch;
 import java.util.List;
 
 /**
- * The best hits of each query over all shards: those of query i are the entries from {@code ends[i
- * - 1]}, or 0, up to {@code ends[i]}, best first. Equal scores are ordered by shard, then by
- * document, as in a search.
+ * The best hits of each query over all shards. The hits of query i are the entries from {@code
+ * ends[i - 1]}, or 0 for the first query, up to {@code ends[i]}, best first. Equal scores are
+ * ordered by shard, then by document, as in a search.
  *
- * @param ends where the hits of each query end
- * @param shards the shard of each hit, a position in the list that was merged
- * @param docs documents of their shards' readers
- * @param scores their scores
+ * @param ends end of each query's hits
+ * @param shards shard of each hit, as a position in the merged list
+ * @param docs document of each hit in its shard's reader
+ * @param scores score of each hit
  */
 record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
 
   /**
    * Merges the hits of shards.
    *
-   * @param hits those of each shard; null for shards that have none to give
-   * @param queries how many queries there are
-   * @param k most hits of a query
+   * @param hits hits of each shard; null for shards without hits
+   * @param queries number of queries
+   * @param k most hits per query
    */
   static MergedHits of(List<ShardHits> hits, int queries, int k) {
     int[] ends = new int[queries];
@@ -41,9 +41,9 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
   }
 
   /**
-   * Takes the best hit that is left, again and again.
+   * Fills in the hits of one query by taking the best remaining hit repeatedly.
    *
-   * @param next scratch memory, one position a shard
+   * @param next scratch memory, one position per shard
    */
   private void fill(int query, List<ShardHits> hits, int[] next) {
     for (int shard = 0; shard < next.length; shard++) {
@@ -66,12 +66,12 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
     }
   }
 
-  /** Where the hits of a query start. */
+  /** Start of a query's hits. */
   int start(int query) {
     return query == 0 ? 0 : ends[query - 1];
   }
 
-  /** The documents of a shard that are hits, in ascending order, each once. */
+  /** The documents of a shard that are hits, ascending and distinct. */
   int[] distinctDocs(int shard) {
     int[] own = new int[docs.length];
     int count = 0;

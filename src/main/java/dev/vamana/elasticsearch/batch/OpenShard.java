@@ -14,10 +14,7 @@ import org.elasticsearch.search.internal.ReaderContext;
 import org.elasticsearch.search.internal.ShardSearchContextId;
 import org.elasticsearch.tasks.CancellableTask;
 
-/**
- * A shard's reader while it is used: that of the point in time, wrapped by whatever protects the
- * index.
- */
+/** A shard's point-in-time reader during its use, with the wrappers that protect the index. */
 final class OpenShard implements Releasable {
 
   private static final String SOURCE = "vamana_batch_search";
@@ -33,10 +30,10 @@ final class OpenShard implements Releasable {
   }
 
   /**
-   * Uses an open reader.
+   * Opens a searcher over a point-in-time reader.
    *
-   * @param task its cancellation ends what the searcher does
-   * @throws SearchContextMissingException if it has been closed
+   * @param task its cancellation ends the searcher's work
+   * @throws SearchContextMissingException if the reader has been closed
    */
   static OpenShard of(
       SearchService service, ShardId shardId, ShardSearchContextId id, CancellableTask task)
@@ -75,7 +72,7 @@ final class OpenShard implements Releasable {
     return searcher;
   }
 
-  /** What parses and rewrites queries for this reader. */
+  /** Makes a context that parses and rewrites queries for this reader. */
   SearchExecutionContext executionContext(long nowMillis) {
     return reader
         .indexService()

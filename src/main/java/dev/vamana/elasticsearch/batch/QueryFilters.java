@@ -14,11 +14,12 @@ import org.elasticsearch.index.query.QueryRewriteContext;
 import org.elasticsearch.index.query.Rewriteable;
 
 /**
- * The filters of a batch, each different one once: queries with equal filters are searched
- * together, and a filter is evaluated once for all of them.
+ * The distinct filters of a batch. Queries with equal filters are searched together, so that each
+ * filter is evaluated only once.
  *
- * @param distinct the different filters; an entry is null for queries without a filter
- * @param groupOf which of them each query has; null if all have the first
+ * @param distinct the distinct filters; null is the entry for queries without a filter
+ * @param groupOf position in {@code distinct} of each query's filter; null if all queries have the
+ *     first
  */
 record QueryFilters(List<QueryBuilder> distinct, int[] groupOf)
     implements Writeable, Rewriteable<QueryFilters> {
@@ -27,7 +28,7 @@ record QueryFilters(List<QueryBuilder> distinct, int[] groupOf)
     Objects.requireNonNull(distinct, "distinct");
   }
 
-  /** Groups the filters of a request: none, one for all queries, or one a query. */
+  /** Groups the filters of a request: none, one for all queries, or one per query. */
   static QueryFilters of(List<QueryBuilder> filters) {
     if (filters.size() <= 1) {
       List<QueryBuilder> only = new ArrayList<>();
@@ -56,12 +57,12 @@ record QueryFilters(List<QueryBuilder> distinct, int[] groupOf)
     }
   }
 
-  /** Which of the different filters a query has. */
+  /** Position in {@code distinct} of a query's filter. */
   int group(int query) {
     return groupOf == null ? 0 : groupOf[query];
   }
 
-  // A builder that has nothing to rewrite returns itself, which is how the end is found.
+  // a builder with nothing to rewrite returns itself, which ends the rewriting
   @SuppressWarnings("ReferenceEquality")
   @Override
   public QueryFilters rewrite(QueryRewriteContext context) throws IOException {

@@ -12,17 +12,18 @@ import org.elasticsearch.common.io.stream.Writeable;
 /**
  * The vectors of a batched search, all of one length, as floats or as bytes.
  *
- * <p>Whether they fit a field is decided by the shards, since only they know its mapping. Floats
- * fit fields of floats, and fields of bytes if all are whole numbers from -128 to 127. Bytes fit
- * fields of bytes; for a field of floats they are components if there are as many as the field has
- * dimensions, and little-endian float32 values if there are four times as many, so that a client
- * may send either without saying which.
+ * <p>The shards decide whether the vectors fit a field, since only they know its mapping. Floats
+ * fit fields of floats, and fields of bytes if all components are whole numbers from -128 to 127.
+ * Bytes fit fields of bytes. For a field of floats, bytes are components if there are as many as
+ * dimensions, and little-endian float32 values if there are four times as many; so a client need
+ * not declare which it sends.
  *
- * <p>On the wire they are raw little-endian values. Arrays are not copied and must not be changed.
+ * <p>On the wire, vectors are raw little-endian values. Arrays are not copied and must not be
+ * changed.
  */
 public final class QueryVectors implements Writeable {
 
-  /** Bytes that an array takes beside its elements. */
+  /** Bytes of an array without its elements. */
   private static final int ARRAY_OVERHEAD = 24;
 
   private final float[][] floats;
@@ -34,9 +35,9 @@ public final class QueryVectors implements Writeable {
   }
 
   /**
-   * Vectors of floats.
+   * Makes vectors of floats.
    *
-   * @throws IllegalArgumentException if their lengths differ, or are 0
+   * @throws IllegalArgumentException if a vector is empty or the lengths differ
    */
   public static QueryVectors ofFloats(float[][] vectors) {
     Objects.requireNonNull(vectors, "vectors");
@@ -47,9 +48,9 @@ public final class QueryVectors implements Writeable {
   }
 
   /**
-   * Vectors of bytes.
+   * Makes vectors of bytes.
    *
-   * @throws IllegalArgumentException if their lengths differ, or are 0
+   * @throws IllegalArgumentException if a vector is empty or the lengths differ
    */
   public static QueryVectors ofBytes(byte[][] vectors) {
     Objects.requireNonNull(vectors, "vectors");
@@ -65,7 +66,7 @@ public final class QueryVectors implements Writeable {
     }
     if (length != first) {
       throw new IllegalArgumentException(
-          "query vectors must have one length, but vector [0] has ["
+          "query vectors must have the same length, but vector [0] has ["
               + first
               + "] components and vector ["
               + number
@@ -115,12 +116,12 @@ public final class QueryVectors implements Writeable {
     return ByteBuffer.wrap(raw).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** How many vectors there are. */
+  /** Number of vectors. */
   public int count() {
     return floats != null ? floats.length : bytes.length;
   }
 
-  /** Components of each vector; 0 if there are no vectors. */
+  /** Components per vector; 0 if there are no vectors. */
   public int length() {
     if (count() == 0) {
       return 0;
@@ -128,17 +129,17 @@ public final class QueryVectors implements Writeable {
     return floats != null ? floats[0].length : bytes[0].length;
   }
 
-  /** The vectors, or null if they are bytes. */
+  /** The vectors of floats, or null if they are bytes. */
   public float[][] floats() {
     return floats;
   }
 
-  /** The vectors, or null if they are floats. */
+  /** The vectors of bytes, or null if they are floats. */
   public byte[][] bytes() {
     return bytes;
   }
 
-  /** Bytes of memory that the vectors take, for circuit breakers. */
+  /** Memory of the vectors in bytes, for circuit breakers. */
   public long ramBytesUsed() {
     long each = (long) length() * (floats != null ? Float.BYTES : 1) + ARRAY_OVERHEAD;
     return count() * each;

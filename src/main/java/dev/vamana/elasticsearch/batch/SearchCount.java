@@ -9,8 +9,9 @@ import org.elasticsearch.search.internal.SearchContext;
 import org.elasticsearch.search.internal.ShardSearchRequest;
 
 /**
- * Counts a batch in the search statistics of a shard, each vector as one query: as current until it
- * is closed, then as done or failed. The time is that of the whole batch.
+ * Counts a batch in the search statistics of a shard, each vector as one query. The queries are
+ * current until this object is closed, and then done or failed. Each is credited with its share of
+ * the batch's time.
  */
 final class SearchCount implements Releasable {
 
@@ -27,9 +28,9 @@ final class SearchCount implements Releasable {
   }
 
   /**
-   * Counts queries as begun.
+   * Counts queries as started.
    *
-   * @param request what the statistics are told that they are about
+   * @param request the request that the statistics attribute the queries to
    */
   static SearchCount begin(
       SearchService service, IndexShard shard, ShardSearchRequest request, int queries)
@@ -42,7 +43,7 @@ final class SearchCount implements Releasable {
     return count;
   }
 
-  /** The queries have been answered. */
+  /** Marks the queries as answered. */
   void succeeded() {
     done = true;
   }

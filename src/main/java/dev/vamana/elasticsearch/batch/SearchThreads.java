@@ -10,9 +10,9 @@ import org.apache.lucene.search.TaskExecutor;
 import org.elasticsearch.common.util.concurrent.EsRejectedExecutionException;
 
 /**
- * The threads of the pool {@code search} that one batch may use: the calling one, and others as far
- * as they are free. The caller makes progress by itself, so a busy pool delays a batch but cannot
- * block it.
+ * The threads of the pool {@code search} that one batch may use: the calling thread, and other
+ * threads as far as they are free. The calling thread makes progress by itself, so a busy pool
+ * delays a batch but cannot block it.
  */
 final class SearchThreads {
 
@@ -22,14 +22,17 @@ final class SearchThreads {
   /**
    * Makes the threads of a pool.
    *
-   * @param threads most threads of one loop, the calling one included, at least 1
+   * @param threads most threads of one loop including the calling one, at least 1
    */
   SearchThreads(Executor pool, int threads) {
     this.tasks = new TaskExecutor(command -> executeIfAccepted(pool, command));
     this.threads = threads;
   }
 
-  /** What a full pool does not take, the caller does in the end. */
+  /**
+   * Runs a command in the pool. If the pool is full, the command is dropped and the calling thread
+   * does its work.
+   */
   private static void executeIfAccepted(Executor pool, Runnable command) {
     try {
       pool.execute(command);
@@ -45,9 +48,10 @@ final class SearchThreads {
   }
 
   /**
-   * Runs a loop over {@code 0 <= index < count}, of which each thread takes some at a time.
+   * Runs a loop over {@code 0 <= index < count}. Each thread repeatedly takes {@code grain}
+   * indices.
    *
-   * @param grain how many indices a thread takes at a time, at least 1
+   * @param grain indices that a thread takes at a time, at least 1
    */
   void forEach(int count, int grain, Body body) throws IOException {
     int chunks = (count + grain - 1) / grain;

@@ -6,8 +6,8 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.search.internal.ShardSearchContextId;
 
 /**
- * Asks a shard for documents of the reader that a {@link ShardQueryRequest} has left open, which is
- * closed then.
+ * Asks a shard for documents of the reader that a {@link ShardQueryRequest} left open. The shard
+ * closes the reader afterwards.
  */
 final class ShardFetchRequest extends ShardRequest {
 
@@ -19,7 +19,8 @@ final class ShardFetchRequest extends ShardRequest {
   /**
    * Makes a request.
    *
-   * @param docs documents in ascending order, each once; none only closes the reader
+   * @param docs distinct documents in ascending order; with none, the request only closes the
+   *     reader
    */
   ShardFetchRequest(
       ShardTarget target,

@@ -5,7 +5,7 @@ import org.elasticsearch.action.ActionResponse;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 
-/** The documents that a {@link ShardFetchRequest} asked for. */
+/** The documents requested by a {@link ShardFetchRequest}. */
 final class ShardFetchResponse extends ActionResponse {
 
   private final FetchedDocs fetched;

@@ -8,19 +8,19 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
 /**
- * The hits of all queries in one shard: those of query i are the entries from {@code ends[i - 1]},
- * or 0, up to {@code ends[i]}, best first.
+ * The hits of all queries in one shard. The hits of query i are the entries from {@code ends[i -
+ * 1]}, or 0 for the first query, up to {@code ends[i]}, best first.
  *
- * @param ends where the hits of each query end
- * @param docs documents of the shard's reader
- * @param scores their scores
+ * @param ends end of each query's hits
+ * @param docs document of each hit in the shard's reader
+ * @param scores score of each hit
  */
 record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
 
-  /** Bytes of memory of one hit. */
+  /** Memory of one hit in bytes. */
   static final int BYTES_A_HIT = Integer.BYTES + Float.BYTES;
 
-  /** Puts the hits of each query one after the other. */
+  /** Concatenates the hits of all queries. */
   static ShardHits of(ScoreDoc[][] hits) {
     int[] ends = new int[hits.length];
     int count = 0;
@@ -51,21 +51,21 @@ record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
     out.writeFloatArray(scores);
   }
 
-  /** Where the hits of a query start. */
+  /** Start of a query's hits. */
   int start(int query) {
     return query == 0 ? 0 : ends[query - 1];
   }
 
-  /** All documents that are hits, in ascending order, each once. */
+  /** The documents of all hits, ascending and distinct. */
   int[] distinctDocs() {
     return distinct(docs.clone(), docs.length);
   }
 
   /**
-   * Sorts documents and leaves each once.
+   * Sorts documents and removes duplicates.
    *
-   * @param docs changed
-   * @param count how many of them there are
+   * @param docs the documents; the array is changed
+   * @param count number of documents in the array
    */
   static int[] distinct(int[] docs, int count) {
     Arrays.sort(docs, 0, count);

@@ -7,14 +7,16 @@ import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.core.TimeValue;
 
 /**
- * What every shard of a batched search is asked for.
+ * The part of a batched search that is the same for all shards.
  *
  * @param field name of the {@code dense_vector} field
- * @param k most hits of a query
+ * @param vectors the query vectors
+ * @param k most hits per query
  * @param numCandidates width of the search
- * @param similarity least similarity of a hit, or null
- * @param timeout after which time what has been found is returned, or null for never
- * @param allowPartial whether running out of time is no failure
+ * @param filters the filters of the queries
+ * @param similarity minimum similarity of a hit, or null
+ * @param timeout time after which a shard returns what it has found, or null for none
+ * @param allowPartial whether a timeout is not a failure
  * @param nowMillis the time that relative dates in filters refer to
  */
 record ShardQuery(
@@ -55,7 +57,7 @@ record ShardQuery(
     out.writeVLong(nowMillis);
   }
 
-  /** The same query with other filters. */
+  /** Returns this query with other filters. */
   ShardQuery with(QueryFilters other) {
     return new ShardQuery(
         field, vectors, k, numCandidates, other, similarity, timeout, allowPartial, nowMillis);

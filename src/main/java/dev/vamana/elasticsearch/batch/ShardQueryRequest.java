@@ -13,8 +13,8 @@ final class ShardQueryRequest extends ShardRequest {
   /**
    * Makes a request.
    *
-   * @param fetch what is read of the hits at once; null if the shard's reader should be kept until
-   *     a {@link ShardFetchRequest} asks for some of them
+   * @param fetch the parts of the hits to read in the same request; null to keep the shard's reader
+   *     open for a {@link ShardFetchRequest}
    */
   ShardQueryRequest(ShardTarget target, ShardQuery query, FetchSpec fetch) {
     super(target);

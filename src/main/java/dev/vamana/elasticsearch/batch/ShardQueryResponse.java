@@ -6,7 +6,7 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.search.internal.ShardSearchContextId;
 
-/** What a shard has found for a {@link ShardQueryRequest}. */
+/** The hits of a shard for a {@link ShardQueryRequest}. */
 final class ShardQueryResponse extends ActionResponse {
 
   private final ShardHits hits;
@@ -17,8 +17,8 @@ final class ShardQueryResponse extends ActionResponse {
   /**
    * Makes a response.
    *
-   * @param reader the reader that is left open, or null
-   * @param fetched the {@link ShardHits#distinctDocs} of the hits, if they were asked for, or null
+   * @param reader id of the reader that stays open, or null
+   * @param fetched the {@link ShardHits#distinctDocs} of the hits if they were requested, or null
    */
   ShardQueryResponse(
       ShardHits hits, boolean timedOut, ShardSearchContextId reader, FetchedDocs fetched) {
@@ -44,7 +44,10 @@ final class ShardQueryResponse extends ActionResponse {
     out.writeOptionalWriteable(fetched);
   }
 
-  /** The same hits with what was read of them, after which the reader is not needed any more. */
+  /**
+   * Returns the same hits with their fetched documents and without the reader, which is no longer
+   * needed.
+   */
   ShardQueryResponse with(FetchedDocs docs) {
     return new ShardQueryResponse(hits, timedOut, null, docs);
   }

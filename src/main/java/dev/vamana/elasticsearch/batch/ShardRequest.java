@@ -25,11 +25,12 @@ abstract class ShardRequest extends AbstractTransportRequest implements IndicesR
   private final ShardTarget target;
 
   /**
-   * The shard, and by which names it was asked for.
+   * A shard and the names in the request that led to it.
    *
-   * @param names the names of the request that it belongs to
-   * @param aliasFilter which of its documents those names show
-   * @param splits how many shards the index had when it was chosen
+   * @param shardId the shard
+   * @param names the names in the request that the shard's index belongs to
+   * @param aliasFilter filter of the documents that these names show
+   * @param splits number of shards of the index when the shard was chosen
    */
   record ShardTarget(
       ShardId shardId,
@@ -46,10 +47,10 @@ abstract class ShardRequest extends AbstractTransportRequest implements IndicesR
     }
 
     /**
-     * The request of a standard search of this shard.
+     * Makes the request of a standard search of this shard.
      *
-     * @param source what it asks for, or null for nothing
-     * @param reader the open reader that it searches, or null for a new one
+     * @param source the request's body, or null for none
+     * @param reader the open reader to search, or null for a new one
      */
     ShardSearchRequest standard(
         SearchSourceBuilder source, ShardSearchContextId reader, long nowMillis) {

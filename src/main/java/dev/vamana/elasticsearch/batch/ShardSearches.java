@@ -17,18 +17,18 @@ import org.elasticsearch.search.query.SearchTimeoutException;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * Searches the shards of this node and fetches from them.
+ * Searches the shards of this node and fetches documents from them.
  *
- * <p>Readers are opened, kept and closed by the {@link SearchService}, as those of points in time
- * are: they are wrapped by whatever protects the index, count as open contexts, belong to the user
- * who opened them, and are closed with their index or when nobody comes back for them. A search of
- * one shard fetches within the same request. One of several leaves its readers open until the
- * coordinating node knows which documents have won, since reading the k hits of every shard would
- * cost as many times more as there are shards.
+ * <p>The {@link SearchService} opens, keeps and closes the readers, as it does for points in time:
+ * it applies the wrappers that protect the index, counts readers as open contexts, binds them to
+ * the user who opened them, and closes them with their index or after the keep-alive time. A search
+ * of one shard fetches documents in the same request. A search of several shards leaves the readers
+ * open until the coordinating node has merged the hits, since reading the k hits of every shard
+ * would multiply the work by the number of shards.
  */
 final class ShardSearches {
 
-  /** A search that waits for no operation to become visible. */
+  /** The checkpoint of a search that waits for no operation to become visible. */
   static final long NO_CHECKPOINT = -2;
 
   private static final ScoreDoc[] NO_HITS = new ScoreDoc[0];
@@ -45,7 +45,7 @@ final class ShardSearches {
     this.fetcher = new DocFetcher(service, threads);
   }
 
-  /** Searches a shard, and fetches the hits if the request says so. Returns at once. */
+  /** Searches a shard, and fetches the hits if the request asks for it. Returns at once. */
   void query(
       ShardQueryRequest request, BatchSearchTask task, ActionListener<ShardQueryResponse> answer) {
     task.start(request.query().vectors().count(), 1);
@@ -146,7 +146,10 @@ final class ShardSearches {
                 }));
   }
 
-  /** Vectors that are sent to several shards of this node may be the same ones, or copies. */
+  /**
+   * Memory of a query. Several shards of this node may receive the same vectors or copies; each
+   * counts them in full.
+   */
   private static long memoryOf(ShardQuery query) {
     long hits = (long) query.vectors().count() * query.k();
     return query.vectors().ramBytesUsed() + hits * ShardHits.BYTES_A_HIT;

@@ -24,18 +24,19 @@ import org.elasticsearch.search.internal.AliasFilter;
 import org.elasticsearch.transport.RemoteClusterService;
 
 /**
- * The shards that a batched search goes to, in the order in which equal scores of different shards
- * are merged: that of a search.
+ * The shards of a batched search, in the order in which a search merges equal scores of different
+ * shards.
  *
- * @param indices what the names of the request stand for
- * @param shards each shard once
+ * @param indices the resolved names of the request
+ * @param shards the shards, each once
  */
 record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
 
   /**
-   * A shard and its copies, those to be tried first in front.
+   * A shard and its copies.
    *
-   * @param nodes ids of the nodes that have one
+   * @param target the shard
+   * @param nodes ids of the nodes with a copy, in the order in which they are tried
    */
   record Copies(ShardRequest.ShardTarget target, List<String> nodes) {}
 
@@ -43,9 +44,9 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
    * Resolves the names of a request.
    *
    * @throws IllegalArgumentException if a name belongs to another cluster
-   * @throws org.elasticsearch.index.IndexNotFoundException if the request's options forbid that
-   *     nothing has the name
-   * @throws org.elasticsearch.cluster.block.ClusterBlockException if an index may not be read
+   * @throws org.elasticsearch.index.IndexNotFoundException if a name matches nothing and the
+   *     request's options do not allow that
+   * @throws org.elasticsearch.cluster.block.ClusterBlockException if reads of an index are blocked
    */
   static ShardTargets resolve(
       BatchSearchRequest request,
@@ -61,7 +62,7 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
             request, project.metadata(), names, remotes, nowMillis);
     if (resolved.getRemoteClusterIndices().isEmpty() == false) {
       throw new IllegalArgumentException(
-          "a batched search takes indices of its own cluster, but was given some of "
+          "a batched search requires indices of the local cluster, but some are of "
               + resolved.getRemoteClusterIndices().keySet());
     }
     Set<ResolvedExpression> expressions =
@@ -93,14 +94,16 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
             .toList());
   }
 
-  /** An index that is being restored or created is left out, as in a search. */
+  /**
+   * Whether an index is being restored or created; like a search, a batched search leaves it out.
+   */
   private static boolean isRefreshBlocked(ProjectState project, String index) {
     return project
         .blocks()
         .hasIndexBlock(project.projectId(), index, IndexMetadata.INDEX_REFRESH_BLOCK);
   }
 
-  /** By which names of the request an index was asked for, and what they show of it. */
+  /** The names in a request that an index belongs to, and the filter of the documents they show. */
   private record ShardNames(OriginalIndices names, AliasFilter filter) {
 
     static ShardNames of(

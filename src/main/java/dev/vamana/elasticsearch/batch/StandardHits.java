@@ -11,10 +11,10 @@ import org.elasticsearch.search.SearchHits;
 import org.elasticsearch.xcontent.ToXContent;
 
 /**
- * Hits as the standard search gives them.
+ * Hits in the form of the standard search.
  *
- * @param responses one list of hits a query, in the order of the queries; each is released with
- *     this object
+ * @param responses one list of hits per query, in the order of the queries; released with this
+ *     object
  */
 public record StandardHits(List<SearchHits> responses) implements BatchHits {
 

@@ -20,20 +20,20 @@ import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
 /**
- * Finds the nearest documents of many query vectors: resolves the indices, sends each shard the
- * whole batch, and merges.
+ * Finds the nearest documents of many query vectors: resolves the indices, sends the whole batch to
+ * each shard, and merges the hits.
  */
 public final class TransportBatchSearchAction
     extends HandledTransportAction<BatchSearchRequest, BatchSearchResponse> {
 
-  /** The action; whoever may read the indices may use it. */
+  /** The action. It requires the privilege to read the indices. */
   public static final ActionType<BatchSearchResponse> TYPE =
       new ActionType<>("indices:data/read/vamana/search");
 
   /** Name of the action that searches a shard. */
   static final String QUERY = TYPE.name() + "[shard]";
 
-  /** Name of the action that fetches from a shard, and closes its reader. */
+  /** Name of the action that fetches documents from a shard and closes the reader. */
   static final String FETCH = TYPE.name() + "[shard/fetch]";
 
   private final TransportService transport;

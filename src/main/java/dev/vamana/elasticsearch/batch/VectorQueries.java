@@ -22,8 +22,8 @@ import org.elasticsearch.search.vectors.CachingEnableFilterQuery;
 import org.elasticsearch.search.vectors.VectorData;
 
 /**
- * Makes the query of each vector as the {@code knn} section of a search makes it, so that vectors
- * are checked, converted and brought to unit length, and scores come out, in the same way.
+ * Makes the query of each vector in the same way as the {@code knn} section of a search, so that
+ * vectors are checked, converted and normalized alike and scores are equal.
  */
 final class VectorQueries {
 
@@ -33,9 +33,9 @@ final class VectorQueries {
   private final boolean empty;
 
   /**
-   * Looks at the field.
+   * Makes the queries of a field.
    *
-   * @param field as the shard's index has it mapped
+   * @param field the field's type in the mapping of the shard's index
    */
   private VectorQueries(
       SearchExecutionContext context, DenseVectorFieldType field, ShardQuery query) {
@@ -46,9 +46,9 @@ final class VectorQueries {
   }
 
   /**
-   * The queries of a batch, or null if no document of the index can have the field.
+   * Makes the queries of a batch; returns null if no document of the index can have the field.
    *
-   * @throws IllegalArgumentException if the field cannot be searched for vectors
+   * @throws IllegalArgumentException if the field does not support vector searches
    */
   static VectorQueries of(SearchExecutionContext context, ShardQuery query) {
     MappedFieldType type = context.getFieldType(query.field());
@@ -57,7 +57,7 @@ final class VectorQueries {
     }
     if (type instanceof DenseVectorFieldType == false) {
       throw new IllegalArgumentException(
-          "a batched search takes a [dense_vector] field, but field ["
+          "a batched search requires a [dense_vector] field, but field ["
               + query.field()
               + "] is of type ["
               + type.typeName()
@@ -66,7 +66,7 @@ final class VectorQueries {
     String nested = context.nestedLookup().getNestedParent(query.field());
     if (nested != null) {
       throw new IllegalArgumentException(
-          "a batched search takes a field of top-level documents, but field ["
+          "a batched search requires a field of top-level documents, but field ["
               + query.field()
               + "] belongs to the nested documents of ["
               + nested
@@ -76,7 +76,10 @@ final class VectorQueries {
     return queries.empty ? null : queries;
   }
 
-  /** A field without dimensions has had no vector yet; there is no other way to tell. */
+  /**
+   * Whether no document has had a vector in the field yet: then the field has no dimensions, and a
+   * query matches no documents. There is no direct way to ask.
+   */
   private boolean hasNoVectors() {
     try {
       return query(new VectorData(new float[0]), null) instanceof MatchNoDocsQuery;
@@ -86,9 +89,9 @@ final class VectorQueries {
   }
 
   /**
-   * The queries of all vectors.
+   * Makes the queries of all vectors.
    *
-   * @param aliasFilter which documents the names of the request show
+   * @param aliasFilter filter of the documents that the names of the request show
    * @throws IllegalArgumentException if a vector does not fit the field
    */
   Query[] all(AliasFilter aliasFilter) throws IOException {
@@ -105,7 +108,7 @@ final class VectorQueries {
     return queries;
   }
 
-  /** The score of the least similarity that a hit may have; below all scores if there is none. */
+  /** The score that corresponds to the minimum similarity; below all scores if there is none. */
   float leastScore() {
     if (query.similarity() == null) {
       return Float.NEGATIVE_INFINITY;

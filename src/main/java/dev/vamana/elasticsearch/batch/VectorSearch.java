@@ -9,8 +9,9 @@ import org.apache.lucene.search.TopScoreDocCollectorManager;
 import org.elasticsearch.search.internal.ContextIndexSearcher;
 
 /**
- * Searches the queries of a batch in one shard: all of them at once where the node has an executor
- * for that, or one at a time on the threads of the pool, each as the standard search does it.
+ * Searches the queries of a batch in one shard. The node's executor, if there is one, searches all
+ * queries at once; otherwise the threads of the pool search one query at a time, each as the
+ * standard search does.
  */
 final class VectorSearch {
 
@@ -28,9 +29,9 @@ final class VectorSearch {
   /**
    * Makes a search.
    *
-   * @param searcher used by several threads at a time
-   * @param task told of the progress; its cancellation ends the search
-   * @param outOfTime whether what has been found has to do
+   * @param searcher used by several threads at the same time
+   * @param task receives the progress; its cancellation ends the search
+   * @param outOfTime whether to stop and return the hits so far
    */
   VectorSearch(
       ContextIndexSearcher searcher,
@@ -44,9 +45,9 @@ final class VectorSearch {
   }
 
   /**
-   * The best documents of each query.
+   * Finds the best documents of each query.
    *
-   * @param leastScore of a hit, which the queries know too
+   * @param leastScore minimum score of a hit; the queries apply it, too
    * @throws org.elasticsearch.tasks.TaskCancelledException if the task is cancelled
    */
   ScoreDoc[][] search(ShardQuery query, Query[] queries, float leastScore) throws IOException {
@@ -64,7 +65,7 @@ final class VectorSearch {
     return hits;
   }
 
-  /** A searcher over the same reader that can be stopped without an exception. */
+  /** Makes a searcher over the same reader whose timeout throws no exception. */
   private IndexSearcher timedSearcher() {
     IndexSearcher timed = new IndexSearcher(searcher.getIndexReader());
     timed.setQueryCache(searcher.getQueryCache());
@@ -86,7 +87,7 @@ final class VectorSearch {
     return hits;
   }
 
-  /** Whether the time was not enough for all queries. */
+  /** Whether time ran out before all queries were searched. */
   boolean timedOut() {
     return timedOut;
   }

@@ -1,2 +1,2 @@
-/** Batched searches: nearest neighbours of many query vectors with one request. */
+/** Batched searches: nearest neighbours of many query vectors in one request. */
 package dev.vamana.elasticsearch.batch;

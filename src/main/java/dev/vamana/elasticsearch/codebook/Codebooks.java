@@ -47,18 +47,19 @@ import org.elasticsearch.threadpool.ScalingExecutorBuilder;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * All that the plugin registers for shared codebooks, and the parts of one node. Made with the
- * plugin, since Elasticsearch asks for ingest processors before it hands out services.
+ * Holds the shared codebooks' parts of one node, and lists what the plugin registers for them.
+ * Created together with the plugin, since Elasticsearch asks for ingest processors before it
+ * provides services.
  */
 public final class Codebooks {
-  /** Name of the thread pool that trains. */
+  /** Name of the thread pool for training. */
   public static final String TRAIN_POOL = "vamana_train";
 
-  /** Heap that samples may take together. */
+  /** Most heap for all samples together. */
   static final Setting<ByteSizeValue> SAMPLE_MEMORY =
       Setting.memorySizeSetting("vamana.codebook.sample.memory", "10%", Property.NodeScope);
 
-  /** How often samples are looked at, to see whether there is enough to train on. */
+  /** Interval of the check whether enough vectors for a training have been seen. */
   static final Setting<TimeValue> CHECK_INTERVAL =
       Setting.timeSetting(
           "vamana.codebook.check_interval",
@@ -80,9 +81,9 @@ public final class Codebooks {
   private volatile Trainer trainer;
 
   /**
-   * The parts of one node.
+   * Makes the parts of one node.
    *
-   * @param settings of the node
+   * @param settings the node's settings
    */
   public Codebooks(Settings settings) {
     this.settings = settings;
@@ -90,12 +91,15 @@ public final class Codebooks {
     samples = new Samples(memory, Seeds::next, codebooks::has);
   }
 
-  /** Gives the newest version of a codebook's name, or null while there is none; never waits. */
+  /**
+   * Returns a function from a name to the newest version of its codebook, or null if there is none.
+   * The function never waits.
+   */
   public Function<String, SharedCodebook> ready() {
     return codebooks::get;
   }
 
-  /** The codebooks that this node has in memory. */
+  /** The codebooks in this node's memory. */
   public NodeCodebooks known() {
     return codebooks;
   }
@@ -105,7 +109,7 @@ public final class Codebooks {
     return samples;
   }
 
-  /** The thread pool that trains. */
+  /** Makes the thread pool for training. */
   public static ExecutorBuilder<?> executor(Settings settings) {
     return new ScalingExecutorBuilder(
         TRAIN_POOL, 0, threadCount(settings), THREAD_KEEP_ALIVE, true);
@@ -120,7 +124,7 @@ public final class Codebooks {
     return Ingest.processors(samples, parameters.threadContext);
   }
 
-  /** The filters of actions that concern pipelines. */
+  /** The action filters for pipelines and simulations. */
   public Collection<MappedActionFilter> filters() {
     return Ingest.filters(() -> threads.getThreadContext(), () -> cluster.state());
   }
@@ -131,9 +135,9 @@ public final class Codebooks {
   }
 
   /**
-   * Starts what a node runs.
+   * Starts the node's parts.
    *
-   * @return what the transport actions are given
+   * @return the components to inject into the transport actions
    */
   public Collection<?> start(Plugin.PluginServices services) {
     threads = services.threadPool();
@@ -162,7 +166,7 @@ public final class Codebooks {
     return List.of(samples, store, loader, trainer, new IndexTrainings(trainer, services.client()));
   }
 
-  /** Ends trainings soon. */
+  /** Makes running trainings end soon. */
   public void close() {
     if (trainer != null) {
       trainer.close();

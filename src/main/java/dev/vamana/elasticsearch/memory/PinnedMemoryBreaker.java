@@ -14,16 +14,17 @@ import org.elasticsearch.common.unit.MemorySizeValue;
 import org.elasticsearch.indices.breaker.BreakerSettings;
 
 /**
- * The circuit breaker {@code vamana}, as the account of the executor.
+ * The circuit breaker {@code vamana}, which limits the host memory that the executor pins.
  *
- * <p>The parent breaker is not asked: it watches the heap, and this memory is not on it.
+ * <p>It does not count for the parent breaker, which watches the heap, because pinned memory is not
+ * on the heap.
  */
 public final class PinnedMemoryBreaker implements HostMemoryAccount {
 
   /** The breaker's name. */
   public static final String NAME = "vamana";
 
-  /** Most bytes, as a number or as a share of the heap; -1 for no limit. */
+  /** Limit in bytes, or as a share of the heap; -1 for no limit. */
   public static final Setting<ByteSizeValue> LIMIT =
       new Setting<>(
           "vamana.breaker.limit",
@@ -32,12 +33,12 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
           Property.NodeScope,
           Property.Dynamic);
 
-  /** What bytes are multiplied by before they are compared with the limit. */
+  /** Factor that bytes are multiplied by before they are compared with the limit. */
   public static final Setting<Double> OVERHEAD =
       Setting.doubleSetting(
           "vamana.breaker.overhead", 1.0, 0.0, Property.NodeScope, Property.Dynamic);
 
-  /** Every setting, for registration. */
+  /** All settings, for registration. */
   public static final List<Setting<?>> SETTINGS = List.of(LIMIT, OVERHEAD);
 
   private static final String LABEL = "pinned memory";
@@ -58,7 +59,7 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
     }
   }
 
-  /** The breaker that the node is to make. */
+  /** Describes the breaker for the node that creates it. */
   public static BreakerSettings settings(Settings settings) {
     return new BreakerSettings(
         NAME,
@@ -68,12 +69,12 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
         CircuitBreaker.Durability.TRANSIENT);
   }
 
-  /** Takes the breaker that the node has made. */
+  /** Sets the breaker that the node has created. */
   public synchronized void set(CircuitBreaker made) {
     breaker = made;
   }
 
-  /** Follows changes of the settings. */
+  /** Applies changes of the settings to the breaker. */
   public void follow(ClusterSettings settings) {
     settings.addSettingsUpdateConsumer(LIMIT, OVERHEAD, this::change);
   }
@@ -84,7 +85,9 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
     }
   }
 
-  /** Its limit in bytes unless there is none, bytes in use now, and how often it has refused. */
+  /**
+   * Returns the limit in bytes, if any, the bytes in use, and the number of refused reservations.
+   */
   public synchronized Counters stats() {
     Counters.Builder stats = Counters.builder();
     if (breaker != null) {
@@ -106,7 +109,7 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
       try {
         breaker.circuitBreak(LABEL, (long) wanted);
       } catch (CircuitBreakingException e) {
-        // it has counted that; the executor says in the log what it could not do
+        // the breaker has counted the refusal; the executor logs what it could not do
       }
       return false;
     }

@@ -1,2 +1,2 @@
-/** The circuit breaker of host memory that is pinned for batches on the device. */
+/** The circuit breaker of the host memory that is pinned for batches on the device. */
 package dev.vamana.elasticsearch.memory;

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * The notices of a node since it started: one for each kind and subject, {@value #MAX_NOTICES} at
- * most; what comes later is only counted. Thread-safe.
+ * The notices of a node since its start: one per kind and subject, at most {@value #MAX_NOTICES}.
+ * Further ones are only counted. Thread-safe.
  */
 public final class NodeNotices {
 
@@ -21,7 +21,7 @@ public final class NodeNotices {
 
   private record Key(NoticeKind kind, String subject) {}
 
-  /** The notices of one moment, oldest first, and how many more there was no room for. */
+  /** The notices at one moment, oldest first, and the number of notices that found no room. */
   public record Snapshot(List<Notice> notices, long dropped) {
     /** Copies the list. */
     public Snapshot {
@@ -30,7 +30,7 @@ public final class NodeNotices {
   }
 
   /**
-   * No notices.
+   * Makes an instance without notices.
    *
    * @param clock milliseconds since 1970
    */
@@ -39,10 +39,11 @@ public final class NodeNotices {
   }
 
   /**
-   * Takes note of something.
+   * Records a notice.
    *
-   * @param subject what it is about; one of the same kind and subject is counted with the first
-   * @return whether it is the first of its kind and subject, so that the log should have it
+   * @param subject what the notice is about; a repeated kind and subject increases the count of the
+   *     first
+   * @return whether the notice is new and was kept, so that the caller should log it
    */
   public synchronized boolean add(NoticeKind kind, String subject, String message) {
     Key key = new Key(kind, subject);
@@ -64,7 +65,7 @@ public final class NodeNotices {
     return known == null;
   }
 
-  /** All of them now. */
+  /** Returns the current notices. */
   public synchronized Snapshot snapshot() {
     return new Snapshot(new ArrayList<>(notices.values()), dropped);
   }

@@ -9,13 +9,13 @@ import org.elasticsearch.xcontent.ToXContentObject;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * Something that an operator should know.
+ * A notice for the operator of a node.
  *
- * @param kind what kind of thing, see {@link NoticeKind}
- * @param subject what it is about, for instance an index and a field; never empty
- * @param message what was said when it happened first
- * @param count how often it has happened, at least 1
- * @param firstMillis when it happened first, in milliseconds since 1970
+ * @param kind label of the {@link NoticeKind}
+ * @param subject what the notice is about, for instance an index and a field; never empty
+ * @param message message of the first occurrence
+ * @param count number of occurrences, at least 1
+ * @param firstMillis time of the first occurrence, in milliseconds since 1970
  */
 public record Notice(String kind, String subject, String message, long count, long firstMillis)
     implements Writeable, ToXContentObject {

@@ -1,2 +1,2 @@
-/** What an operator of this node should know, said once in the log and kept for the statistics. */
+/** Notices for the operator of a node, which are logged once and kept for the statistics. */
 package dev.vamana.elasticsearch.notices;

@@ -4,10 +4,10 @@ import dev.vamana.elasticsearch.shards.ShardsRequest;
 import java.io.IOException;
 import org.elasticsearch.common.io.stream.StreamInput;
 
-/** Asks the nodes that hold indices to take their segments from the device. */
+/** Asks the nodes that hold indices to remove the indices' segments from the device. */
 public final class ClearCacheRequest extends ShardsRequest<ClearCacheRequest> {
 
-  /** A request about some indices, by name, alias or pattern. */
+  /** Makes a request for some indices, by name, alias or pattern. */
   public ClearCacheRequest(String... indices) {
     super(indices);
   }

@@ -6,7 +6,7 @@ import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.xcontent.XContentBuilder;
 
-/** What was taken from the devices. */
+/** The result of removing segments from the devices. */
 public final class ClearCacheResponse extends ShardsResponse<ShardCleared> {
 
   ClearCacheResponse(
@@ -23,7 +23,7 @@ public final class ClearCacheResponse extends ShardsResponse<ShardCleared> {
     super(in, ShardCleared::new);
   }
 
-  /** Device memory that is free now, or when launches that use it end. */
+  /** Bytes of device memory that are freed, at once or when the launches that use them end. */
   public long freedBytes() {
     return shards().stream().mapToLong(ShardCleared::freedBytes).sum();
   }

@@ -20,11 +20,11 @@ import org.elasticsearch.logging.Logger;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * Keeps the segments of a warm index on the device: when a shard starts, before it is told to the
- * cluster, after each refresh, and when the index's settings change.
+ * Keeps the segments of a warm index on the device. It uploads them when a shard starts, before the
+ * shard is reported as started; after each refresh; and when the index's settings change.
  *
- * <p>Uploads run in the background. Only the start of a shard waits for them, without a thread, and
- * no longer than the index's settings allow.
+ * <p>Uploads run in the background. Only the start of a shard waits for them, without blocking a
+ * thread and no longer than the index's settings allow.
  */
 public final class IndexWarming implements IndexEventListener {
   private static final Logger logger = LogManager.getLogger(IndexWarming.class);
@@ -48,8 +48,8 @@ public final class IndexWarming implements IndexEventListener {
   }
 
   /**
-   * The warmer of an engine, which is handed each reader before searches see it: the given one, and
-   * in a warm index the reader's segments are kept from now on.
+   * Makes the warmer of an engine, which gets each reader before searches do. It calls the stock
+   * warmer, and in a warm index it also keeps the reader's segments on the device.
    */
   public static Engine.Warmer warmer(Engine.Warmer stock, IndexSettings settings) {
     return reader -> {
@@ -74,7 +74,7 @@ public final class IndexWarming implements IndexEventListener {
     }
   }
 
-  /** Called before the shard is told to be ready, and so before any search. */
+  /** Called before the shard is reported as started, and therefore before any search. */
   @Override
   public void afterIndexShardRecovery(IndexShard shard, ActionListener<Void> listener) {
     if (WarmSettings.warm(settings.getSettings()) == false) {
@@ -92,7 +92,7 @@ public final class IndexWarming implements IndexEventListener {
       listener.onResponse(null);
       return;
     }
-    // whatever becomes of the uploads, the shard starts
+    // the shard starts even if uploads fail
     ActionListener<Void> last =
         ActionListener.runBefore(listener, searcher::close).delegateResponse(this::startAnyway);
     Engine.Searcher open = searcher;
@@ -123,7 +123,7 @@ public final class IndexWarming implements IndexEventListener {
             }));
   }
 
-  /** Of the engine itself: the shard lets nobody search yet. */
+  /** Acquires a searcher from the engine, because the shard does not allow searches yet. */
   private static Engine.Searcher searcher(IndexShard shard) {
     return shard.withEngineOrNull(
         engine ->
@@ -132,7 +132,7 @@ public final class IndexWarming implements IndexEventListener {
 
   private void changed(boolean warm) {
     for (IndexShard shard : shards) {
-      // not on the thread that applies the cluster's state
+      // not on the thread that applies cluster states
       threads.generic().execute(() -> withSegments(shard, segments -> segments.keep(warm)));
     }
   }

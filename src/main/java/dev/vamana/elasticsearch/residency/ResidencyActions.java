@@ -4,12 +4,12 @@ import java.util.List;
 import org.elasticsearch.plugins.ActionPlugin;
 import org.elasticsearch.rest.RestHandler;
 
-/** What this package adds to the node's actions. */
+/** Lists what the plugin registers for warm-up and clearing of the device. */
 public final class ResidencyActions {
 
   private ResidencyActions() {}
 
-  /** Transport actions. */
+  /** The transport actions. */
   public static List<ActionPlugin.ActionHandler> actions() {
     return List.of(
         new ActionPlugin.ActionHandler(TransportWarmupAction.TYPE, TransportWarmupAction.class),
@@ -17,7 +17,7 @@ public final class ResidencyActions {
             TransportClearCacheAction.TYPE, TransportClearCacheAction.class));
   }
 
-  /** REST handlers. */
+  /** The REST handlers. */
   public static List<RestHandler> restHandlers() {
     return List.of(
         new RestWarmupAction(),

@@ -13,7 +13,7 @@ import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestToXContentListener;
 
-/** {@code POST /{index}/_vamana/NAME}, which ends with the connection. */
+/** {@code POST /{index}/_vamana/NAME}. Closing the connection cancels the request. */
 class RestShardsAction<Q extends ShardsRequest<Q>, R extends BroadcastResponse>
     extends BaseRestHandler {
 
@@ -22,11 +22,11 @@ class RestShardsAction<Q extends ShardsRequest<Q>, R extends BroadcastResponse>
   private final Function<String[], Q> requests;
 
   /**
-   * A handler.
+   * Makes a handler.
    *
    * @param name last part of the path
-   * @param type the action behind it
-   * @param requests makes a request about some indices
+   * @param type the transport action
+   * @param requests makes a request for some indices
    */
   RestShardsAction(String name, ActionType<R> type, Function<String[], Q> requests) {
     this.name = name;
@@ -44,7 +44,7 @@ class RestShardsAction<Q extends ShardsRequest<Q>, R extends BroadcastResponse>
     return List.of(new Route(RestRequest.Method.POST, "/{index}/_vamana/" + name));
   }
 
-  /** Takes the parameters that other actions do not have. */
+  /** Reads the parameters that only this action has. */
   void readParameters(RestRequest http, Q request) {}
 
   @Override

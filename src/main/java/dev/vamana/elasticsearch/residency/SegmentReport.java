@@ -10,12 +10,12 @@ import org.elasticsearch.xcontent.ToXContentObject;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * One field of a segment, and where it is.
+ * One field of a segment, and whether it is on the device.
  *
- * @param segment the segment's name
- * @param field the field's name
+ * @param segment name of the segment
+ * @param field name of the field
  * @param vectors number of vectors
- * @param presence where it was when the report was made
+ * @param presence presence on the device when the report was made
  */
 public record SegmentReport(String segment, String field, int vectors, DevicePresence presence)
     implements Writeable, ToXContentObject {

@@ -7,10 +7,12 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * What was taken from the device of one copy of a shard.
+ * The result of removing one copy of a shard from the device.
  *
- * @param segments fields of segments in our format that the copy has, on the device or not
- * @param freedBytes device memory that is free now, or when launches that use it end
+ * @param segments number of vector fields in this plugin's format in the copy's segments, on the
+ *     device or not
+ * @param freedBytes bytes of device memory that are freed, at once or when the launches that use
+ *     them end
  */
 record ShardCleared(ShardRouting routing, int segments, long freedBytes) implements ShardResult {
 

@@ -10,13 +10,13 @@ import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.xcontent.XContentBuilder;
 
-/** What one copy of a shard answered. */
+/** The answer of one copy of a shard. */
 interface ShardResult extends Writeable {
 
-  /** Which copy. */
+  /** The copy. */
   ShardRouting routing();
 
-  /** Writes members of the copy's JSON object. */
+  /** Writes the members of the copy's JSON object. */
   void writeMembers(XContentBuilder json) throws IOException;
 
   /** Writes results by index and shard, primaries first. */

@@ -16,8 +16,8 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentReader;
 
 /**
- * The fields in our format of the segments of a reader, beside the executor that searches them. To
- * be used as long as the reader is open.
+ * The vector fields in this plugin's format in the segments of a reader, together with the executor
+ * that searches them. Valid as long as the reader is open.
  */
 final class ShardSegments {
 
@@ -27,15 +27,15 @@ final class ShardSegments {
   private record Segment(String name, String field, SegmentView view) {}
 
   /**
-   * Looks through a reader.
+   * Finds the fields in a reader.
    *
-   * @param reader may be wrapped; fields that it hides are left out
+   * @param reader the reader, which may be wrapped; fields that the wrapper hides are left out
    */
   ShardSegments(IndexReader reader) {
     this(reader, ExecutorRegistry.current());
   }
 
-  /** With an executor of one's own, or null for none. */
+  /** Uses the given executor, or none if it is null. */
   ShardSegments(IndexReader reader, SearchExecutor executor) {
     this.executor = executor;
     for (LeafReaderContext context : reader.leaves()) {
@@ -54,17 +54,17 @@ final class ShardSegments {
     return inner instanceof SegmentReader segment ? segment.getSegmentName() : inner.toString();
   }
 
-  /** How many there are. */
+  /** Number of fields. */
   int count() {
     return segments.size();
   }
 
-  /** Asks for all to be brought to the device. */
+  /** Asks the executor to upload all fields to the device. */
   void warm() {
     forEach(SearchExecutor::warm);
   }
 
-  /** Says for all whether they are to be kept on the device. */
+  /** Sets for all fields whether the executor keeps them on the device. */
   void keep(boolean kept) {
     forEach((where, view) -> where.keep(view, kept));
   }
@@ -75,20 +75,20 @@ final class ShardSegments {
     }
   }
 
-  /** Takes all from the device; returns the bytes that this frees. */
+  /** Removes all fields from the device; returns the freed bytes. */
   long evict() {
     return executor == null
         ? 0
         : segments.stream().mapToLong(segment -> executor.evict(segment.view)).sum();
   }
 
-  /** Whether any is on its way to the device. */
+  /** Whether a field is being uploaded to the device. */
   boolean waiting() {
     return segments.stream()
         .anyMatch(segment -> presence(segment.view).state() == DevicePresence.State.WAITING);
   }
 
-  /** Where each is now. */
+  /** Reports on each field. */
   List<SegmentReport> reports() {
     return segments.stream()
         .map(

@@ -9,9 +9,9 @@ import org.elasticsearch.xcontent.ToXContent;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * Where the segments of one copy of a shard are after a warm-up.
+ * The state of one copy of a shard after a warm-up.
  *
- * @param timedOut whether the time was over before all uploads were
+ * @param timedOut whether the time ran out before all uploads had ended
  */
 record ShardWarmth(ShardRouting routing, List<SegmentReport> segments, boolean timedOut)
     implements ShardResult {

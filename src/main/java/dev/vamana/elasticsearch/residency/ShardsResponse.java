@@ -9,7 +9,7 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.xcontent.XContentBuilder;
 
-/** What all copies of the shards of some indices have answered. */
+/** The answers of all copies of the shards of some indices. */
 abstract class ShardsResponse<S extends ShardResult> extends BroadcastResponse {
 
   private final List<S> shards;
@@ -29,12 +29,12 @@ abstract class ShardsResponse<S extends ShardResult> extends BroadcastResponse {
     shards = in.readCollectionAsImmutableList(reader);
   }
 
-  /** The answers of the copies that have one. */
+  /** The answers of the copies that did not fail. */
   final List<S> shards() {
     return shards;
   }
 
-  /** Writes members about all shards together. */
+  /** Writes the members about all shards together. */
   abstract void writeTotals(XContentBuilder json) throws IOException;
 
   @Override

@@ -15,7 +15,7 @@ import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.transport.TransportService;
 
-/** Takes the segments of indices from the devices of the nodes that hold them. */
+/** Removes the segments of indices from the devices of the nodes that hold them. */
 public final class TransportClearCacheAction
     extends ShardsAction<ClearCacheRequest, ClearCacheResponse, ShardCleared> {
 

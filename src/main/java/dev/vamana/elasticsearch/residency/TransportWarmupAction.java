@@ -20,7 +20,7 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Brings the segments of indices to the devices of the nodes that hold them. */
+/** Uploads the segments of indices to the devices of the nodes that hold them. */
 public final class TransportWarmupAction
     extends ShardsAction<WarmupRequest, WarmupResponse, ShardWarmth> {
 

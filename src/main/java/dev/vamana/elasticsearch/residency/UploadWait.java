@@ -7,7 +7,7 @@ import org.elasticsearch.common.util.concurrent.EsRejectedExecutionException;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.threadpool.ThreadPool;
 
-/** Waits, without a thread of its own, until the uploads of a shard's segments have ended. */
+/** Waits until the uploads of a shard's segments have ended, without blocking a thread. */
 final class UploadWait implements Runnable {
 
   private static final TimeValue POLL = TimeValue.timeValueMillis(25);
@@ -20,12 +20,12 @@ final class UploadWait implements Runnable {
   private final ActionListener<Boolean> listener;
 
   /**
-   * Begins to wait, and returns.
+   * Starts to wait, and returns.
    *
-   * @param segments of a reader that stays open until the listener is called
-   * @param stop asked again and again; true ends the wait, and what it throws fails it
-   * @param listener told whether the time was over first; called once, by a thread of {@code
-   *     executor} or by the caller's
+   * @param segments segments of a reader that stays open until the listener is called
+   * @param stop polled; true ends the wait, and an exception fails it
+   * @param listener receives whether the timeout ended the wait; called once, by a thread of {@code
+   *     executor} or by the calling thread
    */
   static void begin(
       ThreadPool threads,
@@ -64,7 +64,7 @@ final class UploadWait implements Runnable {
         return;
       }
     } catch (EsRejectedExecutionException e) {
-      // the node stops
+      // the node is stopping
       over = true;
     } catch (RuntimeException e) {
       listener.onFailure(e);

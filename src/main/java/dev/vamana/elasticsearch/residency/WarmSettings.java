@@ -7,10 +7,10 @@ import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
 
-/** Index settings about the device; both can be changed while the index is open. */
+/** Index settings for the device; both are dynamic. */
 public final class WarmSettings {
 
-  /** Whether the index's segments are brought to the device before others, and kept there. */
+  /** Whether the index's segments are uploaded to the device before others, and kept there. */
   public static final Setting<Boolean> WARM =
       new Setting<>(
           "index.vamana.warm",
@@ -19,7 +19,7 @@ public final class WarmSettings {
           Property.IndexScope,
           Property.Dynamic);
 
-  /** How long the start of a shard waits for the uploads of a warm index. */
+  /** Longest time that the start of a shard waits for the uploads of a warm index. */
   public static final Setting<TimeValue> WARM_TIMEOUT =
       Setting.timeSetting(
           "index.vamana.warm_timeout",
@@ -29,7 +29,7 @@ public final class WarmSettings {
           Property.IndexScope,
           Property.Dynamic);
 
-  /** Every setting, for registration. */
+  /** All settings, for registration. */
   public static final List<Setting<?>> ALL = List.of(WARM, WARM_TIMEOUT);
 
   private WarmSettings() {}
@@ -46,7 +46,7 @@ public final class WarmSettings {
             key));
   }
 
-  /** Whether an index's settings say that it is warm. */
+  /** Whether an index is warm. */
   static boolean warm(Settings settings) {
     return WARM.get(settings);
   }

@@ -9,10 +9,10 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.core.TimeValue;
 
-/** Asks the nodes that hold indices to bring their segments to the device. */
+/** Asks the nodes that hold indices to upload the indices' segments to the device. */
 public final class WarmupRequest extends ShardsRequest<WarmupRequest> {
 
-  /** How long to wait for uploads unless the request says so. */
+  /** Default of the time to wait for uploads. */
   public static final TimeValue DEFAULT_TIMEOUT = TimeValue.timeValueMinutes(1);
 
   private static final TimeValue MAX_TIMEOUT = TimeValue.timeValueHours(1);
@@ -20,10 +20,10 @@ public final class WarmupRequest extends ShardsRequest<WarmupRequest> {
   private TimeValue uploadTimeout = DEFAULT_TIMEOUT;
   private boolean waitForCompletion = true;
 
-  /** A request about some indices, by name, alias or pattern. */
+  /** Makes a request for some indices, by name, alias or pattern. */
   public WarmupRequest(String... indices) {
     super(indices);
-    // that of the transport would give up a node that is still uploading
+    // the timeout of the transport would drop a node that is still uploading
     timeout(null);
   }
 
@@ -34,18 +34,21 @@ public final class WarmupRequest extends ShardsRequest<WarmupRequest> {
     waitForCompletion = in.readBoolean();
   }
 
-  /** How long each shard waits for its uploads, 0 to an hour; what is left goes on without. */
+  /**
+   * Sets how long to wait for the uploads of each shard, 0 to an hour. Later uploads continue in
+   * the background.
+   */
   public WarmupRequest uploadTimeout(TimeValue newTimeout) {
     uploadTimeout = newTimeout;
     return this;
   }
 
-  /** How long each shard waits for its uploads. */
+  /** How long to wait for the uploads of each shard. */
   public TimeValue uploadTimeout() {
     return uploadTimeout;
   }
 
-  /** Whether to wait for uploads at all. */
+  /** Sets whether to wait for uploads at all. */
   public WarmupRequest waitForCompletion(boolean wait) {
     waitForCompletion = wait;
     return this;

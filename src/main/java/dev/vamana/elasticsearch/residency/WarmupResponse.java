@@ -7,7 +7,7 @@ import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.xcontent.XContentBuilder;
 
-/** Where the segments of indices are after a warm-up. */
+/** The states of indices' segments after a warm-up. */
 public final class WarmupResponse extends ShardsResponse<ShardWarmth> {
 
   WarmupResponse(
@@ -24,12 +24,12 @@ public final class WarmupResponse extends ShardsResponse<ShardWarmth> {
     super(in, ShardWarmth::new);
   }
 
-  /** Where each segment is, of all copies that answered. */
+  /** The reports on the segments of all copies that answered. */
   public List<SegmentReport> segments() {
     return shards().stream().flatMap(shard -> shard.segments().stream()).toList();
   }
 
-  /** Whether the time was over before all uploads were. */
+  /** Whether the time ran out before all uploads had ended. */
   public boolean timedOut() {
     return shards().stream().anyMatch(ShardWarmth::timedOut);
   }

@@ -1,5 +1,5 @@
 /**
- * Which segments of an index lie on the devices of the nodes that hold it: {@code POST
- * /{index}/_vamana/warmup} and {@code clear_cache}, and {@code index.vamana.warm}.
+ * The presence of an index's segments on the devices of the nodes that hold it: {@code POST
+ * /{index}/_vamana/warmup} and {@code clear_cache}, and the setting {@code index.vamana.warm}.
  */
 package dev.vamana.elasticsearch.residency;

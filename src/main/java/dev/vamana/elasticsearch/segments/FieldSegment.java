@@ -9,17 +9,17 @@ import org.elasticsearch.common.io.stream.Writeable;
 /**
  * One vector field of one segment of one copy of a shard.
  *
- * @param copy which copy of which shard
+ * @param copy the copy of the shard
  * @param segment name of the segment
  * @param field name of the field
- * @param vectors number of vectors, those of deleted documents included
- * @param dimension components of a vector, as the segment stores it
- * @param similarity how vectors are compared, as the segment stores it
+ * @param vectors number of vectors, including those of deleted documents
+ * @param dimension components of a vector in the segment
+ * @param similarity similarity of the field in the segment
  * @param encoding type of the components
  * @param disk bytes in the segment's files
- * @param device where it lies on a device
- * @param codebook name of the shared codebook of its codes; empty if they have one of their own,
- *     null without codes or if that is not known
+ * @param device presence on the device
+ * @param codebook name of the shared codebook of the codes; empty if the codes have their own
+ *     codebook, null without codes or if it is unknown
  * @param codebookVersion version of the shared codebook, or 0
  */
 public record FieldSegment(
@@ -39,8 +39,8 @@ public record FieldSegment(
   /**
    * A copy of a shard.
    *
-   * @param nodeId id of the node that holds it
-   * @param node name of that node
+   * @param nodeId id of the node that holds the copy
+   * @param node name of the node
    */
   public record ShardCopy(String index, int shard, boolean primary, String nodeId, String node)
       implements Writeable {
@@ -61,9 +61,9 @@ public record FieldSegment(
   /**
    * Bytes of a field's parts.
    *
-   * @param vectors the raw vectors
-   * @param graph the graph
-   * @param codes quantized vectors
+   * @param vectors bytes of the raw vectors
+   * @param graph bytes of the graph
+   * @param codes bytes of the codes
    */
   public record Bytes(long vectors, long graph, long codes) implements Writeable {
     Bytes(StreamInput in) throws IOException {
@@ -79,18 +79,18 @@ public record FieldSegment(
   }
 
   /**
-   * Where a field lies on a device.
+   * Presence of a field on a device.
    *
-   * @param placement how it is placed there, or {@code cpu} if it is not
-   * @param state {@code resident}, or why it is not on the device
-   * @param graph bytes of its graph there
-   * @param codes bytes of its codes there
-   * @param total all bytes that it takes there
+   * @param placement the placement on the device, or {@code cpu} if the field is not there
+   * @param state {@code resident}, or the reason why the field is not on the device
+   * @param graph bytes of the graph on the device
+   * @param codes bytes of the codes on the device
+   * @param total bytes of the field on the device in all
    */
   public record OnDevice(String placement, String state, long graph, long codes, long total)
       implements Writeable {
 
-    /** Searched on the CPU. */
+    /** The field is searched on the CPU. */
     static OnDevice not(String why) {
       return new OnDevice("cpu", why, 0, 0, 0);
     }

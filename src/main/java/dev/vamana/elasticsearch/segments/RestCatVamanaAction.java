@@ -16,7 +16,8 @@ import org.elasticsearch.rest.action.cat.AbstractCatAction;
 import org.elasticsearch.rest.action.cat.RestTable;
 
 /**
- * {@code GET /_cat/vamana} and {@code GET /_cat/vamana/{index}}: a row a segment's vector field.
+ * {@code GET /_cat/vamana} and {@code GET /_cat/vamana/{index}}: one row per vector field of a
+ * segment.
  */
 public final class RestCatVamanaAction extends AbstractCatAction {
 
@@ -132,7 +133,7 @@ public final class RestCatVamanaAction extends AbstractCatAction {
     table.endRow();
   }
 
-  /** A copy of a shard that could not be asked is a row without a segment. */
+  /** Adds a row without a segment for a copy of a shard that failed. */
   private static void add(Table table, DefaultShardOperationFailedException failure) {
     table.startRow();
     table.addCell(failure.index());

@@ -29,24 +29,25 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 /** Lists the vector fields of a shard's segments. */
 final class SegmentLister {
 
-  /** Segments below the graph threshold have no graph, and are scanned. */
+  /** State of a segment below the graph threshold, which has no graph and is scanned. */
   private static final String NO_GRAPH = "no_graph";
 
   private static final String STOCK = "stock";
 
-  /** Kernels read codes in rows of a multiple of so many bytes. */
+  /** Kernels read codes in rows whose length is a multiple of this many bytes. */
   private static final int DEVICE_ALIGNMENT = 16;
 
-  // of the map that Lucene's readers describe their files with
+  // keys of the map in which Lucene's readers report the sizes of their files
   private static final String LUCENE_VECTORS = "vec";
   private static final String LUCENE_GRAPH = "vex";
 
   private SegmentLister() {}
 
   /**
-   * The fields that are in our format, and if asked for those that are not.
+   * Lists the fields in this plugin's format.
    *
-   * @param reader maybe a wrapped one: fields that it hides are not listed
+   * @param reader the reader, which may be wrapped; fields that the wrapper hides are left out
+   * @param stock whether to list fields in other formats, too
    */
   static List<FieldSegment> list(IndexReader reader, FieldSegment.ShardCopy copy, boolean stock)
       throws IOException {
@@ -137,7 +138,7 @@ final class SegmentLister {
                 placement.settingName().equals(presence.placement()) && copies.test(placement));
   }
 
-  /** A field in another format, or null if it has no vectors in this segment. */
+  /** Describes a field in another format; returns null if it has no vectors in this segment. */
   private static FieldSegment stock(
       FieldSegment.ShardCopy copy, String segment, FieldInfo info, LeafReader reader)
       throws IOException {
@@ -169,7 +170,7 @@ final class SegmentLister {
         0);
   }
 
-  /** As mappings spell it. */
+  /** The similarity's name in mappings. */
   private static String similarity(VectorSimilarityFunction function) {
     return switch (function) {
       case EUCLIDEAN -> "l2_norm";
@@ -179,7 +180,7 @@ final class SegmentLister {
     };
   }
 
-  /** As mappings spell it. */
+  /** The element type's name in mappings. */
   private static String encoding(VectorEncoding encoding) {
     return switch (encoding) {
       case BYTE -> "byte";

@@ -5,11 +5,11 @@ import java.io.IOException;
 import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.common.io.stream.StreamInput;
 
-/** Asks all copies of shards for their segments' vector fields. */
+/** Asks all copies of shards for the vector fields of their segments. */
 public final class SegmentsRequest extends ShardsRequest<SegmentsRequest> {
 
   /**
-   * A request.
+   * Makes a request.
    *
    * @param indices names, aliases, data streams or patterns; none means all
    */

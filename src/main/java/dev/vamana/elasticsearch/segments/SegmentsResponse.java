@@ -33,12 +33,12 @@ public final class SegmentsResponse extends BaseBroadcastResponse {
     out.writeCollection(segments);
   }
 
-  /** The fields, in no order. */
+  /** The fields, in no particular order. */
   public List<FieldSegment> segments() {
     return segments;
   }
 
-  /** Those of one copy of a shard. */
+  /** The fields of one copy of a shard. */
   record OfShard(List<FieldSegment> segments) implements Writeable {
     OfShard(StreamInput in) throws IOException {
       this(in.readCollectionAsList(FieldSegment::new));

@@ -23,24 +23,24 @@ import org.elasticsearch.tasks.CancellableTask;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.transport.TransportService;
 
-/** Collects the vector fields of segments from all copies of shards. */
+/** Collects the vector fields of the segments of all copies of shards. */
 public final class TransportSegmentsAction
     extends ShardsAction<SegmentsRequest, SegmentsResponse, SegmentsResponse.OfShard> {
 
-  /** The action; whoever may monitor an index may use it. */
+  /** The action. It requires the privilege to monitor the index. */
   public static final ActionType<SegmentsResponse> TYPE =
       new ActionType<>("indices:monitor/vamana/segments");
 
   private final OptedIn optedIn;
 
   /**
-   * Tells whether an index mentions the plugin, so that its segments of other formats are shown
-   * too.
+   * Tells whether an index has the plugin's setting. The segments of such an index are listed even
+   * if they are in other formats.
    */
   public static final class OptedIn {
     private final Predicate<Settings> settings;
 
-    /** From an index's settings. */
+    /** Makes a test of an index's settings. */
     public OptedIn(Predicate<Settings> settings) {
       this.settings = Objects.requireNonNull(settings, "settings");
     }

@@ -23,11 +23,12 @@ import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
 /**
- * Asks every copy of every shard of some indices, on threads of the management pool.
+ * Base class of actions that ask every copy of every shard of some indices; runs on threads of the
+ * management pool.
  *
  * @param <Q> the request
  * @param <R> the response
- * @param <S> what a copy answers
+ * @param <S> the answer of one copy
  */
 public abstract class ShardsAction<
         Q extends ShardsRequest<Q>, R extends BaseBroadcastResponse, S extends Writeable>
@@ -38,11 +39,11 @@ public abstract class ShardsAction<
   private final Messages<Q, R, S> messages;
 
   /**
-   * How the action is named, and how what is sent is made.
+   * The action's type, and the readers and factories of its messages.
    *
    * @param type the action
    * @param request reads a request
-   * @param result reads what a copy answered
+   * @param result reads the answer of one copy
    * @param response makes the response
    */
   public record Messages<Q, R extends BaseBroadcastResponse, S extends Writeable>(
@@ -51,7 +52,7 @@ public abstract class ShardsAction<
       Writeable.Reader<S> result,
       ResponseFactory<R, S> response) {}
 
-  /** An action of this node. */
+  /** Called by subclasses. */
   protected ShardsAction(
       Messages<Q, R, S> messages,
       ClusterService cluster,
@@ -73,7 +74,7 @@ public abstract class ShardsAction<
     this.messages = messages;
   }
 
-  /** Asks one copy on this node. */
+  /** Runs the action on one copy on this node. */
   protected abstract void shardOperation(
       Q request, ShardRouting routing, IndexShard shard, Task task, ActionListener<S> listener);
 

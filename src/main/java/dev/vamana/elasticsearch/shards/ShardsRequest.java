@@ -10,18 +10,18 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.tasks.TaskId;
 
 /**
- * A request to every copy of the shards of some indices; it can be cancelled.
+ * A request to every copy of the shards of some indices. It can be cancelled.
  *
- * @param <Q> the request itself
+ * @param <Q> the concrete class
  */
 public abstract class ShardsRequest<Q extends ShardsRequest<Q>> extends BroadcastRequest<Q> {
 
-  /** A request about some indices, by name, alias or pattern. */
+  /** Makes a request for some indices, by name, alias or pattern. */
   protected ShardsRequest(String... indices) {
     super(indices);
   }
 
-  /** A request about some indices that are looked for with these options. */
+  /** Makes a request for some indices, resolved with the given options. */
   protected ShardsRequest(String[] indices, IndicesOptions options) {
     super(indices, options);
   }

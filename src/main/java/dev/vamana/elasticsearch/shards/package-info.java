@@ -1,2 +1,2 @@
-/** What the actions that ask every copy of the shards of some indices have in common. */
+/** Base classes of the actions that ask every copy of the shards of some indices. */
 package dev.vamana.elasticsearch.shards;

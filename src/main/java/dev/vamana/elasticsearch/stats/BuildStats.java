@@ -2,7 +2,7 @@ package dev.vamana.elasticsearch.stats;
 
 import dev.vamana.codec.BuildStatistics;
 
-/** What writing segments has done, as counters of the metric {@code build}. */
+/** Converts the statistics of builds to counters of the metric {@code build}. */
 final class BuildStats {
 
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -10,9 +10,9 @@ final class BuildStats {
   private BuildStats() {}
 
   /**
-   * Puts them together.
+   * Makes the counters.
    *
-   * @param gpu what the GPU trained and encoded; empty on a node without one
+   * @param gpu trainings and encodings on the GPU; empty on a node without one
    */
   static Counters of(BuildStatistics.Snapshot built, Counters gpu) {
     return Counters.builder()

@@ -14,15 +14,15 @@ import org.elasticsearch.xcontent.ToXContentObject;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * Numbers by name, and groups of them. What is not known is not there. Names say the unit; those
- * that end with {@code _in_bytes} or {@code _in_millis} are also shown in words where a request
- * says {@code human}.
+ * Numbers by name, and groups of numbers. Unknown numbers are absent. Names include the unit;
+ * numbers whose name ends with {@code _in_bytes} or {@code _in_millis} are also shown in readable
+ * form if a request has the parameter {@code human}.
  *
- * <p>They travel under their names, so that nodes of different versions of the plugin understand
- * each other.
+ * <p>Numbers are sent with their names, so that nodes with different versions of the plugin
+ * understand each other.
  *
  * @param values numbers by name
- * @param groups groups by name; no name is in both
+ * @param groups groups by name; no name is in both maps
  */
 public record Counters(SortedMap<String, Long> values, SortedMap<String, Counters> groups)
     implements Writeable, ToXContentObject {
@@ -30,7 +30,7 @@ public record Counters(SortedMap<String, Long> values, SortedMap<String, Counter
   private static final String BYTES = "_in_bytes";
   private static final String MILLIS = "_in_millis";
 
-  /** Copies both. */
+  /** Copies both maps. */
   public Counters {
     values = Collections.unmodifiableSortedMap(new TreeMap<>(values));
     groups = Collections.unmodifiableSortedMap(new TreeMap<>(groups));
@@ -43,17 +43,17 @@ public record Counters(SortedMap<String, Long> values, SortedMap<String, Counter
         new TreeMap<>(in.readMap(Counters::new)));
   }
 
-  /** These numbers, in no groups. */
+  /** Makes counters without groups. */
   public static Counters of(Map<String, Long> values) {
     return new Counters(new TreeMap<>(values), Collections.emptySortedMap());
   }
 
-  /** Begins new ones. */
+  /** Makes a builder. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** The sum of the numbers, those in groups left out. */
+  /** The sum of the numbers, without those in groups. */
   public long sum() {
     return values.values().stream().mapToLong(Long::longValue).sum();
   }
@@ -88,7 +88,7 @@ public record Counters(SortedMap<String, Long> values, SortedMap<String, Counter
     return name.substring(0, name.length() - unit.length());
   }
 
-  /** Collects numbers. */
+  /** Collects numbers and groups. */
   public static final class Builder {
     private final SortedMap<String, Long> values = new TreeMap<>();
     private final SortedMap<String, Counters> groups = new TreeMap<>();
@@ -98,7 +98,7 @@ public record Counters(SortedMap<String, Long> values, SortedMap<String, Counter
     /**
      * Adds a number.
      *
-     * @param value or null, and then it is not there
+     * @param value the number; null adds nothing
      */
     public Builder put(String name, Long value) {
       if (value != null) {
@@ -118,7 +118,7 @@ public record Counters(SortedMap<String, Long> values, SortedMap<String, Counter
       return group.values.isEmpty() && group.groups.isEmpty() ? this : put(name, group);
     }
 
-    /** All that was added. */
+    /** Makes the counters. */
     public Counters build() {
       return new Counters(values, groups);
     }

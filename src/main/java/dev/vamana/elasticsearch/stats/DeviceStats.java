@@ -10,15 +10,15 @@ import org.elasticsearch.xcontent.ToXContentObject;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * What a device is, and what its sensors say now.
+ * A device, and the current values of its sensors.
  *
- * @param ordinal its number, from 0
- * @param name as the driver tells it
+ * @param ordinal number of the device, from 0
+ * @param name name that the driver reports
  * @param computeCapability ten times major plus minor, 90 for 9.0
- * @param multiprocessors streaming multiprocessors
- * @param totalBytes its memory
- * @param cudaVersion the newest CUDA version that the driver knows, 13000 for 13.0
- * @param sensors what is measured
+ * @param multiprocessors number of streaming multiprocessors
+ * @param totalBytes device memory in bytes
+ * @param cudaVersion newest CUDA version that the driver supports, 13000 for 13.0
+ * @param sensors values of the sensors
  */
 public record DeviceStats(
     int ordinal,
@@ -31,13 +31,13 @@ public record DeviceStats(
     implements Writeable, ToXContentObject {
 
   /**
-   * What is measured; null stands for what this device or container does not tell.
+   * Values of a device's sensors; null if the device or the container does not report them.
    *
-   * @param driverVersion of the installed driver, for instance {@code 580.65.06}
-   * @param usedBytes device memory in use by everybody
+   * @param driverVersion version of the installed driver, for instance {@code 580.65.06}
+   * @param usedBytes device memory in use by all processes
    * @param utilizationPercent share of the last sample period in which a kernel ran
    * @param powerMilliwatts power drawn now
-   * @param temperatureCelsius of the chip
+   * @param temperatureCelsius temperature of the chip
    */
   public record Sensors(
       String driverVersion,
@@ -47,7 +47,7 @@ public record DeviceStats(
       Integer temperatureCelsius)
       implements Writeable {
 
-    /** Nothing is measured. */
+    /** No sensor has a value. */
     public static final Sensors NONE = new Sensors(null, null, null, null, null);
 
     Sensors(StreamInput in) throws IOException {

@@ -9,12 +9,12 @@ import org.elasticsearch.xcontent.ToXContentObject;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * Who answered queries, and in which batches. An item is one query in one segment.
+ * Which executor answered queries, and in which batches. An item is one query in one segment.
  *
- * @param items those that were asked for, and who answered them
- * @param launches of kernels
+ * @param items requested items, and where they were answered
+ * @param launches launches of kernels
  * @param batchSizes launches by their number of items
- * @param waits handed-over parts of launches by microseconds that they waited
+ * @param waits parts of launches by the microseconds they waited
  */
 public record ExecutorStats(
     Counters items, Counters launches, Histogram batchSizes, Histogram waits)

@@ -8,10 +8,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What a node knows of its GPU, and the parts of the node's statistics that are made of it.
+ * A node's state and counters of the GPU, and the sections of the statistics derived from them.
  *
- * @param state whether it answers searches
- * @param counters an executor's groups of counters, by name; empty without one
+ * @param state whether the GPU answers searches
+ * @param counters the executor's groups of counters, by name; empty without an executor
  */
 public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Long>> counters) {
 
@@ -23,7 +23,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
     Objects.requireNonNull(counters, "counters");
   }
 
-  /** A node without a usable GPU. */
+  /** Makes the statistics of a node without a usable GPU. */
   public static GpuStats without(String enabled, StateStats.State state, String reason) {
     return new GpuStats(
         new StateStats(enabled, state, reason, Counters.builder().build()),
@@ -38,7 +38,10 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
     return group(group).get(name);
   }
 
-  /** Those of a group whose names begin with a prefix, which is cut off. */
+  /**
+   * The counters of a group whose names begin with a prefix; the prefix is removed and the suffix
+   * added.
+   */
   private Counters withPrefix(String group, String prefix, String suffix) {
     Counters.Builder found = Counters.builder();
     group(group)
@@ -51,7 +54,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
     return found.build();
   }
 
-  /** What lies on the device, or null without one. */
+  /** The segments on the device, or null without a device. */
   public Counters residency() {
     if (group(RESIDENCY).isEmpty()) {
       return null;
@@ -94,9 +97,9 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
   }
 
   /**
-   * Who answered queries.
+   * The answered queries by executor.
    *
-   * @param readers what was answered without asking the executor
+   * @param readers searches that the readers answered without an executor
    */
   public ExecutorStats executor(CpuSearches readers) {
     Map<String, Long> onCpu = new TreeMap<>(group("items_on_cpu"));
@@ -120,7 +123,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         Histogram.of(group("wait_micros")));
   }
 
-  /** Which plans were carried out, and how long they took. */
+  /** The executed plans with their predicted and measured times. */
   private Counters plans() {
     Counters.Builder plans = Counters.builder();
     group("plan_items")
@@ -160,7 +163,10 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .build();
   }
 
-  /** What was trained and encoded on the device and what was left to the CPU; empty without one. */
+  /**
+   * Training and encoding on the device and, if the device declined, on the CPU; empty without a
+   * device.
+   */
   Counters quantization() {
     return Counters.builder()
         .put("codebooks_trained", value("training", "codebooks"))
@@ -172,7 +178,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
   }
 
   /**
-   * Memory of the device and of the host that serves it; without a device, the breaker alone.
+   * Memory of the device and of the host that serves it. Without a device, it has only the breaker.
    *
    * @param breaker limit and use of the circuit breaker
    */

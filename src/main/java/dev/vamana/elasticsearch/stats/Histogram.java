@@ -12,20 +12,20 @@ import org.elasticsearch.xcontent.ToXContentFragment;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * How many values there were up to which size.
+ * Counts of values by size.
  *
- * @param buckets by ascending size; those that nothing fell into are left out
+ * @param buckets buckets by ascending size, without the empty ones
  */
 public record Histogram(List<Bucket> buckets) implements Writeable, ToXContentFragment {
 
   private static final String UP_TO = "up_to_";
 
   /**
-   * Values of a size.
+   * The values of one bucket.
    *
-   * @param upTo the largest that is counted here, {@link Long#MAX_VALUE} if there is no limit;
-   *     those that the bucket before counts are not counted again
-   * @param count how many
+   * @param upTo largest value in this bucket, {@link Long#MAX_VALUE} if there is no limit; smaller
+   *     values that fit in the bucket before are counted there
+   * @param count number of values
    */
   public record Bucket(long upTo, long count) implements Writeable {
     Bucket(StreamInput in) throws IOException {
@@ -50,9 +50,10 @@ public record Histogram(List<Bucket> buckets) implements Writeable, ToXContentFr
   }
 
   /**
-   * From counters of an executor.
+   * Makes a histogram from counters of an executor.
    *
-   * @param counts by {@code up_to_} and the largest value, or any other name for those above
+   * @param counts counts by {@code up_to_} and the bucket's largest value; any other name is the
+   *     bucket without a limit
    */
   public static Histogram of(Map<String, Long> counts) {
     List<Bucket> buckets = new ArrayList<>();
@@ -68,7 +69,7 @@ public record Histogram(List<Bucket> buckets) implements Writeable, ToXContentFr
     return new Histogram(buckets);
   }
 
-  /** How many values there were. */
+  /** Number of values. */
   public long count() {
     return buckets.stream().mapToLong(Bucket::count).sum();
   }
@@ -78,7 +79,7 @@ public record Histogram(List<Bucket> buckets) implements Writeable, ToXContentFr
     out.writeCollection(buckets);
   }
 
-  /** An array of buckets. */
+  /** Writes an array of buckets. */
   @Override
   public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
     json.startArray();

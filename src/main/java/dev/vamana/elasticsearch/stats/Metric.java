@@ -8,42 +8,42 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** A part of a node's statistics that can be asked for by itself. */
+/** A section of a node's statistics that a request can select. */
 public enum Metric {
-  /** What the GPU is, and what its sensors say. */
+  /** The GPU and its sensors. */
   DEVICE,
-  /** Whether the GPU answers searches, and why not. */
+  /** Whether the GPU answers searches, and the reason if it does not. */
   STATE,
-  /** What lies on the device. */
+  /** The segments on the device. */
   RESIDENCY,
-  /** Who answered queries, and in which batches. */
+  /** The answered queries by executor, and their batches. */
   EXECUTOR,
   /** Graphs and codes that were built. */
   BUILD,
-  /** Codebooks and the samples that they are trained from. */
+  /** Codebooks, and the samples for training them. */
   TRAINING,
-  /** Budgets of memory. */
+  /** Limits and use of memory. */
   MEMORY,
-  /** What an operator should know. */
+  /** Notices for the operator. */
   NOTICES;
 
   private static final String ALL = "_all";
 
-  /** As requests and responses spell it. */
+  /** The name in requests and responses. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** All of them. */
+  /** Returns all metrics. */
   public static Set<Metric> all() {
     return EnumSet.allOf(Metric.class);
   }
 
   /**
-   * The metrics of these names, in any case; {@code _all} stands for all.
+   * Returns the metrics with the given names, in lower case; {@code _all} stands for all.
    *
-   * @param names at least one
-   * @throws IllegalArgumentException if there is none of a name; the message lists those there are
+   * @param names at least one name
+   * @throws IllegalArgumentException if a name is unknown; the message lists the known names
    */
   public static Set<Metric> of(List<String> names) {
     Set<Metric> metrics = EnumSet.noneOf(Metric.class);
@@ -62,7 +62,7 @@ public enum Metric {
       throw new IllegalArgumentException(
           "path parameter [metric] has unknown metrics "
               + unknown
-              + "; there are ["
+              + "; known are ["
               + ALL
               + ", "
               + Arrays.stream(values())

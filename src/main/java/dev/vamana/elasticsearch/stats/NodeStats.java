@@ -18,16 +18,16 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
   private final Sections sections;
 
   /**
-   * When the statistics are of.
+   * The period of the statistics.
    *
-   * @param timestamp when they were taken, in milliseconds since 1970
-   * @param since when counting began
+   * @param timestamp when the statistics were taken, in milliseconds since 1970
+   * @param since when counting began, in milliseconds since 1970
    */
   public record Times(long timestamp, long since) {}
 
   /**
-   * The parts of the statistics; those that were not asked for, or that this node does not have,
-   * are null.
+   * The sections of the statistics. A section is null if it was not requested or this node does not
+   * have it.
    */
   public record Sections(
       DeviceStats device,
@@ -39,7 +39,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
       Counters memory,
       NodeNotices.Snapshot notices) {}
 
-  /** Statistics of a node. */
+  /** Makes the statistics of a node. */
   public NodeStats(DiscoveryNode node, Times times, Sections sections) {
     super(node);
     this.times = Objects.requireNonNull(times, "times");
@@ -49,7 +49,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
   /**
    * Reads what {@link #writeTo} wrote.
    *
-   * @param node the node that answers, whose description is then not made anew; or null
+   * @param node the node that answers, which saves reading its description; or null
    */
   NodeStats(StreamInput in, DiscoveryNode node) throws IOException {
     super(in, node);
@@ -68,12 +68,12 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
                 : null);
   }
 
-  /** When the statistics are of. */
+  /** The period of the statistics. */
   public Times times() {
     return times;
   }
 
-  /** What was asked for. */
+  /** The requested sections. */
   public Sections sections() {
     return sections;
   }

@@ -8,7 +8,7 @@ import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
 
-/** {@code GET /_vamana/stats}, of some nodes or all, and of some metrics or all. */
+/** {@code GET /_vamana/stats}, for some nodes or all, and for some metrics or all. */
 public final class RestStatsAction extends BaseRestHandler {
 
   @Override

@@ -12,27 +12,27 @@ import org.elasticsearch.xcontent.XContentBuilder;
 /**
  * Whether a GPU answers searches.
  *
- * @param enabled what the setting {@code vamana.gpu.enabled} says
- * @param state whether it does now
- * @param reason why it does not, or null if it does
- * @param contexts contexts {@code opened}, {@code lost}, and {@code failed_attempts} to open one;
- *     empty if none has been tried
+ * @param enabled value of the setting {@code vamana.gpu.enabled}
+ * @param state state of the GPU now
+ * @param reason reason why the GPU does not answer searches, or null if it does
+ * @param contexts counts of contexts {@code opened}, {@code lost}, and of {@code failed_attempts}
+ *     to open one; empty if there was no attempt
  */
 public record StateStats(String enabled, State state, String reason, Counters contexts)
     implements Writeable, ToXContentObject {
 
-  /** Whether a GPU answers searches. */
+  /** The states of a node's GPU. */
   public enum State {
-    /** Switched off by the node's settings. */
+    /** The node's settings switch the GPU off. */
     OFF,
-    /** There was no usable one when the node started. */
+    /** There was no usable GPU when the node started. */
     UNAVAILABLE,
-    /** It answers searches. */
+    /** The GPU answers searches. */
     READY,
-    /** It has failed; the CPU answers until it is tried again. */
+    /** The GPU has failed; the CPU answers until the next attempt succeeds. */
     FAILED;
 
-    /** As responses spell it. */
+    /** The name in responses. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }

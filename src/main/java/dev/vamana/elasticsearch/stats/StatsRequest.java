@@ -18,17 +18,17 @@ public final class StatsRequest extends BaseNodesRequest {
   private final Set<Metric> metrics;
 
   /**
-   * A request to some nodes.
+   * Makes a request to some nodes.
    *
-   * @param metrics what to tell
-   * @param nodes ids, names or attributes as in all requests to nodes; none means all
+   * @param metrics the metrics to return
+   * @param nodes ids, names or attributes, as in all requests to nodes; none means all
    */
   public StatsRequest(Set<Metric> metrics, String... nodes) {
     super(nodes);
     this.metrics = Set.copyOf(metrics);
   }
 
-  /** What to tell. */
+  /** The metrics to return. */
   public Set<Metric> metrics() {
     return metrics;
   }
@@ -39,7 +39,7 @@ public final class StatsRequest extends BaseNodesRequest {
     return new CancellableTask(id, type, action, "", parent, headers);
   }
 
-  /** What each node is sent. */
+  /** The part of the request for one node. */
   static final class OfNode extends AbstractTransportRequest {
     private final Set<Metric> metrics;
 

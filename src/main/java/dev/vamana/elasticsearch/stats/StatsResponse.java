@@ -12,7 +12,7 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.xcontent.ToXContent;
 
-/** The statistics of all nodes that were asked and answered. */
+/** The statistics of all nodes that answered. */
 public final class StatsResponse extends BaseNodesXContentResponse<NodeStats> {
 
   StatsResponse(ClusterName cluster, List<NodeStats> nodes, List<FailedNodeException> failures) {

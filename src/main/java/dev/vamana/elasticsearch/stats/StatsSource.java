@@ -3,16 +3,19 @@ package dev.vamana.elasticsearch.stats;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 
-/** Where a node's statistics come from. Each is asked anew for each request. Thread-safe. */
+/** Gives the current statistics of a node. Every request calls it again. Thread-safe. */
 public interface StatsSource {
 
-  /** What the node knows of its GPU. */
+  /** The state and counters of the GPU. */
   GpuStats gpu();
 
-  /** The device and its sensors, or null if there is none. Asks a library of the driver's. */
+  /**
+   * The device and its sensors, or null if there is none. Calls a library of the driver, which may
+   * block.
+   */
   DeviceStats device();
 
-  /** What writing segments has done. */
+  /** Counts of graphs, codes and codebooks in written segments. */
   BuildStatistics.Snapshot build();
 
   /** Limit and use of the circuit breaker. */
@@ -21,6 +24,6 @@ public interface StatsSource {
   /** Codebooks and samples. */
   Counters training();
 
-  /** What an operator should know. */
+  /** Notices for the operator. */
   NodeNotices.Snapshot notices();
 }

@@ -5,12 +5,12 @@ import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.store.NodeCodebooks;
 import dev.vamana.pq.SharedCodebook;
 
-/** Codebooks and samples of a node, as counters of the metric {@code training}. */
+/** Converts the codebooks and samples of a node to counters of the metric {@code training}. */
 public final class TrainingStats {
 
   private TrainingStats() {}
 
-  /** What a node has now. */
+  /** Makes the counters. */
   public static Counters of(NodeCodebooks codebooks, Samples samples) {
     Counters.Builder ready = Counters.builder();
     for (String name : codebooks.names()) {

@@ -21,7 +21,7 @@ public final class TransportStatsAction
     extends TransportNodesAction<
         StatsRequest, StatsResponse, StatsRequest.OfNode, NodeStats, Void> {
 
-  /** The action; whoever may monitor the cluster may use it. */
+  /** The action. It requires the privilege to monitor the cluster. */
   public static final ActionType<StatsResponse> TYPE =
       new ActionType<>("cluster:monitor/vamana/stats");
 

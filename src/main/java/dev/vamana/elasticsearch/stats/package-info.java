@@ -1,2 +1,2 @@
-/** {@code GET /_vamana/stats}: what the nodes' executors have done, over REST and transport. */
+/** {@code GET /_vamana/stats}: statistics of the nodes, over REST and transport. */
 package dev.vamana.elasticsearch.stats;

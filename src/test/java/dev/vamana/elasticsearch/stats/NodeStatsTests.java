@@ -327,7 +327,7 @@ public class NodeStatsTests extends LuceneTestCase {
         expectThrows(
             IllegalArgumentException.class, () -> Metric.of(List.of("state", "gpu", "Device")));
     assertEquals(
-        "path parameter [metric] has unknown metrics [Device, gpu]; there are [_all, build, device,"
+        "path parameter [metric] has unknown metrics [Device, gpu]; known are [_all, build, device,"
             + " executor, memory, notices, residency, state, training]",
         unknown.getMessage());
     expectThrows(IllegalArgumentException.class, () -> Metric.of(List.of()));

@@ -8,9 +8,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Arguments of the form {@code --name=value}; an empty value counts as absent. Whatever is unknown,
- * malformed, out of range or missing is an {@link IllegalArgumentException} that names the
- * argument, its value and what is allowed.
+ * Parses arguments of the form {@code --name=value}; an empty value counts as absent. An argument
+ * that is unknown, malformed, out of range or missing causes an {@link IllegalArgumentException}
+ * that names the argument, its value and the allowed values.
  */
 public final class Arguments {
   private final Map<String, String> values;
@@ -19,7 +19,7 @@ public final class Arguments {
     this.values = values;
   }
 
-  /** Reads arguments, of which only these names are allowed. */
+  /** Parses arguments; only the given names are allowed. */
   public static Arguments parse(List<String> names, String... arguments) {
     Set<String> known = new TreeSet<>(names);
     Map<String, String> values = new HashMap<>();
@@ -40,7 +40,7 @@ public final class Arguments {
     return new Arguments(values);
   }
 
-  /** A value that has to be there. */
+  /** Returns the value of an argument that must be present. */
   public String required(String name, String meaning) {
     String value = values.get(name);
     if (value == null) {
@@ -50,18 +50,18 @@ public final class Arguments {
     return value;
   }
 
-  /** A value, or the standard one, which may be null. */
+  /** Returns the value of an argument, or the default, which may be null. */
   public String text(String name, String standard) {
     return values.getOrDefault(name, standard);
   }
 
-  /** The parts between commas. */
+  /** Returns the parts of a comma-separated value, or the default. */
   public List<String> list(String name, List<String> standard) {
     String value = values.get(name);
     return value == null ? standard : Arrays.asList(value.split(","));
   }
 
-  /** {@code true} or {@code false}. */
+  /** Returns {@code true} or {@code false}, or the default. */
   public boolean flag(String name, boolean standard) {
     String value = values.getOrDefault(name, Boolean.toString(standard));
     if (List.of("true", "false").contains(value) == false) {
@@ -70,13 +70,13 @@ public final class Arguments {
     return value.equals("true");
   }
 
-  /** A whole number in a range. */
+  /** Returns a whole number in a range, or the default. */
   public int number(String name, int lowest, int highest, int standard) {
     String value = values.get(name);
     return value == null ? standard : number(name, value, lowest, highest);
   }
 
-  /** Whole numbers in a range, between commas. */
+  /** Returns comma-separated whole numbers of at least {@code lowest}, or the default. */
   public List<Integer> numbers(String name, int lowest, List<Integer> standard) {
     String value = values.get(name);
     return value == null
@@ -103,7 +103,7 @@ public final class Arguments {
     return number;
   }
 
-  /** A number above 0 and below a bound. */
+  /** Returns a number above 0 and below a bound, or the default. */
   public double positive(String name, double below, double standard) {
     String value = values.get(name);
     if (value == null) {
@@ -116,7 +116,7 @@ public final class Arguments {
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(name + " is '" + value + "'" + allowed, e);
     }
-    // written so that NaN fails too
+    // negated so that NaN fails, too
     if (!(number > 0 && number < below)) {
       throw new IllegalArgumentException(name + " is " + value + allowed);
     }

@@ -14,8 +14,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Starts a node with the plugin, fills one index, and asks it for the neighbours of the same query
- * vectors through {@code _msearch} and through batched searches, which take turns.
+ * Compares batched searches with {@code _msearch}. Starts a node with the plugin, fills one index,
+ * and sends the same query vectors through {@code _msearch} and through batched searches in turns.
  */
 public final class BatchBenchmark {
   private static final String INDEX = "batch-benchmark";
@@ -30,7 +30,7 @@ public final class BatchBenchmark {
     set = VectorSet.load(options.set(), options.metric(), options.limit());
   }
 
-  /** Runs it; docs/internals/benchmarking.md has the arguments. */
+  /** Runs the benchmark; docs/internals/benchmarking.md documents the arguments. */
   public static void main(String[] arguments) throws IOException {
     new BatchBenchmark(BatchOptions.parse(arguments), System.out).run();
   }
@@ -53,7 +53,7 @@ public final class BatchBenchmark {
         say("filled and merged in %.1f s", seconds);
       }
       say(
-          "%s: %d vectors of %d dimensions, %d query vectors a request, k %d, num_candidates %d,"
+          "%s: %d vectors of %d dimensions, %d query vectors per request, k %d, num_candidates %d,"
               + " %d clients, %d rounds of %d s, %d processors",
           set.name(),
           set.base().size(),
@@ -95,7 +95,7 @@ public final class BatchBenchmark {
           turn.median() / standard,
           turn.recall());
     }
-    say("microseconds of the node's processor time for a vector, by group of threads:");
+    say("CPU microseconds of the node per query vector, by group of threads:");
     for (BatchTrial.Turn turn : turns) {
       StringBuilder line = new StringBuilder();
       turn.cpuMicros().forEach((group, micros) -> line.append(text(" %s %.2f", group, micros)));

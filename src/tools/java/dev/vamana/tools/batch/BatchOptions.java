@@ -8,21 +8,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the benchmark is to do.
+ * Options of the batch benchmark.
  *
  * @param plugin the plugin's zip
  * @param set folder of vectors
- * @param metric null for that of the set
- * @param limit base vectors to use at most
- * @param vectors query vectors of a request
- * @param k hits of each
- * @param candidates {@code num_candidates} of each
- * @param clients that send requests at the same time
- * @param rounds in which each kind of request has its turn
- * @param seconds of a turn
- * @param heap of the node, such as {@code 2g}
- * @param settings of the node
- * @param data folder that keeps the index for another run, or null for none
+ * @param metric metric to use, or null for the set's own
+ * @param limit most base vectors to index
+ * @param vectors query vectors per request
+ * @param k hits per query vector
+ * @param candidates {@code num_candidates} per query vector
+ * @param clients number of clients that send requests at the same time
+ * @param rounds number of rounds; each kind of request has one turn per round
+ * @param seconds length of a turn
+ * @param heap heap of the node, such as {@code 2g}
+ * @param settings further settings of the node
+ * @param data folder that keeps the index for another run, or null
  */
 record BatchOptions(
     Path plugin,
@@ -58,7 +58,7 @@ record BatchOptions(
   /**
    * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
    *
-   * @throws IllegalArgumentException if one is unknown, malformed or missing
+   * @throws IllegalArgumentException if an argument is unknown, malformed or missing
    */
   static BatchOptions parse(String... arguments) {
     Arguments given = Arguments.parse(KNOWN, arguments);

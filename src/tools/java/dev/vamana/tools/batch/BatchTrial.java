@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Asks one index of a running node for the neighbours of the same query vectors in several ways,
- * which take turns.
+ * Sends the same query vectors to one index of a running node with several kinds of requests in
+ * turns, and measures each kind.
  */
 public final class BatchTrial {
   private final RunningNode node;
@@ -22,15 +22,15 @@ public final class BatchTrial {
   private final VectorSet set;
 
   /**
-   * What is measured.
+   * What to measure.
    *
-   * @param vectors query vectors of a request
-   * @param k hits of each
-   * @param candidates {@code num_candidates} of each
-   * @param clients that send requests at the same time
-   * @param rounds in which each kind of request has its turn
-   * @param seconds of a turn
-   * @param kinds of requests
+   * @param vectors query vectors per request
+   * @param k hits per query vector
+   * @param candidates {@code num_candidates} per query vector
+   * @param clients number of clients that send requests at the same time
+   * @param rounds number of rounds; each kind of request has one turn per round
+   * @param seconds length of a turn
+   * @param kinds the kinds of requests
    */
   public record Plan(
       int vectors,
@@ -42,11 +42,13 @@ public final class BatchTrial {
       List<Kind> kinds) {}
 
   /**
-   * What came of one kind of request.
+   * Results of one kind of request.
    *
-   * @param speeds vectors a second in each round
-   * @param micros time of each request, of all rounds
-   * @param cpuMicros the node's processor time for a vector, by group of threads
+   * @param kind the kind of request
+   * @param recall mean recall@k, 0 to 1
+   * @param speeds query vectors per second in each round
+   * @param micros microseconds of each request, of all rounds
+   * @param cpuMicros the node's CPU microseconds per query vector, by group of threads
    */
   public record Turn(
       Kind kind, double recall, double[] speeds, double[] micros, Map<String, Double> cpuMicros) {
@@ -61,9 +63,9 @@ public final class BatchTrial {
   }
 
   /**
-   * Measures an index whose documents' ids are the rows of the set.
+   * Makes a trial on an index whose document ids are the base rows of the set.
    *
-   * @param name the index
+   * @param name name of the index
    */
   public BatchTrial(RunningNode node, String name, VectorSet set) {
     this.node = node;
@@ -71,7 +73,7 @@ public final class BatchTrial {
     index = node.httpUri().resolve("/" + name + "/");
   }
 
-  /** Runs a plan; a turn for each kind of request, in the order of the plan. */
+  /** Runs a plan and returns one turn per kind of request, in the plan's order. */
   public List<Turn> run(Plan plan) throws IOException {
     Map<Kind, List<byte[]>> bodies = new EnumMap<>(Kind.class);
     Map<Kind, Double> recalls = new EnumMap<>(Kind.class);
@@ -90,7 +92,7 @@ public final class BatchTrial {
         for (int turn = 0; turn < kinds; turn++) {
           Kind kind = plan.kinds().get((turn + Math.max(0, round)) % kinds);
           Clients.Answered answered = clients.send(kind, bodies.get(kind), plan.seconds());
-          // the first round warms the node up
+          // round -1 warms up the node and is not counted
           if (round >= 0) {
             speeds.get(kind)[round] = answered.perSecond() * plan.vectors();
             micros.get(kind).add(answered.micros());
@@ -114,7 +116,7 @@ public final class BatchTrial {
     return turns;
   }
 
-  /** Requests that together ask for every query at least once. */
+  /** Makes requests that together contain every query at least once. */
   private List<byte[]> bodies(Plan plan, Kind kind) {
     float[][] queries = set.queries().rows();
     List<byte[]> bodies = new ArrayList<>();

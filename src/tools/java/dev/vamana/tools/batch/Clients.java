@@ -16,7 +16,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** A number of clients of one index, each of which sends a request when it has its last answer. */
+/**
+ * Simulates a number of clients of one index; each sends its next request when it has the answer to
+ * its last.
+ */
 final class Clients implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
@@ -27,9 +30,9 @@ final class Clients implements AutoCloseable {
   private final int clients;
 
   /**
-   * Clients of an index.
+   * Makes clients of an index.
    *
-   * @param index its address, with a slash at the end
+   * @param index address of the index, with a slash at the end
    */
   Clients(URI index, int clients) {
     this.index = index;
@@ -37,7 +40,7 @@ final class Clients implements AutoCloseable {
     threads = Executors.newFixedThreadPool(clients);
   }
 
-  /** The answer to one request. */
+  /** Sends one request and returns the answer. */
   String ask(Kind kind, byte[] body) throws IOException {
     return new String(send(kind, body), StandardCharsets.UTF_8);
   }
@@ -45,7 +48,7 @@ final class Clients implements AutoCloseable {
   /**
    * Requests that were answered.
    *
-   * @param micros time of each
+   * @param micros microseconds of each request
    * @param seconds from the first request to the last answer
    */
   record Answered(double[] micros, double seconds) {
@@ -57,7 +60,7 @@ final class Clients implements AutoCloseable {
   /**
    * Sends the same requests for some time.
    *
-   * @param bodies sent one after the other, from the start again when they are through
+   * @param bodies request bodies, sent in order and repeated from the start
    */
   Answered send(Kind kind, List<byte[]> bodies, double seconds) throws IOException {
     long start = System.nanoTime();

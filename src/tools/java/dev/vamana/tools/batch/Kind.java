@@ -10,7 +10,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
-/** One way of asking for the neighbours of many vectors with one request. */
+/** A kind of request for the neighbours of many vectors. */
 public enum Kind {
   MSEARCH("_msearch", "_msearch", "application/x-ndjson"),
   JSON_HITS("batch, numbers, hits", "_vamana/search", "application/json"),
@@ -28,7 +28,7 @@ public enum Kind {
     this.contentType = contentType;
   }
 
-  /** What tables call it. */
+  /** The label in tables. */
   public String label() {
     return label;
   }
@@ -45,7 +45,9 @@ public enum Kind {
     return this == JSON_COLUMNS || this == BASE64_COLUMNS;
   }
 
-  /** The body of a request for the k nearest of each vector, without their sources. */
+  /**
+   * Makes the body of a request for the k nearest documents of each vector, without their sources.
+   */
   byte[] body(float[][] vectors, int k, int numCandidates) {
     StringBuilder body = new StringBuilder(vectors.length * vectors[0].length * 8);
     if (this == MSEARCH) {
@@ -87,9 +89,9 @@ public enum Kind {
   }
 
   /**
-   * The ids in an answer, best first, a row for each vector.
+   * Reads the ids in an answer, best first, one row per query vector.
    *
-   * @throws IllegalStateException if it is not the whole answer
+   * @throws IllegalStateException if the answer is partial or timed out
    */
   List<int[]> ids(String answer) {
     Map<String, Object> json = new NodeClient.Response(200, answer).json();
@@ -121,7 +123,7 @@ public enum Kind {
     Object failed = NodeClient.at(response, "_shards", "failed");
     Object timedOut = NodeClient.at(response, "timed_out");
     if (Integer.valueOf(0).equals(failed) == false || Boolean.FALSE.equals(timedOut) == false) {
-      throw new IllegalStateException("not a whole answer: " + response);
+      throw new IllegalStateException("incomplete answer: " + response);
     }
   }
 }

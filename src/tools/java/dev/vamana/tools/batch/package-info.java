@@ -1,2 +1,2 @@
-/** Compares batched searches with the standard ones on a real node, over HTTP. */
+/** Compares batched searches with standard searches on a real node, over HTTP. */
 package dev.vamana.tools.batch;

@@ -16,18 +16,22 @@ import java.util.Set;
 import org.elasticsearch.common.logging.LogConfigurator;
 
 /**
- * Builds every contender over one set, searches them in turns and writes table, CSV and plot. Sets
- * of the cosine metric are scaled to unit length and searched by dot product, as Elasticsearch does
- * before it hands them to a format.
+ * Compares vector indexes: builds every contender over one set, searches them in turns and writes a
+ * table, a CSV file and a plot. Sets with the cosine metric are scaled to unit length and searched
+ * by dot product, because Elasticsearch hands them to a format in that form.
  */
 public final class Benchmark {
   private static final double WARM_UP_SECONDS = 3;
 
   private Benchmark() {}
 
-  /** Arguments are those of {@link Options#parse}; exits with status 2 if they are wrong. */
+  /**
+   * Runs the benchmark with the arguments of {@link Options#parse}; exits with status 2 if they are
+   * wrong.
+   */
   public static void main(String[] arguments) throws IOException {
-    // Lucene instantiates every format on the class path, and Elasticsearch's want a logger.
+    // Lucene instantiates every format on the class path, and Elasticsearch's formats need a
+    // logger.
     LogConfigurator.configureESLogging();
     try {
       run(Options.parse(arguments), WARM_UP_SECONDS, System.out);
@@ -40,7 +44,7 @@ public final class Benchmark {
   /**
    * Runs the benchmark.
    *
-   * @param warmUpSeconds CPU time that each index searches untimed at first
+   * @param warmUpSeconds CPU seconds of untimed searches before the first round, per index
    * @param out receives progress and tables
    */
   static void run(Options options, double warmUpSeconds, PrintStream out) throws IOException {

@@ -12,17 +12,17 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Measures CPU time and peak heap of one step of a build.
  *
- * <p>A thread of its own reads the CPU time of every other Java thread each {@value
- * #CPU_INTERVAL_MS} ms, so that threads which end during the step are counted up to their last
- * reading. Each {@value #HEAP_INTERVAL_MS} ms it collects garbage and reads the used heap: without
- * the collection the reading would say more about the collector than about the build. A peak that
- * is shorter than that interval can be missed.
+ * <p>A separate thread reads the CPU time of every other Java thread every {@value
+ * #CPU_INTERVAL_MS} ms, so that a thread which ends during the step is counted up to its last
+ * reading. Every {@value #HEAP_INTERVAL_MS} ms it collects garbage and reads the used heap; without
+ * the collection the reading would depend more on the collector than on the build. A shorter peak
+ * can be missed.
  */
 final class BuildMeter implements AutoCloseable {
   private static final long CPU_INTERVAL_MS = 20;
   private static final long HEAP_INTERVAL_MS = 2_000;
 
-  /** A step of a build, which may write files. */
+  /** One step of a build. */
   interface Step<T> {
     T run() throws IOException;
   }
@@ -49,7 +49,7 @@ final class BuildMeter implements AutoCloseable {
     sampler.start();
   }
 
-  /** Runs and measures a step on the calling thread. */
+  /** Runs a step on the calling thread and measures it. */
   static <T> Measured<T> measure(Step<T> step) throws IOException {
     try (BuildMeter meter = new BuildMeter()) {
       T result = step.run();
@@ -67,7 +67,7 @@ final class BuildMeter implements AutoCloseable {
         cpu += last.getValue() - cpuAtStart.getOrDefault(last.getKey(), 0L);
       }
     }
-    // What the step leaves behind is often its peak.
+    // the peak is often at the end, in the result of the step
     heapPeak = Math.max(heapPeak, liveHeap());
     return new BuildCost(cpu * 1e-9, wallSeconds, (heapPeak - heapAtStart) / (double) (1 << 20));
   }

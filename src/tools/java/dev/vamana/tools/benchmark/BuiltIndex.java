@@ -10,14 +10,14 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * One index, ready for search.
+ * One index, ready for searches.
  *
- * @param name the variant
- * @param graph cost of everything but product quantization
+ * @param name name of the variant
+ * @param graph cost of everything except product quantization
  * @param quantization cost of training and encoding, {@link BuildCost#NONE} if there is none or it
- *     cannot be told apart
+ *     cannot be separated
  * @param bytes size of the index on disk by file extension
- * @param searcher to be closed by the owner of this record
+ * @param searcher searches the index; the owner of this record closes it
  */
 record BuiltIndex(
     String name,
@@ -45,7 +45,7 @@ record BuiltIndex(
     return bytes;
   }
 
-  /** The files of a folder that hold anything, which Lucene's lock does not. */
+  /** Lists the non-empty files of a folder, which leaves out Lucene's lock. */
   static List<Path> files(Path folder) throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       List<Path> all = files.filter(Files::isRegularFile).toList();

@@ -6,18 +6,21 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 
-/** A way to build indexes; variants that share work, such as one graph, are one contender. */
+/**
+ * Builds indexes for the benchmark. Variants that share work, such as one graph, belong to one
+ * contender.
+ */
 interface Contender {
 
-  /** The variants, as they are named in tables and in the option that chooses among them. */
+  /** The names of the variants in tables and in the option {@code contenders}. */
   List<String> names();
 
   /**
-   * Builds the wanted variants, single-threaded, and opens them for search.
+   * Builds the chosen variants on one thread and opens them for searches.
    *
-   * @param set what to index; row i of the base must come back from searches as i
-   * @param wanted some of {@link #names}, at least one
-   * @param folder an empty folder of its own
+   * @param set what to index; searches must return row i of the base as i
+   * @param wanted the variants to build, at least one of {@link #names}
+   * @param folder an empty folder for the index files
    */
   List<BuiltIndex> build(VectorSet set, Set<String> wanted, Path folder) throws IOException;
 }

@@ -7,16 +7,18 @@ import java.util.List;
 import java.util.Set;
 import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
 
-/** The indexes that can be compared, and the bar that they set. */
+/** Lists the contenders, and the ones among them that set the bar. */
 final class Contenders {
-  /** Above this dimension product quantization with two dimensions a subspace is far too slow. */
+  /**
+   * Above this dimension, product quantization with two dimensions per subspace is far too slow.
+   */
   private static final int HIGH_DIMENSION = 200;
 
   private Contenders() {}
 
   static List<Contender> all() {
-    // built in this order: the first build carries the time in which code that all Lucene formats
-    // share is still interpreted, and it is not one of the two whose builds are compared
+    // the order matters: the first build also pays for interpreting code that all Lucene formats
+    // share, so it is not one of the two whose builds are compared
     return List.of(
         new LuceneContender("lucene-m16-b100", () -> new Lucene99HnswVectorsFormat(16, 100)),
         new LuceneContender("vamana", VamanaVectorsFormat::new),
@@ -25,8 +27,8 @@ final class Contenders {
   }
 
   /**
-   * Names that are compared when none are chosen: all, but of jvector's subspace sizes only the two
-   * that suit the dimension.
+   * The names that are compared by default: all, except the one of jvector's subspace sizes that
+   * suits the dimension least.
    */
   static Set<String> standard(int dimension) {
     Set<String> names = names();
@@ -35,9 +37,9 @@ final class Contenders {
   }
 
   /**
-   * Checks chosen names.
+   * Checks the names in the option {@code contenders}.
    *
-   * @throws IllegalArgumentException if one is unknown
+   * @throws IllegalArgumentException if a name is unknown
    */
   static Set<String> choose(List<String> chosen) {
     Set<String> known = names();
@@ -50,7 +52,7 @@ final class Contenders {
     return new LinkedHashSet<>(chosen);
   }
 
-  /** Whether an index belongs to those that the others are measured against. */
+  /** Whether an index belongs to the bar, against which the others are measured. */
   static boolean isBar(String name) {
     return name.startsWith("lucene-") || name.startsWith(JvectorContender.PQ);
   }

@@ -5,39 +5,39 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Recall against speed of one index over beam widths.
+ * Recall and speed of one index over beam widths.
  *
- * @param name the index
- * @param points in ascending order of width, at least one
+ * @param name name of the index
+ * @param points measurements in ascending order of width, at least one
  */
 record Curve(String name, List<Point> points) {
 
   /**
-   * One width.
+   * Measurement at one beam width.
    *
    * @param width beam width
    * @param recall mean recall@10, 0 to 1
-   * @param qps queries per second of the search thread's CPU time, above 0
+   * @param qps queries per CPU second of the search thread, above 0
    * @param p50Us median elapsed time of a query in microseconds
-   * @param p99Us 99th percentile of the same
-   * @param visited mean number of scored vectors
+   * @param p99Us 99th percentile of a query's elapsed time in microseconds
+   * @param visited mean number of scored vectors per query
    */
   record Point(int width, double recall, double qps, double p50Us, double p99Us, double visited) {}
 
-  /** How a speed at a wanted recall came about. */
+  /** How the speed at a recall was found. */
   enum Basis {
-    /** Between two measured widths. */
+    /** Interpolated between two measured widths. */
     INTERPOLATED,
-    /** The smallest width already exceeds the wanted recall. */
+    /** The smallest width already exceeds the recall, and its speed is given. */
     SMALLEST_WIDTH,
-    /** No width reaches the wanted recall. */
+    /** No width reaches the recall. */
     NOT_REACHED
   }
 
   /**
-   * Speed at a wanted recall.
+   * Speed at a recall.
    *
-   * @param qps queries per CPU second, NaN if not reached
+   * @param qps queries per CPU second, NaN if no width reaches the recall
    */
   record Speed(double qps, Basis basis) {}
 
@@ -50,8 +50,8 @@ record Curve(String name, List<Point> points) {
   }
 
   /**
-   * Speed at a recall, where the logarithm of speed is taken to be linear in recall between the
-   * first two neighbouring widths that enclose it.
+   * Finds the speed at a recall. Interpolates between the first two neighbouring widths that
+   * enclose the recall, with the logarithm of speed linear in recall.
    */
   Speed speedAt(double recall) {
     Point before = points.get(0);

@@ -18,13 +18,17 @@ import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
 import org.apache.lucene.util.InfoStream;
 import org.elasticsearch.common.logging.LogConfigurator;
 
-/** Compares what it costs to index a set's vectors into one flushed segment. */
+/** Compares the CPU time that formats take to index a set's vectors into one flushed segment. */
 public final class FlushCost {
   private FlushCost() {}
 
-  /** Arguments are those of {@link Options#parse}; exits with status 2 if they are wrong. */
+  /**
+   * Runs the comparison with the arguments of {@link Options#parse}; exits with status 2 if they
+   * are wrong.
+   */
   public static void main(String[] arguments) throws IOException {
-    // Lucene instantiates every format on the class path, and Elasticsearch's want a logger.
+    // Lucene instantiates every format on the class path, and Elasticsearch's formats need a
+    // logger.
     LogConfigurator.configureESLogging();
     try {
       run(Options.parse(arguments), System.out);
@@ -41,7 +45,7 @@ public final class FlushCost {
     formats.put("vamana", VamanaVectorsFormat::new);
     Map<String, double[]> seconds = new LinkedHashMap<>();
     formats.keySet().forEach(name -> seconds.put(name, new double[options.rounds()]));
-    // the first round compiles the code of both and is not counted
+    // round -1 compiles the code of both formats and is not counted
     for (int round = -1; round < options.rounds(); round++) {
       for (Map.Entry<String, Supplier<KnnVectorsFormat>> format : formats.entrySet()) {
         double spent = flush(set, format.getValue().get());

@@ -30,9 +30,10 @@ import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 
 /**
- * jvector: one graph built with exact scores, written with its vectors and mapped; searched either
- * on exact scores, or on product quantization codes in heap with exact re-ranking from the mapped
- * file. A variant {@code jvector-pqN} has one subspace for each N dimensions.
+ * Builds and searches jvector indexes. The contender builds one graph with exact scores, writes it
+ * with its vectors and maps the file. Searches use either exact scores, or product quantization
+ * codes in heap with exact re-ranking from the mapped file. The variant {@code jvector-pqN} has one
+ * subspace per N dimensions.
  */
 final class JvectorContender implements Contender {
   static final String EXACT = "jvector-exact";
@@ -124,7 +125,7 @@ final class JvectorContender implements Contender {
       ForkJoinPool pool,
       Path file)
       throws IOException {
-    // jvector's tables for inner products know nothing of a centre.
+    // jvector's tables of inner products do not take a centre into account
     boolean centre = similarity == VectorSimilarityFunction.EUCLIDEAN;
     ProductQuantization quantization =
         ProductQuantization.compute(
@@ -158,7 +159,9 @@ final class JvectorContender implements Contender {
     private final VectorFloat<?>[] queries;
 
     /**
-     * @param codes null to search on exact scores
+     * Makes a searcher.
+     *
+     * @param codes codes to search on, or null for exact scores
      */
     Searcher(
         Path graphFile,

@@ -21,11 +21,15 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.InfoStream;
 
-/** Any Lucene vectors format: one field, one segment, built and searched by one thread. */
+/**
+ * Builds and searches an index of any Lucene vectors format: one field, one segment, one thread.
+ */
 final class LuceneContender implements Contender {
   private static final String FIELD = "vector";
 
-  /** Above any set here, so that one flush writes all; Lucene's limit for one thread is 1,945. */
+  /**
+   * Large enough for any set here, so that one flush writes it; Lucene's limit per thread is 1,945.
+   */
   private static final double RAM_BUFFER_MB = 1_900;
 
   private final String name;
@@ -85,7 +89,7 @@ final class LuceneContender implements Contender {
     return new VectorCodec(Codec.getDefault(), vectors);
   }
 
-  /** Searches the only segment; there, document numbers are ordinals. */
+  /** Searches the only segment, where document numbers equal ordinals. */
   private static final class Searcher implements QuerySearcher {
     private final MMapDirectory directory;
     private final DirectoryReader reader;
@@ -98,9 +102,9 @@ final class LuceneContender implements Contender {
       reader = DirectoryReader.open(directory);
       if (reader.leaves().size() != 1 || reader.maxDoc() != set.base().size()) {
         throw new IllegalStateException(
-            "one segment of "
+            "expected one segment of "
                 + set.base().size()
-                + " vectors was to be built, found "
+                + " vectors, found "
                 + reader.leaves().size()
                 + " of "
                 + reader.maxDoc());

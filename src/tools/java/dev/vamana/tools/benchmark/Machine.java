@@ -9,13 +9,13 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Describes where figures were measured. */
+/** Describes the machine on which figures were measured. */
 final class Machine {
   private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
 
   private Machine() {}
 
-  /** Processor, cores, memory, Java and its flags, one line of text. */
+  /** Returns processor, cores, memory, Java and its flags as one line of text. */
   static String describe() throws IOException {
     List<String> flags =
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()

@@ -21,8 +21,8 @@ import org.apache.lucene.store.MMapDirectory;
 import org.elasticsearch.common.logging.LogConfigurator;
 
 /**
- * Measures the peak heap of one merge that builds graph and codes of a whole set, beside the size
- * of that graph. docs/internals/graph.md has what it said.
+ * Measures the peak heap of one merge that builds graph and codes of a whole set, and compares it
+ * with the size of the graph. docs/internals/graph.md lists the results.
  */
 public final class MergeHeap {
 
@@ -36,7 +36,8 @@ public final class MergeHeap {
    * @param args the set's folder, the most vectors to use, and the max degree
    */
   public static void main(String[] args) throws IOException {
-    // Lucene instantiates every format on the class path, and Elasticsearch's want a logger.
+    // Lucene instantiates every format on the class path, and Elasticsearch's formats need a
+    // logger.
     LogConfigurator.configureESLogging();
     Path folder = Path.of(args[0]);
     int limit = Integer.parseInt(args[1]);
@@ -75,7 +76,10 @@ public final class MergeHeap {
     }
   }
 
-  /** Segments without graphs; the set itself is garbage afterwards. */
+  /**
+   * Writes segments without graphs and returns the number of vectors. The caller keeps no reference
+   * to the set, so that the collector can free it before the merge.
+   */
   private static int writeSegments(Path folder, int limit, Path index, VamanaParameters parameters)
       throws IOException {
     VectorSet set = VectorSet.load(folder, null, limit).normalized();

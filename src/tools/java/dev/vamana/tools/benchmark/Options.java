@@ -6,13 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What to run.
+ * Options of the benchmark.
  *
  * @param set folder of vectors
- * @param out folder that receives the results
- * @param metric null for that of the set
- * @param limit base vectors to use at most
- * @param contenders names chosen, empty for the standard ones
+ * @param out folder for the results
+ * @param metric metric to use, or null for the set's own
+ * @param limit most base vectors to index
+ * @param contenders chosen contenders, empty for the default ones
  * @param widths beam widths, each at least {@value SearchRounds#K}
  * @param rounds timed passes at each width
  */
@@ -34,7 +34,7 @@ record Options(
   /**
    * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
    *
-   * @throws IllegalArgumentException if one is unknown, malformed or missing
+   * @throws IllegalArgumentException if an argument is unknown, malformed or missing
    */
   static Options parse(String... arguments) {
     Arguments given = Arguments.parse(KNOWN, arguments);

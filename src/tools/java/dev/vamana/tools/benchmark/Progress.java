@@ -6,9 +6,9 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Lines that show that work goes on, each with the time of day.
+ * Prints lines of progress with the time of day.
  *
- * @param out where they go
+ * @param out receives the lines
  */
 record Progress(PrintStream out) {
 

@@ -5,18 +5,18 @@ import java.lang.management.ThreadMXBean;
 import org.apache.lucene.util.InfoStream;
 
 /**
- * Tells how much of an index build went into product quantization, from the lines that a format
- * writes to Lucene's info stream before and after it. Counts the CPU time of the thread that writes
- * them, which is all of it in a single-threaded build.
+ * Measures how much of an index build goes into product quantization. It reads the clock when the
+ * format writes its lines before and after quantization to Lucene's info stream. It counts the CPU
+ * time of the thread that writes these lines, which is the whole of it in a single-threaded build.
  */
 final class QuantizationClock extends InfoStream {
-  /** Component under which the format reports. */
+  /** Component of the format's lines on the info stream. */
   static final String COMPONENT = "VAMANA";
 
-  /** How the line before quantization begins. */
+  /** Start of the line before quantization. */
   static final String BEGIN = "quantize ";
 
-  /** How the line after quantization begins. */
+  /** Start of the line after quantization. */
   static final String END = "quantized ";
 
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -40,9 +40,10 @@ final class QuantizationClock extends InfoStream {
   }
 
   /**
-   * Splits the cost of a whole build; both parts get its peak heap.
+   * Splits the cost of a whole build into the cost without quantization and the cost of
+   * quantization. Both parts get the peak heap of the build.
    *
-   * @return the cost without quantization, then that of quantization
+   * @return the cost without quantization, and the cost of quantization
    */
   BuildCost[] split(BuildCost whole) {
     if (cpuNanos == 0) {

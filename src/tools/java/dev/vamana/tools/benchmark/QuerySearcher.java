@@ -3,7 +3,7 @@ package dev.vamana.tools.benchmark;
 import java.io.Closeable;
 import java.io.IOException;
 
-/** Answers the queries of one set; used by one thread. */
+/** Answers the queries of one set. For one thread. */
 interface QuerySearcher extends Closeable {
 
   /**
@@ -11,8 +11,8 @@ interface QuerySearcher extends Closeable {
    *
    * @param query row of the queries
    * @param width beam width, at least {@code nearest.length}
-   * @param nearest receives the ordinals of the best, nearest first, then -1 where fewer were found
-   * @return vectors that the search scored, as the index reports it
+   * @param nearest receives the ordinals of the best, nearest first, then -1 if fewer were found
+   * @return number of vectors that the search scored, as the index reports it
    */
   long search(int query, int width, int[] nearest) throws IOException;
 }

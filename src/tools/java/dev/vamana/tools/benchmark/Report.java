@@ -15,10 +15,10 @@ import java.util.stream.Collectors;
 /**
  * Writes the results of one run as {@code <set>.csv}, {@code <set>.svg} and {@code <set>.md}.
  *
- * @param set what was indexed
- * @param indexes in the order of the curves
- * @param curves one for each index
- * @param conditions machine, load and anything else to be told under the tables
+ * @param set the set that was indexed
+ * @param indexes the indexes, in the order of the curves
+ * @param curves one curve for each index
+ * @param conditions machine, load and other conditions, printed below the tables
  */
 record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, String conditions) {
   private static final double[] TARGETS = {0.95, 0.99};
@@ -74,7 +74,7 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
     return text.append('\n').append(conditions).append('\n').toString();
   }
 
-  /** Speed at the wanted recalls, and its ratio to the best index of the bar. */
+  /** Table of speed at the target recalls and its ratio to the best index of the bar. */
   private String speeds() {
     StringBuilder table = new StringBuilder("Queries per CPU second at a recall@10:\n\n| index |");
     for (double target : TARGETS) {

@@ -12,15 +12,15 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /**
- * Measures searches of several indexes in turns: in each round, at each width, all queries are
- * asked of every index before the next width, and every figure is the median over rounds. Whatever
- * else the machine does thus meets all indexes and all widths alike.
+ * Measures searches of several indexes in turns. In each round and at each width, every index
+ * answers all queries before the next width begins. Every figure is the median over rounds, so
+ * other load on the machine affects all indexes and widths alike.
  */
 final class SearchRounds {
-  /** Results that count. */
+  /** Number of results that recall counts. */
   static final int K = 10;
 
-  /** Queries asked before each timed pass, because the index before left the caches to itself. */
+  /** Queries sent before each timed pass, because the index before has filled the caches. */
   private static final int SETTLING_QUERIES = 50;
 
   private static final int WARM_UP_WIDTH = 40;
@@ -37,10 +37,12 @@ final class SearchRounds {
   private record Pass(double qps, double p50Us, double p99Us, double visited, int[][] nearest) {}
 
   /**
+   * Makes rounds of searches.
+   *
    * @param widths beam widths, each at least {@link #K}
    * @param rounds timed passes of each index at each width
-   * @param warmUpSeconds CPU time that each index searches untimed at first
-   * @param progress is told of each step
+   * @param warmUpSeconds CPU seconds of untimed searches before the first round, per index
+   * @param progress receives a line for each step
    */
   SearchRounds(
       VectorSet set, List<Integer> widths, int rounds, double warmUpSeconds, Progress progress) {
@@ -52,12 +54,12 @@ final class SearchRounds {
     this.progress = progress;
   }
 
-  /** Measures all indexes; the curves come in their order. */
+  /** Measures all indexes; returns their curves in the same order. */
   List<Curve> run(List<BuiltIndex> indexes) throws IOException {
     for (BuiltIndex index : indexes) {
       warmUp(index);
     }
-    // [index][width], the passes of all rounds.
+    // [index][width], the passes of all rounds
     List<List<List<Pass>>> passes = new ArrayList<>();
     for (int i = 0; i < indexes.size(); i++) {
       passes.add(Stream.<List<Pass>>generate(ArrayList::new).limit(widths.size()).toList());

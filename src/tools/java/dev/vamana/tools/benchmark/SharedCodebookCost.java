@@ -42,9 +42,9 @@ import org.apache.lucene.store.MMapDirectory;
 import org.elasticsearch.common.logging.LogConfigurator;
 
 /**
- * Compares segments that train a codebook of their own with segments that are given a shared one:
- * the CPU time of two flushes and of merging them on one thread, and the recall of walks on codes
- * with exact re-ranking. Graphs do not depend on codes, so both kinds get the same.
+ * Compares segments that train their own codebook with segments that use a shared one. Measures the
+ * CPU time of two flushes and of merging them on one thread, and the recall of walks on codes with
+ * exact re-ranking. Graphs do not depend on codes, so both kinds get the same graphs.
  */
 public final class SharedCodebookCost {
 
@@ -52,7 +52,7 @@ public final class SharedCodebookCost {
   private static final String FIELD = "vector";
   private static final String NAME = "shared";
   private static final List<Integer> BEAMS = List.of(20, 50, 100, 200);
-  // another than that of segments, so that both samples are drawn independently
+  // differs from the segments' seed, so that both samples are drawn independently
   private static final long SEED = 7;
 
   private final VectorSet set;
@@ -67,9 +67,13 @@ public final class SharedCodebookCost {
     kinds.put(NAME, CodebookProvider.of(Map.of(FIELD, NAME), name -> shared));
   }
 
-  /** Arguments are those of {@link Options#parse}; exits with status 2 if they are wrong. */
+  /**
+   * Runs the comparison with the arguments of {@link Options#parse}; exits with status 2 if they
+   * are wrong.
+   */
   public static void main(String[] arguments) throws IOException {
-    // Lucene instantiates every format on the class path, and Elasticsearch's want a logger.
+    // Lucene instantiates every format on the class path, and Elasticsearch's formats need a
+    // logger.
     LogConfigurator.configureESLogging();
     try {
       Options options = Options.parse(arguments);
@@ -89,7 +93,7 @@ public final class SharedCodebookCost {
     out.printf(Locale.ROOT, "load %.1f%n", Machine.load());
   }
 
-  /** A codebook of as many vectors as a segment's own, from all of the set. */
+  /** Trains a codebook on a sample of the whole set, as large as the sample of a segment. */
   private SharedCodebook train() throws IOException {
     int dimension = set.dimension();
     SubspaceLayout layout =
@@ -134,12 +138,12 @@ public final class SharedCodebookCost {
     return shared;
   }
 
-  /** Medians over rounds in which both kinds take turns, without graphs. */
+  /** Measures both kinds in turns, without graphs, and prints the medians over rounds. */
   private void codesAlone(int rounds) throws IOException {
     VamanaParameters parameters = parameters(Integer.MAX_VALUE);
     Map<String, double[][]> seconds = new LinkedHashMap<>();
     kinds.keySet().forEach(kind -> seconds.put(kind, new double[2][rounds]));
-    // the first round compiles the code of both and is not counted
+    // round -1 compiles the code of both kinds and is not counted
     for (int round = -1; round < rounds; round++) {
       for (String kind : kinds.keySet()) {
         Path folder = Files.createTempDirectory("vamana-codebook");
@@ -166,7 +170,7 @@ public final class SharedCodebookCost {
                 Arrays.toString(spent[1])));
   }
 
-  /** One run of each kind with graphs, and its recall. */
+  /** Runs each kind once with graphs, and prints the recall. */
   private void whole() throws IOException {
     VamanaParameters parameters = parameters(VamanaParameters.DEFAULT_GRAPH_THRESHOLD);
     Map<String, double[][]> recalls = new LinkedHashMap<>();
@@ -206,14 +210,14 @@ public final class SharedCodebookCost {
     }
   }
 
-  /** Codes in each of the two segments, whatever the set's size. */
+  /** Parameters that give both segments codes, even if the set is small. */
   private VamanaParameters parameters(int graphThreshold) {
     int half = set.base().size() / 2;
     return VamanaParameters.DEFAULT.withThresholds(
         graphThreshold, Math.min(half, VamanaParameters.DEFAULT_QUANTIZATION_THRESHOLD));
   }
 
-  /** CPU seconds; of codes those that are part of the other two. */
+  /** CPU seconds of flushes and merge. The seconds for codes are part of the other two. */
   private record Cost(
       double flush,
       double flushCodes,
@@ -275,7 +279,10 @@ public final class SharedCodebookCost {
         .setRAMBufferSizeMB(1_900);
   }
 
-  /** Recall of the default re-ranking and of that of all expanded nodes, at each beam. */
+  /**
+   * Recall at each beam, first with the default re-ranking, then with re-ranking of all expanded
+   * nodes.
+   */
   private double[][] recalls(Path folder) throws IOException {
     Recall recall = new Recall(set, K);
     double[][] recalls = new double[2][BEAMS.size()];

@@ -1,5 +1,5 @@
 /**
- * Side-by-side benchmark of vector indexes in one JVM: build cost, size, and recall@10 against
+ * Benchmark of vector indexes side by side in one JVM: build cost, size, and recall@10 against
  * queries per CPU second.
  */
 package dev.vamana.tools.benchmark;

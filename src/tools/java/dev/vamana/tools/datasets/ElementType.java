@@ -1,6 +1,6 @@
 package dev.vamana.tools.datasets;
 
-/** How a file stores one vector component; in memory every component is a float. */
+/** How a file stores a vector component. In memory every component is a float. */
 public enum ElementType {
   /** IEEE 754 single precision. */
   FLOAT32(Float.BYTES),

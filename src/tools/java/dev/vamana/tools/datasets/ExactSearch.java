@@ -4,23 +4,23 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.apache.lucene.util.VectorUtil;
 
-/** Exhaustive nearest neighbour search, the source of ground truth. */
+/** Exhaustive nearest neighbour search, which computes ground truth. */
 public final class ExactSearch {
   /**
-   * Candidates kept beyond the wanted depth by the fast single-precision scan, so that its rounding
-   * cannot push a true neighbour out before candidates are ordered in double precision.
+   * Candidates kept beyond the requested depth by the single-precision scan. Its rounding must not
+   * push a true neighbour out before the candidates are ordered in double precision.
    */
   public static final int MARGIN = 32;
 
-  /** Most candidates of a query that every way of searching can keep. */
+  /** Most candidates per query that both the CPU and the device search can keep. */
   public static final int MAX_CANDIDATES = 10_000;
 
   private ExactSearch() {}
 
   /**
-   * Finds the exact neighbours of every query on all processors.
+   * Finds the exact neighbours of every query, on all processors.
    *
-   * @param depth neighbours of each query, at least 1; lowered to the size of the base
+   * @param depth neighbours per query, at least 1; lowered to the size of the base
    */
   public static GroundTruth groundTruth(
       Metric metric, float[][] base, float[][] queries, int depth) {
@@ -53,9 +53,9 @@ public final class ExactSearch {
   }
 
   /**
-   * The nearest among candidates that were found in another way, on all processors.
+   * Orders candidates that another search found, and keeps the nearest, on all processors.
    *
-   * @param candidates ordinals for each query, the true neighbours among them
+   * @param candidates ordinals for each query, which include the true neighbours
    */
   public static GroundTruth nearest(
       Metric metric, float[][] base, float[][] queries, int[][] candidates, int depth) {
@@ -89,7 +89,7 @@ public final class ExactSearch {
     return switch (metric) {
       case L2 -> VectorUtil.squareDistance(query, vector);
       case IP -> -VectorUtil.dotProduct(query, vector);
-      // The query's norm does not change the order.
+      // the query's norm does not change the order
       case COSINE -> (float) (-VectorUtil.dotProduct(query, vector) * inverseNorms[ordinal]);
     };
   }
@@ -104,7 +104,7 @@ public final class ExactSearch {
         .toArray();
   }
 
-  /** The nearest rows seen so far, a binary heap with the farthest on top. */
+  /** Keeps the nearest rows seen so far in a binary heap with the farthest on top. */
   private static final class Candidates {
     private final int[] ordinals;
     private final float[] distances;
@@ -139,7 +139,9 @@ public final class ExactSearch {
       }
     }
 
-    /** Whether a row is farther than that of a slot; of equal distance, whether it comes later. */
+    /**
+     * Whether a row is farther than the row in a slot. At equal distance the later row is farther.
+     */
     private boolean farther(int ordinal, float distance, int slot) {
       return distance == distances[slot] ? ordinal > ordinals[slot] : distance > distances[slot];
     }

@@ -6,7 +6,7 @@ import java.util.Arrays;
  * The exact nearest neighbours of each query.
  *
  * @param ordinals {@code [queries][depth]}, rows of the base, nearest first, ties by lower ordinal
- * @param distances {@code [queries][depth]}, their {@link Metric#distance}s as floats
+ * @param distances {@code [queries][depth]}, the {@link Metric#distance}s of these rows as floats
  */
 public record GroundTruth(int[][] ordinals, float[][] distances) {
 
@@ -20,17 +20,18 @@ public record GroundTruth(int[][] ordinals, float[][] distances) {
     }
   }
 
-  /** Neighbours known of every query. */
+  /** Number of neighbours per query. */
   public int depth() {
     return ordinals.length == 0 ? 0 : ordinals[0].length;
   }
 
   /**
-   * Completes ordinals read from a file with distances; these are computed, and the order made to
-   * follow them, because files round theirs differently and recall compares with {@code <=}.
+   * Completes ordinals from a file with distances. The distances are computed and the rows sorted
+   * by them, because files round distances differently and {@link Recall} compares them with {@code
+   * <=}.
    *
-   * @throws IllegalArgumentException if the number of rows is not that of the queries or an ordinal
-   *     is outside the base
+   * @throws IllegalArgumentException if the number of rows is not the number of queries, or an
+   *     ordinal is outside the base
    */
   static GroundTruth of(
       String source, int[][] ordinals, Metric metric, VectorTable base, VectorTable queries) {

@@ -3,7 +3,7 @@ package dev.vamana.tools.datasets;
 import java.util.Locale;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** What a vector set calls near. */
+/** The metric of a vector set, which defines near. */
 public enum Metric {
   /** Squared Euclidean distance. */
   L2("l2", VectorSimilarityFunction.EUCLIDEAN),
@@ -20,20 +20,20 @@ public enum Metric {
     this.similarity = similarity;
   }
 
-  /** The name used in options, in {@code meta.json} and in names of ground truth files. */
+  /** The name in options, in {@code meta.json} and in names of ground truth files. */
   public String label() {
     return label;
   }
 
-  /** Lucene's similarity for vectors as the files hold them. */
+  /** Lucene's similarity for vectors as they are in the files. */
   public VectorSimilarityFunction similarity() {
     return similarity;
   }
 
   /**
-   * The metric of a name.
+   * Returns the metric with a name.
    *
-   * @throws IllegalArgumentException if it is none of {@code l2}, {@code cosine}, {@code ip}
+   * @throws IllegalArgumentException if the name is not {@code l2}, {@code cosine} or {@code ip}
    */
   public static Metric of(String label) {
     for (Metric metric : values()) {
@@ -45,8 +45,8 @@ public enum Metric {
   }
 
   /**
-   * Distance of two vectors of equal length, smaller is nearer; summed in double precision so that
-   * it does not depend on the order of the sum.
+   * Distance of two vectors of equal length; smaller is nearer. Sums in double precision, so that
+   * the result as a float hardly depends on the order of the sum.
    */
   public double distance(float[] a, float[] b) {
     if (this == L2) {

@@ -2,7 +2,7 @@ package dev.vamana.tools.datasets;
 
 import java.util.Arrays;
 
-/** A base row at a distance from some query; nearest first, ties by lower ordinal. */
+/** A base row and its distance from a query. Ordered nearest first, ties by lower ordinal. */
 record Neighbour(int ordinal, double distance) implements Comparable<Neighbour> {
 
   static int[] ordinals(Neighbour[] neighbours) {

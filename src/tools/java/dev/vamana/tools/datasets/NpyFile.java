@@ -12,10 +12,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Two-dimensional C-order arrays in NumPy's {@code .npy} format, versions 1 to 3: a magic string,
- * the version, the length of the header, the header (a Python dictionary with the keys {@code
- * descr}, {@code fortran_order} and {@code shape}), then the rows. Components may be float32,
- * float64 (narrowed to float), uint8 or int8.
+ * Reads two-dimensional C-order arrays in NumPy's {@code .npy} format, versions 1 to 3. A file
+ * holds a magic string, the version, the length of the header, the header (a Python dictionary with
+ * the keys {@code descr}, {@code fortran_order} and {@code shape}), then the rows. Components may
+ * be float32, float64 (narrowed to float), uint8 or int8.
  */
 public final class NpyFile {
   private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
@@ -30,7 +30,7 @@ public final class NpyFile {
   /**
    * Reads at most {@code limit} rows.
    *
-   * @throws IllegalArgumentException if the file is not such an array
+   * @throws IllegalArgumentException if the file does not hold such an array
    */
   public static VectorTable read(Path file, int limit) throws IOException {
     try (InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 20)) {
@@ -42,13 +42,13 @@ public final class NpyFile {
       for (int i = 0; i < count; i++) {
         if (in.readNBytes(bytes.array(), 0, bytes.capacity()) != bytes.capacity()) {
           throw new IllegalArgumentException(
-              file + ": ends within row " + i + " of the " + header.rows + " its shape names");
+              file + ": ends within row " + i + " of the " + header.rows + " in its shape");
         }
         decode(bytes.clear(), header.type, rows[i]);
       }
       if (count == header.rows && in.read() != -1) {
         throw new IllegalArgumentException(
-            file + ": has bytes after the " + header.rows + " rows its shape names");
+            file + ": has bytes after the " + header.rows + " rows of its shape");
       }
       return new VectorTable(header.type, header.dimension, rows);
     }

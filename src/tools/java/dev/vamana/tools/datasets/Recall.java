@@ -1,17 +1,19 @@
 package dev.vamana.tools.datasets;
 
 /**
- * Recall@k that ties never lower: a result is a hit if its exact distance is at most that of the
- * exact k-th neighbour. Distances are compared after rounding to float, so that the last bits of a
- * double sum do not tell ties apart.
+ * Computes recall@k without penalty for ties: a result is a hit if its exact distance is at most
+ * the distance of the exact k-th neighbour. Distances are compared as floats, so that the last bits
+ * of a double sum do not separate ties.
  */
 public final class Recall {
   private final VectorSet set;
   private final int k;
 
   /**
-   * @param k neighbours wanted of every query, from 1 to the depth of the set's ground truth
-   * @throws IllegalArgumentException if k is outside
+   * Makes a recall measure.
+   *
+   * @param k neighbours per query, from 1 to the depth of the set's ground truth
+   * @throws IllegalArgumentException if k is out of range
    */
   public Recall(VectorSet set, int k) {
     int depth = set.groundTruth().depth();
@@ -24,7 +26,7 @@ public final class Recall {
   }
 
   /**
-   * Hits among the first k results of one query, from 0 to k.
+   * Counts the hits among the first k results of one query, 0 to k.
    *
    * @param query row of the queries
    * @param results ordinals of the base, best first; may be shorter than k; a repeated ordinal
@@ -47,7 +49,7 @@ public final class Recall {
   /**
    * Mean recall@k over all queries, 0 to 1.
    *
-   * @param results {@code [queries][at most k used]} ordinals of the base
+   * @param results {@code [queries][n]} ordinals of the base, of which the first k count
    */
   public double of(int[][] results) {
     if (results.length != set.queries().size()) {

@@ -11,12 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Files of the TexMex collection: each row is its dimension as a little-endian int32, then that
- * many components: float32 in {@code .fvecs}, unsigned bytes in {@code .bvecs}, int32 in {@code
- * .ivecs}. All rows of a file have one dimension.
+ * Reads and writes files of the TexMex collection. Each row is its dimension as a little-endian
+ * int32, followed by its components: float32 in {@code .fvecs}, unsigned bytes in {@code .bvecs},
+ * int32 in {@code .ivecs}. All rows of a file have the same dimension.
  */
 public final class TexMexFile {
-  /** Larger than any real descriptor; a bigger number means that the file is something else. */
+  /** Above any real dimension; a larger number means that the file has another format. */
   static final int MAX_DIMENSION = 1 << 20;
 
   private static final int BUFFER_BYTES = 1 << 20;
@@ -107,14 +107,14 @@ public final class TexMexFile {
     return new BufferedOutputStream(Files.newOutputStream(file), BUFFER_BYTES);
   }
 
-  /** A buffer for one row, its dimension already written. */
+  /** Makes a buffer for one row and writes its dimension. */
   private static ByteBuffer row(int dimension, int componentBytes) {
     return ByteBuffer.allocate(Integer.BYTES + dimension * componentBytes)
         .order(ByteOrder.LITTLE_ENDIAN)
         .putInt(dimension);
   }
 
-  /** Sequential access to the rows of one file. */
+  /** Reads the rows of one file in order. */
   private static final class Rows implements AutoCloseable {
     private final Path file;
     private final InputStream in;
@@ -168,7 +168,7 @@ public final class TexMexFile {
       return new Rows(file, in, dimension, (int) Math.min(count, limit), rowBytes);
     }
 
-    /** The next row, positioned at its first component. */
+    /** Reads the next row; the buffer's position is the row's first component. */
     ByteBuffer next() throws IOException {
       row.clear();
       if (in.readNBytes(row.array(), 0, row.capacity()) != row.capacity()) {
@@ -182,9 +182,9 @@ public final class TexMexFile {
                 + nextRow
                 + " is "
                 + found
-                + ", that of row 0 is "
+                + ", but the dimension of row 0 is "
                 + dimension
-                + "; all rows must have one dimension");
+                + "; all rows must have the same dimension");
       }
       nextRow++;
       return row.slice().order(ByteOrder.LITTLE_ENDIAN);

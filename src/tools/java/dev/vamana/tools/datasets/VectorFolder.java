@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /** Finds and reads the files of a {@link VectorSet} in a folder. */
 final class VectorFolder {
-  /** Queries whose ground truth is checked by an exhaustive scan, so that stale files are seen. */
+  /** Number of queries whose ground truth an exhaustive scan checks, to detect stale files. */
   private static final int CHECKED_QUERIES = 3;
 
   private final Path folder;
@@ -53,7 +53,7 @@ final class VectorFolder {
     return new VectorSet(name, metric, metric.similarity(), base, queries, truth);
   }
 
-  /** Null if the ground truth is that of a larger base than was read. */
+  /** Reads ground truth; returns null if it belongs to a larger base than was read. */
   private static GroundTruth read(
       Path file, Metric metric, VectorTable base, VectorTable queries, int limit)
       throws IOException {
@@ -82,12 +82,12 @@ final class VectorFolder {
                 + q
                 + " does not hold the exact neighbours by metric "
                 + metric.label()
-                + " in this base; give the metric it was made with, or remove it");
+                + " in this base; use the metric it was made with, or remove the file");
       }
     }
   }
 
-  /** Whoever made the file may have summed in single precision and swapped near ties. */
+  /** Whether distances agree, up to the rounding of a file that was made in single precision. */
   private static boolean agree(float[] exact, float[] found) {
     for (int i = 0; i < exact.length; i++) {
       float largest = Math.max(Math.abs(exact[i]), Math.abs(found[i]));
@@ -103,7 +103,7 @@ final class VectorFolder {
     if (named != null) {
       return named;
     }
-    // Without meta.json the caller's metric is taken to be that of the only ground truth.
+    // without meta.json, assume that the only ground truth belongs to the caller's metric
     return own == null || own == metric ? find("groundtruth", "ivecs") : null;
   }
 
@@ -122,7 +122,10 @@ final class VectorFolder {
     return file;
   }
 
-  /** The file of this name, or else the only one of this name with a prefix; null if none. */
+  /**
+   * Finds the file with this name, or else the only one with this name after a prefix; null if
+   * none.
+   */
   private Path find(String stem, String... extensions) throws IOException {
     for (String extension : extensions) {
       Path exact = folder.resolve(stem + "." + extension);

@@ -8,16 +8,16 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 /**
  * A named set of vectors with queries and their exact neighbours.
  *
- * <p>Vectors are as the files hold them. For {@link Metric#COSINE} that means any length and {@link
- * VectorSimilarityFunction#COSINE}; {@link #normalized} gives the form in which Elasticsearch hands
- * such vectors to a format.
+ * <p>{@link #load} keeps the vectors as they are in the files. With {@link Metric#COSINE} they may
+ * have any length and are compared by {@link VectorSimilarityFunction#COSINE}; {@link #normalized}
+ * converts them to the form in which Elasticsearch hands such vectors to a format.
  *
- * @param name for tables and plots
- * @param metric what near means
+ * @param name name in tables and plots
+ * @param metric the metric that defines near
  * @param similarity Lucene's similarity that orders these vectors by the metric
  * @param base the vectors to index; an ordinal is a row of this table
- * @param queries of the same dimension
- * @param groundTruth of every query
+ * @param queries the queries, with the same dimension as the base
+ * @param groundTruth the exact neighbours of every query
  */
 public record VectorSet(
     String name,
@@ -27,7 +27,7 @@ public record VectorSet(
     VectorTable queries,
     GroundTruth groundTruth) {
 
-  /** Neighbours of each query that computed ground truth holds. */
+  /** Depth of computed ground truth, in neighbours per query. */
   public static final int GROUND_TRUTH_DEPTH = 100;
 
   public VectorSet {
@@ -52,7 +52,7 @@ public record VectorSet(
     }
   }
 
-  /** A set made in memory; its ground truth is computed. */
+  /** Makes a set in memory and computes its ground truth. */
   public static VectorSet of(String name, Metric metric, VectorTable base, VectorTable queries) {
     return new VectorSet(
         name,
@@ -63,20 +63,21 @@ public record VectorSet(
         ExactSearch.groundTruth(metric, base.rows(), queries.rows(), GROUND_TRUTH_DEPTH));
   }
 
-  /** Reads a whole set with the metric its {@code meta.json} names, l2 without one. */
+  /** Reads a whole set with the metric in its {@code meta.json}, or l2 without one. */
   public static VectorSet load(Path folder) throws IOException {
     return load(folder, null, Integer.MAX_VALUE);
   }
 
   /**
-   * Reads a set: {@code base}, {@code query} (each {@code .fvecs}, {@code .bvecs} or {@code .npy}),
-   * and optionally {@code groundtruth.ivecs} and {@code meta.json}. Names may carry a prefix that
-   * ends in an underscore, as in {@code sift_base.fvecs}. For a metric other than that of {@code
-   * meta.json} the ground truth is {@code groundtruth_<metric>.ivecs}. Ground truth that is missing
-   * or made useless by the limit is computed.
+   * Reads a set from a folder with the files {@code base} and {@code query} (each {@code .fvecs},
+   * {@code .bvecs} or {@code .npy}) and optionally {@code groundtruth.ivecs} and {@code meta.json}.
+   * Names may have a prefix that ends in an underscore, as in {@code sift_base.fvecs}. The ground
+   * truth of a metric other than the one in {@code meta.json} is read from {@code
+   * groundtruth_<metric>.ivecs}. Ground truth is computed if it is missing, or if the limit
+   * excludes some of its neighbours.
    *
-   * @param metric null to take that of {@code meta.json}, l2 without one
-   * @param limit base vectors to read at most, at least 1
+   * @param metric metric to use, or null for the one in {@code meta.json}, l2 without one
+   * @param limit most base vectors to read, at least 1
    * @throws IllegalArgumentException if a file is missing, malformed, or contradicts another
    */
   public static VectorSet load(Path folder, Metric metric, int limit) throws IOException {
@@ -89,9 +90,9 @@ public record VectorSet(
   }
 
   /**
-   * The same set with vectors and queries scaled to unit length and {@link
-   * VectorSimilarityFunction#DOT_PRODUCT}, which orders them like the cosine at a third of its
-   * work; sets of other metrics as they are.
+   * Returns the set with vectors and queries scaled to unit length and {@link
+   * VectorSimilarityFunction#DOT_PRODUCT}, which orders them as the cosine does at a third of the
+   * work. Returns sets with another metric unchanged.
    */
   public VectorSet normalized() {
     if (metric != Metric.COSINE || similarity == VectorSimilarityFunction.DOT_PRODUCT) {
@@ -99,7 +100,7 @@ public record VectorSet(
     }
     VectorTable unitBase = unit(base);
     VectorTable unitQueries = unit(queries);
-    // Scaling rounds, so distances are taken anew from what will be searched.
+    // scaling rounds, so compute the distances of the scaled vectors
     GroundTruth truth = GroundTruth.of(name, groundTruth.ordinals(), metric, unitBase, unitQueries);
     return new VectorSet(
         name, metric, VectorSimilarityFunction.DOT_PRODUCT, unitBase, unitQueries, truth);

@@ -8,13 +8,13 @@ import java.util.Objects;
 /**
  * The rows of one vector file.
  *
- * @param storedAs component type in the file
+ * @param storedAs type of the components in the file
  * @param dimension components in each row, at least 1
- * @param rows {@code [count][dimension]}; not copied, callers must not write to them
+ * @param rows {@code [count][dimension]}; not copied, so callers must not write to them
  */
 public record VectorTable(ElementType storedAs, int dimension, float[][] rows) {
 
-  /** File name extensions that {@link #read} understands, best known first. */
+  /** File name extensions that {@link #read} accepts, in the order of preference. */
   static final String[] EXTENSIONS = {"fvecs", "bvecs", "npy"};
 
   public VectorTable {
@@ -35,8 +35,8 @@ public record VectorTable(ElementType storedAs, int dimension, float[][] rows) {
   /**
    * Reads a file by its extension: {@code .fvecs}, {@code .bvecs} or {@code .npy}.
    *
-   * @param limit rows to read at most, at least 1; {@link Integer#MAX_VALUE} for all
-   * @throws IllegalArgumentException if the extension is another or the content is malformed
+   * @param limit most rows to read, at least 1; {@link Integer#MAX_VALUE} for all
+   * @throws IllegalArgumentException if the extension is another one or the content is malformed
    */
   public static VectorTable read(Path file, int limit) throws IOException {
     if (limit < 1) {

@@ -3,15 +3,17 @@ package dev.vamana.tools.groundtruth;
 import dev.vamana.tools.datasets.Metric;
 
 /**
- * Brings vectors to a size at which Lucene's scores tell their distances apart. Scores are sums
- * with one or fractions of them: of vectors that are short beside one, all scores round to the
- * same. All vectors are multiplied by the same power of two, which rounds nothing and changes no
- * order. By {@link Metric#COSINE} vectors get unit length first, so that the inner product orders
- * them.
+ * Scales vectors so that Lucene's scores can tell their distances apart. A score is one plus a sum,
+ * or the inverse of that, so all scores of vectors much shorter than one round to the same value.
+ * All vectors are multiplied by the same power of two, which neither rounds nor changes the order.
+ * For {@link Metric#COSINE} vectors are scaled to unit length first, so that the inner product
+ * orders them.
  */
 final class ComparableVectors {
 
-  /** Of the largest component; squared distances stay far below the largest float. */
+  /**
+   * Target exponent of the largest component; squared distances stay far below the largest float.
+   */
   private static final int EXPONENT = 16;
 
   private final boolean unit;
@@ -22,13 +24,13 @@ final class ComparableVectors {
     this.factor = factor;
   }
 
-  /** For these vectors, which have finite components. */
+  /** Chooses the scale for these vectors, whose components are finite. */
   static ComparableVectors of(Metric metric, float[][] base, float[][] queries) {
     if (metric == Metric.COSINE) {
       return new ComparableVectors(true, Math.scalb(1f, EXPONENT));
     }
     float largest = Math.max(largest(base), largest(queries));
-    // whole numbers differ by one at least, and the device has a faster way for those of a byte
+    // whole numbers differ by at least one, and the device scans those that fit a byte faster
     if (largest == 0 || (whole(base) && whole(queries))) {
       return new ComparableVectors(false, 1);
     }
@@ -57,7 +59,7 @@ final class ComparableVectors {
     return true;
   }
 
-  /** Writes what is compared instead of a vector. */
+  /** Writes the scaled vector to {@code target}. */
   void convert(float[] vector, float[] target) {
     double scale = factor;
     if (unit) {

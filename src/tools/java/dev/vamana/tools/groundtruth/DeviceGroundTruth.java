@@ -19,13 +19,13 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * Exact neighbours found by a device: its scans choose the candidates. Vectors lie on the device if
- * there is room for them, else they are streamed for every slice of queries. For the thread that is
- * bound to the driver.
+ * Finds exact neighbours on a device: the device's scan finds candidates, and {@link ExactSearch}
+ * orders them. The vectors are kept on the device if they fit, and streamed for every slice of
+ * queries otherwise. For the thread that is bound to the driver.
  */
 final class DeviceGroundTruth {
 
-  /** Queries that are searched for at once. */
+  /** Queries per scan. */
   private static final int SLICE = 10_000;
 
   private static final int ALIGNMENT = 16;
@@ -36,9 +36,9 @@ final class DeviceGroundTruth {
   private final long mostBytes;
 
   /**
-   * A search on one device.
+   * Makes a search on one device.
    *
-   * @param mostBytes device memory for vectors, at least 0
+   * @param mostBytes most bytes of device memory for vectors, at least 0
    */
   DeviceGroundTruth(CudaDriver driver, Metric metric, long mostBytes) {
     this.driver = driver;
@@ -46,7 +46,7 @@ final class DeviceGroundTruth {
     this.mostBytes = mostBytes;
   }
 
-  /** The neighbours of every query. */
+  /** Finds the neighbours of every query. */
   GroundTruth find(float[][] base, float[][] queries, int depth) {
     ComparableVectors vectors = ComparableVectors.of(metric, base, queries);
     int dimension = base[0].length;

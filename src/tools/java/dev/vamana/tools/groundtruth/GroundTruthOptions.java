@@ -7,15 +7,15 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What is searched for, and where.
+ * Options of the ground truth tool.
  *
- * @param base file of the vectors that are searched
- * @param queries file of the vectors that are searched for
- * @param metric what near means
- * @param depth neighbours of each query, at least 1
- * @param out path that the files begin with
+ * @param base file of the vectors to search
+ * @param queries file of the query vectors
+ * @param metric the metric that defines near
+ * @param depth neighbours per query, at least 1
+ * @param out path and start of the names of the output files
  * @param device ordinal of the GPU, or -1 for the CPU
- * @param memory most MiB of device memory for the vectors; more of them are streamed
+ * @param memory most MiB of device memory for the vectors; a larger base is streamed
  */
 record GroundTruthOptions(
     Path base, Path queries, Metric metric, int depth, Path out, int device, int memory) {
@@ -26,7 +26,7 @@ record GroundTruthOptions(
   /**
    * Reads arguments of the form {@code --name=value}.
    *
-   * @throws IllegalArgumentException if one is unknown, malformed or missing
+   * @throws IllegalArgumentException if an argument is unknown, malformed or missing
    */
   static GroundTruthOptions parse(String... arguments) {
     Arguments given = Arguments.parse(KNOWN, arguments);
@@ -35,7 +35,7 @@ record GroundTruthOptions(
         Path.of(given.required("queries", "the file of queries, .fvecs, .bvecs or .npy")),
         Metric.of(given.text("metric", Metric.L2.label())),
         given.number("k", 1, ExactSearch.MAX_CANDIDATES - ExactSearch.MARGIN, 100),
-        Path.of(given.required("out", "what the names of the files begin with")),
+        Path.of(given.required("out", "path and start of the names of the output files")),
         given.number("device", -1, Integer.MAX_VALUE, 0),
         given.number("memory", 0, Integer.MAX_VALUE, Integer.MAX_VALUE));
   }

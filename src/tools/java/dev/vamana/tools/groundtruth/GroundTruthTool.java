@@ -19,9 +19,8 @@ import java.util.function.IntFunction;
  * rows of the base, nearest first, ties by lower row, and {@code <out>_dist.fvecs} with their
  * distances ({@link dev.vamana.tools.datasets.Metric}).
  *
- * <p>Both ways, on the GPU and on the CPU, take a few more rows than are wanted by distances in
- * single precision, and order these by distances in double precision, so that the files are the
- * same.
+ * <p>Both GPU and CPU find a few more candidates than requested in single precision and order them
+ * in double precision, so both write the same files.
  */
 public final class GroundTruthTool {
 
@@ -29,17 +28,19 @@ public final class GroundTruthTool {
   private final PrintStream out;
 
   /**
-   * A tool.
+   * Makes a tool.
    *
-   * @param devices opens a context on the device of an ordinal
-   * @param out is told what was done
+   * @param devices opens a context on the device with an ordinal
+   * @param out receives a line about the result
    */
   GroundTruthTool(IntFunction<CudaDriver> devices, PrintStream out) {
     this.devices = devices;
     this.out = out;
   }
 
-  /** Runs with arguments {@code --name=value}, as docs/internals/exact-search.md has them. */
+  /**
+   * Runs the tool with arguments {@code --name=value}; docs/internals/exact-search.md lists them.
+   */
   public static void main(String[] arguments) throws IOException {
     try {
       new GroundTruthTool(ordinal -> new DeviceProbe(ordinal).open(), System.out)
@@ -51,10 +52,10 @@ public final class GroundTruthTool {
   }
 
   /**
-   * Reads, searches and writes.
+   * Reads the vectors, searches, and writes the files.
    *
-   * @throws IllegalArgumentException naming the file or value that is wrong, before anything is
-   *     searched
+   * @throws IllegalArgumentException if a file or value is wrong; names it, and is thrown before
+   *     the search
    * @throws GpuException if the device cannot be used; {@code device} -1 needs none
    */
   void run(GroundTruthOptions options) throws IOException {

@@ -1,2 +1,2 @@
-/** Makes files of exact neighbours, on the GPU or on the CPU. */
+/** Writes files of exact neighbours, computed on the GPU or on the CPU. */
 package dev.vamana.tools.groundtruth;

@@ -10,9 +10,10 @@ public final class VectorCodec extends FilterCodec {
   private final KnnVectorsFormat perField;
 
   /**
-   * Changes the vectors of a codec and keeps its name, by which its segments are opened again.
+   * Makes a codec with the name of {@code standard}, by which Lucene opens its segments again.
    *
-   * @param standard for everything but vectors
+   * @param standard codec of everything except vectors
+   * @param vectors format of the vectors of every field
    */
   public VectorCodec(Codec standard, KnnVectorsFormat vectors) {
     super(standard.getName(), standard);

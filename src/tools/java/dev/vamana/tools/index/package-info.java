@@ -1,2 +1,2 @@
-/** Lucene indexes of tools and tests. */
+/** Codecs of Lucene indexes that tools and tests write. */
 package dev.vamana.tools.index;

@@ -17,12 +17,12 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
-/** What is done to whole folders of the node's home. */
+/** Works on whole folders of the node's home. */
 final class FileTrees {
 
   private FileTrees() {}
 
-  /** Everything under {@code root}, itself first; a folder comes before what it holds. */
+  /** Lists {@code root} and everything below it; a folder comes before its content. */
   static List<Path> walk(Path root) throws IOException {
     try (Stream<Path> paths = Files.walk(root)) {
       return paths.toList();
@@ -31,7 +31,7 @@ final class FileTrees {
     }
   }
 
-  /** Removes {@code root} and all it holds; does nothing if it is not there. */
+  /** Removes {@code root} and everything below it; does nothing if it does not exist. */
   static void delete(Path root) throws IOException {
     if (Files.notExists(root, LinkOption.NOFOLLOW_LINKS)) {
       return;
@@ -41,7 +41,10 @@ final class FileTrees {
     }
   }
 
-  /** Copies the regular files directly in {@code from} into {@code to}, which is created. */
+  /**
+   * Copies the regular files directly in {@code from} to {@code to}, creates {@code to} if needed,
+   * and returns the number of files.
+   */
   static int copyFiles(Path from, Path to) throws IOException {
     Files.createDirectories(to);
     int copied = 0;
@@ -79,7 +82,7 @@ final class FileTrees {
     }
   }
 
-  /** Lets every user read {@code root} and all it holds, and enter its folders. */
+  /** Lets every user read {@code root} and everything below it, and enter its folders. */
   static void makeReadable(Path root) throws IOException {
     for (Path path : walk(root)) {
       Set<PosixFilePermission> permissions = EnumSet.copyOf(Files.getPosixFilePermissions(path));
@@ -93,14 +96,14 @@ final class FileTrees {
     }
   }
 
-  /** Gives {@code root} and all it holds to the user and group {@code id}. */
+  /** Makes the user and group {@code id} the owner of {@code root} and everything below it. */
   static void giveTo(Path root, int id) throws IOException {
     for (Path path : walk(root)) {
       try {
         Files.setAttribute(path, "unix:uid", id, LinkOption.NOFOLLOW_LINKS);
         Files.setAttribute(path, "unix:gid", id, LinkOption.NOFOLLOW_LINKS);
       } catch (NoSuchFileException vanished) {
-        // A node stopping at this moment removes its lock and temporary files.
+        // a node that is stopping removes its lock and temporary files
         continue;
       }
     }

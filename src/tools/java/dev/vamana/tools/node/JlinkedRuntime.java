@@ -14,12 +14,12 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Lets a node run on a Java runtime that was made by {@code jlink}.
+ * Lets a node run on a Java runtime made by {@code jlink}.
  *
- * <p>The server's entitlement module names {@code jdk.jlink} among its requirements and uses
- * nothing of it. A JDK without packaged modules cannot put that module into another runtime, and no
- * empty module can stand in for it, since {@code java.base} knows its hash. So the descriptor in
- * the home names another module of the JDK instead, whose name is as long.
+ * <p>The server's entitlement module requires {@code jdk.jlink} but uses none of its classes. A JDK
+ * without packaged modules cannot put that module into another runtime, and an empty module cannot
+ * replace it, since {@code java.base} records its hash. Therefore this class rewrites the module
+ * descriptor in the home to require another JDK module, whose name has the same length.
  */
 final class JlinkedRuntime {
 
@@ -29,9 +29,7 @@ final class JlinkedRuntime {
 
   private JlinkedRuntime() {}
 
-  /**
-   * Changes the jar in the home's folder {@code lib} if the runtime that runs us lacks the module.
-   */
+  /** Rewrites the entitlement jar in {@code lib} if the running Java runtime lacks the module. */
   static void adapt(Path lib) throws IOException {
     if (ModuleFinder.ofSystem().find(MISSING).isPresent()) {
       return;

@@ -10,13 +10,17 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Finds the operating system's native libraries that a node needs and Maven Central lacks. */
+/**
+ * Finds native libraries of the operating system that a node needs and that are not on Maven
+ * Central.
+ */
 final class NativeLibraries {
 
   private NativeLibraries() {}
 
   /**
-   * Copies the system's {@code libzstd.so.1} to where the node looks for it, if there is one.
+   * Copies the system's {@code libzstd.so.1}, if there is one, to the folder where the node looks
+   * for it.
    *
    * @param platform the home's folder {@code lib/platform}, created only if the library is found
    */
@@ -34,7 +38,7 @@ final class NativeLibraries {
     return "linux-" + (arch.equals("amd64") ? "x64" : arch.toLowerCase(Locale.ROOT));
   }
 
-  /** The library's path in the folders where Linux distributions keep libraries, or null. */
+  /** Searches the folders where Linux distributions keep libraries; returns null if none has it. */
   private static Path find(String name) throws IOException {
     Set<Path> folders = new LinkedHashSet<>();
     String path = System.getenv("LD_LIBRARY_PATH");
@@ -47,7 +51,7 @@ final class NativeLibraries {
       Path folder = Path.of(root);
       folders.add(folder);
       if (Files.isDirectory(folder)) {
-        // Debian keeps one folder a platform, such as /usr/lib/x86_64-linux-gnu.
+        // Debian has one folder per platform, such as /usr/lib/x86_64-linux-gnu
         try (Stream<Path> inside = Files.list(folder)) {
           String arch = System.getProperty("os.arch").equals("amd64") ? "x86_64" : "aarch64";
           inside

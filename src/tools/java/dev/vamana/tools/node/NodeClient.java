@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.xcontent.json.JsonXContent;
 
-/** A small REST client of one node. Safe for use by several threads. */
+/** A small REST client of one node. Thread-safe. */
 public final class NodeClient implements AutoCloseable {
 
   private static final Duration TIMEOUT = Duration.ofMinutes(10);
@@ -36,7 +36,7 @@ public final class NodeClient implements AutoCloseable {
    */
   public record Response(int status, String body) {
 
-    /** The body's JSON object. */
+    /** Parses the body as a JSON object. */
     public Map<String, Object> json() {
       return XContentHelper.convertToMap(JsonXContent.jsonXContent, body, true);
     }
@@ -63,13 +63,14 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * Sends a request that is to succeed.
+   * Sends a request and fails unless it succeeds.
    *
    * @param method the HTTP method
    * @param path path and parameters, beginning with a slash
    * @param json the body, or null for none
    * @return the JSON object of the answer
-   * @throws IllegalStateException if the status is not 2xx; with the answer and the node's log
+   * @throws IllegalStateException if the status is not 2xx; the message has the answer and the end
+   *     of the node's log
    * @throws IOException if the node does not answer
    */
   public Map<String, Object> request(String method, String path, String json) throws IOException {
@@ -77,7 +78,7 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * Sends a bulk request of which every item is to succeed.
+   * Sends a bulk request and fails unless every item succeeds.
    *
    * @param path path and parameters, such as {@code /index/_bulk?refresh=true}
    * @param lines the actions and sources, each ending with a newline
@@ -112,14 +113,14 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * Sends a request and returns whatever the node answers.
+   * Sends a request and returns the answer, whatever its status.
    *
    * @param method the HTTP method
    * @param path path and parameters, beginning with a slash
    * @param body the body, or null for none
-   * @param contentType the body's type
+   * @param contentType content type of the body
    * @return status and body
-   * @throws IOException if the node does not answer; with the node's log
+   * @throws IOException if the node does not answer; the message has the end of the node's log
    */
   public Response send(String method, String path, String body, String contentType)
       throws IOException {
@@ -143,11 +144,11 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * The value at a path in a JSON answer.
+   * Returns the value at a path in a JSON answer.
    *
    * @param json an object (map) or array (list)
    * @param path keys of objects and indices (Integer) of arrays, from the outside in
-   * @return the value, or null where an object has no such key
+   * @return the value, or null if an object on the path lacks the key
    */
   public static Object at(Object json, Object... path) {
     Object value = json;
@@ -165,7 +166,7 @@ public final class NodeClient implements AutoCloseable {
     return base;
   }
 
-  /** Ends idle connections; requests under way fail. */
+  /** Closes all connections; pending requests fail. */
   @Override
   public void close() {
     http.shutdownNow();

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The command line that starts a modular node, as the distribution's own launcher builds it. */
+/** Builds the command line that starts a modular node, as the distribution's launcher does. */
 final class NodeCommand {
 
   private static final int LOWEST_JAVA = 25;
@@ -15,9 +15,9 @@ final class NodeCommand {
   private NodeCommand() {}
 
   /**
-   * The command of {@code home}'s node, run by the JDK that runs us.
+   * Returns the command that starts the node in {@code home} with the JDK that runs this program.
    *
-   * @throws IllegalStateException if this JDK is too old or cannot be run by the node's user
+   * @throws IllegalStateException if this JDK is too old or the node's user cannot run it
    */
   static List<String> of(NodeHome home, NodeOptions options) throws IOException {
     if (Runtime.version().feature() < LOWEST_JAVA) {
@@ -53,7 +53,7 @@ final class NodeCommand {
     command.add("-Djava.awt.headless=true");
     command.add("-Djna.nosys=true");
     command.add("-Dorg.apache.lucene.vectorization.upperJavaFeatureVersion=25");
-    // Maven Central does not have libvec.
+    // libvec is not on Maven Central
     command.add("-Dorg.elasticsearch.nativeaccess.enableVectorLibrary=false");
     command.add(
         "--enable-native-access=org.elasticsearch.nativeaccess,org.elasticsearch.foreign,"
@@ -86,7 +86,7 @@ final class NodeCommand {
     try (Stream<Path> files = Files.list(folder)) {
       List<Path> jars = files.filter(file -> file.toString().endsWith(".jar")).toList();
       if (jars.size() != 1) {
-        throw new IllegalStateException("exactly one jar is wanted in " + folder + ": " + jars);
+        throw new IllegalStateException("expected exactly one jar in " + folder + ": " + jars);
       }
       return jars.get(0);
     }

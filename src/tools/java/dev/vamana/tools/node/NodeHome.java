@@ -19,7 +19,7 @@ import java.util.zip.ZipFile;
 import org.elasticsearch.io.ansi.AnsiConsoleLoader;
 
 /**
- * The home folder of a modular Elasticsearch node, laid out as the distribution's:
+ * The home folder of a modular Elasticsearch node, laid out as in the distribution:
  *
  * <pre>
  * config/log4j2.properties
@@ -36,12 +36,12 @@ import org.elasticsearch.io.ansi.AnsiConsoleLoader;
  * <p>The jars come from the folder named by the system property {@value #PARTS_PROPERTY} (default
  * {@code target/node-parts}), which Maven fills before the integration tests.
  *
- * <p>Lacking, because Maven Central does not have it: {@code libvec} (the native distance
+ * <p>Not included, because they are not on Maven Central: {@code libvec} (the native distance
  * functions), the x-pack modules and the command-line tools.
  */
 public final class NodeHome {
 
-  /** System property that names the folder of the jars that a home is assembled from. */
+  /** System property with the folder of the jars that a home is assembled from. */
   public static final String PARTS_PROPERTY = "vamana.node.parts";
 
   private static final String NETTY = "transport-netty4";
@@ -56,13 +56,14 @@ public final class NodeHome {
   }
 
   /**
-   * Assembles a home; what the folder held before is removed.
+   * Assembles a home. Removes the previous content of the folder.
    *
-   * @param wanted the folder; when running as root and the node's unprivileged user cannot enter
-   *     it, a new folder in {@code java.io.tmpdir} (or {@code /tmp}) is taken: {@link #root()}
+   * @param wanted the folder; if this program runs as root and the node's unprivileged user cannot
+   *     enter the folder, a new folder in {@code java.io.tmpdir} (or {@code /tmp}) is used, see
+   *     {@link #root()}
    * @param pluginZip zip of a plugin to install, or null for none
-   * @return the home, with no data
-   * @throws IllegalStateException if the jars are not there, or no folder fits
+   * @return the home, without data
+   * @throws IllegalStateException if the jars are missing, or no folder is suitable
    * @throws IOException if files cannot be read or written
    */
   public static NodeHome assemble(Path wanted, Path pluginZip) throws IOException {
@@ -84,7 +85,7 @@ public final class NodeHome {
     return home;
   }
 
-  /** The home that was assembled at {@code root} before. */
+  /** Returns the home that was assembled at {@code root} before. */
   static NodeHome at(Path root) throws IOException {
     return new NodeHome(root, NodeUser.current());
   }
@@ -153,12 +154,12 @@ public final class NodeHome {
   }
 
   /**
-   * Installs a plugin as the distribution's command does: its zip unpacked into {@code
+   * Installs a plugin as the distribution's command does: unpacks its zip into {@code
    * plugins/NAME}. The node must not be running.
    *
    * @param zip the plugin's zip, with {@code plugin-descriptor.properties} at its root
-   * @return the plugin's name, as its descriptor has it
-   * @throws IllegalArgumentException if the zip is not a plugin's, or the plugin is installed
+   * @return the plugin's name in its descriptor
+   * @throws IllegalArgumentException if the zip is not a plugin, or the plugin is already installed
    * @throws IOException if files cannot be read or written
    */
   public String installPlugin(Path zip) throws IOException {
@@ -194,7 +195,7 @@ public final class NodeHome {
    * Removes an installed plugin. The node must not be running.
    *
    * @param name the plugin's name
-   * @throws IllegalArgumentException if no plugin of that name is installed
+   * @throws IllegalArgumentException if no plugin with this name is installed
    * @throws IOException if files cannot be removed
    */
   public void removePlugin(String name) throws IOException {
@@ -205,12 +206,12 @@ public final class NodeHome {
     FileTrees.delete(folder);
   }
 
-  /** The home folder, absolute; not always the folder wished for, see {@link #assemble}. */
+  /** The home folder, absolute. May differ from the requested folder, see {@link #assemble}. */
   public Path root() {
     return root;
   }
 
-  /** Whether the node will have {@code libzstd}, without which {@code best_compression} fails. */
+  /** Whether the node has {@code libzstd}, without which {@code best_compression} fails. */
   public boolean hasZstd() {
     return Files.isDirectory(root.resolve("lib/platform"));
   }

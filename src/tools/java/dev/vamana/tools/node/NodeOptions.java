@@ -6,17 +6,17 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How a node is to be started.
+ * Options for starting a node.
  *
- * @param settings node settings as in {@code elasticsearch.yml}; they go over the defaults of
+ * @param settings node settings as in {@code elasticsearch.yml}; they override the defaults of
  *     {@link RunningNode}
- * @param heap the node's heap as {@code -Xmx} takes it, such as {@code 1g}
+ * @param heap the node's heap as for {@code -Xmx}, such as {@code 1g}
  * @param assertions whether Java's assertions are enabled in the node
  * @param jvmArguments further arguments of the node's JVM, before the main class
- * @param environment variables of the node's process beside those that it inherits
+ * @param environment variables of the node's process in addition to those it inherits
  * @param awaitStatus the cluster health to wait for: {@code green}, {@code yellow} or {@code red};
- *     red means that the node answers, whatever its indices are
- * @param startTimeout how long a start may take
+ *     red accepts any health, so it only waits until the node answers
+ * @param startTimeout most time that a start may take
  */
 public record NodeOptions(
     Map<String, String> settings,
@@ -41,13 +41,16 @@ public record NodeOptions(
     }
   }
 
-  /** A single node with a heap of 512 MB and assertions off that waits for health yellow. */
+  /**
+   * Options of a single node with a heap of 512 MB and without assertions; a start waits for yellow
+   * health.
+   */
   public static NodeOptions defaults() {
     return new NodeOptions(
         Map.of(), "512m", false, List.of(), Map.of(), "yellow", Duration.ofMinutes(3));
   }
 
-  /** These options with one setting added or replaced. */
+  /** Returns these options with one setting added or replaced. */
   public NodeOptions withSetting(String name, String value) {
     Map<String, String> changed = new TreeMap<>(settings);
     changed.put(name, value);
@@ -55,31 +58,31 @@ public record NodeOptions(
         changed, heap, assertions, jvmArguments, environment, awaitStatus, startTimeout);
   }
 
-  /** These options with another heap. */
+  /** Returns these options with another heap. */
   public NodeOptions withHeap(String changed) {
     return new NodeOptions(
         settings, changed, assertions, jvmArguments, environment, awaitStatus, startTimeout);
   }
 
-  /** These options with assertions on or off. */
+  /** Returns these options with assertions on or off. */
   public NodeOptions withAssertions(boolean changed) {
     return new NodeOptions(
         settings, heap, changed, jvmArguments, environment, awaitStatus, startTimeout);
   }
 
-  /** These options with other JVM arguments. */
+  /** Returns these options with other JVM arguments. */
   public NodeOptions withJvmArguments(String... changed) {
     return new NodeOptions(
         settings, heap, assertions, List.of(changed), environment, awaitStatus, startTimeout);
   }
 
-  /** These options with other variables of the environment. */
+  /** Returns these options with other environment variables. */
   public NodeOptions withEnvironment(Map<String, String> changed) {
     return new NodeOptions(
         settings, heap, assertions, jvmArguments, changed, awaitStatus, startTimeout);
   }
 
-  /** These options with another health to wait for. */
+  /** Returns these options with another health to wait for. */
   public NodeOptions withAwaitStatus(String changed) {
     return new NodeOptions(
         settings, heap, assertions, jvmArguments, environment, changed, startTimeout);

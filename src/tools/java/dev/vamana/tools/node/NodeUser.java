@@ -10,15 +10,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The operating system's user under whom a node runs.
+ * The user of the operating system that runs a node.
  *
  * <p>Elasticsearch refuses to run as root. If this JVM runs as root, the node's process changes to
- * the unprivileged user and group {@value #NOBODY} before Java starts; otherwise it runs as
- * ourselves.
+ * the unprivileged user and group {@value #NOBODY} before Java starts; otherwise the node runs as
+ * the same user as this JVM.
  */
 final class NodeUser {
 
-  /** The traditional number of {@code nobody}; it needs no entry in the user database. */
+  /** The usual number of {@code nobody}; it needs no entry in the user database. */
   static final int NOBODY = 65534;
 
   private final boolean root;
@@ -36,7 +36,7 @@ final class NodeUser {
     return new NodeUser(root);
   }
 
-  /** What to put before a command so that it runs as this user; empty when nothing is needed. */
+  /** The words to put before a command so that it runs as this user; empty if none are needed. */
   List<String> commandPrefix() {
     if (root == false) {
       return List.of();
@@ -67,7 +67,7 @@ final class NodeUser {
     return null;
   }
 
-  /** Fails if this user cannot run the {@code java} command at {@code java}. */
+  /** Throws an IllegalStateException if this user cannot run the {@code java} command. */
   void checkCanRun(Path java) throws IOException {
     if (root && FileTrees.othersCanEnter(java) == false) {
       throw new IllegalStateException(
@@ -81,8 +81,9 @@ final class NodeUser {
   }
 
   /**
-   * An absent or empty folder that this user can enter: {@code wanted}, emptied, or a new temporary
-   * folder when a folder above it is closed to others (a checkout under {@code /root} is).
+   * Returns an absent or empty folder that this user can enter. This is {@code wanted}, emptied, or
+   * a new temporary folder if a folder above {@code wanted} is closed to other users (as {@code
+   * /root} is).
    */
   Path emptyFolder(Path wanted) throws IOException {
     Files.createDirectories(wanted.getParent());
@@ -109,14 +110,14 @@ final class NodeUser {
             + ": set -Djava.io.tmpdir to a folder that every user can enter");
   }
 
-  /** Lets this user read {@code folder} and all it holds. */
+  /** Lets this user read {@code folder} and everything below it. */
   void letRead(Path folder) throws IOException {
     if (root) {
       FileTrees.makeReadable(folder);
     }
   }
 
-  /** Lets this user write to {@code folder}, which is created if it is not there. */
+  /** Lets this user write to {@code folder}; creates it if needed. */
   void letWrite(Path folder) throws IOException {
     Files.createDirectories(folder);
     if (root) {

@@ -22,15 +22,15 @@ import org.elasticsearch.common.settings.KeyStoreWrapper;
 import org.elasticsearch.common.settings.Settings;
 
 /**
- * A started node: one process of its own, on 127.0.0.1, with entitlements on.
+ * A started node: a separate process on 127.0.0.1 with entitlements on.
  *
- * <p>Ports are the operating system's choice unless the settings name them. The node ends with this
- * JVM: it watches its standard input, which we hold open. A stopped node's home can be started
- * again with its data.
+ * <p>The operating system chooses the ports unless the settings name them. The node ends with this
+ * JVM, because it watches its standard input, which this JVM holds open. The home of a stopped node
+ * can be started again with its data.
  *
- * <p>For two nodes of one cluster give the first {@code cluster.initial_master_nodes} (its own
+ * <p>To run two nodes in one cluster, give the first {@code cluster.initial_master_nodes} (its own
  * {@code node.name}, by default the name of its home folder) and the second {@code
- * discovery.seed_hosts} (the {@link #transportAddress()} of the first); a node without any such
+ * discovery.seed_hosts} (the first node's {@link #transportAddress()}). A node without such a
  * setting is a single-node cluster.
  */
 public final class RunningNode implements AutoCloseable {
@@ -66,13 +66,13 @@ public final class RunningNode implements AutoCloseable {
   }
 
   /**
-   * Starts a node and waits until it answers over HTTP and its cluster has the wanted health.
+   * Starts a node and waits until it answers over HTTP and its cluster has the requested health.
    *
    * @param home the node's home; at most one node runs in it at a time
-   * @param options settings, heap and what to wait for
-   * @return the running node, to be closed
-   * @throws IllegalStateException if the JDK or the user does not fit, or the node does not come
-   *     up; the message holds the end of its log
+   * @param options settings, heap, and the health to wait for
+   * @return the running node; the caller closes it
+   * @throws IllegalStateException if the JDK or the user is unsuitable, or the node does not start;
+   *     the message has the end of its log
    * @throws IOException if files cannot be written or the process cannot be started
    */
   public static RunningNode start(NodeHome home, NodeOptions options) throws IOException {
@@ -122,7 +122,7 @@ public final class RunningNode implements AutoCloseable {
             .put("transport.host", "127.0.0.1")
             .put("http.port", "0")
             .put("transport.port", "0")
-            // A disk that is nearly full must not make indices read-only in the middle of a test.
+            // a nearly full disk must not make indices read-only during a test
             .put("cluster.routing.allocation.disk.threshold_enabled", false);
     boolean alone =
         options.settings().keySet().stream()
@@ -136,7 +136,9 @@ public final class RunningNode implements AutoCloseable {
     return settings.build();
   }
 
-  /** Writes what the server reads from its standard input, and leaves that open. */
+  /**
+   * Writes the arguments that the server reads from its standard input, and leaves the stream open.
+   */
   private void sendArguments(Settings settings) throws IOException {
     try (KeyStoreWrapper secrets = noSecrets()) {
       ServerArgs arguments =
@@ -151,8 +153,8 @@ public final class RunningNode implements AutoCloseable {
   }
 
   /**
-   * A keystore without entries, read from its wire form: {@link KeyStoreWrapper#create} asks the
-   * randomized test framework for randomness wherever that is on the class path.
+   * Makes a keystore without entries from its wire form. {@link KeyStoreWrapper#create} cannot be
+   * used: it asks the randomized test framework for randomness if that is on the class path.
    */
   private static KeyStoreWrapper noSecrets() throws IOException {
     try (BytesStreamOutput wire = new BytesStreamOutput()) {
@@ -205,7 +207,7 @@ public final class RunningNode implements AutoCloseable {
   private String awaitAddress(String file, long deadline, NodeOptions options) throws IOException {
     Path ports = home.logs().resolve(file);
     while (System.nanoTime() < deadline) {
-      // The node moves the complete file into place.
+      // the node moves the complete file into place
       if (Files.exists(ports)) {
         for (String address : Files.readAllLines(ports)) {
           if (address.startsWith("127.0.0.1:")) {
@@ -242,7 +244,7 @@ public final class RunningNode implements AutoCloseable {
     return transportAddress;
   }
 
-  /** A client of this node; it is closed with the node. */
+  /** A client of this node; closed with the node. */
   public NodeClient client() {
     return client;
   }
@@ -252,22 +254,22 @@ public final class RunningNode implements AutoCloseable {
     return home;
   }
 
-  /** The node's process number. */
+  /** The process id of the node. */
   public long pid() {
     return process.pid();
   }
 
-  /** Whether the process runs. */
+  /** Whether the process is running. */
   public boolean isAlive() {
     return process.isAlive();
   }
 
-  /** Completes when the process has ended, for whatever reason. */
+  /** Completes when the process has ended, for any reason. */
   public CompletableFuture<ProcessHandle> onExit() {
     return process.toHandle().onExit();
   }
 
-  /** Everything that the node has logged since it was started. */
+  /** Everything that the node has logged since its start. */
   public String log() {
     try {
       return new String(Files.readAllBytes(log), StandardCharsets.UTF_8);
@@ -276,7 +278,7 @@ public final class RunningNode implements AutoCloseable {
     }
   }
 
-  /** The log's last lines under a heading, to be put at the end of a failure's message. */
+  /** The last lines of the log under a heading, for the end of an error message. */
   public String logTail() {
     Deque<String> tail = new ArrayDeque<>();
     for (String line : (Iterable<String>) log().lines()::iterator) {
@@ -289,9 +291,9 @@ public final class RunningNode implements AutoCloseable {
   }
 
   /**
-   * Stops the node in an orderly way and waits for its end.
+   * Stops the node gracefully and waits for its end.
    *
-   * @throws IllegalStateException if it does not end within a minute (it is killed then)
+   * @throws IllegalStateException if the node does not end within a minute; it is then killed
    */
   public void stop() {
     boolean ended = end(process.toHandle()::destroy);
@@ -301,7 +303,7 @@ public final class RunningNode implements AutoCloseable {
     }
   }
 
-  /** Ends the node at once, as a crash would, and waits for its end. */
+  /** Kills the node, as a crash would, and waits for its end. */
   public void kill() {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     end(process.toHandle()::destroyForcibly);
@@ -321,7 +323,7 @@ public final class RunningNode implements AutoCloseable {
     }
   }
 
-  /** Stops the node if it runs. */
+  /** Stops the node if it is running. */
   @Override
   public void close() {
     if (process.isAlive()) {

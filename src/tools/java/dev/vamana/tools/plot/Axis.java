@@ -7,8 +7,8 @@ import java.util.Objects;
 /**
  * One axis of a plot.
  *
- * @param label what is shown, with its unit
- * @param scale how values are spread
+ * @param label the quantity and its unit
+ * @param scale how values map to positions
  * @param low smallest value shown, {@link Double#NaN} to fit the data
  * @param high largest value shown, {@link Double#NaN} to fit the data
  */
@@ -23,17 +23,17 @@ public record Axis(String label, Scale scale, double low, double high) {
     }
   }
 
-  /** An axis that fits the data. */
+  /** Makes an axis that fits the data. */
   public static Axis of(String label, Scale scale) {
     return new Axis(label, scale, Double.NaN, Double.NaN);
   }
 
-  /** This axis with open ends closed by the data. */
+  /** Returns this axis with {@link Double#NaN} ends replaced by ends that fit the data. */
   Axis fit(double dataLow, double dataHigh) {
     double from = Double.isNaN(low) ? scale.below(dataLow) : low;
     double to = Double.isNaN(high) ? scale.above(dataHigh) : high;
     if (from >= to) {
-      // One value only: make room on both sides, within what the scale can show.
+      // only one value: make room on both sides, within the range of the scale
       double room = scale == Scale.NEAR_ONE ? (1 - from) / 2 + 1e-3 : Math.abs(from) / 2 + 1e-3;
       to = from + room;
       from = scale == Scale.LINEAR ? from - room : from - Math.abs(from) / 2;
@@ -41,7 +41,7 @@ public record Axis(String label, Scale scale, double low, double high) {
     return new Axis(label, scale, from, to);
   }
 
-  /** Where a value lies between the ends, 0 to 1 when inside. */
+  /** Position of a value between the ends, 0 to 1 if it is inside. */
   double fraction(double value) {
     double start = scale.transform(low);
     return (scale.transform(value) - start) / (scale.transform(high) - start);

@@ -11,11 +11,13 @@ import java.util.function.Function;
 import java.util.stream.DoubleStream;
 
 /**
- * Several lines with markers in one frame, written as SVG that needs no font, script or style from
- * elsewhere. Series differ in colour and in marker, so that the plot can be read without colours.
+ * Plots several lines with markers in one frame, as SVG that needs no external font, script or
+ * style. Series differ in colour and marker, so the plot is readable without colours.
  */
 public final class LinePlot {
-  /** Okabe and Ito's colours, which stay apart in the common kinds of colour blindness. */
+  /**
+   * The colours of Okabe and Ito, which remain distinct in the common kinds of colour blindness.
+   */
   private static final String[] COLOURS = {
     "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"
   };
@@ -41,9 +43,9 @@ public final class LinePlot {
   }
 
   /**
-   * Adds a line; the legend keeps the order.
+   * Adds a line. The legend lists the lines in this order.
    *
-   * @throws IllegalArgumentException if a value has no place on its axis' scale
+   * @throws IllegalArgumentException if a value is outside the range of its axis' scale
    */
   public LinePlot add(Series line) {
     require(line.name(), line.x(), xAxis.scale());
@@ -58,8 +60,8 @@ public final class LinePlot {
   }
 
   /**
-   * The plot as an {@code <svg>} element, fit for a file or for the body of an HTML page. Points
-   * outside a bounded axis are left out.
+   * Returns the plot as an {@code <svg>} element, for a file or for the body of an HTML page. Omits
+   * points outside a bounded axis.
    *
    * @throws IllegalStateException if no series was added
    */

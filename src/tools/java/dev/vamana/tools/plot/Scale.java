@@ -56,8 +56,8 @@ public enum Scale {
   },
 
   /**
-   * For shares that crowd below 1, such as recall: equal steps for equal ratios of what is missing
-   * to 1. Values must be in [0, 1]; those above 0.9999 are drawn there.
+   * For shares close to 1, such as recall: equal steps for equal ratios of the distance to 1.
+   * Values must be in [0, 1]; values above 0.9999 are drawn at 0.9999.
    */
   NEAR_ONE {
     @Override
@@ -80,18 +80,18 @@ public enum Scale {
 
   private static final double NEAREST_ONE = 0.9999;
 
-  /** Position of a value in arbitrary but equal units. */
+  /** Position of a value, in units that are the same along the axis. */
   abstract double transform(double value);
 
-  /** Values within the range that are worth a label, in ascending order. */
+  /** Values in the range that deserve a label, in ascending order. */
   abstract List<Double> ticks(double low, double high);
 
-  /** Where an axis begins that fits data with this lowest value. */
+  /** Start of an axis that fits data with this lowest value. */
   double below(double lowest) {
     return lowest;
   }
 
-  /** Where an axis ends that fits data with this highest value. */
+  /** End of an axis that fits data with this highest value. */
   double above(double highest) {
     return highest;
   }

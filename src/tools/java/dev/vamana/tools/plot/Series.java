@@ -3,12 +3,12 @@ package dev.vamana.tools.plot;
 import java.util.Objects;
 
 /**
- * One line of a plot, a marker at each of its points.
+ * One line of a plot, with a marker at each of its points.
  *
- * @param name shown in the legend
+ * @param name name in the legend
  * @param x positions, at least one, finite
- * @param y as many values, finite
- * @param notes as many texts, shown when a pointer rests on the marker; null for none
+ * @param y values, finite, as many as {@code x}
+ * @param notes texts, as many as {@code x}, shown when the pointer rests on a marker; null for none
  */
 public record Series(String name, double[] x, double[] y, String[] notes) {
 
@@ -42,7 +42,7 @@ public record Series(String name, double[] x, double[] y, String[] notes) {
     }
   }
 
-  /** A line without notes. */
+  /** Makes a line without notes. */
   public static Series of(String name, double[] x, double[] y) {
     return new Series(name, x, y, null);
   }

@@ -15,15 +15,15 @@ import org.elasticsearch.xcontent.XContentParser;
 import org.elasticsearch.xcontent.XContentParser.NumberType;
 import org.elasticsearch.xcontent.XContentParser.Token;
 
-/** Reads a body; docs/operators/batched-search.md describes its keys. */
+/** Parses the body of a batched search; docs/operators/batched-search.md documents its keys. */
 final class BatchBodyParser {
   /** Most dimensions of a {@code dense_vector}. */
   static final int MAX_DIMS = 4096;
 
-  /** The value of {@code format} that asks for standard hits. */
+  /** The value of {@code format} for standard hits. */
   static final String HITS = "hits";
 
-  /** The value of {@code format} that asks for columns. */
+  /** The value of {@code format} for columns. */
   static final String COLUMNS = "columns";
 
   private static final int MAX_VECTORS = BatchSearchRequest.MAX_VECTORS;
@@ -63,11 +63,12 @@ final class BatchBodyParser {
   }
 
   /**
-   * Reads a body from a parser that stands before it.
+   * Parses a body into a request.
    *
-   * @param request receives what the body says
-   * @throws IllegalArgumentException if it is malformed, has an unknown or repeated key, or a value
-   *     is of the wrong kind or out of range; with key, value and range
+   * @param parser a parser positioned before the body
+   * @param request receives the values
+   * @throws IllegalArgumentException if the body is malformed, a key is unknown or repeated, or a
+   *     value has the wrong type or is out of range; the message has key, value and range
    */
   static void parse(XContentParser parser, BatchSearchRequest request) throws IOException {
     new BatchBodyParser(request).read(parser);
@@ -85,17 +86,17 @@ final class BatchBodyParser {
         throw BadBody.of("unknown key [%s], allowed are %s", BadBody.shown(key), keys.keySet());
       }
       if (seen.add(key) == false) {
-        throw BadBody.of("the key [%s] is there twice", key);
+        throw BadBody.of("the key [%s] appears twice", key);
       }
       parser.nextToken();
       reader.read(parser);
     }
     if (parser.currentToken() != Token.END_OBJECT) {
-      throw BadBody.of("the body ends before its object does");
+      throw BadBody.of("the body ends within its object");
     }
     Token trailing = parser.nextToken();
     if (trailing != null) {
-      throw BadBody.of("the body has %s behind its object", Tokens.named(trailing));
+      throw BadBody.of("the body has %s after its object", Tokens.named(trailing));
     }
     check();
   }
@@ -160,7 +161,8 @@ final class BatchBodyParser {
     requireOneKindOfFilter("filter");
     if (parser.currentToken() != Token.START_ARRAY) {
       throw BadBody.of(
-          "[filters] is %s, allowed is an array of queries, one (or null) a vector", shown(parser));
+          "[filters] is %s, allowed is an array of queries, one (or null) for each vector",
+          shown(parser));
     }
     filterForEach = true;
     List<QueryBuilder> filters = new ArrayList<>();
@@ -183,7 +185,7 @@ final class BatchBodyParser {
 
   private void requireOneKindOfFilter(String other) {
     if (seen.contains(other)) {
-      throw BadBody.of("both [filter] and [filters] are there, allowed is one of them");
+      throw BadBody.of("both [filter] and [filters] are given, allowed is one of them");
     }
   }
 

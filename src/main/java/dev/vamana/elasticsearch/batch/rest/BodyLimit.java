@@ -10,11 +10,11 @@ import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.http.HttpTransportSettings;
 import org.elasticsearch.rest.RestStatus;
 
-/** How long the body of a batched search may be. */
+/** Limits the length of a batched search's body. */
 public final class BodyLimit {
   /**
-   * The longest body. Below the server's own limit for all requests, so that a client that comes
-   * near reads a message that says what to do instead of an empty answer.
+   * The longest body. The default is below the server's limit for all requests, so that a client
+   * with a large body gets an explanation instead of an empty answer.
    */
   public static final Setting<ByteSizeValue> MAX_BODY =
       Setting.byteSizeSetting(
@@ -29,9 +29,9 @@ public final class BodyLimit {
   private volatile ByteSizeValue most;
 
   /**
-   * A limit that follows the setting.
+   * Makes a limit that follows the setting.
    *
-   * @param settings have the values, and tell when they change
+   * @param settings give the current values and announce changes
    */
   public BodyLimit(ClusterSettings settings) {
     ofHttp = settings.get(HttpTransportSettings.SETTING_HTTP_MAX_CONTENT_LENGTH);
@@ -39,9 +39,10 @@ public final class BodyLimit {
   }
 
   /**
-   * Does nothing unless a body is too long.
+   * Checks the length of a body in bytes.
    *
-   * @throws ElasticsearchStatusException with status 413, this limit and that of HTTP
+   * @throws ElasticsearchStatusException with status 413 if the body is too long; the message has
+   *     this limit and the HTTP limit
    */
   void check(int length) {
     ByteSizeValue limit = most;
@@ -50,7 +51,7 @@ public final class BodyLimit {
           String.format(
               Locale.ROOT,
               "the body has [%d] bytes, allowed are at most [%d] by the setting [%s], which is"
-                  + " [%s]; no request at all may have more than [%s], which is [%s]",
+                  + " [%s]; the limit of all requests is [%s], which is [%s]",
               length,
               limit.getBytes(),
               MAX_BODY.getKey(),

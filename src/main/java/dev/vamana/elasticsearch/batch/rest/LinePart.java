@@ -14,7 +14,7 @@ import org.elasticsearch.rest.ChunkedRestResponseBodyPart;
 import org.elasticsearch.rest.RestChannel;
 import org.elasticsearch.xcontent.ToXContent;
 
-/** The answer to one line of a body, and the newline behind it. */
+/** The answer to one line of a body, followed by a newline. */
 final class LinePart implements ChunkedRestResponseBodyPart, Releasable {
   private static final BytesArray NEWLINE = new BytesArray(new byte[] {'\n'});
 
@@ -25,11 +25,11 @@ final class LinePart implements ChunkedRestResponseBodyPart, Releasable {
   private boolean ended;
 
   /**
-   * A part of the answer to a body.
+   * Makes the part for one line.
    *
-   * @param whenWritten released once, when the part has been written or will not be
-   * @param last whether there is no other line behind it
-   * @param next gets the part behind it
+   * @param whenWritten released once, when the part has been written or is discarded
+   * @param last whether this is the last line
+   * @param next supplies the next part
    */
   LinePart(
       RestChannel channel,

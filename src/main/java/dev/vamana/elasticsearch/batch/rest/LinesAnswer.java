@@ -17,8 +17,9 @@ import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.XContentType;
 
 /**
- * The answer to a body of lines: a line each, in their order. While one is being written, the next
- * is searched for already, but no more than that, so that two answers at most are in memory.
+ * Sends the answer to a body of lines: one line per line of the body, in the same order. While one
+ * answer is being written, the next line is searched, but not the line after it, so at most two
+ * answers are in memory.
  */
 final class LinesAnswer implements Releasable {
   private final RestChannel channel;
@@ -35,8 +36,8 @@ final class LinesAnswer implements Releasable {
   /**
    * Searches for the lines and sends the answers.
    *
-   * @param lines closed when the answer is through
-   * @param failure told if there are no lines or the answer cannot have lines
+   * @param lines the lines; closed when the last answer has been written
+   * @param failure notified if there are no lines or the answer's format does not allow lines
    */
   static void send(RestChannel channel, SearchLines lines, ActionListener<?> failure) {
     LinesAnswer answer = new LinesAnswer(channel, lines);
@@ -68,7 +69,8 @@ final class LinesAnswer implements Releasable {
       form = builder.contentType().canonical();
     }
     if (form != XContentType.JSON || channel.request().paramAsBoolean("pretty", false)) {
-      throw BadBody.of("the answer to lines is lines of JSON, neither [pretty] nor of other forms");
+      throw BadBody.of(
+          "a body of lines is answered with lines of JSON, not [pretty] and in no other format");
     }
   }
 
@@ -101,7 +103,7 @@ final class LinesAnswer implements Releasable {
     return lines.hasNext() == false;
   }
 
-  /** Hands over the part that was searched for, and has the one behind it searched for. */
+  /** Passes on the part whose search has started, and starts the search for the next part. */
   private void take(ActionListener<? super LinePart> listener) {
     SubscribableListener<LinePart> taken;
     synchronized (this) {
@@ -114,7 +116,7 @@ final class LinesAnswer implements Releasable {
                 listener.onResponse(part);
               } else {
                 part.close();
-                listener.onFailure(new TaskCancelledException("the client has gone"));
+                listener.onFailure(new TaskCancelledException("the client has disconnected"));
               }
             },
             listener::onFailure));

@@ -9,11 +9,11 @@ import org.elasticsearch.xcontent.XContentParser.Token;
 import org.elasticsearch.xcontent.XContentString;
 
 /**
- * Reads {@code query_vectors}: an array of arrays of numbers, an array of base64 texts, or one
- * base64 text. Formats that know binary values (CBOR, SMILE) may have these in place of base64.
+ * Parses {@code query_vectors}: an array of arrays of numbers, an array of base64 strings, or one
+ * base64 string. Formats with binary values (CBOR, SMILE) may have those instead of base64.
  *
- * <p>Numbers go straight into arrays. What the bytes mean is left open, because the keys that say
- * so may come later in the body.
+ * <p>Numbers are parsed directly into arrays. Bytes are not interpreted here, because the keys that
+ * declare their type may follow later in the body.
  */
 final class QueryVectorsParser {
   /** The key in the body. */
@@ -29,19 +29,20 @@ final class QueryVectorsParser {
   private final int maxDims;
 
   /**
-   * What was read; one of the three is not null.
+   * The parsed value; exactly one of the three is not null.
    *
-   * @param numbers a row for each array of numbers, all of one length
-   * @param rows the bytes of each base64 text, all of one length
-   * @param whole the bytes of the one base64 text
+   * @param numbers one row per array of numbers, all of one length
+   * @param rows the bytes of each base64 string, all of one length
+   * @param whole the bytes of the only base64 string
    */
   record Parsed(float[][] numbers, byte[][] rows, byte[] whole) {}
 
   /**
-   * Reads from a parser that stands on the key's value.
+   * Makes a parser of the key's value.
    *
-   * @param maxVectors most vectors to take
-   * @param maxDims most components of a vector to take
+   * @param parser a parser positioned at the value
+   * @param maxVectors most vectors to accept
+   * @param maxDims most components per vector to accept
    */
   QueryVectorsParser(XContentParser parser, int maxVectors, int maxDims) {
     this.parser = parser;
@@ -50,11 +51,11 @@ final class QueryVectorsParser {
   }
 
   /**
-   * Reads the value.
+   * Parses the value.
    *
-   * @throws IllegalArgumentException if it is none of those forms, a vector is empty, too long or
-   *     of another length than the first, a number is not finite as a float, or there are none or
-   *     too many; with the vector's place in the body
+   * @throws IllegalArgumentException if the value has none of the three forms, a vector is empty,
+   *     too long or not of the first vector's length, a number is not finite as a float, or the
+   *     number of vectors is 0 or too large; the message has the vector's position in the body
    */
   Parsed parse() throws IOException {
     Token token = parser.currentToken();
@@ -85,7 +86,7 @@ final class QueryVectorsParser {
     for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
       if (token != Token.START_ARRAY) {
         throw BadBody.of(
-            "[%s] is %s, allowed is an array of numbers as [%s] is",
+            "[%s] is %s, allowed is an array of numbers like [%s]",
             at(count), described(token), at(0));
       }
       checkCount(count);
@@ -156,8 +157,7 @@ final class QueryVectorsParser {
         token = parser.nextToken()) {
       if (isBytes(token) == false) {
         throw BadBody.of(
-            "[%s] is %s, allowed is a base64 string as [%s] is",
-            at(count), described(token), at(0));
+            "[%s] is %s, allowed is a base64 string like [%s]", at(count), described(token), at(0));
       }
       checkCount(count);
       if (count == rows.length) {
@@ -192,7 +192,7 @@ final class QueryVectorsParser {
           Base64.getDecoder().decode(ByteBuffer.wrap(text.bytes(), text.offset(), text.length()));
     } catch (IllegalArgumentException e) {
       String shown = BadBody.shown(text.bytes(), text.offset(), text.length());
-      throw BadBody.of("[%s] is [%s], which is no base64: %s", at(index), shown, e.getMessage());
+      throw BadBody.of("[%s] is [%s], which is not base64: %s", at(index), shown, e.getMessage());
     }
     byte[] bytes = decoded.array();
     return bytes.length == decoded.limit() ? bytes : Arrays.copyOf(bytes, decoded.limit());

@@ -16,11 +16,12 @@ import org.elasticsearch.xcontent.XContentParserConfiguration;
 import org.elasticsearch.xcontent.XContentType;
 
 /**
- * What the path and the parameters of an HTTP request say about its searches.
+ * The settings of a search from the path and the parameters of an HTTP request. A body of lines has
+ * one search per line, all with the same settings.
  *
- * @param columnar whether hits are written as columns unless a body says otherwise
- * @param bodies form of the bodies
- * @param parsing how bodies are parsed
+ * @param columnar whether hits are written as columns unless the body asks for hits
+ * @param bodies format of the bodies
+ * @param parsing configuration of the bodies' parser
  */
 record RequestTemplate(
     String[] indices,
@@ -33,7 +34,7 @@ record RequestTemplate(
     XContentType bodies,
     XContentParserConfiguration parsing) {
 
-  /** The parameter that chooses between hits and columns, and between the forms of all answers. */
+  /** Parameter for the form of the hits, or for the format of the answer, as in all requests. */
   static final String FORMAT = "format";
 
   /**
@@ -54,7 +55,10 @@ record RequestTemplate(
         request.contentParserConfig());
   }
 
-  /** The parameter is also the server's, for the form of the answer. */
+  /**
+   * Reads the parameter. The server also reads it, as the format of the answer, so its values are
+   * valid.
+   */
   private static boolean columnar(String format) {
     if (format == null || format.equals(BatchBodyParser.HITS)) {
       return false;
@@ -71,10 +75,10 @@ record RequestTemplate(
   }
 
   /**
-   * A search.
+   * Makes a search.
    *
-   * @param body what is to be searched for
-   * @throws IllegalArgumentException if the body is not as it should be
+   * @param body body of the search
+   * @throws IllegalArgumentException if the body is invalid
    */
   BatchSearchRequest request(BytesReference body) throws IOException {
     BatchSearchRequest request =
@@ -85,13 +89,13 @@ record RequestTemplate(
             .timeout(timeout)
             .allowPartialSearchResults(allowPartialSearchResults)
             .columnar(columnar);
-    // in one piece, because a parser that reads a stream copies every text that it crosses
+    // as one array, because a parser of a stream copies every string
     BytesRef whole = body.toBytesRef();
     try (XContentParser parser =
         bodies.xContent().createParser(parsing, whole.bytes, whole.offset, whole.length)) {
       BatchBodyParser.parse(parser, request);
     } catch (IOException | RuntimeException e) {
-      // the parsers of binary forms have no exception of their own for broken input
+      // the parsers of binary formats throw various exceptions for malformed input
       if (ExceptionsHelper.status(e).getStatus() >= RestStatus.INTERNAL_SERVER_ERROR.getStatus()) {
         throw new IllegalArgumentException("the body cannot be read: " + e, e);
       }

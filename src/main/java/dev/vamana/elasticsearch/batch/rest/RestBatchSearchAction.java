@@ -22,12 +22,12 @@ import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * {@code POST /{index}/_vamana/search}: one search of many vectors, or with a body of lines one
- * search a line. A search ends when its client goes away.
+ * {@code POST /{index}/_vamana/search}: one search of many vectors, or one search per line if the
+ * body has lines. Closing the connection cancels the searches.
  */
 public final class RestBatchSearchAction extends BaseRestHandler {
 
-  /** Bytes of a body above which reading it is no work for the threads that serve connections. */
+  /** Bodies with more bytes are parsed by another thread than the one that serves connections. */
   private static final int LONG_BODY = 64 * 1024;
 
   /** Media type of lines of JSON. */
@@ -37,7 +37,7 @@ public final class RestBatchSearchAction extends BaseRestHandler {
 
   private final BodyLimit limit;
 
-  /** A handler that refuses bodies above a limit. */
+  /** Makes a handler that rejects bodies above a limit. */
   public RestBatchSearchAction(BodyLimit limit) {
     this.limit = limit;
   }
@@ -52,7 +52,7 @@ public final class RestBatchSearchAction extends BaseRestHandler {
     return List.of(new Route(RestRequest.Method.POST, "/{index}/_vamana/search"));
   }
 
-  /** The channel reads the parameter too, for the form of the answer. */
+  /** Declares the parameter {@code format}, which the channel reads as well. */
   @Override
   protected Set<String> responseParams() {
     return Set.of(RequestTemplate.FORMAT);

@@ -15,8 +15,8 @@ import org.elasticsearch.core.Releasable;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * The searches of a body of lines, each of which is the body of one search. Lines of nothing but
- * blanks are none. Not for use by several threads at once.
+ * The searches of a body of lines; each line is the body of one search. Lines of blanks are
+ * skipped. Not thread-safe.
  */
 final class SearchLines implements Releasable {
   private final Client client;
@@ -30,10 +30,11 @@ final class SearchLines implements Releasable {
   private int end;
 
   /**
-   * The lines of a body.
+   * Makes the searches of a body. Call it on the thread of the HTTP request, whose context the
+   * searches use.
    *
-   * @param client searches for the sender of the request whose thread this is
-   * @param body released with this object
+   * @param client runs the searches
+   * @param body the body, released with this object
    */
   SearchLines(Client client, RequestTemplate template, ReleasableBytesReference body) {
     this.client = client;
@@ -47,7 +48,7 @@ final class SearchLines implements Releasable {
     advance();
   }
 
-  /** Whether {@link #searchNext} has a line to search for; may be asked after the end too. */
+  /** Whether {@link #searchNext} has a line to search. May also be called after {@link #close}. */
   boolean hasNext() {
     return start < length;
   }
@@ -55,12 +56,12 @@ final class SearchLines implements Releasable {
   /**
    * Searches for the next line's vectors.
    *
-   * @param listener told of what is wrong with the line as of a failed search
+   * @param listener receives the hits; an invalid line is reported as a failed search
    */
   void searchNext(ActionListener<BatchSearchResponse> listener) {
     ReleasableBytesReference line = body.retainedSlice(start, end - start);
     advance();
-    // a later line is asked for by a thread that writes answers, which knows nothing of the sender
+    // restores the sender's context: later lines are requested by threads that write answers
     ThreadContext.StoredContext former = ofRequest.get();
     try {
       executor.execute(

@@ -2,11 +2,11 @@ package dev.vamana.elasticsearch.batch.rest;
 
 import org.elasticsearch.xcontent.XContentParser.Token;
 
-/** What messages call the kinds of values in a body. */
+/** Names the kinds of values in a body for messages. */
 final class Tokens {
   private Tokens() {}
 
-  /** An indefinite name, such as "an object"; for a null token that of a body which ends early. */
+  /** Returns a name with an article, such as "an object"; "missing" for the end of the body. */
   static String named(Token token) {
     if (token == null) {
       return "missing";

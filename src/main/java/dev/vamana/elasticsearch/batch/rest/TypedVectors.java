@@ -6,23 +6,23 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.Arrays;
 
-/** Makes vectors of what a body holds once it is known what the body says about them. */
+/** Converts the parsed vectors of a body once element type and dims are known. */
 final class TypedVectors {
   private final ElementType elementType;
   private final Integer dims;
   private final int maxVectors;
 
-  /** What base64 texts hold. */
+  /** The type of the values in base64 strings. */
   enum ElementType {
     FLOAT,
     BYTE
   }
 
   /**
-   * What a body says.
+   * Makes a converter.
    *
-   * @param elementType null if it does not say
-   * @param dims components of a vector, or null if it does not say
+   * @param elementType element type in the body, or null
+   * @param dims dimensions in the body, or null
    */
   TypedVectors(ElementType elementType, Integer dims, int maxVectors) {
     this.elementType = elementType;
@@ -31,11 +31,11 @@ final class TypedVectors {
   }
 
   /**
-   * The vectors of a body. Bytes whose type the body does not tell stay bytes: a shard knows from
-   * the mapping what they are.
+   * Converts the vectors of a body. Bytes of an undeclared type stay bytes; the shards interpret
+   * them by their mapping.
    *
-   * @throws IllegalArgumentException if the lengths do not fit, a component is no finite float or
-   *     no byte, or there are too many vectors
+   * @throws IllegalArgumentException if the lengths do not match, a component is not a finite float
+   *     or not a byte, or there are too many vectors
    */
   QueryVectors of(QueryVectorsParser.Parsed parsed) {
     if (parsed.numbers() != null) {
@@ -88,7 +88,7 @@ final class TypedVectors {
           length,
           elementType == ElementType.BYTE ? 1 : Float.BYTES,
           dims == null ? "its" : dims.toString(),
-          elementType == null ? ", or 1 of a field of bytes" : "");
+          elementType == null ? ", or 1 for a field of bytes" : "");
     }
     if (elementType != ElementType.FLOAT) {
       return QueryVectors.ofBytes(rows);
@@ -104,7 +104,7 @@ final class TypedVectors {
   private QueryVectors ofWhole(byte[] whole) {
     if (dims == null) {
       throw BadBody.of(
-          "[dims] is missing, which [%s] needs if it is one string", QueryVectorsParser.KEY);
+          "[dims] is missing, which is required if [%s] is one string", QueryVectorsParser.KEY);
     }
     boolean bytes = elementType == ElementType.BYTE;
     int length = bytes ? dims : dims * Float.BYTES;

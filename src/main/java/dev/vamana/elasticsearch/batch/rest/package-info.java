@@ -1,2 +1,2 @@
-/** How batched searches come in over HTTP and their answers leave. */
+/** REST endpoint of batched searches: parses bodies and writes answers. */
 package dev.vamana.elasticsearch.batch.rest;

@@ -11,7 +11,7 @@ import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** An action on stored codebooks, on threads of the management pool. */
+/** Base class of actions on stored codebooks; runs on threads of the management pool. */
 abstract class CodebookAction<Q extends ActionRequest, R extends ActionResponse>
     extends HandledTransportAction<Q, R> {
 

@@ -13,27 +13,27 @@ import org.elasticsearch.xcontent.ToXContentObject;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * A codebook as people see it.
+ * A codebook in responses.
  *
- * @param name of the codebook
- * @param state see there
- * @param entry what is stored, or null if it is only sampled yet
- * @param sample all nodes' samples together, or null if there is none
- * @param data the whole in Base64, or null if it was not asked for
+ * @param name name of the codebook
+ * @param state see {@link State}
+ * @param entry the stored entry, or null if there are only samples
+ * @param sample the sum of all nodes' samples, or null if there are none
+ * @param data the codebook's bytes in Base64, or null if they were not requested
  */
 public record CodebookView(
     String name, State state, CodebookEntry entry, SampleStatus sample, String data)
     implements Writeable, ToXContentObject {
 
-  /** What is going on. */
+  /** State of a codebook. */
   public enum State {
-    /** Vectors are sampled; nothing was trained yet. */
+    /** Vectors are sampled; nothing has been trained yet. */
     SAMPLING,
-    /** A node trains it; a version that was ready before is still used. */
+    /** A node trains the codebook; the previous version, if any, remains in use. */
     TRAINING,
-    /** Segments can use it. */
+    /** Segments can use the codebook. */
     READY,
-    /** The only training so far did not end well. */
+    /** The last training failed, and there is no version. */
     FAILED
   }
 
@@ -57,9 +57,9 @@ public record CodebookView(
   }
 
   /**
-   * The view of what is known.
+   * Makes a view.
    *
-   * @param claimed whether somebody trains it now
+   * @param claimed whether a node is training the codebook
    */
   static CodebookView of(
       String name, CodebookEntry entry, boolean claimed, SampleStatus sample, String data) {
@@ -79,7 +79,7 @@ public record CodebookView(
       }
       state = entry.content() == null ? State.FAILED : State.READY;
     }
-    // Nodes give their samples up one after the other once there is a version.
+    // after the first version, nodes drop their samples one after the other
     boolean sampling = entry == null || entry.content() == null;
     return new CodebookView(name, state, shown, sampling ? sample : null, data);
   }

@@ -21,7 +21,7 @@ public final class CodebooksResponse extends ActionResponse implements ToXConten
     codebooks = in.readCollectionAsImmutableList(CodebookView::new);
   }
 
-  /** In the order of their names. */
+  /** The codebooks, ordered by name. */
   public List<CodebookView> codebooks() {
     return codebooks;
   }

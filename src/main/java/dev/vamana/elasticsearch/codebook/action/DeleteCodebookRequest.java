@@ -12,9 +12,9 @@ public final class DeleteCodebookRequest extends UntypedActionRequest {
   private final boolean force;
 
   /**
-   * A request.
+   * Makes a request.
    *
-   * @param force whether to delete it although indices name it
+   * @param force whether to delete the codebook even if indices name it
    */
   public DeleteCodebookRequest(String name, boolean force) {
     this.name = name;

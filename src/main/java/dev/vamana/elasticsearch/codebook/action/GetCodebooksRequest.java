@@ -8,16 +8,16 @@ import org.elasticsearch.action.ValidateActions;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 
-/** Asks for codebooks. */
+/** Asks for codebooks by name. */
 public final class GetCodebooksRequest extends UntypedActionRequest {
   private final List<String> names;
   private final boolean data;
 
   /**
-   * A request.
+   * Makes a request.
    *
-   * @param names of codebooks, or patterns with {@code *}; none means all
-   * @param data whether to answer the centroids too, of a single name alone
+   * @param names names of codebooks, or patterns with {@code *}; none means all
+   * @param data whether to return the codebook's bytes, too; requires exactly one name
    */
   public GetCodebooksRequest(List<String> names, boolean data) {
     this.names = List.copyOf(names);
@@ -49,7 +49,7 @@ public final class GetCodebooksRequest extends UntypedActionRequest {
   @Override
   public ActionRequestValidationException validate() {
     return data && (names.size() != 1 || names.get(0).contains("*"))
-        ? ValidateActions.addValidationError("[data] takes the name of a single codebook", null)
+        ? ValidateActions.addValidationError("[data] requires the name of a single codebook", null)
         : null;
   }
 }

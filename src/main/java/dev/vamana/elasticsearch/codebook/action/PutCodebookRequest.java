@@ -8,16 +8,16 @@ import org.elasticsearch.action.UntypedActionRequest;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 
-/** Brings a codebook that was trained elsewhere. */
+/** Stores a codebook that was trained elsewhere. */
 public final class PutCodebookRequest extends UntypedActionRequest {
   private final SharedCodebook codebook;
   private final VectorSpace.Similarity similarity;
 
   /**
-   * A request.
+   * Makes a request.
    *
-   * @param codebook under the name that it is to have; its version is given when it is stored
-   * @param similarity of the fields it is for
+   * @param codebook the codebook with its new name; it gets its version when it is stored
+   * @param similarity similarity of the fields that use the codebook
    */
   public PutCodebookRequest(SharedCodebook codebook, VectorSpace.Similarity similarity) {
     this.codebook = codebook;

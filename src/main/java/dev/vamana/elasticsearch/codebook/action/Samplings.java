@@ -9,14 +9,14 @@ import java.util.TreeMap;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.client.internal.Client;
 
-/** All nodes' samples together. */
+/** Sums up the samples of all nodes. */
 final class Samplings {
   private Samplings() {}
 
   /**
-   * How far the sample of each codebook is.
+   * Collects the state of each codebook's sample, by name.
    *
-   * @param client may ask nodes for samples
+   * @param client a client that may ask nodes for samples
    */
   static void of(Client client, ActionListener<Map<String, SampleStatus>> listener) {
     client.execute(

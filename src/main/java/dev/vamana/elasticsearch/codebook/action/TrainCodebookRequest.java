@@ -24,9 +24,9 @@ public final class TrainCodebookRequest extends UntypedActionRequest {
   private final boolean wait;
 
   /**
-   * A request.
+   * Makes a request.
    *
-   * @param wait whether to answer when the training has ended, and not when it has begun
+   * @param wait whether to answer when the training has ended; otherwise when it has started
    */
   public TrainCodebookRequest(String name, IndexTrainings.Source source, boolean wait) {
     this.name = name;

@@ -21,7 +21,7 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Deletes a codebook, its samples, and what nodes have of it in memory. */
+/** Deletes a codebook, its samples, and the copies in the nodes' memory. */
 public final class TransportDeleteCodebookAction
     extends CodebookAction<DeleteCodebookRequest, AcknowledgedResponse> {
 
@@ -100,7 +100,7 @@ public final class TransportDeleteCodebookAction
               + INDEX_SETTING
               + "*] of indices "
               + indices
-              + "; with [force=true] it is deleted all the same",
+              + "; [force=true] deletes it anyway",
           RestStatus.CONFLICT);
     }
   }

@@ -25,11 +25,11 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Answers which codebooks there are, and how far they are. */
+/** Lists codebooks with their state. */
 public final class TransportGetCodebooksAction
     extends CodebookAction<GetCodebooksRequest, CodebooksResponse> {
 
-  /** The action; whoever may monitor the cluster may use it. */
+  /** The action. It requires the privilege to monitor the cluster. */
   public static final ActionType<CodebooksResponse> TYPE =
       new ActionType<>("cluster:monitor/vamana/codebooks/get");
 

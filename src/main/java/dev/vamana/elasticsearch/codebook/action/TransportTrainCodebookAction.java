@@ -14,11 +14,11 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Trains a codebook from the field of an index, on the node that was asked. */
+/** Trains a codebook from the field of an index, on the node that receives the request. */
 public final class TransportTrainCodebookAction
     extends HandledTransportAction<TrainCodebookRequest, CodebooksResponse> {
 
-  /** The action; reading the index takes the caller's right to search it as well. */
+  /** The action. The caller also needs the privilege to search the index. */
   public static final ActionType<CodebooksResponse> TYPE =
       new ActionType<>("cluster:admin/vamana/codebooks/train");
 

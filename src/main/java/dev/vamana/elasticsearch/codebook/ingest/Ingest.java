@@ -12,16 +12,16 @@ import org.elasticsearch.cluster.ClusterStateListener;
 import org.elasticsearch.common.util.concurrent.ThreadContext;
 import org.elasticsearch.ingest.Processor;
 
-/** What a node registers for the processor. */
+/** Lists what a node registers for the ingest processor. */
 public final class Ingest {
   private Ingest() {}
 
-  /** The processor's factory by its type. */
+  /** The processor's factory, by the processor's type. */
   public static Map<String, Processor.Factory> processors(Samples samples, ThreadContext context) {
     return Map.of(TrainProcessor.TYPE, new TrainProcessor.Factory(samples, context));
   }
 
-  /** Filters that mark simulations, and that refuse pipelines which contradict each other. */
+  /** Filters that mark simulations, and that reject pipelines with conflicting options. */
   public static Collection<MappedActionFilter> filters(
       Supplier<ThreadContext> context, Supplier<ClusterState> state) {
     List<MappedActionFilter> filters = new ArrayList<>(Simulation.filters(context));
@@ -29,7 +29,7 @@ public final class Ingest {
     return filters;
   }
 
-  /** Forgets samples that no pipeline feeds any more. */
+  /** Makes a listener that drops the samples which no pipeline feeds any more. */
   public static ClusterStateListener watch(Samples samples) {
     return new PipelineWatch(samples);
   }

@@ -14,14 +14,14 @@ import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.tasks.Task;
 
 /**
- * Refuses pipelines whose processors contradict those of stored ones. A processor's factory cannot:
- * it does not know for which pipeline it works, so that a change of options would look to it like a
- * contradiction.
+ * Rejects pipelines whose processors conflict with the processors of stored pipelines. A
+ * processor's factory cannot check this: it does not know its pipeline, so it could not distinguish
+ * a conflict from a change of the options.
  */
 final class PipelineCheck implements MappedActionFilter {
   private final Supplier<ClusterState> state;
 
-  /** Compares with the pipelines of a cluster state. */
+  /** Makes a check against the pipelines in a cluster state. */
   PipelineCheck(Supplier<ClusterState> state) {
     this.state = state;
   }
@@ -44,7 +44,7 @@ final class PipelineCheck implements MappedActionFilter {
       try {
         pipeline = XContentHelper.convertToMap(put.getSource(), false, put.getXContentType()).v2();
       } catch (RuntimeException e) {
-        // Text that cannot be read is refused further on.
+        // the action rejects malformed text
         pipeline = Map.of();
       }
       conflict = Pipelines.conflict(state.get(), put.getId(), pipeline);

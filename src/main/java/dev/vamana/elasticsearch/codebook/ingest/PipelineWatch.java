@@ -7,11 +7,15 @@ import org.elasticsearch.cluster.ClusterStateListener;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
 import org.elasticsearch.ingest.IngestMetadata;
 
-/** Forgets samples that no pipeline feeds any more, or feeds with other options. */
+/** Drops samples that no pipeline feeds any more, or that pipelines feed with other options. */
 final class PipelineWatch implements ClusterStateListener {
   private final Samples samples;
 
-  /** Watches the pipelines that feed some samples. */
+  /**
+   * Makes a watch.
+   *
+   * @param samples the samples to drop from
+   */
   PipelineWatch(Samples samples) {
     this.samples = samples;
   }

@@ -14,11 +14,11 @@ import org.elasticsearch.cluster.metadata.ProjectMetadata;
 import org.elasticsearch.ingest.IngestMetadata;
 import org.elasticsearch.ingest.PipelineConfiguration;
 
-/** What the stored pipelines say about codebooks. */
+/** Reads the options of codebooks in the stored pipelines. */
 final class Pipelines {
   private Pipelines() {}
 
-  /** The options that pipelines have for each codebook. */
+  /** The options of each codebook in the stored pipelines. */
   static Map<String, Set<SampleOptions>> fed(ClusterState state) {
     Map<String, Set<SampleOptions>> fed = new HashMap<>();
     for (Map<String, Object> pipeline : stored(state).values()) {
@@ -30,11 +30,11 @@ final class Pipelines {
   }
 
   /**
-   * Why a pipeline cannot be stored beside the others, or null if it can: two processors of one
-   * codebook have to agree on everything but the field.
+   * Returns the reason why a pipeline cannot be stored beside the others, or null if it can. All
+   * processors of one codebook must have the same options, except the field.
    *
-   * @param id of the pipeline, whose stored form does not count
-   * @param pipeline its new form
+   * @param id id of the pipeline; its stored version is ignored
+   * @param pipeline new version of the pipeline
    */
   static String conflict(ClusterState state, String id, Map<String, Object> pipeline) {
     Map<String, SampleOptions> known = new HashMap<>();
@@ -82,7 +82,10 @@ final class Pipelines {
     return all;
   }
 
-  /** The options of every processor of ours in a pipeline, wherever it is nested. */
+  /**
+   * The options of all processors of type {@value TrainProcessor#TYPE} in a pipeline, including
+   * nested ones.
+   */
   private static List<TrainOptions> in(Map<String, Object> pipeline) {
     List<TrainOptions> found = new ArrayList<>();
     collect(pipeline.get("processors"), found);
@@ -110,7 +113,7 @@ final class Pipelines {
     try {
       found.add(TrainOptions.read(null, copy));
     } catch (ElasticsearchException e) {
-      // Whoever stores such a pipeline is told by the processor's factory.
+      // the processor's factory reports this error when the pipeline is stored
       return;
     }
   }

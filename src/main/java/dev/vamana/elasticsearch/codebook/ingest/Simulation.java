@@ -14,8 +14,8 @@ import org.elasticsearch.tasks.Task;
 
 /**
  * Marks requests that simulate ingestion. A processor cannot see from its document whether it is
- * simulated, and a simulation runs the very processors of the stored pipeline; but both kinds of
- * request pass an action filter, and the thread context goes wherever their work goes.
+ * being simulated, and a simulation runs the processors of the stored pipeline. But requests pass
+ * an action filter, and the thread context follows their work to other threads.
  */
 final class Simulation implements MappedActionFilter {
   private static final String MARK = "_vamana_simulation";
@@ -28,7 +28,7 @@ final class Simulation implements MappedActionFilter {
     this.context = context;
   }
 
-  /** The filters of all actions that simulate. */
+  /** The filters of all actions that simulate ingestion. */
   static List<MappedActionFilter> filters(Supplier<ThreadContext> context) {
     return List.of(
         new Simulation(SimulatePipelineAction.NAME, context),

@@ -11,14 +11,15 @@ import org.elasticsearch.ingest.ConfigurationUtils;
  *
  * @param field path of the document's field
  * @param codebook name of the codebook
- * @param sample how its vectors are sampled
+ * @param sample options of the sample
  */
 record TrainOptions(String field, String codebook, SampleOptions sample) {
 
   /**
-   * Takes the options out of a processor's configuration.
+   * Reads the options from a processor's configuration.
    *
-   * @throws org.elasticsearch.ElasticsearchException naming the option that is missing or wrong
+   * @throws org.elasticsearch.ElasticsearchException if an option is missing or invalid; names the
+   *     option
    */
   static TrainOptions read(String tag, Map<String, Object> config) {
     String type = TrainProcessor.TYPE;
@@ -56,7 +57,7 @@ record TrainOptions(String field, String codebook, SampleOptions sample) {
       return new TrainOptions(
           field, codebook, new SampleOptions(space, subspaces, sampleSize, minDocuments));
     } catch (IllegalArgumentException e) {
-      // The message starts with the option's name.
+      // the message starts with the option's name
       String option = e.getMessage().split(" ", 2)[0];
       throw ConfigurationUtils.newConfigurationException(type, tag, option, e.getMessage());
     }

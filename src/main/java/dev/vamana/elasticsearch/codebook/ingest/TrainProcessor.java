@@ -9,9 +9,9 @@ import org.elasticsearch.ingest.IngestDocument;
 import org.elasticsearch.ingest.Processor;
 
 /**
- * Feeds the vectors of documents into a codebook's sample. Documents pass on as they are, whatever
- * their field holds, so that neither {@code ignore_failure} nor {@code on_failure} has anything to
- * do: what cannot be sampled is counted.
+ * Offers the vectors of documents to a codebook's sample. It never changes or fails a document:
+ * documents that cannot be sampled are only counted, so {@code ignore_failure} and {@code
+ * on_failure} have no effect.
  */
 final class TrainProcessor extends AbstractProcessor {
   /** The processor's type in pipelines. */
@@ -55,7 +55,7 @@ final class TrainProcessor extends AbstractProcessor {
     try {
       value = document.getFieldValue(options.field(), Object.class, true);
     } catch (IllegalArgumentException e) {
-      // The path leads through something that is no object.
+      // the path leads through a value that is not an object
       value = null;
     }
     if (value == null) {

@@ -10,11 +10,11 @@ final class VectorValue {
   private VectorValue() {}
 
   /**
-   * The vector that a field's value stands for.
+   * Reads the vector in a field's value.
    *
    * @param value a list of numbers, or big-endian 32-bit floats as bytes or in Base64
-   * @param dims components that it should have
-   * @return a new array, or null if the value is nothing of that
+   * @param dims expected number of components
+   * @return a new array, or null if the value has none of these forms
    */
   static float[] parse(Object value, int dims) {
     if (value instanceof List<?> list) {

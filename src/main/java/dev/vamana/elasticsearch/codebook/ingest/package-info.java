@@ -1,2 +1,2 @@
-/** The ingest processor {@code vamana_train}, and what it has to know about pipelines. */
+/** The ingest processor {@code vamana_train}, and its checks of pipelines. */
 package dev.vamana.elasticsearch.codebook.ingest;

@@ -6,11 +6,11 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.transport.AbstractTransportRequest;
 
-/** Tells all nodes something about one codebook. */
+/** A request to all nodes about one codebook. */
 public final class NamedNodesRequest extends BaseNodesRequest {
   private final String name;
 
-  /** For every node. */
+  /** Makes a request to every node. */
   public NamedNodesRequest(String name) {
     super(new String[0]);
     this.name = name;
@@ -20,7 +20,7 @@ public final class NamedNodesRequest extends BaseNodesRequest {
     return new OfNode(name);
   }
 
-  /** What each node is sent. */
+  /** The part of the request for one node. */
   static final class OfNode extends AbstractTransportRequest {
     private final String name;
 

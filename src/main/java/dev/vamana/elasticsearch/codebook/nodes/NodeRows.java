@@ -7,7 +7,7 @@ import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 
-/** Vectors of a node's sample. */
+/** Vectors from a node's sample. */
 public final class NodeRows extends BaseNodeResponse {
   private final List<float[]> rows;
 
@@ -21,7 +21,7 @@ public final class NodeRows extends BaseNodeResponse {
     rows = in.readCollectionAsImmutableList(StreamInput::readFloatArray);
   }
 
-  /** The vectors; read only. */
+  /** The vectors; callers must not change them. */
   public List<float[]> rows() {
     return rows;
   }

@@ -8,7 +8,7 @@ import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 
-/** How far the samples of a node are. */
+/** The states of a node's samples. */
 public final class NodeSamples extends BaseNodeResponse {
   private final List<SampleStatus> samples;
 
@@ -22,7 +22,7 @@ public final class NodeSamples extends BaseNodeResponse {
     samples = in.readCollectionAsImmutableList(SampleStatus::new);
   }
 
-  /** One a codebook. */
+  /** One status per codebook. */
   public List<SampleStatus> samples() {
     return samples;
   }

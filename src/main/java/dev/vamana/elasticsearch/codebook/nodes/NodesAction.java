@@ -17,11 +17,11 @@ import org.elasticsearch.transport.AbstractTransportRequest;
 import org.elasticsearch.transport.TransportService;
 
 /**
- * Asks nodes about codebooks, on threads of the management pool.
+ * Base class of actions that ask nodes about codebooks; runs on threads of the management pool.
  *
  * @param <Q> the request
- * @param <P> what a node is sent
- * @param <N> what it answers
+ * @param <P> the part of the request for one node
+ * @param <N> the answer of one node
  */
 abstract class NodesAction<
         Q extends BaseNodesRequest, P extends AbstractTransportRequest, N extends BaseNodeResponse>

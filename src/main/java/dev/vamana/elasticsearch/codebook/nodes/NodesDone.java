@@ -11,9 +11,9 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 
 /**
- * The answers of several nodes; never sent itself.
+ * The answers of several nodes. It is never sent over the wire.
  *
- * @param <T> a node's answer
+ * @param <T> the answer of one node
  */
 public final class NodesDone<T extends BaseNodeResponse> extends BaseNodesResponse<T> {
   NodesDone(ClusterName cluster, List<T> nodes, List<FailedNodeException> failures) {

@@ -7,16 +7,16 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.transport.AbstractTransportRequest;
 
-/** Asks one node for vectors of its sample, which it seals. */
+/** Asks one node for vectors of its sample. The node seals the sample. */
 public final class RowsRequest extends BaseNodesRequest {
   private final OfNode ofNode;
 
   /**
-   * Rows {@code from} to {@code to - 1} of an order that the seed decides.
+   * Makes a request for rows {@code from} to {@code to - 1} in an order that the seed determines.
    *
    * @param node id of the node
-   * @param name of the codebook
-   * @param options of the sample
+   * @param name name of the codebook
+   * @param options options of the sample
    */
   public RowsRequest(String node, String name, SampleOptions options, long seed, int from, int to) {
     super(new String[] {node});
@@ -27,7 +27,7 @@ public final class RowsRequest extends BaseNodesRequest {
     return ofNode;
   }
 
-  /** What the node is sent. */
+  /** The part of the request for the node. */
   static final class OfNode extends AbstractTransportRequest {
     private final String name;
     private final SampleOptions options;

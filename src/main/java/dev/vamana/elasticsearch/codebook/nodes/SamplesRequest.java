@@ -5,15 +5,15 @@ import org.elasticsearch.action.support.nodes.BaseNodesRequest;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.transport.AbstractTransportRequest;
 
-/** Asks all nodes how far their samples are. */
+/** Asks all nodes for the states of their samples. */
 public final class SamplesRequest extends BaseNodesRequest {
 
-  /** For every node. */
+  /** Makes a request to every node. */
   public SamplesRequest() {
     super(new String[0]);
   }
 
-  /** What each node is sent. */
+  /** The part of the request for one node. */
   static final class OfNode extends AbstractTransportRequest {
     OfNode() {}
 

@@ -14,7 +14,7 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Tells the nodes that a codebook has changed; each reads it anew. */
+/** Tells the nodes that a codebook has changed, so that each reloads it. */
 public final class TransportReloadAction
     extends NodesAction<
         NamedNodesRequest, NamedNodesRequest.OfNode, TransportReloadAction.Reloaded> {
@@ -25,7 +25,7 @@ public final class TransportReloadAction
 
   private final CodebookLoader loader;
 
-  /** A node has read it. */
+  /** A node's confirmation that it has reloaded the codebook. */
   public static final class Reloaded extends BaseNodeResponse {
     Reloaded(DiscoveryNode node) {
       super(node);

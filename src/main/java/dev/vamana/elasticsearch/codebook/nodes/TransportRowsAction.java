@@ -9,7 +9,7 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Reads vectors of a node's sample. */
+/** Returns vectors from a node's sample. */
 public final class TransportRowsAction
     extends NodesAction<RowsRequest, RowsRequest.OfNode, NodeRows> {
 

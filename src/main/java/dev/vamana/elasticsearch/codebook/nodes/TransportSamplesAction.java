@@ -9,7 +9,7 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Collects how far the nodes' samples are. */
+/** Collects the states of the nodes' samples. */
 public final class TransportSamplesAction
     extends NodesAction<SamplesRequest, SamplesRequest.OfNode, NodeSamples> {
 

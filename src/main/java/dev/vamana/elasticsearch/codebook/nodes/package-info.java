@@ -1,4 +1,4 @@
 /**
- * What nodes ask of each other: how far samples are, their vectors, and to read a codebook anew.
+ * Requests between nodes: for the states of samples, for sampled vectors, and to reload a codebook.
  */
 package dev.vamana.elasticsearch.codebook.nodes;

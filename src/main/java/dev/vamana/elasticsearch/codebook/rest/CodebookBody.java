@@ -19,7 +19,9 @@ import java.util.TreeSet;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.StringHelper;
 
-/** Reads the body of an import. All errors are IllegalArgumentException, naming the field. */
+/**
+ * Parses the body of an import. An invalid field causes an IllegalArgumentException that names it.
+ */
 final class CodebookBody {
   private static final Set<String> FIELDS =
       Set.of("data", "dims", "subspaces", "similarity", "centroids", "trained_from");

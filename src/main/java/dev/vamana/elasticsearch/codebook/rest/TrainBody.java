@@ -8,7 +8,7 @@ import org.elasticsearch.index.query.AbstractQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.xcontent.XContentParser;
 
-/** Reads the body of a request to train. */
+/** Parses the body of a request to train a codebook. */
 final class TrainBody {
   private TrainBody() {}
 

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A uniform sample of a stream of unknown length: every vector offered so far is in it with the
- * same probability. Used by one thread at a time.
+ * A uniform sample of a stream of unknown length: every vector offered so far is in the sample with
+ * the same probability. Not thread-safe.
  */
 final class Reservoir {
   private final int capacity;
@@ -14,13 +14,13 @@ final class Reservoir {
   private final List<float[]> rows = new ArrayList<>();
   private long seen;
 
-  /** An empty sample of at most {@code capacity} vectors, at least 1. */
+  /** Makes an empty sample of at most {@code capacity} vectors, at least 1. */
   Reservoir(int capacity, long seed) {
     this.capacity = capacity;
     this.random = new SplittableRandom(seed);
   }
 
-  /** Offers a vector, which is kept as it is and must not change. */
+  /** Offers a vector. The array is not copied and must not change. */
   void offer(float[] vector) {
     seen++;
     if (rows.size() < capacity) {
@@ -33,12 +33,12 @@ final class Reservoir {
     }
   }
 
-  /** Vectors offered. */
+  /** Number of vectors offered. */
   long seen() {
     return seen;
   }
 
-  /** Vectors held, at most the capacity. */
+  /** Number of vectors held, at most the capacity. */
   int size() {
     return rows.size();
   }
@@ -48,8 +48,8 @@ final class Reservoir {
   }
 
   /**
-   * The vectors in random order, so that any first part of them is a uniform sample too. Depends on
-   * the seed alone as long as nothing is offered.
+   * Returns the vectors in random order, so that every prefix is a uniform sample, too. The order
+   * depends only on the seed until the next offer.
    */
   List<float[]> shuffled(long seed) {
     List<float[]> order = new ArrayList<>(rows);

@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * One codebook's sample on this node. Thread-safe.
  *
- * <p>While a training collects it, it is sealed: vectors that come then are counted as missed
- * instead of sampled, so that several reads see the same rows.
+ * <p>A training seals the sample when it collects it, so that several reads see the same rows. A
+ * sealed sample only counts new vectors as missed.
  */
 final class Sample {
   private final String name;
@@ -28,8 +28,8 @@ final class Sample {
   }
 
   /**
-   * A sample of as many vectors as memory allows; with less room than the smallest sample takes,
-   * none are kept.
+   * Makes a sample of as many vectors as memory allows. If memory does not suffice for the smallest
+   * sample, no vectors are kept.
    */
   static Sample create(String name, SampleOptions options, SampleMemory memory, long seed) {
     long rowBytes = rowBytes(options.space().dims());
@@ -41,7 +41,7 @@ final class Sample {
     return new Sample(name, options, memory, rows, seed);
   }
 
-  /** Heap of a vector: its components, and what the array and the list take beside them. */
+  /** Heap of a vector in bytes: its components, plus the overhead of the array and the list. */
   static long rowBytes(int dims) {
     return Float.BYTES * (long) dims + 24;
   }
@@ -70,7 +70,10 @@ final class Sample {
     conflicts++;
   }
 
-  /** Seals it and returns rows {@code from} to {@code to - 1} of an order that the seed decides. */
+  /**
+   * Seals the sample and returns rows {@code from} to {@code to - 1} in an order that the seed
+   * determines.
+   */
   synchronized List<float[]> collect(long seed, int from, int to) {
     sealed = true;
     List<float[]> order = reservoir.shuffled(seed);
@@ -81,7 +84,7 @@ final class Sample {
     sealed = false;
   }
 
-  /** Gives the memory back; the sample takes nothing any more. */
+  /** Returns the memory. The sample then accepts no more vectors. */
   synchronized void release() {
     if (!released) {
       released = true;

@@ -2,32 +2,32 @@ package dev.vamana.elasticsearch.codebook.sample;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The heap that samples of this node may take together. Thread-safe. */
+/** Limits the heap of all samples on this node together. Thread-safe. */
 public final class SampleMemory {
   private final long limit;
   private final AtomicLong used = new AtomicLong();
 
-  /** A budget of {@code limit} bytes, 0 or more. */
+  /** Makes a limit of {@code limit} bytes, 0 or more. */
   public SampleMemory(long limit) {
     this.limit = limit;
   }
 
-  /** The most bytes that may be reserved. */
+  /** Most bytes that can be reserved. */
   public long limit() {
     return limit;
   }
 
-  /** Bytes that are reserved now. */
+  /** Bytes reserved now. */
   public long used() {
     return used.get();
   }
 
   /**
-   * Reserves as many rows as fit.
+   * Reserves as many rows as fit in the limit.
    *
-   * @param rows most rows wanted
+   * @param rows most rows to reserve
    * @param rowBytes bytes of a row, at least 1
-   * @return rows reserved, 0 to {@code rows}
+   * @return number of rows reserved, 0 to {@code rows}
    */
   int reserveRows(int rows, long rowBytes) {
     while (true) {
@@ -39,24 +39,24 @@ public final class SampleMemory {
     }
   }
 
-  /** Gives rows back. */
+  /** Returns rows to the limit. */
   void releaseRows(int rows, long rowBytes) {
     used.addAndGet(-rows * rowBytes);
   }
 
   /**
-   * Reserves room for the vectors of one training.
+   * Reserves memory for the vectors of one training.
    *
-   * @param rows most vectors wanted
-   * @param dims their dimension
-   * @return what was reserved, of which {@link Lease#rows} may be fewer than wanted
+   * @param rows most vectors to reserve memory for
+   * @param dims dimension of the vectors
+   * @return the reservation; {@link Lease#rows} may be smaller than requested
    */
   public Lease lease(int rows, int dims) {
     long rowBytes = Sample.rowBytes(dims);
     return new Lease(this, reserveRows(rows, rowBytes), rowBytes);
   }
 
-  /** Rows reserved for a while; closing it a second time does nothing. */
+  /** Rows reserved until closed. Closing it again has no effect. */
   public static final class Lease implements AutoCloseable {
     private final SampleMemory memory;
     private final int rows;
@@ -69,7 +69,7 @@ public final class SampleMemory {
       this.rowBytes = rowBytes;
     }
 
-    /** How many vectors there is room for. */
+    /** Number of vectors that fit in the reservation. */
     public int rows() {
       return rows;
     }

@@ -7,29 +7,29 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
 /**
- * How vectors for a codebook are sampled, and when it is trained.
+ * How vectors for a codebook are sampled, and when the codebook is trained.
  *
- * @param space what vectors it is for
- * @param subspaces bytes of a code, 0 to derive them from the dimension
+ * @param space the vectors that the codebook is for
+ * @param subspaces length of a code in bytes, 0 to derive it from the dimension
  * @param sampleSize most vectors to train on
- * @param minDocuments vectors that have to be seen before training starts, all nodes together
+ * @param minDocuments number of vectors, over all nodes, from which training starts
  */
 public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, int minDocuments)
     implements Writeable {
 
-  /** The smallest sample: each subspace has 256 centroids. */
+  /** The smallest sample, because each subspace has 256 centroids. */
   public static final int MIN_SAMPLE_SIZE = 256;
 
   /** The largest sample. */
   public static final int MAX_SAMPLE_SIZE = 1 << 20;
 
-  /** The sample size if none is given. */
+  /** The default sample size. */
   public static final int DEFAULT_SAMPLE_SIZE = 65_536;
 
-  /** How many times the sample size has to be seen if nothing is said. */
+  /** Default of {@code minDocuments}, as a multiple of the sample size. */
   public static final int DEFAULT_DOCUMENTS_FACTOR = 4;
 
-  /** Checks the ranges; throws IllegalArgumentException naming option, value and range. */
+  /** Checks the ranges; throws an IllegalArgumentException that names option, value and range. */
   public SampleOptions {
     checkDims(space.dims());
     checkSubspaces(subspaces, space.dims());
@@ -50,22 +50,24 @@ public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, in
     out.writeVInt(minDocuments);
   }
 
-  /** Throws IllegalArgumentException unless the dimension is in its range. */
+  /** Throws an IllegalArgumentException if the dimension is out of range. */
   public static void checkDims(int dims) {
     checkRange("dims", dims, 1, SubspaceLayout.MAX_DIMS);
   }
 
-  /** Throws IllegalArgumentException unless the sample size is in its range. */
+  /** Throws an IllegalArgumentException if the sample size is out of range. */
   public static void checkSampleSize(int sampleSize) {
     checkRange("sample_size", sampleSize, MIN_SAMPLE_SIZE, MAX_SAMPLE_SIZE);
   }
 
-  /** Throws IllegalArgumentException unless there can be so many subspaces of a dimension. */
+  /**
+   * Throws an IllegalArgumentException if the dimension does not allow this number of subspaces.
+   */
   public static void checkSubspaces(int subspaces, int dims) {
     checkRange("subspaces", subspaces, 0, Math.min(dims, SubspaceLayout.MAX_SUBSPACES));
   }
 
-  /** The subspaces, derived if they are to be. */
+  /** Makes the layout; derives the number of subspaces from the dimension if it is 0. */
   public static SubspaceLayout layout(int dims, int subspaces) {
     return new SubspaceLayout(
         dims, subspaces == 0 ? SubspaceLayout.defaultSubspaces(dims) : subspaces);

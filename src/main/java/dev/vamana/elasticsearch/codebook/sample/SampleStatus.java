@@ -6,17 +6,18 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
 /**
- * How far a sample is, on one node or on several together.
+ * The state of a sample, on one node or summed over several.
  *
- * @param name of the codebook
- * @param options of the sample
- * @param seen vectors that could be sampled
+ * @param name name of the codebook
+ * @param options options of the sample
+ * @param seen vectors offered to the sample
  * @param held vectors in the sample
- * @param capacity most vectors that it may hold: the sample size, or fewer where memory is short
+ * @param capacity most vectors in the sample: the sample size, or fewer if memory is short
  * @param missing documents without the field
- * @param rejected documents whose value is no vector of the codebook's kind
- * @param conflicts documents of a processor with other options
- * @param missed vectors that came while the sample was being collected, or had no memory
+ * @param rejected documents whose value is not a valid vector for the codebook
+ * @param conflicts documents from a processor with other options
+ * @param missed vectors that arrived while the sample was being collected, or for which there was
+ *     no memory
  * @param bytes heap reserved
  */
 public record SampleStatus(
@@ -61,7 +62,7 @@ public record SampleStatus(
     out.writeVLong(bytes);
   }
 
-  /** Both together; options are this one's. */
+  /** Returns the sum of both; keeps this one's name and options. */
   public SampleStatus plus(SampleStatus other) {
     return new SampleStatus(
         name,

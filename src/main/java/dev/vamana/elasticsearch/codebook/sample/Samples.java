@@ -9,10 +9,10 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * This node's samples by codebook. They live here and not in the processors that feed them, since
- * processors are made anew at every change of any pipeline. Thread-safe.
+ * This node's samples by codebook. Processors feed the samples but do not own them, since
+ * Elasticsearch makes new processors at every change of any pipeline. Thread-safe.
  *
- * <p>Samples are on the heap alone: a restart of the node begins them again.
+ * <p>Samples are only on the heap; a restart of the node begins them anew.
  */
 public final class Samples {
   private final Map<String, Sample> samples = new ConcurrentHashMap<>();
@@ -21,11 +21,11 @@ public final class Samples {
   private final Predicate<String> ready;
 
   /**
-   * No samples yet.
+   * Makes an instance without samples.
    *
-   * @param memory bounds them all together
+   * @param memory limit of all samples together
    * @param seeds gives a seed for each sample
-   * @param ready whether a codebook is there already, so that nothing is sampled for it
+   * @param ready whether a codebook exists, in which case nothing is sampled for it
    */
   public Samples(SampleMemory memory, LongSupplier seeds, Predicate<String> ready) {
     this.memory = memory;
@@ -33,17 +33,17 @@ public final class Samples {
     this.ready = ready;
   }
 
-  /** The bound of all samples together. */
+  /** Limit of all samples together. */
   public SampleMemory memory() {
     return memory;
   }
 
-  /** Whether documents are to be looked at: not once the codebook is ready. */
+  /** Whether to sample documents for a codebook; false once the codebook is ready. */
   public boolean wanted(String name) {
     return !ready.test(name);
   }
 
-  /** Offers a vector in the form in which it is stored. */
+  /** Offers a vector in its stored form, see {@link VectorSpace#prepare}. */
   public void offer(String name, SampleOptions options, float[] vector) {
     Sample sample = of(name, options);
     if (sample.options().equals(options)) {
@@ -58,7 +58,7 @@ public final class Samples {
     of(name, options).countMissing();
   }
 
-  /** Counts a document whose value is no vector of the right kind. */
+  /** Counts a document whose value is not a valid vector for the codebook. */
   public void countRejected(String name, SampleOptions options) {
     of(name, options).countRejected();
   }
@@ -68,7 +68,7 @@ public final class Samples {
         name, key -> Sample.create(key, options, memory, seeds.getAsLong()));
   }
 
-  /** How far each sample is. */
+  /** The state of each sample. */
   public List<SampleStatus> status() {
     List<SampleStatus> all = new ArrayList<>();
     samples.values().forEach(sample -> all.add(sample.status()));
@@ -76,10 +76,11 @@ public final class Samples {
   }
 
   /**
-   * Seals a sample and reads some of it.
+   * Seals a sample and returns some of its rows.
    *
-   * @param seed decides the order of rows, which is the same until the sample is unsealed
-   * @return rows {@code from} to {@code to - 1}, or those of them that exist; none without a sample
+   * @param seed determines the order of the rows, which is the same until the sample is unsealed
+   * @return rows {@code from} to {@code to - 1} as far as they exist; none if there is no such
+   *     sample
    */
   public List<float[]> collect(String name, SampleOptions options, long seed, int from, int to) {
     Sample sample = samples.get(name);
@@ -88,7 +89,7 @@ public final class Samples {
         : sample.collect(seed, from, to);
   }
 
-  /** Lets a sample grow again. */
+  /** Lets a sample accept vectors again. */
   public void unseal(String name) {
     Sample sample = samples.get(name);
     if (sample != null) {
@@ -96,7 +97,7 @@ public final class Samples {
     }
   }
 
-  /** Forgets a sample. */
+  /** Drops a sample. */
   public void drop(String name) {
     Sample sample = samples.remove(name);
     if (sample != null) {
@@ -105,9 +106,9 @@ public final class Samples {
   }
 
   /**
-   * Forgets samples that no pipeline feeds any more.
+   * Drops samples that no pipeline feeds any more.
    *
-   * @param fed the options that pipelines have for each codebook
+   * @param fed the options of each codebook in the stored pipelines
    */
   public void keepOnly(Map<String, Set<SampleOptions>> fed) {
     samples.forEach(

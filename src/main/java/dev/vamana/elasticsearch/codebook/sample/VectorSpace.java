@@ -9,10 +9,10 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
 /**
- * What vectors a codebook is for, in the words of a {@code dense_vector} mapping.
+ * The vectors that a codebook is for, in the terms of a {@code dense_vector} mapping.
  *
  * @param dims number of components, 1 to 4,096
- * @param similarity how they are compared
+ * @param similarity similarity of the mapping
  */
 public record VectorSpace(int dims, Similarity similarity) implements Writeable {
 
@@ -20,11 +20,11 @@ public record VectorSpace(int dims, Similarity similarity) implements Writeable 
   public enum Similarity {
     /** Euclidean distance. */
     L2_NORM(VectorSimilarityFunction.EUCLIDEAN),
-    /** Cosine; vectors are stored, and so sampled, with unit length. */
+    /** Cosine; vectors are stored, and therefore sampled, with unit length. */
     COSINE(VectorSimilarityFunction.DOT_PRODUCT),
-    /** Dot product of vectors that have unit length. */
+    /** Dot product of unit vectors. */
     DOT_PRODUCT(VectorSimilarityFunction.DOT_PRODUCT),
-    /** Dot product of any vectors. */
+    /** Dot product of vectors of any length. */
     MAX_INNER_PRODUCT(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
 
     private final VectorSimilarityFunction function;
@@ -33,7 +33,7 @@ public record VectorSpace(int dims, Similarity similarity) implements Writeable 
       this.function = function;
     }
 
-    /** The function that Lucene sees in the field. */
+    /** Lucene's similarity function of the field. */
     public VectorSimilarityFunction function() {
       return function;
     }
@@ -44,9 +44,9 @@ public record VectorSpace(int dims, Similarity similarity) implements Writeable 
     }
 
     /**
-     * The similarity of a mapping's name.
+     * Returns the similarity with a name.
      *
-     * @throws IllegalArgumentException naming the allowed ones
+     * @throws IllegalArgumentException if there is none; the message lists the allowed names
      */
     public static Similarity of(String label) {
       for (Similarity similarity : values()) {
@@ -75,10 +75,10 @@ public record VectorSpace(int dims, Similarity similarity) implements Writeable 
   }
 
   /**
-   * Turns a vector into the form in which an index stores it: unit length for cosine.
+   * Converts a vector in place to the form in which an index stores it: unit length for cosine.
    *
-   * @param vector {@code dims} components; changed in place
-   * @return why it cannot be stored, or null if it is ready
+   * @param vector the vector; changed in place
+   * @return the reason why the vector cannot be stored, or null if it can
    */
   public String prepare(float[] vector) {
     if (vector.length != dims) {

@@ -1,5 +1,5 @@
 /**
- * Uniform samples of the vectors that ingest pipelines see, one a codebook and node, within a bound
- * of memory.
+ * Uniform samples of the vectors that ingest pipelines see, one per codebook and node, within a
+ * memory limit.
  */
 package dev.vamana.elasticsearch.codebook.sample;

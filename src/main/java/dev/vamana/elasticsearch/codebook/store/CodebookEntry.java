@@ -10,12 +10,12 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
 /**
- * What is known of a codebook, without its centroids.
+ * A stored codebook without its centroids.
  *
- * @param name of the codebook
- * @param content what was trained or imported last, or null if nothing was yet
- * @param claim who trains it now, or null
- * @param failure of the last training, or null if it went well
+ * @param name name of the codebook
+ * @param content the newest version, trained or imported, or null if there is none
+ * @param claim the running training, or null
+ * @param failure failure of the last training, or null if it succeeded
  */
 public record CodebookEntry(String name, Content content, Claim claim, Failure failure)
     implements Writeable {
@@ -23,13 +23,13 @@ public record CodebookEntry(String name, Content content, Claim claim, Failure f
   /**
    * A version of a codebook.
    *
-   * @param version from 1
-   * @param space vectors it is for
-   * @param subspaces bytes of a code
+   * @param version number of the version, from 1
+   * @param space the vectors that the codebook is for
+   * @param subspaces length of a code in bytes
    * @param quantizationError mean squared error over the vectors it was trained on
-   * @param vectors that the sample was drawn from
-   * @param sampleSize vectors it was trained on
-   * @param trainedFrom where they came from, for people to read
+   * @param vectors number of vectors that the sample was drawn from
+   * @param sampleSize number of vectors it was trained on
+   * @param trainedFrom source of the vectors, for people to read
    * @param trainedAt milliseconds since 1970
    */
   public record Content(
@@ -69,10 +69,10 @@ public record CodebookEntry(String name, Content content, Claim claim, Failure f
   }
 
   /**
-   * The right to train a codebook.
+   * A node's right to train a codebook.
    *
-   * @param node ephemeral id of the node that has it; void once that node has left or restarted
-   * @param from where the vectors come from, for people to read
+   * @param node ephemeral id of the node; the claim is void once that node has left or restarted
+   * @param from source of the vectors, for people to read
    * @param startedAt milliseconds since 1970
    */
   public record Claim(String node, String from, long startedAt) implements Writeable {
@@ -89,9 +89,9 @@ public record CodebookEntry(String name, Content content, Claim claim, Failure f
   }
 
   /**
-   * Why a training did not end well.
+   * A failed training.
    *
-   * @param reason for people to read
+   * @param reason reason of the failure, for people to read
    * @param at milliseconds since 1970
    */
   public record Failure(String reason, long at) implements Writeable {
@@ -123,7 +123,7 @@ public record CodebookEntry(String name, Content content, Claim claim, Failure f
     out.writeOptionalWriteable(failure);
   }
 
-  /** The entry of a codebook that is ready, and that nobody trains. */
+  /** Makes the entry of a codebook that is ready and not being trained. */
   public static CodebookEntry ready(
       SharedCodebook codebook, VectorSpace.Similarity similarity, long trainedAt) {
     Content content =
@@ -139,17 +139,17 @@ public record CodebookEntry(String name, Content content, Claim claim, Failure f
     return new CodebookEntry(codebook.name(), content, null, null);
   }
 
-  /** The version that comes next. */
+  /** Number of the next version. */
   public int nextVersion() {
     return content == null ? 1 : Math.addExact(content.version(), 1);
   }
 
-  /** The same, claimed. */
+  /** Returns this entry with a claim. */
   public CodebookEntry with(Claim newClaim) {
     return new CodebookEntry(name, content, newClaim, failure);
   }
 
-  /** The same after a training that failed. */
+  /** Returns this entry with a failure and without a claim. */
   public CodebookEntry with(Failure newFailure) {
     return new CodebookEntry(name, content, null, newFailure);
   }

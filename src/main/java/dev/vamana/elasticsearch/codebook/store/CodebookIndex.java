@@ -9,7 +9,7 @@ import org.elasticsearch.indices.SystemIndexDescriptor;
 import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.XContentFactory;
 
-/** The system index that holds codebooks: one document each, with the codebook's name as its id. */
+/** The system index of codebooks: one document per codebook, with the codebook's name as its id. */
 public final class CodebookIndex {
   /** The index's name. */
   public static final String NAME = ".vamana-codebooks";
@@ -18,9 +18,8 @@ public final class CodebookIndex {
   static final String DATA = "data";
 
   /**
-   * On whose behalf the plugin reads and writes the index. Security knows only origins of
-   * Elasticsearch's own and refuses work of others; this one belongs to work that outlives the
-   * request that started it, as ours does.
+   * Origin of the plugin's reads and writes of the index. Security accepts only Elasticsearch's own
+   * origins; this one is for work that outlives the request that started it, as trainings do.
    */
   public static final String ORIGIN = "persistent_tasks";
 
@@ -28,7 +27,7 @@ public final class CodebookIndex {
 
   private CodebookIndex() {}
 
-  /** What Elasticsearch has to know to create and upgrade the index. */
+  /** Describes the index, so that Elasticsearch can create and upgrade it. */
   public static SystemIndexDescriptor descriptor() {
     return SystemIndexDescriptor.builder()
         .setIndexPattern(NAME + "*")

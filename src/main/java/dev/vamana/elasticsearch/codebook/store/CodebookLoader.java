@@ -16,11 +16,11 @@ import org.elasticsearch.cluster.routing.IndexRoutingTable;
 import org.elasticsearch.index.Index;
 
 /**
- * Brings codebooks from the index into this node's memory: those it is told about, and all of them
- * when the index becomes readable for this node, which is how a node that starts later gets them.
- * Nothing waits for it.
+ * Loads codebooks from the index into this node's memory. It loads a codebook when asked to, and
+ * all codebooks when the index becomes readable for this node, for instance after the node has
+ * started. Nothing waits for it.
  *
- * <p>Loads follow each other one at a time, so that what was read last is what stays.
+ * <p>Loads run one at a time, so that the result of the last read remains.
  */
 public final class CodebookLoader implements ClusterStateListener {
   private static final Logger logger = LogManager.getLogger(CodebookLoader.class);
@@ -34,11 +34,11 @@ public final class CodebookLoader implements ClusterStateListener {
   private record Load(String name, ActionListener<Void> listener) {}
 
   /**
-   * A loader.
+   * Makes a loader.
    *
-   * @param store where to read
-   * @param codebooks where to put what is ready
-   * @param samples which have no use once a codebook is ready
+   * @param store store to read from
+   * @param codebooks receives the codebooks that are ready
+   * @param samples samples to drop once a codebook is ready
    */
   public CodebookLoader(CodebookStore store, NodeCodebooks codebooks, Samples samples) {
     this.store = store;
@@ -86,10 +86,12 @@ public final class CodebookLoader implements ClusterStateListener {
     store.list(
         ActionListener.wrap(
             entries -> entries.forEach(entry -> load(entry.name(), ActionListener.noop())),
-            e -> logger.warn("could not list the codebooks, they are used once they change", e)));
+            e -> logger.warn("could not list the codebooks; each is loaded when it changes", e)));
   }
 
-  /** Reads one codebook, or learns that it is gone; the listener hears when that is done. */
+  /**
+   * Loads one codebook, or removes it from memory if it has been deleted; then calls the listener.
+   */
   public void load(String name, ActionListener<Void> listener) {
     synchronized (queue) {
       queue.add(new Load(name, listener));

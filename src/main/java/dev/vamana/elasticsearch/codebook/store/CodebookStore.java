@@ -32,11 +32,11 @@ import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.threadpool.ThreadPool.Names;
 
 /**
- * Reads and writes codebooks. Every write says what it replaces, so that of two writers who have
- * read the same one alone succeeds; the other gets Elasticsearch's version conflict.
+ * Reads and writes codebooks. Every write names the version that it replaces. If two writers have
+ * read the same version, only one succeeds, and the other gets Elasticsearch's version conflict.
  */
 public final class CodebookStore {
-  /** The most codebooks that are listed, and loaded when a node starts. */
+  /** Most codebooks that are listed, and loaded when a node starts. */
   public static final int MAX_CODEBOOKS = 1_000;
 
   private static final Logger logger = LogManager.getLogger(CodebookStore.class);
@@ -45,18 +45,18 @@ public final class CodebookStore {
 
   private final Client client;
 
-  /** A store in the cluster of a client. */
+  /** Makes a store in the cluster of a client. */
   public CodebookStore(Client client) {
     this.client = new OriginSettingClient(client, CodebookIndex.ORIGIN);
   }
 
   /**
-   * A document as it was read or written.
+   * A document as read or written.
    *
-   * @param entry what it says, or null if there is no document
+   * @param entry the entry, or null if there is no document
    * @param data the bytes of the codebook in Base64, or null if it has none
-   * @param seqNo sequence number, for the write that replaces it
-   * @param primaryTerm likewise
+   * @param seqNo sequence number of the document, for the write that replaces it
+   * @param primaryTerm primary term of the document, for the write that replaces it
    */
   public record Found(CodebookEntry entry, String data, long seqNo, long primaryTerm) {
     private static final Found NOTHING = new Found(null, null, 0, 0);
@@ -66,13 +66,13 @@ public final class CodebookStore {
       return entry != null;
     }
 
-    /** The codebook itself, or null if none is ready. */
+    /** Decodes the codebook; returns null if none is ready. */
     public SharedCodebook codebook() {
       return data == null ? null : SharedCodebook.fromBytes(Base64.getDecoder().decode(data));
     }
   }
 
-  /** Reads one codebook; of what was written, the newest. */
+  /** Reads one codebook; sees the latest write. */
   public void find(String name, ActionListener<Found> listener) {
     patiently(listener, l -> findNow(name, l));
   }
@@ -103,12 +103,12 @@ public final class CodebookStore {
         response.getPrimaryTerm());
   }
 
-  /** Reads all entries, by name. */
+  /** Reads all entries, ordered by name. */
   public void list(ActionListener<List<CodebookEntry>> listener) {
     patiently(listener, this::listNow);
   }
 
-  /** Reads again where the index has no shard to read from, as it has not when it is new. */
+  /** Repeats a read if the index has no readable shard, as happens when it is new. */
   private <T> void patiently(ActionListener<T> listener, Consumer<ActionListener<T>> read) {
     ThreadPool threads = client.threadPool();
     new RetryableAction<T>(
@@ -154,18 +154,18 @@ public final class CodebookStore {
   }
 
   /**
-   * Writes an entry in the place of what was found, keeping its data.
+   * Replaces the entry of a document and keeps its data.
    *
-   * @param listener gets what is there now
+   * @param listener receives the new document
    */
   public void replace(Found before, CodebookEntry entry, ActionListener<Found> listener) {
     write(before, entry, before.data(), listener);
   }
 
   /**
-   * Writes an entry with a codebook in the place of what was found.
+   * Replaces the entry and the codebook of a document.
    *
-   * @param listener gets what is there now
+   * @param listener receives the new document
    */
   public void replace(
       Found before, CodebookEntry entry, SharedCodebook codebook, ActionListener<Found> listener) {
@@ -195,7 +195,7 @@ public final class CodebookStore {
                 new Found(entry, data, response.getSeqNo(), response.getPrimaryTerm())));
   }
 
-  /** Deletes what was found. */
+  /** Deletes a document. */
   public void delete(Found found, ActionListener<Void> listener) {
     client.delete(
         new DeleteRequest(CodebookIndex.NAME, found.entry().name())

@@ -5,21 +5,21 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The codebooks that are ready, as this node knows them. Thread-safe, and never waits. */
+/** The codebooks in this node's memory that are ready. Thread-safe; never waits. */
 public final class NodeCodebooks {
   private final Map<String, SharedCodebook> ready = new ConcurrentHashMap<>();
 
-  /** The newest known version of a name, or null if there is none. */
+  /** The newest known version of a codebook, or null if there is none. */
   public SharedCodebook get(String name) {
     return ready.get(name);
   }
 
-  /** Whether a codebook of this name is ready. */
+  /** Whether a codebook with this name is ready. */
   public boolean has(String name) {
     return ready.containsKey(name);
   }
 
-  /** The names that are ready now. */
+  /** The names of the codebooks that are ready. */
   public Set<String> names() {
     return Set.copyOf(ready.keySet());
   }

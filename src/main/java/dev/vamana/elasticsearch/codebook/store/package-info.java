@@ -1,2 +1,2 @@
-/** Codebooks at rest: the hidden system index {@code .vamana-codebooks} and its documents. */
+/** Stored codebooks: the hidden system index {@code .vamana-codebooks} and its documents. */
 package dev.vamana.elasticsearch.codebook.store;

@@ -12,17 +12,17 @@ import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsRespon
 import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsResponse.FieldMappingMetadata;
 import org.elasticsearch.client.internal.Client;
 
-/** Reads from the mappings of indices what vectors a field has. */
+/** Reads the dims and similarity of a vector field from the mappings of indices. */
 final class IndexField {
   private static final Set<String> FLOATS = Set.of("float", "bfloat16");
 
   private IndexField() {}
 
   /**
-   * What vectors a field has.
+   * Reads the dims and similarity of a field.
    *
    * @param index name, alias or pattern
-   * @param listener gets it, or an IllegalArgumentException saying what is wrong with the field
+   * @param listener receives them, or an IllegalArgumentException if the field is unsuitable
    */
   static void space(
       Client client, String index, String field, ActionListener<VectorSpace> listener) {
@@ -46,7 +46,7 @@ final class IndexField {
               spaces.put(space(index, field, mapping), index);
             });
     if (spaces.isEmpty()) {
-      throw new IllegalArgumentException("no index that can be read has field [" + field + "]");
+      throw new IllegalArgumentException("no readable index has field [" + field + "]");
     }
     if (spaces.size() > 1) {
       throw new IllegalArgumentException(
@@ -73,7 +73,7 @@ final class IndexField {
     }
     if (!(options.get("dims") instanceof Number dims)) {
       throw new IllegalArgumentException(
-          where + " has no dims yet: they come with its first vector, or with the mapping");
+          where + " has no dims yet: set them in the mapping, or index a vector");
     }
     if (dims.intValue() > SubspaceLayout.MAX_DIMS) {
       throw new IllegalArgumentException(

@@ -7,36 +7,36 @@ import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.index.query.QueryBuilder;
 
-/** Trains codebooks from the fields of indices, on demand. */
+/** Trains codebooks from the fields of indices, on request. */
 public final class IndexTrainings {
   private final Trainer trainer;
   private final Client client;
 
-  /** Trains on this node. */
+  /** Makes an instance that trains on this node. */
   public IndexTrainings(Trainer trainer, Client client) {
     this.trainer = trainer;
     this.client = client;
   }
 
   /**
-   * Which vectors to train on.
+   * The vectors to train on.
    *
    * @param index name, alias or pattern
-   * @param field of type {@code dense_vector}, with floats
-   * @param query which documents, or null for all
+   * @param field a field of type {@code dense_vector} with floats
+   * @param query query for the documents, or null for all
    * @param sampleSize most vectors to train on
-   * @param subspaces bytes of a code, 0 to derive them
+   * @param subspaces length of a code in bytes, 0 to derive it from the dimension
    */
   public record Source(
       String index, String field, QueryBuilder query, int sampleSize, int subspaces) {}
 
   /**
-   * Trains a codebook, on behalf of whoever runs the current thread.
+   * Trains a codebook with the privileges of the current thread's user.
    *
-   * @param keepFailure whether the codebook is to tell the reason of a failure
+   * @param keepFailure whether to store the reason of a failure with the codebook
    * @param cancelled whether to stop drawing vectors
-   * @param claimed hears when it has begun, or why it cannot
-   * @param done hears of the end once it has begun
+   * @param claimed notified when the training has started, or of the reason why it cannot start
+   * @param done notified of the end of a training that has started
    */
   public void train(
       String name,

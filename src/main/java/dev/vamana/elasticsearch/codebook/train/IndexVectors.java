@@ -31,12 +31,12 @@ import org.elasticsearch.search.sort.SortBuilders;
 import org.elasticsearch.tasks.TaskCancelledException;
 
 /**
- * A random sample of an index's vectors, through searches of whoever asked for it: what a search
- * would hide from them is not sampled either. Vectors come as doc values, which are read from the
- * index, so that documents need no {@code _source}.
+ * Draws a random sample of an index's vectors by searches on behalf of the user who asked for it,
+ * so that it contains nothing the user could not search. The searches return doc values, which come
+ * from the index, so documents need no {@code _source}.
  *
- * <p>Each document is drawn by a throw of its own, with the probability that gives a few more than
- * wanted. So the index is gone through once in the order of its documents, in pages, and nothing is
+ * <p>Each document is drawn independently, with a probability that yields slightly more vectors
+ * than needed. The index is therefore read once, page by page in document order, and nothing is
  * sorted.
  */
 final class IndexVectors implements VectorSource {
@@ -52,10 +52,10 @@ final class IndexVectors implements VectorSource {
   private final BoolQueryBuilder filter;
 
   /**
-   * A source of an index.
+   * Makes a source of an index.
    *
-   * @param client acts for whoever asked
-   * @param query which documents, or null for all
+   * @param client a client that acts for the user
+   * @param query query for the documents, or null for all
    * @param cancelled whether to stop
    */
   IndexVectors(
@@ -113,17 +113,18 @@ final class IndexVectors implements VectorSource {
               long documents = total == null ? 0 : total.value();
               if (documents < SampleOptions.MIN_SAMPLE_SIZE) {
                 throw new IllegalArgumentException(
-                    "a codebook takes at least "
+                    "a codebook needs at least "
                         + SampleOptions.MIN_SAMPLE_SIZE
-                        + " vectors, field ["
+                        + " vectors, but field ["
                         + field
                         + "] of ["
                         + index
                         + "] has "
                         + documents
-                        + " that can be searched (those in nested documents do not count)");
+                        + " searchable ones (vectors in nested documents do not count)");
               }
-              // Six standard deviations above what is wanted: too few are next to never drawn.
+              // six standard deviations above the target, so that drawing too few is very
+              // unlikely
               double probability = Math.min(1, (most + 6 * Math.sqrt(most)) / documents);
               Pages pages = new Pages(most, documents, probability);
               pages.next(id, null, l);
@@ -194,19 +195,19 @@ final class IndexVectors implements VectorSource {
       } else if (rows.size() < SampleOptions.MIN_SAMPLE_SIZE) {
         listener.onFailure(
             new IllegalArgumentException(
-                "a codebook takes at least "
+                "a codebook needs at least "
                     + SampleOptions.MIN_SAMPLE_SIZE
-                    + " vectors, could read "
+                    + " vectors, but only "
                     + rows.size()
                     + " of field ["
                     + field
-                    + "]"));
+                    + "] could be read"));
       } else {
         listener.onResponse(new Drawn(rows, Math.max(documents, rows.size())));
       }
     }
 
-    /** Keeps a uniform sample of what was drawn. */
+    /** Keeps a uniform sample of the drawn vectors. */
     private void keep(float[] vector) {
       drawn++;
       if (rows.size() < most) {
@@ -219,7 +220,7 @@ final class IndexVectors implements VectorSource {
       }
     }
 
-    /** The vector of one document, in the form in which it is stored; null if there is none. */
+    /** The vector of one document in its stored form, or null if there is none. */
     private float[] vector(List<Object> values) {
       if (values.size() != 1 || !(values.get(0) instanceof float[] found)) {
         return null;

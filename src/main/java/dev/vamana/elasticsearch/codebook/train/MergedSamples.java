@@ -17,8 +17,8 @@ import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
 
 /**
- * The nodes' samples of one codebook as one sample: each node gives as large a part as it has seen
- * of all vectors, so that again every vector is in it with the same probability.
+ * Combines the nodes' samples of one codebook to one sample. Each node contributes in proportion to
+ * the vectors it has seen, so that every vector is in the sample with the same probability.
  */
 final class MergedSamples implements VectorSource {
   private static final long PAGE_BYTES = 8 << 20;
@@ -33,10 +33,10 @@ final class MergedSamples implements VectorSource {
     this.options = options;
   }
 
-  /** A node's sample. */
+  /** One node's sample. */
   private record Part(String node, SampleStatus status) {}
 
-  /** How many vectors all nodes have seen together; a node that does not answer has seen none. */
+  /** Sums up the vectors that all nodes have seen. A node that does not answer counts as 0. */
   void seen(ActionListener<Long> listener) {
     parts(
         listener.map(
@@ -84,19 +84,19 @@ final class MergedSamples implements VectorSource {
   }
 
   /**
-   * How many vectors each node gives.
+   * Computes how many vectors each node contributes.
    *
-   * @param most how many at most, all together
-   * @param seen what each node has seen, above 0
-   * @param held what each node has
-   * @return in proportion to {@code seen}, none above what the node has
+   * @param most most vectors in all
+   * @param seen vectors that each node has seen, above 0
+   * @param held vectors in each node's sample
+   * @return numbers in proportion to {@code seen}, none above {@code held}
    */
   static int[] shares(int most, long[] seen, long[] held) {
     double sum = 0;
     for (long value : seen) {
       sum += value;
     }
-    // Where a node has less than its part, all others give less as well.
+    // if a node holds less than its share, all others contribute less, too
     double total = Math.min(most, sum);
     for (int i = 0; i < seen.length; i++) {
       total = Math.min(total, held[i] * (sum / seen[i]));

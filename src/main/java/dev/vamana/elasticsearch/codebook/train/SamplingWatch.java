@@ -14,10 +14,10 @@ import org.elasticsearch.threadpool.Scheduler;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * Starts trainings once enough vectors have been seen, all nodes together. Every node watches its
- * own samples, and asks the others only when it has seen its even part of what is needed: when all
- * together have seen enough, at least one node has. Which node then trains is decided by who claims
- * the codebook first.
+ * Starts trainings once all nodes together have seen enough vectors. Every node watches its own
+ * samples. It asks the others only when it has seen its even share of the required number: once the
+ * nodes together have seen enough, at least one of them has seen its share. The node that claims
+ * the codebook first trains it.
  */
 public final class SamplingWatch {
   private static final Logger logger = LogManager.getLogger(SamplingWatch.class);
@@ -33,9 +33,9 @@ public final class SamplingWatch {
   private Scheduler.Cancellable schedule;
 
   /**
-   * A watch, not started.
+   * Makes a watch that is not started.
    *
-   * @param interval between two looks at the samples
+   * @param interval time between two checks of the samples
    */
   public SamplingWatch(
       Samples samples,
@@ -52,12 +52,12 @@ public final class SamplingWatch {
     this.interval = interval;
   }
 
-  /** Looks at the samples from now on. */
+  /** Starts checking the samples. */
   public synchronized void start() {
     schedule = threads.scheduleWithFixedDelay(this::look, interval, threads.generic());
   }
 
-  /** Looks no more. */
+  /** Stops checking the samples. */
   public synchronized void stop() {
     if (schedule != null) {
       schedule.cancel();
@@ -90,8 +90,7 @@ public final class SamplingWatch {
   }
 
   private void train(SampleStatus sample, MergedSamples merged) {
-    // A trial that comes to nothing, such as one that another node is ahead of, is not repeated at
-    // once.
+    // do not repeat at once a trial that failed, for instance because another node was first
     quietUntil.put(sample.name(), threads.relativeTimeInMillis() + PAUSE_AFTER_TRIAL.millis());
     TrainingPlan plan =
         new TrainingPlan(
@@ -112,7 +111,7 @@ public final class SamplingWatch {
             entry ->
                 logger.info(
                     "codebook [{}] version [{}] is ready", entry.name(), entry.content().version()),
-            // The trainer has logged it.
+            // the trainer has logged it
             e -> logger.debug("training codebook [" + sample.name() + "] failed", e)));
   }
 }

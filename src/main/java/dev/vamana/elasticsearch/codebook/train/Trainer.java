@@ -33,9 +33,9 @@ import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * Trains codebooks on this node. Before it draws a vector it claims the codebook in the store, so
- * that of several nodes that want to train it one alone does; the result replaces the claim, and is
- * discarded if somebody has deleted or imported the codebook meanwhile.
+ * Trains codebooks on this node. Before it draws vectors it claims the codebook in the store, so
+ * that only one of several nodes trains it. The result replaces the claim; it is discarded if the
+ * codebook has been deleted or imported in the meantime.
  */
 public final class Trainer {
   private static final Logger logger = LogManager.getLogger(Trainer.class);
@@ -50,9 +50,9 @@ public final class Trainer {
   private volatile boolean closed;
 
   /**
-   * A trainer.
+   * Makes a trainer.
    *
-   * @param workers the threads that train; none else does
+   * @param workers the threads that train
    */
   public Trainer(
       CodebookStore store,
@@ -69,12 +69,14 @@ public final class Trainer {
     this.workers = workers;
   }
 
-  /** Ends trainings soon. */
+  /** Makes running trainings end soon. */
   public void close() {
     closed = true;
   }
 
-  /** Whether somebody is training the codebook now: a claim of a node that has left is void. */
+  /**
+   * Whether a node is training the codebook. A claim of a node that has left the cluster is void.
+   */
   public boolean claimed(CodebookEntry entry) {
     if (entry.claim() == null) {
       return false;
@@ -89,9 +91,9 @@ public final class Trainer {
   /**
    * Trains a codebook.
    *
-   * @param source gives the vectors, once the codebook has been claimed
-   * @param claimed hears when the codebook was claimed, or why not
-   * @param done hears of the end, unless there was no claim
+   * @param source gives the vectors, after the codebook has been claimed
+   * @param claimed notified when the codebook has been claimed, or of the reason why it cannot be
+   * @param done notified of the end, if the codebook was claimed
    */
   void train(
       TrainingPlan plan,
@@ -137,7 +139,10 @@ public final class Trainer {
             }));
   }
 
-  /** This node's name is on it, but the training that put it there has ended without a trace. */
+  /**
+   * Whether the claim is from this node. Then it is left over from a training that has ended, since
+   * {@link #train} starts only one training of a codebook at a time on this node.
+   */
   private boolean heldByThisTraining(CodebookEntry entry) {
     return entry.claim() != null
         && entry.claim().node().equals(cluster.localNode().getEphemeralId());
@@ -247,7 +252,9 @@ public final class Trainer {
     }
   }
 
-  /** Has all nodes read a codebook anew; a node that cannot be reached does so when it is back. */
+  /**
+   * Makes all nodes reload a codebook. A node that cannot be reached reloads it when it is back.
+   */
   public void reload(String name, ActionListener<Void> listener) {
     client.execute(
         TransportReloadAction.TYPE,
@@ -260,7 +267,7 @@ public final class Trainer {
               listener.onResponse(null);
             },
             e -> {
-              logger.warn("nodes could not be told of codebook [" + name + "]", e);
+              logger.warn("could not notify the nodes of codebook [" + name + "]", e);
               listener.onResponse(null);
             }));
   }

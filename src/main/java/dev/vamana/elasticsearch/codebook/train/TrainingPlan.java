@@ -3,16 +3,16 @@ package dev.vamana.elasticsearch.codebook.train;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 
 /**
- * What to train.
+ * Describes one training.
  *
- * @param name of the codebook
- * @param space vectors it is for
- * @param subspaces bytes of a code, 0 to derive them
+ * @param name name of the codebook
+ * @param space the vectors that the codebook is for
+ * @param subspaces length of a code in bytes, 0 to derive it from the dimension
  * @param sampleSize most vectors to train on
- * @param from where they come from, for people to read
- * @param firstOnly whether to leave a codebook alone that is ready or has failed
- * @param keepFailure whether to keep the reason of a failure with the codebook; otherwise all is as
- *     it was before, since somebody waits for the answer
+ * @param from source of the vectors, for people to read
+ * @param firstOnly whether to skip a codebook that is ready or has failed
+ * @param keepFailure whether to store the reason of a failure with the codebook; otherwise a
+ *     failure restores the previous entry, and only the waiting caller gets the reason
  */
 record TrainingPlan(
     String name,

@@ -3,22 +3,22 @@ package dev.vamana.elasticsearch.codebook.train;
 import java.util.List;
 import org.elasticsearch.action.ActionListener;
 
-/** Where a training's vectors come from. */
+/** Gives the vectors of a training. */
 @FunctionalInterface
 interface VectorSource {
 
   /**
    * Vectors to train on.
    *
-   * @param rows uniform sample, in the form in which vectors are stored
-   * @param vectors how many the sample was drawn from, at least as many
+   * @param rows a uniform sample, in the form in which vectors are stored
+   * @param vectors number of vectors that the sample was drawn from, at least the number of rows
    */
   record Drawn(List<float[]> rows, long vectors) {}
 
   /**
    * Draws vectors.
    *
-   * @param most how many at most
+   * @param most most vectors to draw
    */
   void draw(int most, ActionListener<Drawn> listener);
 }

@@ -1,2 +1,2 @@
-/** When codebooks are trained, from which vectors, and by whom. */
+/** Training of codebooks: when it starts, from which vectors, and on which node. */
 package dev.vamana.elasticsearch.codebook.train;

@@ -19,7 +19,7 @@ public class BodyErrorsTests extends LuceneTestCase {
   public void testShapeOfTheBody() {
     assertRefused("", "body", "missing");
     assertRefused("[]", "the body is an array", "allowed is an object");
-    assertRefused("{\"field\": \"v\", \"query_vectors\": [[1]]} {}", "behind its object");
+    assertRefused("{\"field\": \"v\", \"query_vectors\": [[1]]} {}", "after its object");
     assertRefused("{\"field\": \"v\", \"query_vectors\": [[1]]", "end");
     assertRefused("{\"field\": \"v\", \"fields\": [\"a\"", "end");
     assertRefused("{\"feild\": \"v\"}", "[feild]", "query_vectors", "num_candidates");
