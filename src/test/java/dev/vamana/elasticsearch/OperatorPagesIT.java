@@ -31,6 +31,7 @@ import org.junit.runners.Parameterized.Parameters;
 @RunWith(Parameterized.class)
 public class OperatorPagesIT {
   private static final int DIMS = 128;
+
   /** An index whose replica has no node, for the request that explains why. */
   private static final String UNASSIGNED = "unassigned";
 

@@ -52,7 +52,8 @@ public class OperatorPagesTests extends LuceneTestCase {
   public void testQuotedMessagesAreThoseOfTheCode() throws IOException {
     String page = Files.readString(TROUBLESHOOTING);
     List<String> quoted = new ArrayList<>();
-    page.substring(page.indexOf("## The GPU is not used"), page.indexOf("## The CPU answers instead"))
+    page.substring(
+            page.indexOf("## The GPU is not used"), page.indexOf("## The CPU answers instead"))
         .lines()
         .filter(line -> line.startsWith("| `") && line.startsWith("| `reason`") == false)
         .map(row -> row.split("\\|")[1])
