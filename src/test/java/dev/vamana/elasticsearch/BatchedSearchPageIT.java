@@ -10,6 +10,7 @@ import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.elasticsearch.common.xcontent.XContentHelper;
@@ -18,9 +19,13 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** The commands and the program of docs/operators/batched-search.md do what the page says. */
+/**
+ * The commands and the program of docs/operators/batched-search.md and the commands of
+ * docs/operators/batched-search-reference.md do what the pages say.
+ */
 public class BatchedSearchPageIT {
   private static final Path PAGE = Path.of("docs/operators/batched-search.md");
+  private static final Path REFERENCE = Path.of("docs/operators/batched-search-reference.md");
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
 
@@ -35,7 +40,8 @@ public class BatchedSearchPageIT {
   @Test
   public void testThePage() throws IOException {
     Path folder = Files.createDirectories(Path.of("target", "batched-search-page"));
-    List<String> commands = PrintedCommands.blocks(PAGE, "");
+    List<String> commands = new ArrayList<>(PrintedCommands.blocks(PAGE, ""));
+    commands.addAll(PrintedCommands.blocks(REFERENCE, ""));
     assertEquals(3, commands.size());
     String printed = shell(folder, commands.get(0));
     String answer = printed.substring(printed.lastIndexOf("\n{") + 1);

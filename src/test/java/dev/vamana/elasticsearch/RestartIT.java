@@ -98,7 +98,7 @@ public class RestartIT {
     assertAnswers(index("leaves"), COUNT);
   }
 
-  /** The way out as docs/operators/index-settings.md has it. */
+  /** The way out of docs/operators/existing-data.md. */
   private static void takeOut(TestIndex index) throws IOException {
     index.close();
     index.set("\"index.vamana.enabled\": false");

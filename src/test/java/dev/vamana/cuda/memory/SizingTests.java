@@ -10,7 +10,7 @@ import java.util.Locale;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** Checks the figures of docs/operators/operations.md against the code. */
+/** Checks the figures of docs/operators/memory.md against the code. */
 public class SizingTests extends MemoryTestCase {
 
   private static final int DEGREE = 64;
@@ -68,7 +68,7 @@ public class SizingTests extends MemoryTestCase {
       }
     }
     List<String> found =
-        Files.readAllLines(Path.of("docs/operators/operations.md")).stream()
+        Files.readAllLines(Path.of("docs/operators/memory.md")).stream()
             .filter(line -> line.matches("\\| \\d+ [MB] × .*"))
             .toList();
     assertEquals(String.join("\n", expected), String.join("\n", found));

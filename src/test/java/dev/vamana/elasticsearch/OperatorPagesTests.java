@@ -1,0 +1,107 @@
+package dev.vamana.elasticsearch;
+
+import dev.vamana.cuda.FallbackReason;
+import dev.vamana.elasticsearch.notices.NoticeKind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.elasticsearch.common.settings.Setting;
+import org.elasticsearch.common.settings.Settings;
+import org.junit.BeforeClass;
+
+/** The pages for operators name what the code says: reasons, notices, messages, settings. */
+public class OperatorPagesTests extends LuceneTestCase {
+  private static final Path STATISTICS = Path.of("docs/operators/statistics.md");
+  private static final Path TROUBLESHOOTING = Path.of("docs/operators/troubleshooting.md");
+  private static final Path EXAMPLES = Path.of("docs/operators/examples.md");
+
+  private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+  private static final Pattern LOGGED = Pattern.compile("log: (`[^`]+`)");
+  private static final Pattern CONCATENATION = Pattern.compile("\"\\s*\\+\\s*\"");
+  private static final Pattern DRIVER_ERROR = Pattern.compile("CUDA_ERROR_\\w+");
+
+  @BeforeClass
+  public static void readyServerClasses() {
+    ServerClasses.ready();
+  }
+
+  public void testEveryFallbackReasonIsExplained() throws IOException {
+    String statistics = Files.readString(STATISTICS);
+    String troubleshooting = Files.readString(TROUBLESHOOTING);
+    for (FallbackReason reason : FallbackReason.values()) {
+      String name = "`" + reason.statisticsName() + "`";
+      assertTrue(name + " in " + STATISTICS, statistics.contains("\n| " + name + " |"));
+      assertTrue(name + " in " + TROUBLESHOOTING, troubleshooting.contains(name));
+    }
+  }
+
+  public void testEveryNoticeIsExplained() throws IOException {
+    String statistics = Files.readString(STATISTICS);
+    for (NoticeKind kind : NoticeKind.values()) {
+      assertTrue(kind.label(), statistics.contains("\n| `" + kind.label() + "` |"));
+    }
+  }
+
+  /** Operators search this page for words of the log. */
+  public void testQuotedMessagesAreThoseOfTheCode() throws IOException {
+    String page = Files.readString(TROUBLESHOOTING);
+    List<String> quoted = new ArrayList<>();
+    page.substring(
+            page.indexOf("## The GPU is not used"), page.indexOf("## The CPU answers instead"))
+        .lines()
+        .filter(line -> line.startsWith("| `") && line.startsWith("| `reason`") == false)
+        .map(row -> row.split("\\|")[1])
+        .forEach(cell -> addCode(cell, quoted));
+    LOGGED.matcher(page).results().map(MatchResult::group).forEach(each -> addCode(each, quoted));
+    assertTrue(quoted.toString(), quoted.size() >= 14);
+    String sources = sources();
+    for (String message : quoted) {
+      assertTrue(message, sources.contains(message));
+    }
+  }
+
+  private static void addCode(String markdown, List<String> found) {
+    CODE.matcher(markdown)
+        .results()
+        .map(match -> match.group(1))
+        .filter(code -> DRIVER_ERROR.matcher(code).matches() == false)
+        .forEach(found::add);
+  }
+
+  /** All sources of the plugin, with the parts of split strings put together. */
+  private static String sources() throws IOException {
+    StringBuilder sources = new StringBuilder();
+    try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
+        sources.append(Files.readString(file));
+      }
+    }
+    return CONCATENATION.matcher(sources).replaceAll("");
+  }
+
+  public void testSettingsOfTheExampleAreAccepted() throws IOException {
+    List<String> blocks = PrintedCommands.blocks(EXAMPLES, "yaml");
+    assertEquals(1, blocks.size());
+    int found = 0;
+    for (String line : blocks.get(0).lines().toList()) {
+      if (line.startsWith("vamana.")) {
+        String[] parts = line.split(": ", 2);
+        Setting<?> setting =
+            VamanaSettings.ALL.stream()
+                .filter(each -> each.getKey().equals(parts[0]))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(line));
+        assertTrue(line, setting.hasNodeScope());
+        assertNotNull(line, setting.get(Settings.builder().put(parts[0], parts[1]).build()));
+        found++;
+      }
+    }
+    assertTrue(found >= 8);
+  }
+}
