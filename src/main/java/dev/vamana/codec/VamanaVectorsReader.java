@@ -4,9 +4,13 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentSearch;
 import dev.vamana.search.SegmentViews;
+import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.lucene.codecs.CodecUtil;
 import org.apache.lucene.codecs.KnnVectorsReader;
@@ -51,6 +55,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     FlatVectorsReader openedRaw = null;
     IndexInput openedGraph = null;
     IndexInput openedQuantization = null;
+    List<SegmentField> told = new ArrayList<>();
     boolean success = false;
     try {
       Map<FieldInfo, FieldMetadata> metadata = new LinkedHashMap<>();
@@ -76,9 +81,15 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
             new SegmentField(
                 name, info.name, entry.getValue(), openedRaw, openedGraph, openedQuantization));
       }
+      for (SegmentField field : fields.values()) {
+        // before the call, which may fail when the executor knows the field already
+        told.add(field);
+        ExecutorRegistry.opened(field);
+      }
       success = true;
     } finally {
       if (success == false) {
+        IOUtils.closeWhileHandlingException(closings(told));
         IOUtils.closeWhileHandlingException(openedRaw, openedGraph, openedQuantization, opened);
       }
     }
@@ -86,9 +97,15 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     this.graph = openedGraph;
     this.quantization = openedQuantization;
     this.files = opened;
-    for (SegmentField field : fields.values()) {
-      ExecutorRegistry.opened(field);
+  }
+
+  /** Closing one tells the executor that it must not read a field any more. */
+  private static List<Closeable> closings(Collection<SegmentField> fields) {
+    List<Closeable> closings = new ArrayList<>();
+    for (SegmentField field : fields) {
+      closings.add(() -> ExecutorRegistry.closing(field));
     }
+    return closings;
   }
 
   private VamanaVectorsReader(VamanaVectorsReader reader, FlatVectorsReader raw) {
@@ -233,9 +250,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
   public void close() throws IOException {
     try {
       if (files != null) {
-        for (SegmentField field : fields.values()) {
-          ExecutorRegistry.closing(field);
-        }
+        IOUtils.close(closings(fields.values()));
       }
     } finally {
       IOUtils.close(raw, graph, quantization, files);

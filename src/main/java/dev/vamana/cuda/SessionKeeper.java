@@ -407,6 +407,8 @@ final class SessionKeeper implements Runnable {
     boolean interrupted = false;
     synchronized (this) {
       last = session != null ? session : failed;
+      // a segment that is closed meanwhile waits for this session
+      failed = last;
       session = null;
       reason = "the executor is closed";
     }

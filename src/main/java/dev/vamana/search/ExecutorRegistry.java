@@ -18,6 +18,8 @@ public final class ExecutorRegistry {
   private static final CpuSearches CPU_SEARCHES = new CpuSearches();
 
   private static volatile SearchExecutor current;
+  // not searched any more, but reads files until its close has returned
+  private static volatile SearchExecutor leaving;
   private static int installations;
 
   private ExecutorRegistry() {}
@@ -54,9 +56,17 @@ public final class ExecutorRegistry {
    * not read the segment's files any more.
    */
   public static void closing(SegmentView segment) {
+    // in this order: an executor that is leaving is noted before it stops being the current one
     SearchExecutor executor = current;
-    if (executor != null) {
-      executor.closing(segment);
+    SearchExecutor last = leaving;
+    try {
+      if (executor != null) {
+        executor.closing(segment);
+      }
+    } finally {
+      if (last != null && last.equals(executor) == false) {
+        last.closing(segment);
+      }
     }
   }
 
@@ -74,13 +84,19 @@ public final class ExecutorRegistry {
     return new Installation(current);
   }
 
-  private static synchronized SearchExecutor release() {
+  /** Holds the lock until the last executor has closed: two of them would share a device. */
+  private static synchronized void release() throws IOException {
     if (--installations > 0) {
-      return null;
+      return;
     }
     SearchExecutor last = current;
+    leaving = last;
     current = null;
-    return last;
+    try {
+      last.close();
+    } finally {
+      leaving = null;
+    }
   }
 
   /** One user's hold on the installed executor. */
@@ -107,10 +123,7 @@ public final class ExecutorRegistry {
         }
         closed = true;
       }
-      SearchExecutor last = release();
-      if (last != null) {
-        last.close();
-      }
+      release();
     }
   }
 }

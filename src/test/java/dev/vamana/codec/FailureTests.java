@@ -1,8 +1,15 @@
 package dev.vamana.codec;
 
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -43,6 +50,71 @@ public class FailureTests extends LuceneTestCase {
     for (float[] vector : vectors) {
       writer.addDocument(Segments.document(random().nextInt(1000), vector));
     }
+  }
+
+  /** The mock directory complains about files that stay open. */
+  public void testExecutorThatRefusesSegments() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 40, DIMENSION);
+    try (MockDirectoryWrapper directory =
+        new MockDirectoryWrapper(random(), new ByteBuffersDirectory())) {
+      try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
+        addSome(writer, vectors);
+      }
+      RefusingExecutor executor = new RefusingExecutor();
+      try (ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> executor)) {
+        assertSame(executor, installation.executor());
+        for (int refused = 1; refused <= 2; refused++) {
+          executor.known.clear();
+          executor.calls = 0;
+          executor.refusedCall = refused;
+          expectThrows(IllegalStateException.class, () -> DirectoryReader.open(directory));
+          assertEquals("told of what it knew", Set.of(), executor.known);
+        }
+        executor.refusedCall = 0;
+        DirectoryReader reader = DirectoryReader.open(directory);
+        assertEquals(2, executor.known.size());
+        executor.refusesClosing = true;
+        expectThrows(IllegalStateException.class, reader::close);
+        assertEquals("told of both fields", Set.of(), executor.known);
+      }
+    }
+  }
+
+  /** Throws when it is told of a segment; it may know the segment all the same. */
+  private static final class RefusingExecutor implements SearchExecutor {
+    private final Set<SegmentView> known = new HashSet<>();
+    private int calls;
+    private int refusedCall;
+    private boolean refusesClosing;
+
+    @Override
+    public String name() {
+      return "refusing";
+    }
+
+    @Override
+    public List<WorkResult> search(List<WorkItem> batch) {
+      throw new AssertionError("nothing is searched");
+    }
+
+    @Override
+    public void opened(SegmentView segment) {
+      known.add(segment);
+      if (++calls == refusedCall) {
+        throw new IllegalStateException("refused");
+      }
+    }
+
+    @Override
+    public void closing(SegmentView segment) {
+      known.remove(segment);
+      if (refusesClosing) {
+        throw new IllegalStateException("refused");
+      }
+    }
+
+    @Override
+    public void close() {}
   }
 
   public void testRandomFailuresInFlushAndMerge() throws IOException {

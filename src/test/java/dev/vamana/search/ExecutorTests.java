@@ -5,10 +5,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
@@ -56,6 +60,69 @@ public class ExecutorTests extends SearchTestCase {
       assertSame(next, third.executor());
     }
     assertEquals(1, next.closed);
+  }
+
+  /** An executor reads files until its close has returned, and another would use its device. */
+  public void testSegmentsThatCloseWhileTheExecutorCloses() throws Exception {
+    TestVectors vectors = data();
+    List<SegmentView> told = Collections.synchronizedList(new ArrayList<>());
+    CountDownLatch closing = new CountDownLatch(1);
+    CountDownLatch mayClose = new CountDownLatch(1);
+    RecordingExecutor executor =
+        new RecordingExecutor() {
+          @Override
+          public void closing(SegmentView segment) {
+            told.add(segment);
+          }
+
+          @Override
+          public synchronized void close() {
+            closing.countDown();
+            try {
+              mayClose.await();
+            } catch (InterruptedException e) {
+              throw new AssertionError(e);
+            }
+            super.close();
+          }
+        };
+    ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> executor);
+    ExecutorService threads = Executors.newFixedThreadPool(2, new NamedThreadFactory("closing"));
+    try (Directory directory = newDirectory();
+        IndexWriter writer = new IndexWriter(directory, config(graphs()))) {
+      writer.addDocument(document(vectors, 0, 0));
+      DirectoryReader reader = DirectoryReader.open(writer);
+      writer.rollback();
+      Future<Void> released =
+          threads.submit(
+              () -> {
+                installation.close();
+                return null;
+              });
+      closing.await();
+      assertNull("not searched any more", ExecutorRegistry.current());
+      assertEquals(List.of(), told);
+      reader.close();
+      assertEquals("told before the files were closed", 1, told.size());
+      RecordingExecutor second = new RecordingExecutor();
+      AtomicInteger closedBefore = new AtomicInteger(-1);
+      Future<ExecutorRegistry.Installation> next =
+          threads.submit(
+              () ->
+                  ExecutorRegistry.install(
+                      () -> {
+                        closedBefore.set(executor.closed);
+                        return second;
+                      }));
+      mayClose.countDown();
+      released.get();
+      next.get().close();
+      assertEquals("one executor at a time", 1, closedBefore.get());
+    } finally {
+      mayClose.countDown();
+      threads.shutdown();
+      assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
+    }
   }
 
   private static SearchExecutor unwanted(String message) {

@@ -2,26 +2,19 @@ package dev.vamana.elasticsearch.batch;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
-import org.elasticsearch.action.ActionListenerResponseHandler;
 import org.elasticsearch.action.NoShardAvailableActionException;
 import org.elasticsearch.action.search.SearchPhaseExecutionException;
 import org.elasticsearch.action.search.ShardSearchFailure;
 import org.elasticsearch.action.support.RefCountingRunnable;
-import org.elasticsearch.cluster.node.DiscoveryNode;
-import org.elasticsearch.cluster.node.DiscoveryNodes;
-import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchShardTarget;
-import org.elasticsearch.transport.TransportRequestOptions;
-import org.elasticsearch.transport.TransportResponse;
-import org.elasticsearch.transport.TransportResponseHandler;
-import org.elasticsearch.transport.TransportService;
 
 /**
  * Runs one batched search on the coordinating node. It queries a copy of every shard, tries the
@@ -29,7 +22,8 @@ import org.elasticsearch.transport.TransportService;
  */
 final class BatchSearchRun {
 
-  private final Environment environment;
+  private final ShardClient client;
+  private final LongSupplier millis;
   private final BatchSearchTask task;
   private final List<ShardTargets.Copies> shards;
   private final ShardQuery query;
@@ -40,17 +34,7 @@ final class BatchSearchRun {
   private final AtomicReferenceArray<Answered> answered;
   private final AtomicReferenceArray<HitsBuilder.Fetched> fetched;
   private final AtomicReferenceArray<ShardSearchFailure> failures;
-
-  /**
-   * The parts of the node that a run uses.
-   *
-   * @param transport sends requests to shards
-   * @param nodes the nodes of the cluster when the run started
-   * @param executor runs the reading and merging of answers
-   * @param millis a clock
-   */
-  record Environment(
-      TransportService transport, DiscoveryNodes nodes, Executor executor, LongSupplier millis) {}
+  private final AtomicReference<Exception> ownFailure = new AtomicReference<>();
 
   /** The hits of one copy of a shard. */
   private record Answered(SearchShardTarget target, ShardQueryResponse response) {}
@@ -58,17 +42,20 @@ final class BatchSearchRun {
   /**
    * Makes a run.
    *
+   * @param millis a clock
    * @param charge memory charge, passed to the response, or closed on failure
    */
   BatchSearchRun(
-      Environment environment,
+      ShardClient client,
+      LongSupplier millis,
       BatchSearchTask task,
       List<ShardTargets.Copies> shards,
       ShardQuery query,
       FetchSpec fetch,
       BreakerCharge charge,
       ActionListener<BatchSearchResponse> answer) {
-    this.environment = environment;
+    this.client = client;
+    this.millis = millis;
     this.task = task;
     this.shards = shards;
     this.query = query;
@@ -81,7 +68,7 @@ final class BatchSearchRun {
               charge.close();
               answer.onFailure(failure);
             });
-    this.startMillis = environment.millis().getAsLong();
+    this.startMillis = millis.getAsLong();
     this.answered = new AtomicReferenceArray<>(shards.size());
     this.fetched = new AtomicReferenceArray<>(shards.size());
     this.failures = new AtomicReferenceArray<>(shards.size());
@@ -120,18 +107,42 @@ final class BatchSearchRun {
     }
     String node = copies.nodes().get(copy);
     ActionListener<ShardQueryResponse> next =
-        ActionListener.wrap(
-            response -> {
-              take(shard, node, response);
-              done.onResponse(null);
-            },
+        listener(
+            response -> take(shard, node, response),
             failure -> {
-              boolean final4xx = isRefused(failure);
-              query(shard, final4xx ? copies.nodes().size() : copy + 1, failure, done);
-            });
-    ShardQueryRequest request =
-        new ShardQueryRequest(copies.target(), query, shards.size() == 1 ? fetch : null);
-    send(node, TransportBatchSearchAction.QUERY, request, ShardQueryResponse::new, next);
+              boolean noOther = isRefused(failure) || ownFailure.get() != null;
+              query(shard, noOther ? copies.nodes().size() : copy + 1, failure, done);
+            },
+            done);
+    client.query(
+        node,
+        new ShardQueryRequest(copies.target(), query, shards.size() == 1 ? fetch : null),
+        next);
+  }
+
+  /**
+   * A listener that ends a step when it has taken a response. What fails there fails on this node,
+   * and so fails the run: no other copy is asked, and no shard is left out.
+   */
+  private <T> ActionListener<T> listener(
+      Consumer<T> take, Consumer<Exception> failed, ActionListener<Void> done) {
+    return new ActionListener<>() {
+      @Override
+      public void onResponse(T response) {
+        try {
+          take.accept(response);
+        } catch (RuntimeException e) {
+          ownFailure.compareAndSet(null, e);
+        } finally {
+          done.onResponse(null);
+        }
+      }
+
+      @Override
+      public void onFailure(Exception e) {
+        failed.accept(e);
+      }
+    };
   }
 
   /** Whether all other copies would reject the request, too. */
@@ -141,6 +152,7 @@ final class BatchSearchRun {
   }
 
   private void take(int shard, String node, ShardQueryResponse response) {
+    // noted before anything can fail, since its reader has to be closed then
     answered.set(shard, new Answered(target(shard, node), response));
     long hits = (long) response.hits().docs().length * ShardHits.BYTES_A_HIT;
     charge.add(hits + (response.fetched() == null ? 0 : response.fetched().ramBytesUsed()));
@@ -151,34 +163,7 @@ final class BatchSearchRun {
     return new SearchShardTarget(node, shards.get(shard).target().shardId(), null);
   }
 
-  private <T extends TransportResponse> void send(
-      String nodeId,
-      String action,
-      ShardRequest request,
-      Writeable.Reader<T> reader,
-      ActionListener<T> listener) {
-    ActionListener.run(
-        listener,
-        l -> {
-          DiscoveryNode node = environment.nodes().get(nodeId);
-          if (node == null) {
-            throw new NoShardAvailableActionException(
-                request.target().shardId(), "node [" + nodeId + "] has left the cluster");
-          }
-          environment
-              .transport()
-              .sendChildRequest(
-                  environment.transport().getConnection(node),
-                  action,
-                  request,
-                  task,
-                  TransportRequestOptions.EMPTY,
-                  new ActionListenerResponseHandler<>(l, reader, environment.executor()));
-        });
-  }
-
-  private void merge() {
-    task.ensureNotCancelled();
+  private void merge() throws Exception {
     failUnlessEnough("query");
     List<ShardHits> hits = new ArrayList<>();
     for (int shard = 0; shard < shards.size(); shard++) {
@@ -204,24 +189,23 @@ final class BatchSearchRun {
     ShardFetchRequest request =
         new ShardFetchRequest(
             shards.get(shard).target(), found.response().reader(), docs, fetch, query.nowMillis());
-    send(
+    client.fetch(
         found.target().getNodeId(),
-        TransportBatchSearchAction.FETCH,
         request,
-        ShardFetchResponse::new,
-        ActionListener.runAfter(
-            ActionListener.wrap(
-                response -> {
-                  charge.add(response.fetched().ramBytesUsed());
-                  fetched.set(
-                      shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
-                },
-                failure -> failures.set(shard, new ShardSearchFailure(failure, found.target()))),
-            () -> done.onResponse(null)));
+        listener(
+            response -> {
+              fetched.set(
+                  shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
+              charge.add(response.fetched().ramBytesUsed());
+            },
+            failure -> {
+              failures.set(shard, new ShardSearchFailure(failure, found.target()));
+              done.onResponse(null);
+            },
+            done));
   }
 
-  private void respond(MergedHits merged) {
-    task.ensureNotCancelled();
+  private void respond(MergedHits merged) throws Exception {
     failUnlessEnough("fetch");
     List<HitsBuilder.Fetched> parts = new ArrayList<>();
     boolean timedOut = false;
@@ -233,7 +217,7 @@ final class BatchSearchRun {
     ShardSearchFailure[] failed = failed();
     BatchSearchResponse response =
         new BatchSearchResponse(
-            TimeValue.timeValueMillis(environment.millis().getAsLong() - startMillis),
+            TimeValue.timeValueMillis(millis.getAsLong() - startMillis),
             timedOut,
             new BatchSearchResponse.Shards(shards.size(), shards.size() - failed.length, 0, failed),
             fetch.idsOnly() ? builder.columnar() : builder.standard(),
@@ -251,7 +235,11 @@ final class BatchSearchRun {
     return failed.toArray(ShardSearchFailure[]::new);
   }
 
-  private void failUnlessEnough(String phase) {
+  private void failUnlessEnough(String phase) throws Exception {
+    task.ensureNotCancelled();
+    if (ownFailure.get() != null) {
+      throw ownFailure.get();
+    }
     ShardSearchFailure[] failed = failed();
     if (failed.length > 0 && failed.length == shards.size()) {
       throw new SearchPhaseExecutionException(phase, "all shards failed", failed);
@@ -271,28 +259,14 @@ final class BatchSearchRun {
     answer.onFailure(failure);
   }
 
-  /**
-   * Frees a reader. The request is not a child of the task, because a cancelled task cannot start
-   * children.
-   */
   private void free(int shard, Answered found) {
-    DiscoveryNode node = environment.nodes().get(found.target().getNodeId());
-    ShardFetchRequest nothing =
+    client.free(
+        found.target().getNodeId(),
         new ShardFetchRequest(
             shards.get(shard).target(),
             found.response().reader(),
             new int[0],
             fetch,
-            query.nowMillis());
-    environment
-        .transport()
-        .sendRequest(
-            node,
-            TransportBatchSearchAction.FETCH,
-            nothing,
-            new ActionListenerResponseHandler<>(
-                ActionListener.<ShardFetchResponse>noop(),
-                ShardFetchResponse::new,
-                TransportResponseHandler.TRANSPORT_WORKER));
+            query.nowMillis()));
   }
 }

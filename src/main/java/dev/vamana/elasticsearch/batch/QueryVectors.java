@@ -76,11 +76,29 @@ public final class QueryVectors implements Writeable {
     }
   }
 
-  /** Reads what {@link #writeTo} wrote. */
+  /**
+   * Reads what {@link #writeTo} wrote. Memory is taken once the bytes for it are known to be there.
+   *
+   * @throws IOException if the message has fewer bytes than it announces
+   */
   public static QueryVectors readFrom(StreamInput in) throws IOException {
     boolean ofFloats = in.readBoolean();
     int count = in.readVInt();
     int length = in.readVInt();
+    int width = ofFloats ? Float.BYTES : 1;
+    if (count < 0
+        || length < 0
+        || (length == 0 && count > 0)
+        || (long) count * length > in.available() / width) {
+      throw new IOException(
+          "the message announces ["
+              + count
+              + "] query vectors of ["
+              + length
+              + "] components, but has ["
+              + in.available()
+              + "] bytes left");
+    }
     byte[][] bytes = ofFloats ? null : new byte[count][length];
     float[][] floats = ofFloats ? new float[count][length] : null;
     byte[] raw = ofFloats ? new byte[Math.multiplyExact(length, Float.BYTES)] : null;

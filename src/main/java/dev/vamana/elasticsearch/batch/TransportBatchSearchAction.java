@@ -122,20 +122,18 @@ public final class TransportBatchSearchAction
             targets.indices(),
             null,
             null);
-    BatchSearchRun.Environment environment =
-        new BatchSearchRun.Environment(
-            transport,
-            project.cluster().nodes(),
-            threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION),
-            threadPool::relativeTimeInMillis);
+    Executor executor = threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION);
+    ShardClient client =
+        new TransportShardClient(transport, project.cluster().nodes(), executor, task);
     Rewriteable.rewriteAndFetch(
         QueryFilters.of(request.filters()),
         rewriting,
-        environment.executor(),
+        executor,
         answer.delegateFailureAndWrap(
             (next, filters) ->
                 new BatchSearchRun(
-                        environment,
+                        client,
+                        threadPool::relativeTimeInMillis,
                         task,
                         targets.shards(),
                         shardQuery(request, filters, nowMillis),

@@ -4,6 +4,7 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
@@ -124,6 +125,26 @@ public class WireTests {
       QueryVectors.ofFloats(new float[][] {{1f}}).writeTo(out);
       byte[] wire = BytesReference.toBytes(out.bytes());
       assertArrayEquals(new byte[] {1, 1, 1, 0, 0, (byte) 0x80, 0x3f}, wire);
+    }
+  }
+
+  /** A message of some bytes must not make a node take memory for what it only announces. */
+  @Test
+  public void testVectorsThatAreAnnouncedButNotSent() throws IOException {
+    int[][] announced = {{1 << 20, 4096}, {2, 5}, {-1, 3}, {3, -1}, {7, 0}, {1 << 30, 1 << 30}};
+    for (int kind = 0; kind < 2; kind++) {
+      for (int[] shape : announced) {
+        try (BytesStreamOutput out = new BytesStreamOutput()) {
+          out.writeBoolean(kind == 0);
+          out.writeVInt(shape[0]);
+          out.writeVInt(shape[1]);
+          out.writeBytes(new byte[9]);
+          IOException e =
+              assertThrows(
+                  IOException.class, () -> QueryVectors.readFrom(out.bytes().streamInput()));
+          assertTrue(e.getMessage(), e.getMessage().contains("[9] bytes left"));
+        }
+      }
     }
   }
 

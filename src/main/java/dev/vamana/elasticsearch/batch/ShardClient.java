@@ -1,0 +1,23 @@
+package dev.vamana.elasticsearch.batch;
+
+import org.elasticsearch.action.ActionListener;
+
+/**
+ * Asks copies of shards for one batched search. Listeners are called once, on a thread that may
+ * compute.
+ */
+interface ShardClient {
+
+  /** Searches a copy. */
+  void query(String node, ShardQueryRequest request, ActionListener<ShardQueryResponse> listener);
+
+  /** Fetches from the reader that a search has left open, and closes it. */
+  void fetch(String node, ShardFetchRequest request, ActionListener<ShardFetchResponse> listener);
+
+  /**
+   * Closes the reader that a search has left open; also when the batched search is cancelled.
+   *
+   * @param request asks for no documents
+   */
+  void free(String node, ShardFetchRequest request);
+}
