@@ -97,8 +97,7 @@ public class CoalescingTests extends GpuTestCase {
     }
   }
 
-  private void assertLuceneCoalesces(BatchOptions batches, Executor segments)
-      throws Exception {
+  private void assertLuceneCoalesces(BatchOptions batches, Executor segments) throws Exception {
     SimulatedDriver driver = device();
     try (TestIndex index = index();
         ExecutorRegistry.Installation installation =

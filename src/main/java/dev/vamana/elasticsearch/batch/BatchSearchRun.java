@@ -194,8 +194,7 @@ final class BatchSearchRun {
         request,
         listener(
             response -> {
-              fetched.set(
-                  shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
+              fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
               charge.add(response.fetched().ramBytesUsed());
             },
             failure -> {
