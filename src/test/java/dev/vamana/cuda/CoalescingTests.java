@@ -97,8 +97,7 @@ public class CoalescingTests extends GpuTestCase {
     }
   }
 
-  private void assertLuceneCoalesces(BatchOptions batches, Executor segments)
-      throws Exception {
+  private void assertLuceneCoalesces(BatchOptions batches, Executor segments) throws Exception {
     SimulatedDriver driver = device();
     try (TestIndex index = index();
         ExecutorRegistry.Installation installation =
@@ -130,7 +129,7 @@ public class CoalescingTests extends GpuTestCase {
       assertLuceneCoalesces(BATCHES.withSegmentsAhead(random().nextBoolean()), pool);
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 }

@@ -70,8 +70,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     run(
         home,
         new ConcurrentStage("clustered"),
-        options(
-            home, "concurrent-clustered", "--placements=cpu", "--seconds=0.005", limit));
+        options(home, "concurrent-clustered", "--placements=cpu", "--seconds=0.005", limit));
     shown = run(home, new ReportStage(), options(home, "report"));
     assertTrue(shown, shown.contains("benchmark rows"));
     Path file = home.resolve("report").resolve(ReportStage.FILE);

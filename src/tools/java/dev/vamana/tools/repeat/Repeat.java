@@ -92,8 +92,8 @@ public final class Repeat {
         : "passed";
   }
 
-  private static void report(
-      Run run, Result result, PrintStream out, PrintStream log, Path table) throws IOException {
+  private static void report(Run run, Result result, PrintStream out, PrintStream log, Path table)
+      throws IOException {
     out.println(run.line());
     for (Failure failure : result.getFailures()) {
       out.println("  " + failure.getDescription().getMethodName() + ": " + failure.getMessage());
@@ -101,8 +101,7 @@ public final class Repeat {
       log.println(failure.getTrace());
     }
     out.flush();
-    Files.write(
-        table, List.of(run.line()), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    Files.write(table, List.of(run.line()), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
   }
 
   /** Ends this process, after a dump of its threads, unless it is interrupted in time. */
