@@ -129,7 +129,7 @@ public class CoalescingTests extends GpuTestCase {
       assertLuceneCoalesces(BATCHES.withSegmentsAhead(random().nextBoolean()), pool);
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 }

@@ -145,7 +145,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
       blocked.letGo();
       executor.close();
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
       index.close();
     }
   }
@@ -163,7 +163,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
       awaitWaiting(busy.executor, 1);
       cancelled.set(true);
       for (Future<List<WorkResult>> each : List.of(results, queued)) {
-        for (WorkResult result : each.get(30, TimeUnit.SECONDS)) {
+        for (WorkResult result : each.get(2, TimeUnit.MINUTES)) {
           assertFalse(result.complete());
           assertEquals(0, result.ordinals().length);
         }
@@ -187,13 +187,13 @@ public class ExactPlanFaultTests extends PlanTestCase {
       Future<?> closing = busy.pool.submit(() -> busy.executor.closing(items.get(0).segment()));
       for (Future<List<WorkResult>> each : List.of(running, queued)) {
         Exception ended =
-            expectThrows(ExecutionException.class, () -> each.get(30, TimeUnit.SECONDS));
+            expectThrows(ExecutionException.class, () -> each.get(2, TimeUnit.MINUTES));
         assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
       }
       Thread.sleep(20);
       assertFalse("a kernel still reads the segment", closing.isDone());
       busy.blocked.letGo();
-      closing.get(30, TimeUnit.SECONDS);
+      closing.get(2, TimeUnit.MINUTES);
       long cpu = onCpu(busy.executor, "not_resident");
       busy.executor.search(items);
       assertEquals(cpu + 2, onCpu(busy.executor, "not_resident"));
@@ -210,8 +210,8 @@ public class ExactPlanFaultTests extends PlanTestCase {
       Thread.sleep(20);
       assertFalse(closing.isDone());
       busy.blocked.letGo();
-      assertSame(expected, running.get(30, TimeUnit.SECONDS), 0.95);
-      closing.get(30, TimeUnit.SECONDS);
+      assertSame(expected, running.get(2, TimeUnit.MINUTES), 0.95);
+      closing.get(2, TimeUnit.MINUTES);
       assertFalse(busy.executor.statistics().usable());
     }
   }
@@ -230,7 +230,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
       awaitWaiting(busy.executor, 3);
       busy.blocked.letGo();
       for (int i = 0; i < 4; i++) {
-        assertSame(scanned(asked.get(i)), futures.get(i).get(30, TimeUnit.SECONDS), 0.9);
+        assertSame(scanned(asked.get(i)), futures.get(i).get(2, TimeUnit.MINUTES), 0.9);
       }
       assertEquals(2, busy.executor.statistics().counter("plan_batches", "scan"));
       assertEquals(10, items(busy.executor, "scan"));

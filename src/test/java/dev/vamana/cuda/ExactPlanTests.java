@@ -364,14 +364,14 @@ public class ExactPlanTests extends PlanTestCase {
       }
       List<WorkResult> results = new ArrayList<>();
       for (Future<List<WorkResult>> each : found) {
-        results.addAll(each.get(60, TimeUnit.SECONDS));
+        results.addAll(each.get(2, TimeUnit.MINUTES));
       }
       assertSame(scanned(items), results, 0.9);
       assertEquals(0, onCpu(executor, "planned"));
       assertEquals(calls, items(executor, "scan") + items(executor, "gather"));
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 }

@@ -55,7 +55,7 @@ public class GpuWaitingTests extends GpuTestCase {
     blocked.letGo();
     executor.close();
     pool.shutdown();
-    assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+    assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     index.close();
     super.tearDown();
   }
@@ -92,7 +92,7 @@ public class GpuWaitingTests extends GpuTestCase {
     Future<List<WorkResult>> results = pool.submit(() -> executor.search(items));
     blocked.awaitStart();
     cancelled.set(true);
-    for (WorkResult result : results.get(30, TimeUnit.SECONDS)) {
+    for (WorkResult result : results.get(2, TimeUnit.MINUTES)) {
       assertFalse(result.complete());
     }
     assertTrue(
@@ -131,9 +131,9 @@ public class GpuWaitingTests extends GpuTestCase {
     blocked.awaitStart();
     cancelled.set(true);
     // asked by the thread that reads the results afterwards
-    assertTrue(noticed.await(60, TimeUnit.SECONDS));
+    assertTrue(noticed.await(2, TimeUnit.MINUTES));
     blocked.letGo();
-    List<WorkResult> found = results.get(30, TimeUnit.SECONDS);
+    List<WorkResult> found = results.get(2, TimeUnit.MINUTES);
     assertSame(expected.subList(4, 8), found.subList(4, 8), 0.9);
     for (WorkResult result : found.subList(0, 4)) {
       assertFalse(result.complete());
@@ -148,14 +148,14 @@ public class GpuWaitingTests extends GpuTestCase {
     List<WorkItem> late = items(2, () -> false);
     Future<List<WorkResult>> queued = pool.submit(() -> executor.search(items.subList(2, 3)));
     Future<?> closing = pool.submit(() -> executor.closing(view));
-    Exception ended = expectThrows(Exception.class, () -> running.get(30, TimeUnit.SECONDS));
+    Exception ended = expectThrows(Exception.class, () -> running.get(2, TimeUnit.MINUTES));
     assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
     Thread.sleep(20);
     assertFalse("a kernel still reads the segment", closing.isDone());
     blocked.letGo();
-    closing.get(30, TimeUnit.SECONDS);
+    closing.get(2, TimeUnit.MINUTES);
     try {
-      assertEquals(1, queued.get(30, TimeUnit.SECONDS).size());
+      assertEquals(1, queued.get(2, TimeUnit.MINUTES).size());
     } catch (java.util.concurrent.ExecutionException e) {
       assertTrue(e.toString(), e.getCause() instanceof AlreadyClosedException);
     }
@@ -175,8 +175,8 @@ public class GpuWaitingTests extends GpuTestCase {
     Thread.sleep(20);
     assertFalse(closing.isDone());
     blocked.letGo();
-    assertSame(expected, running.get(30, TimeUnit.SECONDS), 0.9);
-    closing.get(30, TimeUnit.SECONDS);
+    assertSame(expected, running.get(2, TimeUnit.MINUTES), 0.9);
+    closing.get(2, TimeUnit.MINUTES);
     assertFalse(executor.statistics().usable());
   }
 
@@ -188,7 +188,7 @@ public class GpuWaitingTests extends GpuTestCase {
     assertFalse(running.isDone());
     residency.get().arrive();
     blocked.letGo();
-    assertSame(onCpu(items), running.get(30, TimeUnit.SECONDS), 0.9);
+    assertSame(onCpu(items), running.get(2, TimeUnit.MINUTES), 0.9);
     assertEquals(0, executor.statistics().counter("items_on_cpu", "not_resident"));
   }
 
@@ -214,7 +214,7 @@ public class GpuWaitingTests extends GpuTestCase {
     awaitPending(executor, 7);
     blocked.letGo();
     for (Future<List<WorkResult>> future : futures) {
-      future.get(30, TimeUnit.SECONDS);
+      future.get(2, TimeUnit.MINUTES);
     }
     assertEquals(2, executor.statistics().counter("batches", "launches"));
     assertEquals(7, executor.statistics().counter("batches", "items"));
@@ -250,9 +250,9 @@ public class GpuWaitingTests extends GpuTestCase {
     Thread.sleep(TimeUnit.NANOSECONDS.toMillis(linger) + 10);
     List<WorkItem> third = items(2, () -> false);
     blocked.letGo();
-    running.get(60, TimeUnit.SECONDS);
+    running.get(2, TimeUnit.MINUTES);
     executor.search(third);
-    waiting.get(60, TimeUnit.SECONDS);
+    waiting.get(2, TimeUnit.MINUTES);
     long launches = launched(before, "launches");
     assertEquals(5, launched(before, "items"));
     assertTrue(launches + " launches", launches == 2 || launches == 3);

@@ -183,7 +183,7 @@ public class SegmentsAheadTests extends GpuTestCase {
       assertTrue(executor.statistics().toString(), ahead("used") > 0);
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 

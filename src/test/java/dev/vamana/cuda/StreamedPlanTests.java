@@ -271,18 +271,18 @@ public class StreamedPlanTests extends PlanTestCase {
       blocked.awaitStart();
       Future<?> closing = pool.submit(() -> executor.closing(items.get(0).segment()));
       Exception ended =
-          expectThrows(ExecutionException.class, () -> running.get(30, TimeUnit.SECONDS));
+          expectThrows(ExecutionException.class, () -> running.get(2, TimeUnit.MINUTES));
       assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
       Thread.sleep(20);
       assertFalse("the file is still read", closing.isDone());
       blocked.letGo();
-      closing.get(30, TimeUnit.SECONDS);
+      closing.get(2, TimeUnit.MINUTES);
       executor.search(items);
       assertEquals(1, onCpu(executor, "not_resident"));
     } finally {
       blocked.letGo();
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 }

@@ -37,7 +37,7 @@ final class Threads {
       }
     } finally {
       pool.shutdown();
-      pool.awaitTermination(60, TimeUnit.SECONDS);
+      pool.awaitTermination(2, TimeUnit.MINUTES);
     }
   }
 }

@@ -162,7 +162,7 @@ public class BatchedSearchRestIT {
         leaving.shutdownNow();
       }
     }
-    long deadline = System.nanoTime() + 30_000_000_000L;
+    long deadline = System.nanoTime() + 120_000_000_000L;
     Map<?, ?> tasks;
     do {
       tasks =

@@ -180,7 +180,7 @@ public class VamanaBuilderTests extends RandomizedTest {
       assertTrue("recall " + recall, recall >= 0.9);
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
     double single = recall(vectors, build(vectors, parameters));
     assertTrue("recall " + single, single >= 0.9);

@@ -132,8 +132,10 @@ public class BatchedKnnTests extends SearchTestCase {
       try (TestIndex index = new TestIndex(data(randomEncoding()), graphs(), segments)) {
         for (int k : new int[] {1, K, 50}) {
           double[] recalls = recalls(index, k, null, ALL);
+          // Lucene walks some segments a second time: in few hits a batch may miss two more
+          double slack = Math.max(0.02, 2.0 / (k * QUERIES));
           assertTrue(
-              "batch " + recalls[0] + ", single " + recalls[1], recalls[0] >= recalls[1] - 0.02);
+              "batch " + recalls[0] + ", single " + recalls[1], recalls[0] >= recalls[1] - slack);
           assertTrue("recall " + recalls[0], recalls[0] >= 0.6);
         }
       }

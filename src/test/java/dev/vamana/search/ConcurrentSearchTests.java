@@ -70,7 +70,7 @@ public class ConcurrentSearchTests extends SearchTestCase {
       }
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 
@@ -156,7 +156,7 @@ public class ConcurrentSearchTests extends SearchTestCase {
         installation.close();
       }
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 
@@ -246,7 +246,7 @@ public class ConcurrentSearchTests extends SearchTestCase {
       }
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(60, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 }

@@ -339,7 +339,7 @@ public class ExecutorTests extends SearchTestCase {
       assertEquals(List.of(), new CpuExecutor(new Workers(pool, 4)).search(List.of()));
     } finally {
       pool.shutdown();
-      assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 
