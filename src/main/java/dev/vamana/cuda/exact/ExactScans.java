@@ -91,7 +91,10 @@ public final class ExactScans implements Closeable {
     try {
       boolean many = TileSource.candidates(rows, batch) >= options.leastProducts();
       boolean multiply =
-          many && batch.size() >= ProductScan.LEAST_QUERIES && batch.k() <= ProductScan.MOST_HITS;
+          many
+              && products.supported()
+              && batch.size() >= ProductScan.LEAST_QUERIES
+              && batch.k() <= ProductScan.MOST_HITS;
       List<Integer> again = search(rows, batch, multiply, hits);
       if (multiply && rows.similarity() == VectorSimilarityFunction.COSINE) {
         addZeros(batch, again);

