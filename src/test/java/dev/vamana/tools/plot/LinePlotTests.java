@@ -4,6 +4,7 @@ import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -121,6 +122,36 @@ public class LinePlotTests extends LuceneTestCase {
             .mapToObj(i -> (Element) svg.getElementsByTagName("path").item(i))
             .filter(path -> path.hasAttribute("stroke-dasharray"))
             .count());
+  }
+
+  public void testLabelsDoNotMeet() throws Exception {
+    // points upon one another, as recalls of 1 are
+    double[] x = {1, 1, 1, 1, 2};
+    double[] y = {1, 1.05, 1.1, 1.02, 2};
+    String[] labels = {"100", "200", "400", "800", "50"};
+    String svg =
+        new LinePlot("t", Axis.of("x", Scale.LINEAR), Axis.of("y", Scale.LINEAR))
+            .add(new Series("a", x, y, null, labels))
+            .toSvg();
+    List<double[]> places = new ArrayList<>();
+    NodeList texts = parse(svg).getElementsByTagName("text");
+    for (int i = 0; i < texts.getLength(); i++) {
+      Element text = (Element) texts.item(i);
+      if (List.of(labels).contains(text.getTextContent()) && text.hasAttribute("text-anchor") == false) {
+        places.add(
+            new double[] {
+              Double.parseDouble(text.getAttribute("x")), Double.parseDouble(text.getAttribute("y"))
+            });
+      }
+    }
+    assertEquals(labels.length, places.size());
+    for (int i = 0; i < places.size(); i++) {
+      for (int j = 0; j < i; j++) {
+        boolean beside = Math.abs(places.get(i)[0] - places.get(j)[0]) > 18;
+        boolean over = Math.abs(places.get(i)[1] - places.get(j)[1]) > 10;
+        assertTrue(labels[i] + " and " + labels[j] + " meet", beside || over);
+      }
+    }
   }
 
   public void testRejections() {

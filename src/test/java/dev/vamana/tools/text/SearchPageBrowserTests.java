@@ -31,6 +31,10 @@ public class SearchPageBrowserTests extends LuceneTestCase {
         Chromium browser = Chromium.start(program.get(), createTempDir())) {
       browser.open(server.uri());
       assertEquals("q", browser.evaluate("document.activeElement.id"));
+      assertEquals(
+          "400 for example",
+          browser.evaluate(
+              "(e => e.maxLength + ' ' + e.placeholder.split(':')[0])(document.forms[0].q)"));
       assertEquals(6, count(browser, "ul.examples a"));
       browser.type("open file number 7 of the folder <i>");
       browser.enter();

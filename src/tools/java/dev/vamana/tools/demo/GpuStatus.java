@@ -54,12 +54,12 @@ record GpuStatus(boolean usable, String device, String reason, long waiting, Ans
     return usable ? "GPU: " + device + "." : "No GPU was used: " + shortReason() + ".";
   }
 
-  /** The reason's beginning, up to the first semicolon or full stop if that is not too long. */
+  /** The reason's beginning, up to the details that follow a colon, semicolon or full stop. */
   private String shortReason() {
     if (reason == null) {
       return "the node does not say why";
     }
-    String first = reason.split("[;\n]|\\. ", 2)[0].strip().replaceFirst("\\.$", "");
+    String first = reason.split("[;\n]|: |\\. ", 2)[0].strip().replaceFirst("\\.$", "");
     return first.length() <= LONGEST_REASON
         ? first
         : first.substring(0, first.lastIndexOf(' ', LONGEST_REASON)) + " ...";

@@ -90,16 +90,30 @@ public final class LinePlot {
     append(svg, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>", width, HEIGHT);
     append(svg, "<text x=\"%d\" y=\"30\" font-size=\"17\">%s</text>", LEFT, escape(title));
     appendAxes(svg, x, y);
+    PointLabels places = new PointLabels();
+    for (Series line : series) {
+      for (int i = 0; i < line.x().length; i++) {
+        places.addPoint(across(x, line.x()[i]), down(y, line.y()[i]));
+      }
+    }
     for (int i = 0; i < series.size(); i++) {
-      appendSeries(svg, i, x, y);
+      appendSeries(svg, i, x, y, places);
       appendLegend(svg, i);
     }
     return svg.append("</svg>\n").toString();
   }
 
+  private static double across(Axis x, double value) {
+    return LEFT + PLOT_WIDTH * x.fraction(value);
+  }
+
+  private static double down(Axis y, double value) {
+    return TOP + PLOT_HEIGHT * (1 - y.fraction(value));
+  }
+
   private void appendAxes(StringBuilder svg, Axis x, Axis y) {
     for (double tick : x.scale().ticks(x.low(), x.high())) {
-      double at = LEFT + PLOT_WIDTH * x.fraction(tick);
+      double at = across(x, tick);
       append(
           svg,
           "<path d=\"M%.1f %d v%d\" stroke=\"#ddd\"/>"
@@ -112,7 +126,7 @@ public final class LinePlot {
           Axis.format(tick));
     }
     for (double tick : y.scale().ticks(y.low(), y.high())) {
-      double at = TOP + PLOT_HEIGHT * (1 - y.fraction(tick));
+      double at = down(y, tick);
       append(
           svg,
           "<path d=\"M%d %.1f h%d\" stroke=\"#ddd\"/>"
@@ -145,7 +159,8 @@ public final class LinePlot {
         escape(y.label()));
   }
 
-  private void appendSeries(StringBuilder svg, int index, Axis x, Axis y) {
+  private void appendSeries(
+      StringBuilder svg, int index, Axis x, Axis y, PointLabels places) {
     Series line = series.get(index);
     StringBuilder path = new StringBuilder();
     StringBuilder markers = new StringBuilder();
@@ -154,8 +169,8 @@ public final class LinePlot {
     for (int i = 0; i < line.x().length; i++) {
       boolean inside = x.contains(line.x()[i]) && y.contains(line.y()[i]);
       if (inside) {
-        double px = LEFT + PLOT_WIDTH * x.fraction(line.x()[i]);
-        double py = TOP + PLOT_HEIGHT * (1 - y.fraction(line.y()[i]));
+        double px = across(x, line.x()[i]);
+        double py = down(y, line.y()[i]);
         append(path, "%s%.1f %.1f", drawing ? " L" : " M", px, py);
         String note = line.notes() == null ? "" : ", " + line.notes()[i];
         append(
@@ -170,13 +185,8 @@ public final class LinePlot {
                     + Axis.format(line.y()[i])
                     + note));
         if (line.labels() != null) {
-          append(
-              labels,
-              "<text x=\"%.1f\" y=\"%.1f\">%s</text>",
-              px,
-              // next to one another, labels of two lines do not meet
-              index % 2 == 0 ? py + 20 : py - 10,
-              escape(line.labels()[i]));
+          String label = line.labels()[i];
+          labels.append(places.place(px, py, index % 2 == 1, escape(label), label.length()));
         }
       }
       drawing = inside;

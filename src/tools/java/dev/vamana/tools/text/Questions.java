@@ -12,7 +12,7 @@ import java.util.Set;
 final class Questions {
 
   private static final List<String> FORMS =
-      List.of("how do I %s?", "what does %s mean?", "where can I %s with %s?", "%s of %s");
+      List.of("how does %s work?", "what does %s mean?", "where is %s used by %s?", "%s of %s");
 
   private Questions() {}
 

@@ -42,7 +42,7 @@ final class SearchPage {
       form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: 1.1rem 0 .8rem }
       label { display: block; font-size: .85rem; color: var(--soft); margin-bottom: .2rem }
       .question { flex: 1 1 24rem }
-      input, select, button { font: inherit; color: inherit; padding: .55rem .75rem;
+      input, select, button { font: inherit; color: inherit; padding: .55rem .75rem; min-height: 2.9rem;
         border: 1px solid var(--soft); border-radius: .5rem; background: var(--card) }
       input { width: 100% }
       button { background: var(--accent); border-color: var(--accent); color: var(--card);
@@ -149,13 +149,13 @@ final class SearchPage {
     page.raw("</p>\n<form action=\"/\" method=\"get\" role=\"search\">\n");
     page.raw("<div class=\"question\"><label for=\"q\">Your question</label>\n");
     page.raw("<input id=\"q\" name=\"q\" type=\"search\" required maxlength=\"");
-    page.format(
-        "%d\" autocomplete=\"off\" placeholder=\"for example: ", SearchServer.LONGEST_QUESTION);
+    page.format("%d", SearchServer.LONGEST_QUESTION);
+    page.raw("\" autocomplete=\"off\" placeholder=\"for example: ").text(EXAMPLES.get(0));
     return appendForm(page, question, numCandidates);
   }
 
   private static Html appendForm(Html page, String question, int numCandidates) {
-    page.text(EXAMPLES.get(0)).raw("\" value=\"").text(question).raw("\" autofocus></div>\n");
+    page.raw("\" value=\"").text(question).raw("\" autofocus></div>\n");
     page.raw("<div><label for=\"c\">num_candidates</label>\n<select id=\"c\" name=\"c\">");
     for (int choice : CANDIDATES) {
       page.raw(choice == numCandidates ? "<option selected>" : "<option>");
