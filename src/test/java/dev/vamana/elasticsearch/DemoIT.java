@@ -10,27 +10,28 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.Test;
 
-/** The demo from its arguments to its last line, on a small set. */
+/** The demo from its arguments to its last line, on a small set and a simulated GPU. */
 public class DemoIT {
 
-  private static List<String> demo(Path zip, String... more) {
-    List<String> arguments =
-        new ArrayList<>(
-            List.of(
-                "--plugin=" + zip,
-                "--limit=600",
-                "--queries=25",
-                "--side=8",
-                "--seconds=0.2",
-                "--out=target/demo-it"));
-    arguments.addAll(List.of(more));
+  private static final Path OUT = Path.of("target/demo-it");
+
+  private static List<String> demo(Path zip) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
-    int status = Demo.run(arguments.toArray(String[]::new), null, out);
+    String[] arguments = {
+      "--plugin=" + zip,
+      "--limit=600",
+      "--queries=25",
+      "--side=8",
+      "--seconds=0.2",
+      "--gpu=required",
+      "--plan=graph",
+      "--out=" + OUT
+    };
+    int status = Demo.run(arguments, null, out);
     String text = bytes.toString(StandardCharsets.UTF_8);
     assertEquals(text, 0, status);
     return text.lines().toList();
@@ -43,28 +44,18 @@ public class DemoIT {
   }
 
   @Test
-  public void testWithoutGpu() throws IOException {
-    List<String> lines = demo(PluginNode.zip(), "--gpu=off");
-    assertTrue(row(lines, "demo-vamana (this plugin) ").endsWith("  CPU"));
-    assertTrue(row(lines, "demo-hnsw (stock) ").endsWith("  CPU"));
-    String machine = row(lines, "CPU: ");
-    assertTrue(machine, machine.endsWith("No GPU was used: [vamana.gpu.enabled] is [off]."));
-    String last = lines.get(lines.size() - 1);
-    assertTrue(last, last.startsWith("demo: ok ") && last.contains("; answered by CPU;"));
-    String page = Files.readString(Path.of("target/demo-it/report.html"));
-    assertTrue(page, page.contains("No GPU was used: [vamana.gpu.enabled] is [off]."));
-  }
-
-  @Test
   public void testWithSimulatedGpu() throws IOException {
-    List<String> lines = demo(SimulatedGpuNode.zip("demo-gpu"), "--gpu=required");
+    List<String> lines = demo(SimulatedGpuNode.zip("demo-gpu"));
     assertTrue(row(lines, "CPU: ").endsWith(" GPU: simulated."));
     String on = row(lines, "demo-vamana (GPU on) ");
     assertTrue(row(lines, "demo-vamana (GPU off) ").endsWith("  CPU"));
     assertTrue(row(lines, "demo-hnsw (stock) ").endsWith("  CPU"));
-    String last = lines.get(lines.size() - 1);
     String answeredBy = on.replaceFirst(".* {2}(?=GPU|CPU)", "");
+    assertTrue(on, answeredBy.startsWith("GPU ("));
+    String last = lines.get(lines.size() - 1);
+    assertTrue(last, last.startsWith("demo: ok ") && last.contains("(GPU off "));
     assertTrue(last, last.contains("; answered by " + answeredBy + ";"));
-    assertTrue(last, last.contains("(GPU off "));
+    String page = Files.readString(OUT.resolve("report.html"));
+    assertTrue(page, page.contains("GPU: simulated.</figcaption>"));
   }
 }

@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.junit.Test;
 
 /** What the demo computes and prints, without a node. */
@@ -34,7 +33,7 @@ public class DemoReportTests {
     }
     return new Figures(
         name + " <label>",
-        Answered.NOBODY,
+        "CPU",
         new Load.Result(latencies(200), 2),
         new Load.Result(latencies(2000), 4),
         points,
@@ -111,7 +110,7 @@ public class DemoReportTests {
     Figures gpu =
         new Figures(
             "a (GPU on)",
-            new Answered(Map.of("in-memory", 9L), Map.of("planned", 1L)),
+            "GPU (in-memory) 90.0%, CPU (planned) 10.0%",
             ours.single(),
             ours.eight(),
             ours.sweep(),

@@ -26,7 +26,7 @@ public class GpuStatusTests {
                 + " {'by_placement': {}, 'on_cpu': {'no_device': 12, 'scan': 0}}}}");
     assertFalse(status.usable());
     assertEquals("No GPU was used: libcuda.so.1 is not there.", status.line());
-    assertEquals("CPU", status.answered().cell());
+    assertEquals("CPU", status.answered().cell(false));
     assertEquals(0, status.answered().gpuShare(), 0);
     String words = "word ".repeat(60);
     String line = status("{'state': {'usable': false, 'reason': '" + words + "'}}").line();
@@ -52,26 +52,31 @@ public class GpuStatusTests {
     assertEquals(Map.of("exact", 1L, "in-memory", 95L), answered.byPlacement());
     assertEquals(Map.of("planned", 4L), answered.onCpu());
     assertEquals(0.96, answered.gpuShare(), 1e-12);
-    assertEquals("GPU (in-memory, exact) 96.0%, CPU (planned) 4.0%", answered.cell());
+    assertEquals("GPU (in-memory, exact) 96.0%, CPU (planned) 4.0%", answered.cell(true));
+    Answered planned = new Answered(Map.of(), Map.of("planned", 3L));
+    assertEquals("CPU (planned)", planned.cell(true));
+    assertEquals("CPU", planned.cell(false));
     Answered all = new Answered(Map.of("in-memory", 3L), Map.of());
-    assertEquals("GPU (in-memory) 100%", all.cell());
+    assertEquals("GPU (in-memory) 100%", all.cell(true));
     assertEquals(98, answered.and(all).byPlacement().get("in-memory").longValue());
-    assertEquals("CPU", Answered.NOBODY.cell());
+    assertEquals("CPU", Answered.NOBODY.cell(true));
   }
 
   @Test
   public void testRows() throws IOException {
     KnnIndex ours = new KnnIndex(null, "ours", "ours (this plugin)");
     KnnIndex stock = new KnnIndex(null, "stock", "stock");
-    Lanes without = Lanes.of(null, ours, stock, status("{'state': {'usable': false}}"));
+    Lanes without = Lanes.of(null, ours, stock, status("{'state': {'usable': false}}"), "auto");
     assertEquals(
         List.of("ours (this plugin)", "stock"), without.all().stream().map(Lane::label).toList());
     assertEquals(1, without.groups().size());
-    Lanes with = Lanes.of(null, ours, stock, status("{'state': {'usable': true}}"));
+    Lanes with = Lanes.of(null, ours, stock, status("{'state': {'usable': true}}"), "graph");
     assertEquals(
         List.of("ours (GPU on)", "ours (GPU off)", "stock"),
         with.all().stream().map(Lane::label).toList());
     assertEquals(2, with.groups().size());
+    assertEquals(
+        List.of("graph", "cpu", "cpu"), with.all().stream().map(Lane::plan).toList());
     assertEquals(1, with.groups().get(0).length);
     assertEquals(2, with.groups().get(1).length);
   }

@@ -42,19 +42,23 @@ record Answered(Map<String, Long> byPlacement, Map<String, Long> onCpu) {
     return all == 0 ? 0 : (double) gpu / all;
   }
 
-  /** For a table: {@code CPU}, or the GPU's share and the placement of the segments. */
-  String cell() {
+  /**
+   * For a table: {@code CPU}, or the GPU's share and the placement of the segments.
+   *
+   * @param gpu whether the GPU might have answered, so that it matters why the CPU did
+   */
+  String cell(boolean gpu) {
     double share = gpuShare();
     if (share == 0) {
-      return "CPU";
+      return gpu && onCpu.isEmpty() == false ? "CPU (" + byCount(onCpu) + ")" : "CPU";
     }
-    String gpu = "GPU (" + byCount(byPlacement) + ")";
+    String device = "GPU (" + byCount(byPlacement) + ")";
     return share == 1
-        ? gpu + " 100%"
+        ? device + " 100%"
         : String.format(
             Locale.ROOT,
             "%s %.1f%%, CPU (%s) %.1f%%",
-            gpu,
+            device,
             100 * share,
             byCount(onCpu),
             100 * (1 - share));

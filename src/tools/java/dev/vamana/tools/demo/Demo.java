@@ -107,7 +107,7 @@ public final class Demo {
       fill(List.of(ours, stock), set);
       GpuStatus gpu = GpuStatus.of(node.client());
       progress.say("%s", gpu.line());
-      Lanes lanes = Lanes.of(node.client(), ours, stock, gpu);
+      Lanes lanes = Lanes.of(node.client(), ours, stock, gpu, options.plan());
       List<Figures> figures = new Measurement(set, lanes, options.roundSeconds(), progress).run();
       boolean good = figures.get(0).recall() >= WANTED_RECALL;
       report(figures, set, gpu);

@@ -21,6 +21,7 @@ import java.util.List;
  * @param pagePort port of the page that answers questions
  * @param javadoc folder of the Javadoc artefacts that passages are taken from
  * @param gpu value of {@code vamana.gpu.enabled}
+ * @param plan value of {@code vamana.gpu.plan} for the row with the GPU
  * @param roundSeconds how long a row is asked in each round
  * @param heap the node's heap, such as {@code 1g}
  * @param out folder that receives the report
@@ -38,6 +39,7 @@ record DemoOptions(
     int pagePort,
     Path javadoc,
     String gpu,
+    String plan,
     double roundSeconds,
     String heap,
     Path out) {
@@ -63,6 +65,7 @@ record DemoOptions(
           "page.port",
           "javadoc",
           "gpu",
+          "plan",
           "seconds",
           "heap",
           "out");
@@ -96,6 +99,7 @@ record DemoOptions(
         given.number("page.port", 1, 65535, PAGE_PORT),
         Path.of(given.text("javadoc", "target/demo-text/javadoc")),
         given.text("gpu", "auto"),
+        given.text("plan", "auto"),
         given.positive("seconds", 3600, 1.2),
         given.text("heap", "1g"),
         Path.of(given.text("out", "target/demo")));

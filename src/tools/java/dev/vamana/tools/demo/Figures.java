@@ -7,7 +7,7 @@ import java.util.List;
  * #NUM_CANDIDATES}.
  *
  * @param label the row's name
- * @param answered who answered its queries; nobody is counted for the stock index
+ * @param answeredBy who answered its queries
  * @param single one client
  * @param eight eight clients at the same time
  * @param sweep the points of the recall-latency plot
@@ -17,7 +17,7 @@ import java.util.List;
  */
 record Figures(
     String label,
-    Answered answered,
+    String answeredBy,
     Load.Result single,
     Load.Result eight,
     List<Sweep.Point> sweep,

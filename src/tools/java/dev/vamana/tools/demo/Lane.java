@@ -11,9 +11,11 @@ package dev.vamana.tools.demo;
  */
 record Lane(KnnIndex index, String label, String plan, boolean ours) {
 
-  /** The plugin's default: the cost model chooses between GPU and CPU, query by query. */
-  static final String GPU = "auto";
-
-  /** The GPU answers nothing. */
+  /** The plan with which the GPU answers nothing. */
   static final String CPU = "cpu";
+
+  /** Whether the GPU may answer. */
+  boolean gpu() {
+    return plan != null && plan.equals(CPU) == false;
+  }
 }

@@ -29,8 +29,10 @@ final class Lanes {
    * Our index and the stock one; with a usable GPU ours twice, with the GPU and without.
    *
    * @param gpu what the node says of its GPU
+   * @param plan value of {@code vamana.gpu.plan} for the row with the GPU
    */
-  static Lanes of(NodeClient client, KnnIndex ours, KnnIndex stock, GpuStatus gpu) {
+  static Lanes of(
+      NodeClient client, KnnIndex ours, KnnIndex stock, GpuStatus gpu, String plan) {
     if (gpu.usable() == false) {
       return new Lanes(
           client,
@@ -41,7 +43,7 @@ final class Lanes {
     return new Lanes(
         client,
         List.of(
-            new Lane(ours, ours.name() + " (GPU on)", Lane.GPU, true),
+            new Lane(ours, ours.name() + " (GPU on)", plan, true),
             new Lane(ours, ours.name() + " (GPU off)", Lane.CPU, true),
             new Lane(stock, stock.label(), Lane.CPU, false)));
   }
@@ -58,9 +60,9 @@ final class Lanes {
     return lanes.size();
   }
 
-  /** Who has answered a row, as {@link Answered#cell} says it. */
-  Answered answered(int i) {
-    return answered[i];
+  /** Who has answered a row, for a table. */
+  String answeredBy(int i) {
+    return answered[i].cell(lanes.get(i).gpu());
   }
 
   /** Rows that can be asked in turn without changing the node's settings. */

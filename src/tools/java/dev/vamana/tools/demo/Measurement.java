@@ -47,7 +47,7 @@ final class Measurement {
       figures.add(
           new Figures(
               lanes.get(i).label(),
-              lanes.answered(i),
+              lanes.answeredBy(i),
               single[i],
               several[i],
               sweep.get(i),

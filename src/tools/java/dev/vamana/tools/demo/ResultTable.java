@@ -27,7 +27,7 @@ record ResultTable(List<String> header, List<List<String>> rows) {
               format("%.1f", index.indexSeconds()),
               format("%.1f", index.megabytes()),
               format("%d", index.segments()),
-              index.answered().cell()));
+              index.answeredBy()));
     }
     return new ResultTable(
         List.of(

@@ -24,7 +24,7 @@ record Summary(List<Figures> figures, DemoSet set, double wantedRecall, double s
         Figures.NUM_CANDIDATES,
         wantedRecall,
         stock.recall());
-    append(line, " answered by %s;", ours.answered().cell());
+    append(line, " answered by %s;", ours.answeredBy());
     append(
         line,
         " p50 %.2f ms, p99 %.2f ms (%sstock %.2f, %.2f);",

@@ -30,7 +30,7 @@ final class TextPage {
     Lane stock = lanes.get(lanes.size() - 1);
     List<Engine> engines =
         List.of(
-            new Asked(client, lanes.get(0).index(), true), new Asked(client, stock.index(), false));
+            new Asked(client, lanes.get(0)), new Asked(client, stock));
     return new SearchServer(
         set.text(), encoder, engines, new JavadocFolder(options.javadoc()), options.pagePort());
   }
@@ -40,12 +40,15 @@ final class TextPage {
     private final NodeClient client;
     private final KnnIndex index;
     private final boolean ours;
-    private Answered before = Answered.NOBODY;
+    private final boolean gpu;
+    private Answered before;
 
-    Asked(NodeClient client, KnnIndex index, boolean ours) {
+    Asked(NodeClient client, Lane lane) throws IOException {
       this.client = client;
-      this.index = index;
-      this.ours = ours;
+      this.index = lane.index();
+      this.ours = lane.ours();
+      this.gpu = lane.gpu();
+      this.before = GpuStatus.of(client).answered();
     }
 
     @Override
@@ -83,7 +86,7 @@ final class TextPage {
         return "CPU";
       }
       Answered now = GpuStatus.of(client).answered();
-      String answeredBy = now.since(before).cell();
+      String answeredBy = now.since(before).cell(gpu);
       before = now;
       return answeredBy;
     }
