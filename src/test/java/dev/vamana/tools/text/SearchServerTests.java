@@ -86,6 +86,7 @@ public class SearchServerTests extends LuceneTestCase {
       assertEquals(502, answer.statusCode());
       assertTrue(answer.body(), answer.body().contains("role=\"alert\""));
       assertTrue(answer.body(), answer.body().contains("connection &lt;refused&gt;"));
+      assertTrue(answer.body(), answer.body().contains("node cannot be reached"));
       assertFalse(answer.body(), answer.body().contains("end of log"));
       assertEquals(10, count(answer.body(), "<li><h3>"));
     }

@@ -92,7 +92,9 @@ final class Comparison {
           long start = System.nanoTime();
           try {
             answers[i] = engines.get(i).ask(vector, K, numCandidates);
-          } catch (IOException | IllegalStateException e) {
+          } catch (IOException e) {
+            failures[i] = unreachable(e);
+          } catch (IllegalStateException e) {
             failures[i] = firstLine(e);
           }
           millis[i][repeat] = millisSince(start);
@@ -120,7 +122,9 @@ final class Comparison {
     String answeredBy;
     try {
       answeredBy = engine.answeredBy();
-    } catch (IOException | IllegalStateException e) {
+    } catch (IOException e) {
+      return failed(engine, unreachable(e));
+    } catch (IllegalStateException e) {
       return failed(engine, firstLine(e));
     }
     return new Column(engine.label(), answeredBy, millis, answer.hits(), right, null);
@@ -128,6 +132,12 @@ final class Comparison {
 
   private static Column failed(Engine engine, String failure) {
     return new Column(engine.label(), "", Double.NaN, List.of(), new boolean[0], failure);
+  }
+
+  private static String unreachable(IOException e) {
+    return "The Elasticsearch node cannot be reached; the demo's terminal may show why. ("
+        + firstLine(e)
+        + ")";
   }
 
   /** The message without the node's log, which follows in further lines. */
