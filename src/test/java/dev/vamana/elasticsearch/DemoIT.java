@@ -23,12 +23,12 @@ public class DemoIT {
     PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
     String[] arguments = {
       "--plugin=" + zip,
-      "--limit=3000",
+      "--limit=8000",
       "--queries=25",
       "--side=8",
       "--seconds=0.2",
       "--gpu=required",
-      "--plan=exact",
+      "--plan=graph",
       "--out=" + OUT
     };
     int status = Demo.run(arguments, null, out);
