@@ -75,8 +75,7 @@ public class GpuStatusTests {
         List.of("ours (GPU on)", "ours (GPU off)", "stock"),
         with.all().stream().map(Lane::label).toList());
     assertEquals(2, with.groups().size());
-    assertEquals(
-        List.of("graph", "cpu", "cpu"), with.all().stream().map(Lane::plan).toList());
+    assertEquals(List.of("graph", "cpu", "cpu"), with.all().stream().map(Lane::plan).toList());
     assertEquals(1, with.groups().get(0).length);
     assertEquals(2, with.groups().get(1).length);
   }

@@ -137,7 +137,8 @@ public class LinePlotTests extends LuceneTestCase {
     NodeList texts = parse(svg).getElementsByTagName("text");
     for (int i = 0; i < texts.getLength(); i++) {
       Element text = (Element) texts.item(i);
-      if (List.of(labels).contains(text.getTextContent()) && text.hasAttribute("text-anchor") == false) {
+      if (List.of(labels).contains(text.getTextContent())
+          && text.hasAttribute("text-anchor") == false) {
         places.add(
             new double[] {
               Double.parseDouble(text.getAttribute("x")), Double.parseDouble(text.getAttribute("y"))

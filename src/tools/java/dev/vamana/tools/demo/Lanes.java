@@ -31,8 +31,7 @@ final class Lanes {
    * @param gpu what the node says of its GPU
    * @param plan value of {@code vamana.gpu.plan} for the row with the GPU
    */
-  static Lanes of(
-      NodeClient client, KnnIndex ours, KnnIndex stock, GpuStatus gpu, String plan) {
+  static Lanes of(NodeClient client, KnnIndex ours, KnnIndex stock, GpuStatus gpu, String plan) {
     if (gpu.usable() == false) {
       return new Lanes(
           client,

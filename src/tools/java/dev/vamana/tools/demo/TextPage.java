@@ -28,9 +28,7 @@ final class TextPage {
   /** Starts serving the page. */
   SearchServer serve(NodeClient client) throws IOException {
     Lane stock = lanes.get(lanes.size() - 1);
-    List<Engine> engines =
-        List.of(
-            new Asked(client, lanes.get(0)), new Asked(client, stock));
+    List<Engine> engines = List.of(new Asked(client, lanes.get(0)), new Asked(client, stock));
     return new SearchServer(
         set.text(), encoder, engines, new JavadocFolder(options.javadoc()), options.pagePort());
   }

@@ -159,8 +159,7 @@ public final class LinePlot {
         escape(y.label()));
   }
 
-  private void appendSeries(
-      StringBuilder svg, int index, Axis x, Axis y, PointLabels places) {
+  private void appendSeries(StringBuilder svg, int index, Axis x, Axis y, PointLabels places) {
     Series line = series.get(index);
     StringBuilder path = new StringBuilder();
     StringBuilder markers = new StringBuilder();
