@@ -21,19 +21,22 @@ final class SimulatedGpuNode {
 
   /** A new home; the test is skipped if there is no library of kernels. */
   static NodeHome home(String name) throws IOException {
+    return NodeHome.assemble(Path.of("target", "node", name), zip(name));
+  }
+
+  /** The plugin's zip; the test is skipped if there is no library of kernels. */
+  static Path zip(String name) throws IOException {
     Path library = Path.of("target", "native", SimulatedGpuPlugin.LIBRARY);
     assumeTrue("no library of kernels for the host", Files.exists(library));
-    Path zip =
-        TestPluginZip.write(
-            name,
-            SimulatedGpuPlugin.class,
-            List.of(
-                "dev/vamana/elasticsearch/(SimulatedGpuPlugin|CopyGate.*)",
-                "dev/vamana/tools/gpu/ForwardingDriver",
-                "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
-                "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
-            Map.of(SimulatedGpuPlugin.LIBRARY, library));
-    return NodeHome.assemble(Path.of("target", "node", name), zip);
+    return TestPluginZip.write(
+        name,
+        SimulatedGpuPlugin.class,
+        List.of(
+            "dev/vamana/elasticsearch/(SimulatedGpuPlugin|CopyGate.*)",
+            "dev/vamana/tools/gpu/ForwardingDriver",
+            "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
+            "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
+        Map.of(SimulatedGpuPlugin.LIBRARY, library));
   }
 
   /** Lets copies to the device wait, or go on. */

@@ -8,6 +8,8 @@ import static org.junit.Assert.assertTrue;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.datasets.VectorTable;
+import dev.vamana.tools.text.Passage;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,7 +32,8 @@ public class DemoReportTests {
       points.add(new Sweep.Point(numCandidates, 1 - 1.0 / numCandidates, 1.25, 7.5, hits));
     }
     return new Figures(
-        new KnnIndex(null, name, name + " <label>"),
+        name + " <label>",
+        "CPU",
         new Load.Result(latencies(200), 2),
         new Load.Result(latencies(2000), 4),
         points,
@@ -57,9 +60,10 @@ public class DemoReportTests {
     List<String> lines = ResultTable.of(List.of(figures("a", null), figures("bb", null))).lines();
     assertEquals(3, lines.size());
     assertEquals(
-        List.of("a", "<label>", "0.9900", "100.00", "198.00", "100", "500", "12.3", "5.6", "1"),
+        List.of(
+            "a", "<label>", "0.9900", "100.00", "198.00", "100", "500", "12.3", "5.6", "1", "CPU"),
         List.of(lines.get(1).split(" +")));
-    assertEquals(lines.get(0).length(), lines.get(2).length());
+    assertEquals(lines.get(0).indexOf("answered by"), lines.get(2).indexOf("CPU"));
     String notes = String.join("\n", ResultTable.notes(Metric.L2, 2));
     assertTrue(notes, notes.contains("no libvec") && notes.contains("handicaps"));
   }
@@ -78,28 +82,61 @@ public class DemoReportTests {
     for (int q = 1; q < hits.length; q++) {
       hits[q] = Arrays.copyOf(hits[q], Sweep.K);
     }
-    DemoSet set = new DemoSet(vectors, 10, "40 generated images");
+    DemoSet set = new DemoSet(vectors, 10, "40 generated images", null);
     String page =
         new Report(set, List.of(figures("ours", hits), figures("stock", hits)), "Some machine.")
             .html(2);
     assertFalse(page, page.matches("(?s).*(src|href)=\"(?!data:).*"));
     assertTrue(page.contains("<svg") && page.contains("ours &lt;label&gt;"));
+    assertTrue(page, page.contains("Some machine.</figcaption>"));
+    assertTrue(page, page.contains(">400</text>"));
     assertEquals(1, page.split("class=\"wrong\"", -1).length - 1);
     assertEquals(5 * (1 + 2 * Sweep.K), page.split("<img", -1).length - 1);
-    DemoSet noImages = new DemoSet(vectors, 0, "40 vectors");
+    DemoSet noImages = new DemoSet(vectors, 0, "40 vectors", null);
     String plain =
         new Report(noImages, List.of(figures("ours", hits), figures("stock", hits)), "M.").html(2);
     assertFalse(plain.contains("<img"));
   }
 
   @Test
-  public void testRequestBodies() {
+  public void testSummary() {
+    VectorTable table = new GlyphImages(Glyphs.ofStrokes(), 10, 3).draw(40);
+    DemoSet set = new DemoSet(VectorSet.of("t", Metric.L2, table, table), 0, "", null);
+    String cpu = new Summary(List.of(figures("a", null), figures("b", null)), set, 0.95, 7).line();
+    assertTrue(cpu, cpu.startsWith("demo: ok recall@10 0.9900 at num_candidates 100"));
+    assertTrue(cpu, cpu.contains("; answered by CPU; p50 100.00 ms, p99 198.00 ms (stock 100.00"));
+    assertTrue(cpu, cpu.endsWith("40 vectors of 100 dimensions; 7 s in all"));
+    Figures ours = figures("a", null);
+    Figures gpu =
+        new Figures(
+            "a (GPU on)",
+            "GPU (in-memory) 90.0%, CPU (planned) 10.0%",
+            ours.single(),
+            ours.eight(),
+            ours.sweep(),
+            1,
+            2,
+            1);
+    String line = new Summary(List.of(gpu, ours, figures("b", null)), set, 0.999, 7).line();
+    assertTrue(line, line.startsWith("demo: FAILED"));
+    assertTrue(line, line.contains("answered by GPU (in-memory) 90.0%, CPU (planned) 10.0%;"));
+    assertTrue(line, line.contains("(GPU off 100.00, 198.00; stock 100.00, 198.00)"));
+    assertTrue(line, line.contains("with 8 (GPU off 100, 500; stock 100, 500)"));
+  }
+
+  @Test
+  public void testRequestBodies() throws IOException {
     float[] vector = {0, 255, -1.5f, 1e-5f};
     String expected = "[0,255,-1.5,1.0E-5]";
     assertTrue(KnnIndex.query(vector, 10, 50).contains("\"query_vector\": " + expected));
     StringBuilder lines = new StringBuilder();
     KnnIndex.appendDocument(lines, 3, vector);
     assertEquals("{\"index\":{\"_id\":\"3\"}}\n{\"vector\":" + expected + "}\n", lines.toString());
+    lines.setLength(0);
+    KnnIndex.appendDocument(lines, 4, vector, new Passage("s", "p", "", "t", "say \"a\"\n"));
+    assertTrue(
+        lines.toString(),
+        lines.toString().endsWith("\"text\":\"say \\\"a\\\"\\n\"},\"vector\":" + expected + "}\n"));
   }
 
   @Test
@@ -108,7 +145,12 @@ public class DemoReportTests {
     assertEquals(null, standard.set());
     assertEquals(0, standard.port());
     assertEquals("1g", standard.heap());
-    assertEquals(1000, standard.queries());
+    assertEquals(500, standard.queries());
+    assertFalse(standard.keep());
+    DemoOptions text = DemoOptions.parse("--plugin=p.zip", "--set=text");
+    assertTrue(text.text() && text.keep());
+    assertEquals(null, text.set());
+    assertFalse(DemoOptions.parse("--plugin=p.zip", "--set=text", "--keep=false").keep());
     DemoOptions kept =
         DemoOptions.parse("--plugin=p.zip", "--keep=true", "--metric=cosine", "--limit=5");
     assertEquals(DemoOptions.KEEP_PORT, kept.port());

@@ -4,6 +4,7 @@ import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -88,10 +89,70 @@ public class LinePlotTests extends LuceneTestCase {
     assertEquals(List.of(10.0, 20.0, 50.0, 100.0), Scale.LOG.ticks(6, 150));
     List<Double> recall = Scale.NEAR_ONE.ticks(0.85, 1);
     assertEquals(0.9, recall.get(0), 1e-12);
-    assertEquals(0.9999, recall.get(recall.size() - 1), 1e-12);
+    assertEquals(0.9999, recall.get(recall.size() - 2), 1e-12);
+    assertEquals(1, recall.get(recall.size() - 1), 0);
+    assertEquals(List.of(1.0, 1.5, 2.0), Scale.LOG.ticks(0.9, 2.4));
     assertEquals("0.995", Axis.format(0.995));
     assertEquals("12000", Axis.format(12000));
     assertEquals("0", Axis.format(0));
+  }
+
+  /** A recall of 1 stands at the tick of 1, apart from 0.9999 and within the frame. */
+  public void testNothingMissing() throws Exception {
+    Axis axis = Axis.of("recall", Scale.NEAR_ONE).fit(0.9, 1);
+    assertTrue(axis.fraction(1) > axis.fraction(0.9999) + 0.05);
+    assertTrue(axis.fraction(1) < 1);
+    for (double share = 0.9; share < 1; share += 1e-4) {
+      assertTrue(axis.fraction(share) < axis.fraction(share + 1e-5));
+    }
+  }
+
+  public void testLabelsOfTwoLinesThatMeet() throws Exception {
+    double[] values = {1, 2, 3};
+    String[] labels = {"10", "20<", "50"};
+    LinePlot plot = new LinePlot("t", Axis.of("x", Scale.LINEAR), Axis.of("y", Scale.LINEAR));
+    plot.add(new Series("a", values, values, null, labels));
+    plot.add(new Series("b", values, values, null, labels));
+    Document svg = parse(plot.toSvg());
+    assertEquals(2, texts(svg, "text").stream().filter("20<"::equals).count());
+    assertEquals(
+        "one line shows in the gaps of the other",
+        2,
+        IntStream.range(0, svg.getElementsByTagName("path").getLength())
+            .mapToObj(i -> (Element) svg.getElementsByTagName("path").item(i))
+            .filter(path -> path.hasAttribute("stroke-dasharray"))
+            .count());
+  }
+
+  public void testLabelsDoNotMeet() throws Exception {
+    // points upon one another, as recalls of 1 are
+    double[] x = {1, 1, 1, 1, 2};
+    double[] y = {1, 1.05, 1.1, 1.02, 2};
+    String[] labels = {"100", "200", "400", "800", "50"};
+    String svg =
+        new LinePlot("t", Axis.of("x", Scale.LINEAR), Axis.of("y", Scale.LINEAR))
+            .add(new Series("a", x, y, null, labels))
+            .toSvg();
+    List<double[]> places = new ArrayList<>();
+    NodeList texts = parse(svg).getElementsByTagName("text");
+    for (int i = 0; i < texts.getLength(); i++) {
+      Element text = (Element) texts.item(i);
+      if (List.of(labels).contains(text.getTextContent())
+          && text.hasAttribute("text-anchor") == false) {
+        places.add(
+            new double[] {
+              Double.parseDouble(text.getAttribute("x")), Double.parseDouble(text.getAttribute("y"))
+            });
+      }
+    }
+    assertEquals(labels.length, places.size());
+    for (int i = 0; i < places.size(); i++) {
+      for (int j = 0; j < i; j++) {
+        boolean beside = Math.abs(places.get(i)[0] - places.get(j)[0]) > 18;
+        boolean over = Math.abs(places.get(i)[1] - places.get(j)[1]) > 10;
+        assertTrue(labels[i] + " and " + labels[j] + " meet", beside || over);
+      }
+    }
   }
 
   public void testRejections() {

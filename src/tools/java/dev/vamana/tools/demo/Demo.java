@@ -4,6 +4,7 @@ import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
+import dev.vamana.tools.text.SentenceEncoder;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.BindException;
@@ -12,9 +13,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -28,10 +27,6 @@ public final class Demo {
 
   private static final double WANTED_RECALL = 0.95;
   private static final int BULK_SIZE = 500;
-  private static final int CLIENTS = 8;
-  private static final int ROUNDS = 4;
-  private static final double ROUND_SECONDS = 2.5;
-  private static final double WARM_UP_SECONDS = 3;
 
   private final DemoOptions options;
   private final PrintStream out;
@@ -49,52 +44,88 @@ public final class Demo {
    * @param arguments {@code --name=value}; docs/operators/demo.md has the names
    */
   public static void main(String[] arguments) {
-    System.setProperty("java.awt.headless", "true");
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    int status;
+    System.exit(run(arguments, null, out));
+  }
+
+  /**
+   * Runs the demo.
+   *
+   * @param arguments {@code --name=value}; docs/operators/demo.md has the names
+   * @param encoder loads a sentence encoder, for the set {@code text}; null if there is none
+   * @param out receives all lines
+   * @return the exit status: 0, 1 or 2
+   */
+  public static int run(String[] arguments, EncoderLoader encoder, PrintStream out) {
+    System.setProperty("java.awt.headless", "true");
     try {
-      status = new Demo(DemoOptions.parse(arguments), out).run() ? 0 : 1;
+      return new Demo(DemoOptions.parse(arguments), out).run(encoder) ? 0 : 1;
     } catch (IOException | IllegalArgumentException | IllegalStateException e) {
       if (e.getCause() != null) {
         e.printStackTrace(out);
       }
       out.println("demo: no result: " + e.getMessage());
-      status = 2;
+      return 2;
     }
-    System.exit(status);
   }
 
-  private boolean run() throws IOException {
+  /** Loads a sentence encoder. */
+  public interface EncoderLoader {
+
+    /** Loads it, which takes seconds. */
+    SentenceEncoder load() throws IOException;
+  }
+
+  private boolean run(EncoderLoader loader) throws IOException {
     if (Files.isRegularFile(options.plugin()) == false) {
       throw new IllegalArgumentException(
           "there is no plugin zip at " + options.plugin() + ": 'mvn package' makes it");
     }
-    checkPort(options.port());
-    DemoSet set = DemoSet.of(options, progress);
+    checkPort(options.port(), "port");
+    if (options.text() == false) {
+      return run(DemoSet.of(options, progress), null);
+    }
+    if (loader == null) {
+      throw new IllegalArgumentException(
+          "the set 'text' needs a sentence encoder, which Maven adds with -Dset=text");
+    }
+    checkPort(options.pagePort(), "page.port");
+    try (SentenceEncoder encoder = loader.load()) {
+      return run(DemoSet.ofText(options, encoder, progress), encoder);
+    }
+  }
+
+  private boolean run(DemoSet set, SentenceEncoder encoder) throws IOException {
     checkVectors(set.vectors());
     NodeHome home = NodeHome.assemble(Path.of("target/node/demo"), options.plugin());
-    try {
-      return run(home, set);
+    try (RunningNode node = startNode(home)) {
+      KnnIndex ours = new KnnIndex(node.client(), "demo-vamana", "demo-vamana (this plugin)");
+      KnnIndex stock = new KnnIndex(node.client(), "demo-hnsw", "demo-hnsw (stock)");
+      int dimension = set.vectors().dimension();
+      ours.create(dimension, set.vectors().metric(), Map.of("index.vamana.enabled", "true"));
+      stock.create(dimension, set.vectors().metric(), Map.of());
+      fill(List.of(ours, stock), set);
+      GpuStatus gpu = GpuStatus.of(node.client());
+      progress.say("%s", gpu.line());
+      Lanes lanes = Lanes.of(node.client(), ours, stock, gpu, options.plan());
+      List<Figures> figures = new Measurement(set, lanes, options.roundSeconds(), progress).run();
+      boolean good = figures.get(0).recall() >= WANTED_RECALL;
+      report(figures, set, gpu);
+      Summary summary = new Summary(figures, set, WANTED_RECALL, progress.seconds());
+      if (options.keep()) {
+        KeptNode kept = new KeptNode(node, ours, set, options.out());
+        kept.stayUp(
+            encoder == null ? null : new TextPage(set, encoder, lanes, options), out, summary);
+      } else {
+        out.println(summary.line());
+      }
+      return good;
     } finally {
       home.delete();
     }
   }
 
-  private boolean run(NodeHome home, DemoSet set) throws IOException {
-    try (RunningNode node = startNode(home)) {
-      KnnIndex ours = new KnnIndex(node.client(), "demo-vamana", "demo-vamana (this plugin)");
-      KnnIndex stock = new KnnIndex(node.client(), "demo-hnsw", "demo-hnsw (stock)");
-      List<KnnIndex> indices = List.of(ours, stock);
-      int dimension = set.vectors().dimension();
-      ours.create(dimension, set.vectors().metric(), Map.of("index.vamana.enabled", "true"));
-      stock.create(dimension, set.vectors().metric(), Map.of());
-      fill(indices, set);
-      List<Figures> figures = measure(indices, set);
-      return report(figures, set, node);
-    }
-  }
-
-  private static void checkPort(int port) throws IOException {
+  private static void checkPort(int port, String option) throws IOException {
     try (ServerSocket free = new ServerSocket()) {
       free.setReuseAddress(true);
       free.bind(new InetSocketAddress("127.0.0.1", port));
@@ -104,7 +135,9 @@ public final class Demo {
           "port "
               + port
               + " of 127.0.0.1 is in use, perhaps by a node that an earlier demo left running: end"
-              + " it, or give another port with -Dport=<n>");
+              + " it, or give another port with -D"
+              + option
+              + "=<n>");
     }
   }
 
@@ -121,12 +154,12 @@ public final class Demo {
       if (home.hasZstd() == false) {
         progress.say("the system has no libzstd: the node runs without native access");
       }
-      RunningNode node =
-          RunningNode.start(
-              home,
-              NodeOptions.defaults()
-                  .withHeap(options.heap())
-                  .withSetting("http.port", Integer.toString(options.port())));
+      NodeOptions settings =
+          NodeOptions.defaults()
+              .withHeap(options.heap())
+              .withSetting("http.port", Integer.toString(options.port()))
+              .withSetting("vamana.gpu.enabled", options.gpu());
+      RunningNode node = RunningNode.start(home, settings);
       progress.say("Elasticsearch answers at %s", node.httpUri());
       return node;
     }
@@ -135,19 +168,21 @@ public final class Demo {
   /** Sends each batch to both indices, so that both meet the same state of node and client. */
   private void fill(List<KnnIndex> indices, DemoSet set) throws IOException {
     float[][] base = set.vectors().base().rows();
-    double lastLine = progress.seconds();
-    for (int from = 0; from < base.length; from += BULK_SIZE) {
-      int to = Math.min(base.length, from + BULK_SIZE);
-      StringBuilder lines = new StringBuilder();
-      for (int id = from; id < to; id++) {
-        KnnIndex.appendDocument(lines, id, base[id]);
-      }
-      for (KnnIndex index : indices) {
-        index.bulk(lines.toString());
-      }
-      if (progress.seconds() - lastLine > 3 || to == base.length) {
-        progress.say("indexed %,d of %,d vectors into each index", to, base.length);
-        lastLine = progress.seconds();
+    int[] sent = new int[1];
+    try (Progress.Running indexing =
+        progress.during(
+            "indexing " + DemoSet.grouped(base.length) + " vectors into each index",
+            () -> sent[0] / (double) base.length)) {
+      for (int from = 0; from < base.length; from += BULK_SIZE) {
+        int to = Math.min(base.length, from + BULK_SIZE);
+        StringBuilder lines = new StringBuilder();
+        for (int id = from; id < to; id++) {
+          set.appendDocument(lines, id);
+        }
+        for (KnnIndex index : indices) {
+          index.bulk(lines.toString());
+        }
+        sent[0] = to;
       }
     }
     for (KnnIndex index : indices) {
@@ -158,74 +193,9 @@ public final class Demo {
     }
   }
 
-  private List<Figures> measure(List<KnnIndex> indices, DemoSet set) throws IOException {
-    List<String> queries = new ArrayList<>();
-    for (float[] query : set.vectors().queries().rows()) {
-      queries.add(KnnIndex.query(query, Sweep.K, Figures.NUM_CANDIDATES));
-    }
-    Load load = new Load(queries);
-    for (KnnIndex index : indices) {
-      try (Progress.Running warming = progress.during("warming " + index.name())) {
-        load.run(index, 1, WARM_UP_SECONDS);
-        load.run(index, CLIENTS, WARM_UP_SECONDS);
-      }
-    }
-    List<List<Sweep.Point>> sweep = new Sweep(set, indices, progress).run();
-    List<Load.Result> single = inTurn(load, indices, 1);
-    List<Load.Result> eight = inTurn(load, indices, CLIENTS);
-    List<Figures> figures = new ArrayList<>();
-    for (int i = 0; i < indices.size(); i++) {
-      KnnIndex index = indices.get(i);
-      figures.add(
-          new Figures(
-              index,
-              single.get(i),
-              eight.get(i),
-              sweep.get(i),
-              index.indexSeconds(),
-              index.bytes(),
-              index.segments()));
-    }
-    return figures;
-  }
-
-  /** Several rounds, in each of which every index is asked; the first of a round changes. */
-  private List<Load.Result> inTurn(Load load, List<KnnIndex> indices, int clients)
-      throws IOException {
-    String what = clients == 1 ? "1 client" : clients + " clients";
-    try (Progress.Running running = progress.during("measuring with " + what)) {
-      Load.Result[] results = new Load.Result[indices.size()];
-      for (int round = 0; round < ROUNDS; round++) {
-        for (int turn = 0; turn < indices.size(); turn++) {
-          int i = (turn + round) % indices.size();
-          Load.Result result = load.run(indices.get(i), clients, ROUND_SECONDS);
-          results[i] = results[i] == null ? result : results[i].and(result);
-        }
-      }
-      for (int i = 0; i < results.length; i++) {
-        progress.say(
-            "  %s: %s, %.0f queries/s, p50 %.2f ms, p99 %.2f ms",
-            indices.get(i).name(),
-            what,
-            results[i].queriesPerSecond(),
-            results[i].latencies().quantileMillis(0.5),
-            results[i].latencies().quantileMillis(0.99));
-      }
-      return List.of(results);
-    }
-  }
-
-  private boolean report(List<Figures> figures, DemoSet set, RunningNode node) throws IOException {
+  private void report(List<Figures> figures, DemoSet set, GpuStatus gpu) throws IOException {
     int cores = Runtime.getRuntime().availableProcessors();
-    String machine =
-        String.format(
-            Locale.ROOT,
-            "Elasticsearch 9.5.3 with a heap of %s and Java %s on %s %s, %d cores.",
-            options.heap(),
-            Runtime.version(),
-            System.getProperty("os.name"),
-            System.getProperty("os.arch"),
-            cores);
+    String machine = Processor.describe(options.heap()) + " " + gpu.line();
     Files.createDirectories(options.out());
     Path page = options.out().resolve("report.html");
     Files.writeString(page, new Report(set, figures, machine).html(cores));
@@ -237,48 +207,5 @@ public final class Demo {
     out.println();
     ResultTable.notes(set.vectors().metric(), cores).forEach(out::println);
     out.println("report: " + page);
-    Figures ours = figures.get(0);
-    boolean good = ours.recall() >= WANTED_RECALL;
-    if (options.keep()) {
-      new KeptNode(node, ours.index(), set, options.out()).announce(out);
-    }
-    out.println(summary(figures, set, good));
-    if (options.keep()) {
-      KeptNode.awaitParent(node);
-    }
-    return good;
-  }
-
-  private String summary(List<Figures> figures, DemoSet set, boolean good) {
-    Figures ours = figures.get(0);
-    Figures stock = figures.get(1);
-    return String.format(
-        Locale.ROOT,
-        "demo: %s recall@10 %.4f at num_candidates %d (wanted %.2f, stock %.4f);"
-            + " p50 %.2f ms, p99 %.2f ms (stock %.2f, %.2f);"
-            + " %.0f queries/s with 1 client, %.0f with %d (stock %.0f, %.0f);"
-            + " index time %.1f s, size %.1f MB (stock %.1f, %.1f);"
-            + " %d vectors of %d dimensions; %.0f s in all",
-        good ? "ok" : "FAILED",
-        ours.recall(),
-        Figures.NUM_CANDIDATES,
-        WANTED_RECALL,
-        stock.recall(),
-        ours.p50Millis(),
-        ours.p99Millis(),
-        stock.p50Millis(),
-        stock.p99Millis(),
-        ours.single().queriesPerSecond(),
-        ours.eight().queriesPerSecond(),
-        CLIENTS,
-        stock.single().queriesPerSecond(),
-        stock.eight().queriesPerSecond(),
-        ours.indexSeconds(),
-        ours.megabytes(),
-        stock.indexSeconds(),
-        stock.megabytes(),
-        set.vectors().base().size(),
-        set.vectors().dimension(),
-        progress.seconds());
   }
 }

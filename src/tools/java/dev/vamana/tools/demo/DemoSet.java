@@ -5,6 +5,9 @@ import dev.vamana.tools.datasets.GroundTruth;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.datasets.VectorTable;
+import dev.vamana.tools.text.JavadocFolder;
+import dev.vamana.tools.text.SentenceEncoder;
+import dev.vamana.tools.text.TextSet;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Locale;
@@ -15,16 +18,70 @@ import java.util.Locale;
  * @param vectors base, queries and exact neighbours
  * @param side side length in pixels if the vectors are square grey images, otherwise 0
  * @param description what they are, one sentence for the reader of the report
+ * @param text the passages and questions that the vectors encode, null if they encode none
  */
-record DemoSet(VectorSet vectors, int side, String description) {
+record DemoSet(VectorSet vectors, int side, String description, TextSet text) {
 
   private static final int GENERATED_COUNT = 20_000;
+  private static final int MOST_PASSAGES = 22_000;
   private static final int GENERATED_SIDE = 28;
   private static final long SEED = 20260901;
 
   /** Reads the set that the options name, or generates one. */
   static DemoSet of(DemoOptions options, Progress progress) throws IOException {
     return options.set() == null ? generate(options, progress) : load(options, progress);
+  }
+
+  /** Passages of Javadoc artefacts, encoded; queries are questions in words. */
+  static DemoSet ofText(DemoOptions options, SentenceEncoder encoder, Progress progress)
+      throws IOException {
+    int limit = Math.min(options.limit(), MOST_PASSAGES);
+    double[] share = {Double.NaN};
+    TextSet text;
+    try (Progress.Running encoding =
+        progress.during(
+            "encoding passages of the Javadoc in "
+                + options.javadoc()
+                + " with "
+                + encoder.name()
+                + " (kept in target/demo-text for the next time)",
+            () -> share[0])) {
+      text =
+          TextSet.of(
+              new JavadocFolder(options.javadoc()),
+              encoder,
+              options.javadoc().resolveSibling("embeddings"),
+              limit,
+              options.queries(),
+              (done, all) -> share[0] = done / (double) all);
+    }
+    try (Progress.Running truth = progress.during("finding the exact neighbours")) {
+      VectorSet vectors =
+          VectorSet.of(
+              "javadoc", Metric.COSINE, table(text.vectors()), table(text.questionVectors()));
+      String description =
+          grouped(text.passages().size())
+              + " passages of the Javadoc of Lucene and Elasticsearch, encoded with "
+              + encoder.name()
+              + "; the queries are questions made of "
+              + grouped(text.questions().size())
+              + " names of methods and fields";
+      return new DemoSet(vectors, 0, description, text);
+    }
+  }
+
+  private static VectorTable table(float[][] rows) {
+    return new VectorTable(ElementType.FLOAT32, rows[0].length, rows);
+  }
+
+  /** Appends the bulk lines of one vector of the base, with its passage if it has one. */
+  void appendDocument(StringBuilder lines, int id) throws IOException {
+    float[] vector = vectors.base().rows()[id];
+    if (text == null) {
+      KnnIndex.appendDocument(lines, id, vector);
+    } else {
+      KnnIndex.appendDocument(lines, id, vector, text.passages().get(id));
+    }
   }
 
   private static DemoSet generate(DemoOptions options, Progress progress) {
@@ -47,7 +104,7 @@ record DemoSet(VectorSet vectors, int side, String description) {
       VectorTable base = new GlyphImages(glyphs, side, SEED).draw(count);
       VectorTable queries = new GlyphImages(glyphs, side, SEED + 1).draw(options.queries());
       return new DemoSet(
-          VectorSet.of("generated glyphs", metric, base, queries), side, description);
+          VectorSet.of("generated glyphs", metric, base, queries), side, description, null);
     }
   }
 
@@ -61,7 +118,7 @@ record DemoSet(VectorSet vectors, int side, String description) {
               + vectors.dimension()
               + " dimensions from the set "
               + vectors.name();
-      return new DemoSet(vectors, side(vectors, options.side()), description);
+      return new DemoSet(vectors, side(vectors, options.side()), description, null);
     }
   }
 

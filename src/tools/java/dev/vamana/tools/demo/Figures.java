@@ -3,10 +3,11 @@ package dev.vamana.tools.demo;
 import java.util.List;
 
 /**
- * What was measured of one index; latencies and rates are those at num_candidates {@value
+ * What was measured of one row; latencies and rates are those at num_candidates {@value
  * #NUM_CANDIDATES}.
  *
- * @param index which one
+ * @param label the row's name
+ * @param answeredBy who answered its queries
  * @param single one client
  * @param eight eight clients at the same time
  * @param sweep the points of the recall-latency plot
@@ -15,7 +16,8 @@ import java.util.List;
  * @param segments number of segments
  */
 record Figures(
-    KnnIndex index,
+    String label,
+    String answeredBy,
     Load.Result single,
     Load.Result eight,
     List<Sweep.Point> sweep,
@@ -23,7 +25,7 @@ record Figures(
     long bytes,
     int segments) {
 
-  /** The {@code num_candidates} at which the indices are compared in one line. */
+  /** The {@code num_candidates} at which the rows are compared in one line. */
   static final int NUM_CANDIDATES = 100;
 
   /** The point of the sweep that the table shows. */

@@ -9,15 +9,19 @@ import java.awt.Shape;
 import java.awt.geom.AffineTransform;
 import java.awt.image.BufferedImage;
 import java.awt.image.Raster;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Draws grey images of glyphs, each glyph and its affine distortion chosen at random. */
+/**
+ * Draws grey images of glyphs, each glyph and its affine distortion chosen at random. Each image
+ * has a seed of its own, so that all processors can draw.
+ */
 final class GlyphImages {
 
   private final List<Shape> outlines;
   private final int side;
-  private final SplittableRandom random;
+  private final long seed;
 
   /**
    * Images of the given glyphs.
@@ -28,27 +32,31 @@ final class GlyphImages {
   GlyphImages(Glyphs glyphs, int side, long seed) {
     this.outlines = glyphs.outlines();
     this.side = side;
-    this.random = new SplittableRandom(seed);
+    this.seed = seed;
   }
 
   /** Draws {@code count} images: rows of side × side components from 0 (black) to 255. */
   VectorTable draw(int count) {
-    float[][] rows = new float[count][];
-    for (int i = 0; i < count; i++) {
-      rows[i] = image();
-    }
+    SplittableRandom seeds = new SplittableRandom(seed);
+    long[] ofImages = seeds.longs(count).toArray();
+    float[][] rows =
+        Arrays.stream(ofImages)
+            .parallel()
+            .mapToObj(each -> image(new SplittableRandom(each)))
+            .toArray(float[][]::new);
     return new VectorTable(ElementType.UINT8, side * side, rows);
   }
 
-  private float[] image() {
+  private float[] image(SplittableRandom random) {
     Shape outline = outlines.get(random.nextInt(outlines.size()));
     double size = 0.72 * side;
     AffineTransform distortion = new AffineTransform();
     distortion.translate(
-        side / 2.0 + between(-0.06, 0.06) * side, side / 2.0 + between(-0.06, 0.06) * side);
-    distortion.rotate(between(-0.3, 0.3));
-    distortion.shear(between(-0.25, 0.25), between(-0.1, 0.1));
-    distortion.scale(size * between(0.75, 1.1), size * between(0.75, 1.1));
+        side / 2.0 + between(random, -0.06, 0.06) * side,
+        side / 2.0 + between(random, -0.06, 0.06) * side);
+    distortion.rotate(between(random, -0.3, 0.3));
+    distortion.shear(between(random, -0.25, 0.25), between(random, -0.1, 0.1));
+    distortion.scale(size * between(random, 0.75, 1.1), size * between(random, 0.75, 1.1));
     BufferedImage image = new BufferedImage(side, side, BufferedImage.TYPE_BYTE_GRAY);
     Graphics2D graphics = image.createGraphics();
     try {
@@ -62,7 +70,7 @@ final class GlyphImages {
     return raster.getSamples(0, 0, side, side, 0, new float[side * side]);
   }
 
-  private double between(double low, double high) {
+  private static double between(SplittableRandom random, double low, double high) {
     return low + random.nextDouble() * (high - low);
   }
 }

@@ -1,6 +1,7 @@
 package dev.vamana.tools.demo;
 
 import dev.vamana.tools.node.RunningNode;
+import dev.vamana.tools.text.SearchServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -27,8 +28,32 @@ final class KeptNode {
     this.out = out;
   }
 
+  /**
+   * Prints how to ask the node, then the summary, and returns when the process that started this
+   * one has ended. Without a page it also returns when the node has ended; the page stays, and says
+   * that the node does not answer.
+   *
+   * @param page to serve meanwhile, null for none
+   */
+  void stayUp(TextPage page, PrintStream print, Summary summary) throws IOException {
+    announce(print);
+    if (page == null) {
+      print.println(summary.line());
+      CompletableFuture.anyOf(parentEnds(), node.onExit()).join();
+      return;
+    }
+    try (SearchServer server = page.serve(node.client())) {
+      print.println("Ask questions in words at  " + server.uri());
+      print.println();
+      print.println(summary.line());
+      node.onExit()
+          .thenRun(() -> print.println("The node has ended; the page stays until Ctrl-C."));
+      parentEnds().join();
+    }
+  }
+
   /** Writes the query file and prints commands that work as they are. */
-  void announce(PrintStream print) throws IOException {
+  private void announce(PrintStream print) throws IOException {
     Path query = out.resolve("query.json");
     float[] vector = set.vectors().queries().rows()[0];
     Files.writeString(query, KnnIndex.query(vector, 5, Figures.NUM_CANDIDATES) + "\n");
@@ -54,13 +79,11 @@ final class KeptNode {
     print.println();
   }
 
-  /** Waits until the process that started this one (Maven), or the node, has ended. */
-  static void awaitParent(RunningNode node) {
-    CompletableFuture<ProcessHandle> parent =
-        ProcessHandle.current()
-            .parent()
-            .map(ProcessHandle::onExit)
-            .orElseGet(CompletableFuture::new);
-    CompletableFuture.anyOf(parent, node.onExit()).join();
+  /** Completes when the process that started this one (Maven) has ended. */
+  private static CompletableFuture<ProcessHandle> parentEnds() {
+    return ProcessHandle.current()
+        .parent()
+        .map(ProcessHandle::onExit)
+        .orElseGet(CompletableFuture::new);
   }
 }

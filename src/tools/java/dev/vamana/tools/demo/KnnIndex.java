@@ -1,8 +1,11 @@
 package dev.vamana.tools.demo;
 
+import com.fasterxml.jackson.jr.ob.JSON;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.text.Passage;
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -12,6 +15,9 @@ public final class KnnIndex {
 
   /** The name of the field. */
   public static final String FIELD = "vector";
+
+  /** The object that holds a document's passage, if it has one; it is stored and not searched. */
+  static final String PASSAGE = "passage";
 
   private final NodeClient client;
   private final String name;
@@ -49,12 +55,14 @@ public final class KnnIndex {
             {"settings": {"index.number_of_shards": 1, "index.number_of_replicas": 0,
                "index.refresh_interval": "-1"%s},
              "mappings": {"properties": {"%s": {"type": "dense_vector", "dims": %d, "index": true,
-               "similarity": "%s", "index_options": {"type": "hnsw"}}}}}
+               "similarity": "%s", "index_options": {"type": "hnsw"}},
+               "%s": {"type": "object", "enabled": false}}}}
             """,
             more,
             FIELD,
             dimension,
-            similarity(metric)));
+            similarity(metric),
+            PASSAGE));
   }
 
   private static String similarity(Metric metric) {
@@ -127,8 +135,18 @@ public final class KnnIndex {
 
   /** The body of a standard {@code knn} search that returns no more than the documents' ids. */
   public static String query(float[] vector, int k, int numCandidates) {
+    return query(vector, k, numCandidates, false);
+  }
+
+  /**
+   * The body of a standard {@code knn} search.
+   *
+   * @param passages whether hits come with their passages
+   */
+  static String query(float[] vector, int k, int numCandidates, boolean passages) {
     StringBuilder json = new StringBuilder(vector.length * 4 + 100);
-    json.append("{\"_source\": false, \"size\": ").append(k);
+    json.append("{\"_source\": ").append(passages ? "[\"" + PASSAGE + "\"]" : "false");
+    json.append(", \"size\": ").append(k);
     json.append(", \"knn\": {\"field\": \"" + FIELD + "\", \"k\": ").append(k);
     json.append(", \"num_candidates\": ").append(numCandidates).append(", \"query_vector\": ");
     appendVector(json, vector);
@@ -139,6 +157,22 @@ public final class KnnIndex {
   public static void appendDocument(StringBuilder lines, int id, float[] vector) {
     appendAction(lines, id);
     lines.append("{\"" + FIELD + "\":");
+    appendVector(lines, vector);
+    lines.append("}\n");
+  }
+
+  /** Appends the bulk lines that index {@code vector} and a passage under {@code id}. */
+  static void appendDocument(StringBuilder lines, int id, float[] vector, Passage passage)
+      throws IOException {
+    appendAction(lines, id);
+    lines.append("{\"" + PASSAGE + "\":");
+    Map<String, String> fields = new LinkedHashMap<>();
+    fields.put("source", passage.source());
+    fields.put("page", passage.page());
+    fields.put("anchor", passage.anchor());
+    fields.put("title", passage.title());
+    fields.put("text", passage.text());
+    lines.append(JSON.std.asString(fields)).append(",\"" + FIELD + "\":");
     appendVector(lines, vector);
     lines.append("}\n");
   }

@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 
 /** Lines that show that work goes on, each with the seconds since the start. */
 final class Progress {
@@ -30,8 +31,17 @@ final class Progress {
     out.flush();
   }
 
-  /** Says what is done, and says so again every few seconds until the result is closed. */
+  /** Says what is done, and repeats it every few seconds until the result is closed. */
   Running during(String what) {
+    return during(what, () -> Double.NaN);
+  }
+
+  /**
+   * Says what is done, and every few seconds how far it is, until the result is closed.
+   *
+   * @param share of the work that is done, 0 to 1, asked from another thread; NaN if unknown
+   */
+  Running during(String what, DoubleSupplier share) {
     say("%s", what);
     ScheduledExecutorService timer =
         Executors.newSingleThreadScheduledExecutor(
@@ -41,11 +51,15 @@ final class Progress {
               return thread;
             });
     timer.scheduleAtFixedRate(
-        () -> say("  ... %s", shortened(what)),
+        () -> say("  ... %s%s", shortened(what), percent(share.getAsDouble())),
         SECONDS_BETWEEN_LINES,
         SECONDS_BETWEEN_LINES,
         TimeUnit.SECONDS);
     return timer::shutdownNow;
+  }
+
+  private static String percent(double share) {
+    return Double.isNaN(share) ? "" : String.format(Locale.ROOT, ": %.0f%%", 100 * share);
   }
 
   private static String shortened(String what) {

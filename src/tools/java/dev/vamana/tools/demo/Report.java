@@ -9,6 +9,8 @@ import dev.vamana.tools.plot.Series;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
 
 /** The page {@code report.html}, which needs no other file and no network. */
 final class Report {
@@ -28,7 +30,7 @@ final class Report {
       .pictures img { width: 48px; height: 48px; image-rendering: pixelated; margin: 1px;
         border: 3px solid transparent }
       .pictures img.wrong { border-color: #D55E00 }
-      svg { max-width: 100%; height: auto }
+      figure { margin: 1rem 0 } svg { max-width: 100%; height: auto }
       """;
 
   private final DemoSet set;
@@ -67,10 +69,12 @@ final class Report {
     for (String note : ResultTable.notes(vectors.metric(), cores)) {
       page.append("<p class=\"note\">").append(escape(note)).append("</p>\n");
     }
-    page.append("<h2>Recall and latency</h2>\n").append(plot().toSvg());
-    page.append("<p class=\"note\">One client asks both indices in turn; each mark is one");
-    page.append(" num_candidates of ").append(Sweep.CANDIDATES);
-    page.append(". Lower and further right is better.</p>\n");
+    page.append("<h2>Recall and latency</h2>\n<figure>\n").append(plot().toSvg());
+    page.append("<figcaption class=\"note\">Numbers at the points are num_candidates. One client");
+    page.append(" asks all rows in turn, each of ").append(vectors.queries().size());
+    page.append(
+        " queries once at each point, in random order. Lower and further right is better. ");
+    page.append(escape(machine)).append("</figcaption></figure>\n");
     if (set.side() > 0) {
       appendPictures(page);
     }
@@ -96,16 +100,23 @@ final class Report {
   }
 
   private LinePlot plot() {
+    double lowest = points(Sweep.Point::recall).min().orElseThrow();
+    double slowest = points(Sweep.Point::p50Millis).max().orElseThrow();
     LinePlot plot =
         new LinePlot(
             "recall@10 and median latency",
-            Axis.of("recall@10", Scale.NEAR_ONE),
-            Axis.of("median latency of one client, ms", Scale.LOG));
-    for (Figures index : figures) {
-      List<Sweep.Point> points = index.sweep();
+            new Axis(
+                "recall@10: share of the exact 10 nearest neighbours that are found",
+                Scale.NEAR_ONE,
+                // room for the first marker
+                Math.max(0, 1 - 1.25 * Math.max(1 - lowest, 0.001)),
+                1.01),
+            new Axis("median latency of one client, ms", Scale.LINEAR, 0, 1.12 * slowest));
+    for (Figures row : figures) {
+      List<Sweep.Point> points = row.sweep();
       plot.add(
           new Series(
-              index.index().name(),
+              row.label(),
               points.stream().mapToDouble(Sweep.Point::recall).toArray(),
               points.stream().mapToDouble(Sweep.Point::p50Millis).toArray(),
               points.stream()
@@ -116,9 +127,16 @@ final class Report {
                               "num_candidates %d, p99 %.2f ms",
                               point.numCandidates(),
                               point.p99Millis()))
+                  .toArray(String[]::new),
+              points.stream()
+                  .map(point -> Integer.toString(point.numCandidates()))
                   .toArray(String[]::new)));
     }
     return plot;
+  }
+
+  private DoubleStream points(ToDoubleFunction<Sweep.Point> value) {
+    return figures.stream().flatMap(row -> row.sweep().stream()).mapToDouble(value);
   }
 
   private void appendPictures(StringBuilder page) {
@@ -128,7 +146,7 @@ final class Report {
     Pictures pictures = new Pictures(set.side(), Arrays.copyOf(base, Math.min(base.length, 1000)));
     Figures ours = figures.get(0);
     page.append("<h2>Queries and their neighbours</h2>\n<p class=\"note\">To the right of each");
-    page.append(" query the answer of ").append(escape(ours.index().name()));
+    page.append(" query the answer of ").append(escape(ours.label()));
     page.append(" at num_candidates ").append(Figures.NUM_CANDIDATES);
     page.append(", nearest first, and under it the exact answer. An orange frame marks a hit");
     page.append(" that is not among the exact ten.</p>\n<table class=\"pictures\">\n");

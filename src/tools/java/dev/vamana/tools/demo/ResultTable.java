@@ -18,7 +18,7 @@ record ResultTable(List<String> header, List<List<String>> rows) {
     for (Figures index : figures) {
       rows.add(
           List.of(
-              index.index().label(),
+              index.label(),
               format("%.4f", index.recall()),
               format("%.2f", index.p50Millis()),
               format("%.2f", index.p99Millis()),
@@ -26,7 +26,8 @@ record ResultTable(List<String> header, List<List<String>> rows) {
               format("%.0f", index.eight().queriesPerSecond()),
               format("%.1f", index.indexSeconds()),
               format("%.1f", index.megabytes()),
-              format("%d", index.segments())));
+              format("%d", index.segments()),
+              index.answeredBy()));
     }
     return new ResultTable(
         List.of(
@@ -38,11 +39,12 @@ record ResultTable(List<String> header, List<List<String>> rows) {
             "8 clients",
             "index s",
             "size MB",
-            "segments"),
+            "segments",
+            "answered by"),
         rows);
   }
 
-  /** The table for a terminal: the first column to the left, the others to the right. */
+  /** The table for a terminal: the first and last column to the left, the others to the right. */
   List<String> lines() {
     int[] widths = new int[header.size()];
     List<List<String>> all = new ArrayList<>(rows);
@@ -56,9 +58,11 @@ record ResultTable(List<String> header, List<List<String>> rows) {
     for (List<String> row : all) {
       StringBuilder line = new StringBuilder();
       for (int i = 0; i < widths.length; i++) {
-        line.append(format((i == 0 ? "%-" : "  %") + widths[i] + "s", row.get(i)));
+        boolean last = i == widths.length - 1;
+        String pattern = (i == 0 ? "%-" : last ? "  %-" : "  %") + widths[i] + "s";
+        line.append(format(pattern, row.get(i)));
       }
-      lines.add(line.toString());
+      lines.add(line.toString().stripTrailing());
     }
     return lines;
   }

@@ -3,21 +3,33 @@ package dev.vamana.tools.demo;
 import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 
-/** Asks every query at several {@code num_candidates}, alternating between the indices. */
+/**
+ * Asks every query at several {@code num_candidates} in random order, alternating between the rows.
+ * Whatever else the machine does thus meets every point alike, and the curves of medians are
+ * smooth.
+ */
 final class Sweep {
 
   /** Hits wanted of every query. */
   static final int K = 10;
 
   /** The {@code num_candidates} asked for, ascending. */
-  static final List<Integer> CANDIDATES = List.of(10, 20, 50, 100, 200, 400, 800);
+  static final List<Integer> CANDIDATES = List.of(10, 20, 50, 100, 200, 400);
 
-  private static final int BLOCK = 250;
+  private static final int BLOCK = 125;
+  private static final long SEED = 7;
+
+  /** All queries are asked again while there is time: more samples make smoother curves. */
+  private static final int MOST_PASSES = 3;
+
+  private static final double SECONDS = 8;
 
   /**
-   * One index at one {@code num_candidates}.
+   * One row at one {@code num_candidates}.
    *
    * @param numCandidates what was asked for
    * @param recall recall@10
@@ -29,57 +41,83 @@ final class Sweep {
       int numCandidates, double recall, double p50Millis, double p99Millis, int[][] hits) {}
 
   private final DemoSet set;
-  private final List<KnnIndex> indices;
+  private final Lanes lanes;
   private final Progress progress;
+  private final List<List<Answers>> answers = new ArrayList<>();
+  private final Random random = new Random(SEED);
+  private int asked;
 
-  Sweep(DemoSet set, List<KnnIndex> indices, Progress progress) {
+  Sweep(DemoSet set, Lanes lanes, Progress progress) {
     this.set = set;
-    this.indices = indices;
+    this.lanes = lanes;
     this.progress = progress;
   }
 
-  /** The points of each index, in the order of the indices and of {@link #CANDIDATES}. */
+  /** The points of each row, in the order of the rows and of {@link #CANDIDATES}. */
   List<List<Point>> run() throws IOException {
     int queries = set.vectors().queries().size();
-    List<List<Answers>> answers = new ArrayList<>();
-    for (int i = 0; i < indices.size(); i++) {
+    for (int i = 0; i < lanes.size(); i++) {
       answers.add(CANDIDATES.stream().map(any -> new Answers(queries)).toList());
     }
-    String what = "asking both indices in turn at num_candidates " + CANDIDATES;
-    try (Progress.Running asking = progress.during(what)) {
-      // In blocks, so that whatever else the machine does meets every num_candidates alike.
-      for (int from = 0; from < queries; from += BLOCK) {
-        int to = Math.min(from + BLOCK, queries);
-        for (int width = 0; width < CANDIDATES.size(); width++) {
-          ask(from, to, width, answers);
-        }
-        progress.say("  asked %d of %d queries", to, queries);
+    String what = "asking all rows in turn at num_candidates " + CANDIDATES;
+    double all = (double) queries * lanes.size();
+    double start = progress.seconds();
+    try (Progress.Running asking = progress.during(what, () -> asked / all)) {
+      askAll(queries);
+    }
+    for (int pass = 1; pass < MOST_PASSES && progress.seconds() - start < SECONDS; pass++) {
+      asked = 0;
+      try (Progress.Running asking = progress.during("once more", () -> asked / all)) {
+        askAll(queries);
       }
     }
-    return points(answers);
+    return points();
   }
 
-  private void ask(int from, int to, int width, List<List<Answers>> answers) throws IOException {
-    for (int q = from; q < to; q++) {
-      float[] vector = set.vectors().queries().rows()[q];
+  private void askAll(int queries) throws IOException {
+    for (int from = 0; from < queries; from += BLOCK) {
+      int begin = from;
+      int end = Math.min(from + BLOCK, queries);
+      for (int[] group : lanes.groups()) {
+        lanes.ask(
+            group,
+            () -> {
+              for (int q = begin; q < end; q++) {
+                ask(q, group);
+              }
+            });
+      }
+    }
+  }
+
+  private void ask(int q, int[] group) throws IOException {
+    List<Integer> widths = new ArrayList<>();
+    for (int width = 0; width < CANDIDATES.size(); width++) {
+      widths.add(width);
+    }
+    Collections.shuffle(widths, random);
+    float[] vector = set.vectors().queries().rows()[q];
+    for (int width : widths) {
       String query = KnnIndex.query(vector, K, CANDIDATES.get(width));
-      for (int turn = 0; turn < indices.size(); turn++) {
-        // Whoever comes second finds the processor's caches as the first has left them.
-        int i = (turn + q) % indices.size();
+      // Whoever comes second finds the processor's caches as the first has left them.
+      int first = random.nextInt(group.length);
+      for (int turn = 0; turn < group.length; turn++) {
+        int i = group[(turn + first) % group.length];
         long start = System.nanoTime();
-        String answer = indices.get(i).ask(query);
+        String answer = lanes.get(i).index().ask(query);
         Answers of = answers.get(i).get(width);
         of.latencies.add(System.nanoTime() - start);
         of.hits[q] = KnnIndex.ids(answer);
       }
     }
+    asked += group.length;
   }
 
-  private List<List<Point>> points(List<List<Answers>> answers) {
+  private List<List<Point>> points() {
     Recall recall = new Recall(set.vectors(), K);
     List<List<Point>> points = new ArrayList<>();
-    for (int i = 0; i < indices.size(); i++) {
-      List<Point> ofIndex = new ArrayList<>();
+    for (int i = 0; i < lanes.size(); i++) {
+      List<Point> ofLane = new ArrayList<>();
       for (int width = 0; width < CANDIDATES.size(); width++) {
         Answers of = answers.get(i).get(width);
         Point point =
@@ -91,15 +129,15 @@ final class Sweep {
                 of.hits);
         progress.say(
             "  %s at num_candidates %d: recall@%d %.4f, p50 %.2f ms",
-            indices.get(i).name(), point.numCandidates(), K, point.recall(), point.p50Millis());
-        ofIndex.add(point);
+            lanes.get(i).label(), point.numCandidates(), K, point.recall(), point.p50Millis());
+        ofLane.add(point);
       }
-      points.add(ofIndex);
+      points.add(ofLane);
     }
     return points;
   }
 
-  /** What one index has answered so far at one {@code num_candidates}. */
+  /** What one row has answered so far at one {@code num_candidates}. */
   private static final class Answers {
     private final Latencies latencies = new Latencies();
     private final int[][] hits;

@@ -12,7 +12,8 @@ import java.util.stream.DoubleStream;
 
 /**
  * Plots several lines with markers in one frame, as SVG that needs no external font, script or
- * style. Series differ in colour and marker, so the plot is readable without colours.
+ * style. Series differ in colour, dashes and marker, so the plot is readable without colours and
+ * both of two lines that coincide are visible.
  */
 public final class LinePlot {
   /**
@@ -22,13 +23,19 @@ public final class LinePlot {
     "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"
   };
 
-  private static final int WIDTH = 900;
+  /** Dashes of lines; a line is drawn over those before it, which show in its gaps. */
+  private static final String[] DASHES = {"", "9 6", "3 4", "12 4 3 4"};
+
   private static final int HEIGHT = 560;
   private static final int LEFT = 85;
-  private static final int RIGHT = 225;
+
+  /** Room for the legend: its lines, and the width of a character of the longest name. */
+  private static final int LEGEND_LINE = 60;
+
+  private static final int LEGEND_CHARACTER = 8;
   private static final int TOP = 50;
   private static final int BOTTOM = 65;
-  private static final int PLOT_WIDTH = WIDTH - LEFT - RIGHT;
+  private static final int PLOT_WIDTH = 590;
   private static final int PLOT_HEIGHT = HEIGHT - TOP - BOTTOM;
 
   private final String title;
@@ -71,28 +78,44 @@ public final class LinePlot {
     }
     Axis x = xAxis.fit(extreme(Series::x, true), extreme(Series::x, false));
     Axis y = yAxis.fit(extreme(Series::y, true), extreme(Series::y, false));
+    int longest = series.stream().mapToInt(line -> line.name().length()).max().getAsInt();
+    int width = LEFT + PLOT_WIDTH + LEGEND_LINE + LEGEND_CHARACTER * longest;
     StringBuilder svg = new StringBuilder();
     append(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\""
             + " font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">",
-        WIDTH,
+        width,
         HEIGHT,
-        WIDTH,
+        width,
         HEIGHT);
-    append(svg, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>", WIDTH, HEIGHT);
+    append(svg, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>", width, HEIGHT);
     append(svg, "<text x=\"%d\" y=\"30\" font-size=\"17\">%s</text>", LEFT, escape(title));
     appendAxes(svg, x, y);
+    PointLabels places = new PointLabels();
+    for (Series line : series) {
+      for (int i = 0; i < line.x().length; i++) {
+        places.addPoint(across(x, line.x()[i]), down(y, line.y()[i]));
+      }
+    }
     for (int i = 0; i < series.size(); i++) {
-      appendSeries(svg, i, x, y);
+      appendSeries(svg, i, x, y, places);
       appendLegend(svg, i);
     }
     return svg.append("</svg>\n").toString();
   }
 
+  private static double across(Axis x, double value) {
+    return LEFT + PLOT_WIDTH * x.fraction(value);
+  }
+
+  private static double down(Axis y, double value) {
+    return TOP + PLOT_HEIGHT * (1 - y.fraction(value));
+  }
+
   private void appendAxes(StringBuilder svg, Axis x, Axis y) {
     for (double tick : x.scale().ticks(x.low(), x.high())) {
-      double at = LEFT + PLOT_WIDTH * x.fraction(tick);
+      double at = across(x, tick);
       append(
           svg,
           "<path d=\"M%.1f %d v%d\" stroke=\"#ddd\"/>"
@@ -105,7 +128,7 @@ public final class LinePlot {
           Axis.format(tick));
     }
     for (double tick : y.scale().ticks(y.low(), y.high())) {
-      double at = TOP + PLOT_HEIGHT * (1 - y.fraction(tick));
+      double at = down(y, tick);
       append(
           svg,
           "<path d=\"M%d %.1f h%d\" stroke=\"#ddd\"/>"
@@ -138,16 +161,17 @@ public final class LinePlot {
         escape(y.label()));
   }
 
-  private void appendSeries(StringBuilder svg, int index, Axis x, Axis y) {
+  private void appendSeries(StringBuilder svg, int index, Axis x, Axis y, PointLabels places) {
     Series line = series.get(index);
     StringBuilder path = new StringBuilder();
     StringBuilder markers = new StringBuilder();
+    StringBuilder labels = new StringBuilder();
     boolean drawing = false;
     for (int i = 0; i < line.x().length; i++) {
       boolean inside = x.contains(line.x()[i]) && y.contains(line.y()[i]);
       if (inside) {
-        double px = LEFT + PLOT_WIDTH * x.fraction(line.x()[i]);
-        double py = TOP + PLOT_HEIGHT * (1 - y.fraction(line.y()[i]));
+        double px = across(x, line.x()[i]);
+        double py = down(y, line.y()[i]);
         append(path, "%s%.1f %.1f", drawing ? " L" : " M", px, py);
         String note = line.notes() == null ? "" : ", " + line.notes()[i];
         append(
@@ -161,34 +185,56 @@ public final class LinePlot {
                     + ", "
                     + Axis.format(line.y()[i])
                     + note));
+        if (line.labels() != null) {
+          String label = line.labels()[i];
+          labels.append(places.place(px, py, index % 2 == 1, escape(label), label.length()));
+        }
       }
       drawing = inside;
     }
     String colour = COLOURS[index % COLOURS.length];
     append(
         svg,
-        "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>",
+        "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s/>",
         path.isEmpty() ? "M0 0" : path.substring(1),
-        colour);
-    append(svg, "<g fill=\"%s\">%s</g>", colour, markers);
+        colour,
+        dashes(index));
+    append(svg, "<g %s>%s</g>", paint(index), markers);
+    if (labels.isEmpty() == false) {
+      append(svg, "<g fill=\"%s\" font-size=\"11\" text-anchor=\"middle\">%s</g>", colour, labels);
+    }
   }
 
   private void appendLegend(StringBuilder svg, int index) {
     String colour = COLOURS[index % COLOURS.length];
     double y = TOP + 14 + 24 * index;
-    double x = WIDTH - RIGHT + 18;
+    double x = LEFT + PLOT_WIDTH + 18;
     append(
         svg,
-        "<path d=\"M%.1f %.1f h30\" stroke=\"%s\" stroke-width=\"2\"/><g fill=\"%s\">%s</g>"
+        "<path d=\"M%.1f %.1f h30\" stroke=\"%s\" stroke-width=\"2\"%s/><g %s>%s</g>"
             + "<text x=\"%.1f\" y=\"%.1f\">%s</text>",
         x,
         y,
         colour,
-        colour,
+        dashes(index),
+        paint(index),
         marker(index, x + 15, y),
         x + 38,
         y + 4.5,
         escape(series.get(index).name()));
+  }
+
+  private static String dashes(int index) {
+    String dashes = DASHES[index % DASHES.length];
+    return dashes.isEmpty() ? "" : " stroke-dasharray=\"" + dashes + "\"";
+  }
+
+  /** Markers of every other line are hollow, so that one below another is seen. */
+  private static String paint(int index) {
+    String colour = COLOURS[index % COLOURS.length];
+    return index % 2 == 0
+        ? "fill=\"" + colour + "\""
+        : "fill=\"#fff\" stroke=\"" + colour + "\" stroke-width=\"2\"";
   }
 
   private static String marker(int index, double x, double y) {

@@ -45,9 +45,14 @@ public enum Scale {
 
     @Override
     List<Double> ticks(double low, double high) {
+      List<Double> ticks = ticks(low, high, 1, 2, 5);
+      return ticks.size() < FEWEST_TICKS ? ticks(low, high, 1, 1.5, 2, 3, 4, 5, 6, 8) : ticks;
+    }
+
+    private List<Double> ticks(double low, double high, double... digits) {
       List<Double> ticks = new ArrayList<>();
       for (int power = (int) Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
-        for (int digit : new int[] {1, 2, 5}) {
+        for (double digit : digits) {
           addWithin(ticks, digit * Math.pow(10, power), low, high);
         }
       }
@@ -56,29 +61,44 @@ public enum Scale {
   },
 
   /**
-   * For shares close to 1, such as recall: equal steps for equal ratios of the distance to 1.
-   * Values must be in [0, 1]; values above 0.9999 are drawn at 0.9999.
+   * For shares close to 1, such as recall: equal steps for equal ratios of the distance to 1, and
+   * 1 itself at the end, half a step of ten beyond 0.9999. Values must be in [0, 1].
    */
   NEAR_ONE {
     @Override
     double transform(double value) {
-      return -Math.log10(1 - Math.min(value, NEAREST_ONE));
+      return value > 1 ? transform(1) + ROOM : -Math.log10(1 - value + NOTHING_MISSING);
+    }
+
+    @Override
+    double above(double highest) {
+      // beyond 1 there is room for a marker
+      return highest == 1 ? 1.01 : highest;
     }
 
     @Override
     List<Double> ticks(double low, double high) {
       List<Double> ticks = new ArrayList<>();
       addWithin(ticks, 0, low, high);
-      for (double missing = 0.1; missing > 0.5 * (1 - NEAREST_ONE); missing /= 10) {
-        for (int digit : new int[] {5, 2, 1}) {
+      for (double missing : new double[] {0.1, 0.01, 0.001, 0.0001}) {
+        // longer labels would meet
+        int[] digits = missing > 0.0005 ? new int[] {5, 2, 1} : new int[] {1};
+        for (int digit : digits) {
           addWithin(ticks, 1 - digit * missing, low, high);
         }
       }
+      addWithin(ticks, 1, low, high);
       return ticks;
     }
   };
 
-  private static final double NEAREST_ONE = 0.9999;
+  /** Added to what is missing to 1, so that nothing missing has a place on the axis. */
+  private static final double NOTHING_MISSING = Math.pow(10, -4.5);
+
+  /** Room beyond 1, in steps of ten. */
+  private static final double ROOM = 0.1;
+
+  private static final int FEWEST_TICKS = 4;
 
   /** Position of a value, in units that are the same along the axis. */
   abstract double transform(double value);

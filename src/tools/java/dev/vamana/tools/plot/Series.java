@@ -9,12 +9,16 @@ import java.util.Objects;
  * @param x positions, at least one, finite
  * @param y values, finite, as many as {@code x}
  * @param notes texts, as many as {@code x}, shown when the pointer rests on a marker; null for none
+ * @param labels short texts, as many as {@code x}, printed beside the markers; null for none
  */
-public record Series(String name, double[] x, double[] y, String[] notes) {
+public record Series(String name, double[] x, double[] y, String[] notes, String[] labels) {
 
   public Series {
     Objects.requireNonNull(name);
-    if (x.length == 0 || x.length != y.length || (notes != null && notes.length != x.length)) {
+    if (x.length == 0
+        || x.length != y.length
+        || (notes != null && notes.length != x.length)
+        || (labels != null && labels.length != x.length)) {
       throw new IllegalArgumentException(
           "series '"
               + name
@@ -22,9 +26,11 @@ public record Series(String name, double[] x, double[] y, String[] notes) {
               + x.length
               + " x, "
               + y.length
-              + " y and "
+              + " y, "
               + (notes == null ? "no" : notes.length)
-              + " notes, allowed is the same number >= 1");
+              + " notes and "
+              + (labels == null ? "no" : labels.length)
+              + " labels, allowed is the same number >= 1");
     }
     for (int i = 0; i < x.length; i++) {
       if (!Double.isFinite(x[i]) || !Double.isFinite(y[i])) {
@@ -42,7 +48,12 @@ public record Series(String name, double[] x, double[] y, String[] notes) {
     }
   }
 
-  /** Makes a line without notes. */
+  /** Makes a line whose markers have notes and no labels. */
+  public Series(String name, double[] x, double[] y, String[] notes) {
+    this(name, x, y, notes, null);
+  }
+
+  /** Makes a line without notes and labels. */
   public static Series of(String name, double[] x, double[] y) {
     return new Series(name, x, y, null);
   }

@@ -1,0 +1,67 @@
+package dev.vamana.tools.demo;
+
+import dev.vamana.tools.node.NodeClient;
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a node's {@code GET /_vamana/stats} says of its GPU and of who answered searches.
+ *
+ * @param usable whether the GPU answers searches now
+ * @param device the device's name, null without one
+ * @param reason why the GPU is not usable, null if it is
+ * @param waiting segments on their way to the device
+ * @param answered who answered since the node's start
+ */
+record GpuStatus(boolean usable, String device, String reason, long waiting, Answered answered) {
+
+  private static final int LONGEST_REASON = 110;
+
+  /** Asks the node. */
+  static GpuStatus of(NodeClient client) throws IOException {
+    Map<?, ?> nodes = (Map<?, ?>) client.get("/_vamana/_local/stats").get("nodes");
+    return of(nodes.values().iterator().next());
+  }
+
+  /**
+   * Reads one node's part of the answer.
+   *
+   * @param node the object under the node's id
+   */
+  static GpuStatus of(Object node) {
+    Object waiting = NodeClient.at(node, "residency", "segments", "waiting");
+    return new GpuStatus(
+        Boolean.TRUE.equals(NodeClient.at(node, "state", "usable")),
+        (String) NodeClient.at(node, "device", "name"),
+        (String) NodeClient.at(node, "state", "reason"),
+        waiting == null ? 0 : ((Number) waiting).longValue(),
+        new Answered(
+            counters(NodeClient.at(node, "executor", "items", "by_placement")),
+            counters(NodeClient.at(node, "executor", "items", "on_cpu"))));
+  }
+
+  private static Map<String, Long> counters(Object json) {
+    Map<String, Long> counters = new TreeMap<>();
+    if (json instanceof Map<?, ?> map) {
+      map.forEach((name, value) -> counters.put(name.toString(), ((Number) value).longValue()));
+    }
+    return counters;
+  }
+
+  /** One short line: the device, or why there is none. */
+  String line() {
+    return usable ? "GPU: " + device + "." : "No GPU was used: " + shortReason() + ".";
+  }
+
+  /** The reason's beginning, up to the details that follow a colon, semicolon or full stop. */
+  private String shortReason() {
+    if (reason == null) {
+      return "the node does not say why";
+    }
+    String first = reason.split("[;\n]|: |\\. ", 2)[0].strip().replaceFirst("\\.$", "");
+    return first.length() <= LONGEST_REASON
+        ? first
+        : first.substring(0, first.lastIndexOf(' ', LONGEST_REASON)) + " ...";
+  }
+}
