@@ -360,7 +360,7 @@ public final class SimulatedDriver implements CudaDriver {
 
     @Override
     public int blocksPerMultiprocessor(int threads, int sharedBytes) {
-      if (sharedBytes > device.sharedBytesPerBlock() || threads > 1024) {
+      if (sharedBytes > SHARED_BYTES_PER_BLOCK || threads > 1024) {
         return 0;
       }
       int byRegisters = Math.max(1, REGISTERS / (REGISTERS_OF_A_THREAD * threads));

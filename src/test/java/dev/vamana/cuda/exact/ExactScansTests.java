@@ -85,7 +85,8 @@ public class ExactScansTests extends ExactTestCase {
   public void testADeviceWithLittleSharedMemory() {
     assumeTrue("a device is there", driver instanceof SimulatedDriver);
     ((SimulatedDriver) driver).sharedBytesPerBlock(64 << 10);
-    VectorSimilarityFunction similarity = RandomPicks.randomFrom(random(), VectorSimilarityFunction.values());
+    VectorSimilarityFunction similarity =
+        RandomPicks.randomFrom(random(), VectorSimilarityFunction.values());
     // enough queries for products, which need more shared memory than there is
     check(some(0, 500, 32, similarity), some(0, 64, 32, similarity), 10);
   }

@@ -61,8 +61,8 @@ public enum Scale {
   },
 
   /**
-   * For shares close to 1, such as recall: equal steps for equal ratios of the distance to 1, and
-   * 1 itself at the end, half a step of ten beyond 0.9999. Values must be in [0, 1].
+   * For shares close to 1, such as recall: equal steps for equal ratios of the distance to 1, and 1
+   * itself at the end, half a step of ten beyond 0.9999. Values must be in [0, 1].
    */
   NEAR_ONE {
     @Override
