@@ -226,45 +226,35 @@ final class CallPlanner {
 
   /**
    * Waits while the item's segment is being uploaded. Returns null if no upload was under way or
-   * the item is cancelled.
+   * the item is cancelled. Every step looks at the segment's state once, because the segment may
+   * arrive between any two looks.
    */
   private ResidentSegment awaitUpload(WorkItem item) {
-    if (onItsWay(item) == false) {
-      return arrived(item);
-    }
     ResidentSegment segment = null;
+    boolean waited = false;
     boolean interrupted = false;
     long start = System.nanoTime();
-    do {
-      LockSupport.parkNanos(this, POLL_NANOS);
-      interrupted |= Thread.interrupted();
+    while (segment == null && session.usable() && item.cancelled().getAsBoolean() == false) {
+      DevicePresence.State state = session.residency.presence(item.segment()).state();
       // acquire only once, because each acquire counts as a hit or a miss
-      if (onItsWay(item) == false) {
+      if (state == DevicePresence.State.RESIDENT) {
         segment = keeper.acquire(session, item.segment());
+      } else if (state != DevicePresence.State.WAITING) {
+        break;
       }
-    } while (segment == null && onItsWay(item));
-    counters.waitedForUpload(System.nanoTime() - start);
+      if (segment == null) {
+        waited = true;
+        LockSupport.parkNanos(this, POLL_NANOS);
+        interrupted |= Thread.interrupted();
+      }
+    }
+    if (waited) {
+      counters.waitedForUpload(System.nanoTime() - start);
+    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
     return segment;
-  }
-
-  /** The segment if it arrived after it was asked for, and before it was asked where it is. */
-  private ResidentSegment arrived(WorkItem item) {
-    return state(item) == DevicePresence.State.RESIDENT
-        ? keeper.acquire(session, item.segment())
-        : null;
-  }
-
-  private DevicePresence.State state(WorkItem item) {
-    return session.residency.presence(item.segment()).state();
-  }
-
-  private boolean onItsWay(WorkItem item) {
-    return session.usable()
-        && state(item) == DevicePresence.State.WAITING
-        && item.cancelled().getAsBoolean() == false;
   }
 
   /**

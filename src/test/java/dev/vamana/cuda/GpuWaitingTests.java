@@ -201,6 +201,22 @@ public class GpuWaitingTests extends GpuTestCase {
     assertEquals(0, executor.statistics().counter("items_on_cpu", "not_resident"));
   }
 
+  /** Whenever a segment arrives, between any two looks, whoever waits for it gets it. */
+  public void testArrivesBetweenLooks() throws Exception {
+    blocked.letGo();
+    for (int looks = 1; looks <= 6; looks++) {
+      try (TestIndex fresh = TestIndex.any(300, 1)) {
+        List<WorkItem> items = fresh.items(1, WalkParameters.Distances.EXACT);
+        residency.get().delay();
+        residency.get().arriveAfterLooks(looks);
+        executor.search(items);
+        long late = executor.statistics().counter("items_on_cpu", "not_resident");
+        assertEquals(looks + " looks", 0, late);
+        fresh.views().forEach(executor::closing);
+      }
+    }
+  }
+
   /** What queues while the device is busy is one batch. */
   public void testQueueWhileBusyIsOneBatch() throws Exception {
     List<Future<List<WorkResult>>> futures = new ArrayList<>();

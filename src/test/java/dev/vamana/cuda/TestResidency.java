@@ -51,6 +51,7 @@ final class TestResidency implements Residency {
   private boolean abandoned;
   private boolean late;
   private int missed;
+  private int looksLeft;
 
   TestResidency(CudaDriver driver, Function<SegmentView, Choice> choices) {
     this.driver = driver;
@@ -67,6 +68,11 @@ final class TestResidency implements Residency {
     late = false;
     asked.forEach(this::opened);
     asked.clear();
+  }
+
+  /** As {@link #arrive}, after somebody has looked so often where a segment is. */
+  synchronized void arriveAfterLooks(int looks) {
+    looksLeft = looks;
   }
 
   /** Lets each of the next calls that ask for a segment miss it by a moment. */
@@ -130,6 +136,11 @@ final class TestResidency implements Residency {
   @Override
   public synchronized DevicePresence presence(SegmentView view) {
     Resident resident = residents.get(view);
+    if (looksLeft > 0 && --looksLeft == 0) {
+      DevicePresence before = Residency.super.presence(view);
+      arrive();
+      return before;
+    }
     return resident == null
         ? Residency.super.presence(view)
         : DevicePresence.resident(resident.placement().settingName(), 1);

@@ -22,10 +22,9 @@ final class PluginNode {
     return NodeOptions.defaults().withAssertions(true).withSetting("node.name", "vamana");
   }
 
-  /** A new home with the plugin installed, for the test classes of this JVM alone. */
+  /** A new home with the plugin installed. */
   static NodeHome home(String name) throws IOException {
-    String fork = System.getProperty("tests.fork", "1");
-    return NodeHome.assemble(Path.of("target", "node-" + fork, name), zip());
+    return NodeHome.assemble(Path.of("target", "node", name), zip());
   }
 
   /** The plugin's zip, as the build has made it. */

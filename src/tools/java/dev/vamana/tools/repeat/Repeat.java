@@ -67,7 +67,8 @@ public final class Repeat {
       System.setErr(printed);
       Class<?> tests = Class.forName(arguments[0]);
       for (int i = 0; i < runs; i++) {
-        String seed = fixedSeed != null ? fixedSeed : String.format("%016X", SEEDS.nextLong());
+        String seed =
+            fixedSeed != null ? fixedSeed : String.format(Locale.ROOT, "%016X", SEEDS.nextLong());
         System.setProperty(SEED, seed);
         Thread watch = watch(tests.getSimpleName() + " with seed " + seed, limitMillis, printed);
         long start = System.nanoTime();
