@@ -1,5 +1,6 @@
 // Stands in for libnvrtc.so.12: "compiles" every program to four bytes that the stand-in of the driver
-// takes for machine code. The module convert.cu gets all kernels of the host library.
+// takes for machine code. The module convert.cu gets all kernels of the host library, others get one of
+// their own name.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 namespace {
 
 struct Program {
+  std::string ptx;
   std::string log;
 };
 
@@ -19,7 +21,7 @@ constexpr char kImage[] = {0x7F, 'E', 'L', 'F'};
 
 std::string kernels_of(const std::string& name) {
   if (name != "convert.cu") {
-    return "";
+    return ".visible .entry only_of_" + name.substr(0, name.find('.')) + "(\n";
   }
   void* library = dlopen(std::getenv("VAMANA_HOST_LIBRARY"), RTLD_NOW);
   if (library == nullptr) {
@@ -27,11 +29,11 @@ std::string kernels_of(const std::string& name) {
   }
   auto kernel =
       reinterpret_cast<const char* (*)(int)>(dlsym(library, "vamana_host_kernel_name"));
-  std::string log;
+  std::string ptx;
   for (int i = 0; kernel(i) != nullptr; i++) {
-    log += std::string("ptxas info    : Compiling entry function '") + kernel(i) + "' for 'sm_90'\n";
+    ptx += std::string(".visible .entry ") + kernel(i) + "(\n";
   }
-  return log;
+  return ptx;
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ STUB nvrtcVersion(int* major, int* minor) {
 
 STUB nvrtcCreateProgram(Program** program, const char*, const char* name, int, const char* const*,
                         const char* const*) {
-  *program = new Program{kernels_of(name)};
+  *program = new Program{kernels_of(name), ""};
   return 0;
 }
 
@@ -78,12 +80,15 @@ STUB nvrtcGetCUBIN(Program*, char* image) {
   return 0;
 }
 
-STUB nvrtcGetPTXSize(Program*, size_t* size) {
-  *size = sizeof(kImage);
+STUB nvrtcGetPTXSize(Program* program, size_t* size) {
+  *size = program->ptx.size() + 1;
   return 0;
 }
 
-STUB nvrtcGetPTX(Program* program, char* image) { return nvrtcGetCUBIN(program, image); }
+STUB nvrtcGetPTX(Program* program, char* ptx) {
+  std::memcpy(ptx, program->ptx.c_str(), program->ptx.size() + 1);
+  return 0;
+}
 
 STUB nvrtcDestroyProgram(Program** program) {
   delete *program;

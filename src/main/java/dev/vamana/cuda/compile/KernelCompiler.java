@@ -2,6 +2,7 @@ package dev.vamana.cuda.compile;
 
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -12,7 +13,7 @@ import java.util.regex.Pattern;
 /** Compiles kernel modules for compute capabilities, several at the same time. */
 public final class KernelCompiler {
 
-  private static final Pattern KERNEL = Pattern.compile("Compiling entry function '(\\w+)'");
+  private static final Pattern KERNEL = Pattern.compile("\\.entry\\s+(\\w+)");
   private static final Pattern WARNING = Pattern.compile("\\bwarning\\b", Pattern.CASE_INSENSITIVE);
 
   private final Nvrtc nvrtc;
@@ -84,7 +85,7 @@ public final class KernelCompiler {
    *
    * @param workers threads; each takes 100 to 300 MB of native memory while it compiles
    * @param finished is called for each module
-   * @throws IOException if one does not compile, or compiles with a warning
+   * @throws IOException if one does not compile, compiles with a warning, or has no kernel
    */
   public void compile(List<Job> jobs, Workers workers, Consumer finished) throws IOException {
     List<Job> longestFirst =
@@ -114,9 +115,14 @@ public final class KernelCompiler {
           name + " compiles for " + job.architecture() + " with a warning:\n" + output.log());
     }
     List<String> kernels = new ArrayList<>();
-    Matcher kernel = KERNEL.matcher(output.log());
+    // not from the log, which is empty if the compiler took the module from its cache
+    Matcher kernel = KERNEL.matcher(new String(output.ptx(), StandardCharsets.US_ASCII));
     while (kernel.find()) {
       kernels.add(kernel.group(1));
+    }
+    if (kernels.isEmpty() || output.cubin().length == 0) {
+      throw new IOException(
+          name + " compiles for " + job.architecture() + " to nothing:\n" + output.log());
     }
     kernels.sort(null);
     return new Compiled(job, output.cubin(), output.ptx(), kernels, output.log());

@@ -83,8 +83,7 @@ public final class NodeKernels implements KernelFallback {
             + " threads, once; the node's start waits for it");
     SortedMap<String, List<String>> kernels = new ConcurrentSkipListMap<>();
     AtomicInteger done = new AtomicInteger();
-    ExecutorService executor = Executors.newFixedThreadPool(threads);
-    try {
+    try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
       compiler.compile(
           modules.stream()
               .map(module -> new KernelCompiler.Job(module, computeCapability))
@@ -102,8 +101,6 @@ public final class NodeKernels implements KernelFallback {
                     + " of "
                     + modules.size());
           });
-    } finally {
-      executor.shutdown();
     }
     new KernelIndex(kernels, List.of(computeCapability), 0, compiler.version()).write(home);
   }

@@ -21,7 +21,9 @@ import org.apache.lucene.tests.mockfile.FilterPath;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 import org.junit.After;
+import org.junit.AfterClass;
 import org.junit.Before;
+import org.junit.BeforeClass;
 
 /**
  * Tests the driver on a device; skipped without one. {@link StubbedDriverTests} runs these tests on
@@ -37,16 +39,28 @@ public class JcudaDriverTests extends LuceneTestCase {
 
   private static final long PAGE = 4096;
 
+  private static Path compiledKernels;
+
   private DeviceProbe probe;
   private CudaDriver driver;
   private long stream;
   private Arena arena;
 
+  @BeforeClass
+  public static void makeFolder() {
+    compiledKernels = FilterPath.unwrap(createTempDir());
+  }
+
+  @AfterClass
+  public static void forgetFolder() {
+    compiledKernels = null;
+  }
+
   @Before
   public void openDriver() {
     // a process with stand-ins of NVIDIA's libraries has one of the compiler, too
-    Path folder = FilterPath.unwrap(createTempDir());
-    probe = new DeviceProbe(0, new NodeKernels(folder, null, 1, message -> {}));
+    int threads = Runtime.getRuntime().availableProcessors();
+    probe = new DeviceProbe(0, new NodeKernels(compiledKernels, null, threads, message -> {}));
     if (Boolean.getBoolean(REQUIRED)) {
       assertTrue(probe.result().description(), probe.result().usable());
     }

@@ -107,13 +107,13 @@ public final class BuildKernels {
     }
     KernelSources sources =
         KernelSources.ofFolder(Path.of(arguments.required("sources", "folder of the sources")));
-    KernelCompiler compiler =
-        new KernelCompiler(
-            Nvrtc.load(library),
-            sources,
-            Arrays.stream(arguments.text("options", "").split(" "))
-                .filter(option -> option.isEmpty() == false)
-                .toList());
+    List<String> options = new ArrayList<>();
+    // what comes from NVRTC's own cache comes without the report of resources
+    options.add("--no-cache");
+    Arrays.stream(arguments.text("options", "").split(" "))
+        .filter(option -> option.isEmpty() == false)
+        .forEach(options::add);
+    KernelCompiler compiler = new KernelCompiler(Nvrtc.load(library), sources, options);
     boolean bench = arguments.text("bench", "false").equals("true");
     Set<String> modules = sources.modules();
     List<String> all = new ArrayList<>(modules);
