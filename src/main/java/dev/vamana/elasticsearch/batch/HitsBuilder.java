@@ -11,6 +11,15 @@ import org.elasticsearch.search.SearchShardTarget;
 /** Puts merged hits and what was fetched of them together. */
 final class HitsBuilder {
 
+  /** An object of a hit in the standard form with a reference, about. */
+  private static final int STANDARD_BYTES = 256;
+
+  /** A reference to an id, a score and the position of an index. */
+  private static final int COLUMN_BYTES = 3 * Integer.BYTES;
+
+  /** What a query takes without its hits, about. */
+  private static final int QUERY_BYTES = 128;
+
   private final MergedHits merged;
   private final List<Fetched> shards;
 
@@ -35,6 +44,15 @@ final class HitsBuilder {
   HitsBuilder(MergedHits merged, List<Fetched> shards) {
     this.merged = merged;
     this.shards = shards;
+  }
+
+  /** About how many bytes of memory the hits take, beside what was fetched of them. */
+  long ramBytesUsed(boolean columnar) {
+    long hits = merged.docs().length;
+    long copied = shards.contains(null) ? hits : 0;
+    return columnar
+        ? (hits + copied) * COLUMN_BYTES + (long) merged.ends().length * Integer.BYTES
+        : hits * STANDARD_BYTES + (long) merged.ends().length * QUERY_BYTES;
   }
 
   /** The hits as the standard search gives them. */
@@ -96,11 +114,12 @@ final class HitsBuilder {
       }
       ends[query] = count;
     }
+    boolean all = count == ids.length;
     return new ColumnarHits(
         ends,
-        Arrays.copyOf(ids, count),
-        Arrays.copyOf(scores, count),
+        all ? ids : Arrays.copyOf(ids, count),
+        all ? scores : Arrays.copyOf(scores, count),
         indexOf == null ? null : indices,
-        indexOf == null ? null : Arrays.copyOf(indexOf, count));
+        all || indexOf == null ? indexOf : Arrays.copyOf(indexOf, count));
   }
 }

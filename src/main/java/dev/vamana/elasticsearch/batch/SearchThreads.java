@@ -29,6 +29,11 @@ final class SearchThreads {
     this.threads = threads;
   }
 
+  /** Most threads of one loop, the calling one included. */
+  int most() {
+    return threads;
+  }
+
   /** What a full pool does not take, the caller does in the end. */
   private static void executeIfAccepted(Executor pool, Runnable command) {
     try {

@@ -20,24 +20,69 @@ record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
   /** Bytes of memory of one hit. */
   static final int BYTES_A_HIT = Integer.BYTES + Float.BYTES;
 
-  /** Puts the hits of each query one after the other. */
-  static ShardHits of(ScoreDoc[][] hits) {
-    int[] ends = new int[hits.length];
-    int count = 0;
-    for (int query = 0; query < hits.length; query++) {
-      count += hits[query].length;
-      ends[query] = count;
+  /** No hits of so many queries. */
+  static ShardHits none(int queries) {
+    return new ShardHits(new int[queries], new int[0], new float[0]);
+  }
+
+  /**
+   * Hits of queries that come in any order. Queries may be added by several threads, each of them
+   * once.
+   */
+  static final class Builder {
+    private final int most;
+    private final int[] counts;
+    private final int[] docs;
+    private final float[] scores;
+
+    /**
+     * Room for hits.
+     *
+     * @param most most hits of a query
+     */
+    Builder(int queries, int most) {
+      this.most = most;
+      this.counts = new int[queries];
+      this.docs = new int[Math.multiplyExact(queries, most)];
+      this.scores = new float[docs.length];
     }
-    int[] docs = new int[count];
-    float[] scores = new float[count];
-    int next = 0;
-    for (ScoreDoc[] hitsOfQuery : hits) {
-      for (ScoreDoc hit : hitsOfQuery) {
+
+    /** Bytes of memory of a builder. */
+    static long ramBytesUsed(int queries, int most) {
+      return queries * ((long) most * BYTES_A_HIT + Integer.BYTES);
+    }
+
+    /** Adds the hits of a query, best first. */
+    void add(int query, ScoreDoc[] hits) {
+      int next = query * most;
+      counts[query] = hits.length;
+      for (ScoreDoc hit : hits) {
         docs[next] = hit.doc;
         scores[next++] = hit.score;
       }
     }
-    return new ShardHits(ends, docs, scores);
+
+    /** Bytes of memory that {@link #build} takes beside the builder's. */
+    long buildBytes() {
+      long hits = Arrays.stream(counts).asLongStream().sum();
+      return hits == docs.length ? 0 : hits * BYTES_A_HIT;
+    }
+
+    /** Puts the hits of each query one after the other; the builder must not be used any more. */
+    ShardHits build() {
+      int end = 0;
+      for (int query = 0; query < counts.length; query++) {
+        System.arraycopy(docs, query * most, docs, end, counts[query]);
+        System.arraycopy(scores, query * most, scores, end, counts[query]);
+        end += counts[query];
+        counts[query] = end;
+      }
+      boolean full = end == docs.length;
+      return new ShardHits(
+          counts,
+          full ? docs : Arrays.copyOf(docs, end),
+          full ? scores : Arrays.copyOf(scores, end));
+    }
   }
 
   static ShardHits readFrom(StreamInput in) throws IOException {
@@ -49,6 +94,11 @@ record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
     out.writeVIntArray(ends);
     out.writeVIntArray(docs);
     out.writeFloatArray(scores);
+  }
+
+  /** Bytes of memory of all hits. */
+  long ramBytesUsed() {
+    return (long) docs.length * BYTES_A_HIT + (long) ends.length * Integer.BYTES;
   }
 
   /** Where the hits of a query start. */

@@ -49,6 +49,11 @@ final class ShardQueryResponse extends ActionResponse {
     return new ShardQueryResponse(hits, timedOut, null, docs);
   }
 
+  /** The same without its hits, which have been merged. */
+  ShardQueryResponse withoutHits() {
+    return new ShardQueryResponse(ShardHits.none(0), timedOut, reader, fetched);
+  }
+
   ShardHits hits() {
     return hits;
   }
