@@ -39,6 +39,8 @@ final class SessionKeeper implements Runnable {
   private volatile String reason;
   private volatile DynamicOptions adjusted;
   private GpuSession failed;
+  // the last one, when the keeper closes: a segment that is closed meanwhile waits for it
+  private GpuSession leaving;
   private GpuException failure;
   private boolean stopping;
 
@@ -231,7 +233,7 @@ final class SessionKeeper implements Runnable {
       open.remove(view);
       kept.remove(view);
       closed.add(view);
-      current = session != null ? session : failed;
+      current = session != null ? session : failed != null ? failed : leaving;
       entered = current != null && current.enter();
     }
     if (current == null) {
@@ -406,9 +408,9 @@ final class SessionKeeper implements Runnable {
     boolean interrupted = false;
     synchronized (this) {
       last = session != null ? session : failed;
-      // a segment that is closed meanwhile waits for this session
-      failed = last;
       session = null;
+      failed = null;
+      leaving = last != null ? last : leaving;
       reason = "the executor is closed";
     }
     while (last != null) {
