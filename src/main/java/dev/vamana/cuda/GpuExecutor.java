@@ -47,7 +47,7 @@ public final class GpuExecutor implements SearchExecutor {
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
     this.quantizer = new GpuQuantizer(keeper, counters.training);
-    this.ahead = new Ahead(options.batches().segmentsAhead());
+    this.ahead = new Ahead(options.batches().segmentsAhead(), options.hostMemory());
   }
 
   /**
@@ -229,5 +229,6 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void close() {
     keeper.close();
+    ahead.enable(false);
   }
 }

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -13,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 
 /**
  * Sends the segments that a query will ask for along with the first.
@@ -27,6 +29,12 @@ public final class Ahead {
   /** Queries whose answers are kept until they are asked for; a power of two. */
   private static final int MOST_FLIGHTS = 512;
 
+  /** A query is over, as far as memory is short, once so many others have begun. */
+  private static final int OVER = 128;
+
+  /** Memory that answers may take until they are asked for. */
+  private static final long MOST_BYTES = 32L << 20;
+
   /** First steps that are remembered. */
   private static final int MOST_HABITS = 1024;
 
@@ -34,6 +42,7 @@ public final class Ahead {
   private final AtomicReferenceArray<Key> order = new AtomicReferenceArray<>(MOST_FLIGHTS);
   private final AtomicInteger begun = new AtomicInteger();
   private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
+  private final AnswerMemory memory;
   private final LongAdder sent = new LongAdder();
   private final LongAdder used = new LongAdder();
   private final LongAdder inVain = new LongAdder();
@@ -73,16 +82,28 @@ public final class Ahead {
    * Knows of no query yet.
    *
    * @param enabled whether anything is sent ahead
+   * @param account counts the answers that wait until they are asked for
    */
-  public Ahead(boolean enabled) {
+  public Ahead(boolean enabled, HostMemoryAccount account) {
+    this(enabled, account, MOST_BYTES);
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param mostBytes of answers that wait; queries that would exceed it are asked segment by
+   *     segment
+   */
+  public Ahead(boolean enabled, HostMemoryAccount account, long mostBytes) {
     this.enabled = enabled;
+    this.memory = new AnswerMemory(account, mostBytes);
   }
 
   /** Sends segments ahead from now on, or does not. */
   public void enable(boolean newEnabled) {
     enabled = newEnabled;
     if (newEnabled == false) {
-      flights.clear();
+      forget(flight -> true);
       habits.clear();
     }
   }
@@ -97,17 +118,34 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        Flight fresh = new Flight(step, item, habit(step));
+        Flight fresh = fresh(step, item);
         if (flights.putIfAbsent(key, fresh) == null) {
-          remember(key);
+          remember(key, fresh);
           return begin(fresh, item, search);
         }
+        fresh.drop();
       } else if (flight.goesOn(step, item)) {
         return goOn(flight, step, item, search);
       } else {
         end(key, flight);
       }
     }
+  }
+
+  private Flight fresh(Step step, WorkItem item) {
+    Habit habit = habit(step);
+    int number = begun.getAndIncrement();
+    Flight flight = new Flight(number, step, item, habit, memory);
+    if (flight.refused()) {
+      flights.forEach(
+          (key, old) -> {
+            if (number - old.number() >= OVER) {
+              end(key, old);
+            }
+          });
+      flight = new Flight(number, step, item, habit, memory);
+    }
+    return flight;
   }
 
   private Habit habit(Step first) {
@@ -117,8 +155,8 @@ public final class Ahead {
   }
 
   /** The oldest query that is remembered makes room. */
-  private void remember(Key key) {
-    Key oldest = order.getAndSet(begun.getAndIncrement() & (MOST_FLIGHTS - 1), key);
+  private void remember(Key key, Flight fresh) {
+    Key oldest = order.getAndSet(fresh.number() & (MOST_FLIGHTS - 1), key);
     if (oldest != null && oldest.equals(key) == false) {
       Flight flight = flights.get(oldest);
       if (flight != null) {
@@ -176,7 +214,16 @@ public final class Ahead {
   public void closing(SegmentView segment) {
     habits.keySet().removeIf(step -> step.segment().equals(segment));
     habits.values().forEach(habit -> habit.closing(segment));
-    flights.values().removeIf(flight -> flight.mentions(segment));
+    forget(flight -> flight.mentions(segment));
+  }
+
+  private void forget(Predicate<Flight> which) {
+    flights.forEach(
+        (key, flight) -> {
+          if (which.test(flight) && flights.remove(key, flight)) {
+            flight.drop();
+          }
+        });
   }
 
   /** Items that were sent ahead, those that were asked for then, and those that were not. */
