@@ -14,6 +14,7 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -113,7 +114,7 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public boolean takesScan(SegmentView segment, int k, int accepted) {
     PlanMode mode = keeper.planMode();
-    if (segment.hasGraph() == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
+    if (takes(segment) == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
       return false;
     }
     GpuSession session = keeper.enter();
@@ -129,9 +130,18 @@ public final class GpuExecutor implements SearchExecutor {
     }
   }
 
+  /** The kernels order vectors by scores, so what those cannot tell apart is left to the CPU. */
+  private static boolean takes(SegmentView segment) {
+    try {
+      return segment.hasGraph() && segment.rawComparison() == null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   @Override
   public void opened(SegmentView segment) {
-    if (segment.hasGraph()) {
+    if (takes(segment)) {
       keeper.know(segment);
     }
   }
@@ -164,14 +174,14 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public void warm(SegmentView segment) {
-    if (segment.hasGraph()) {
+    if (takes(segment)) {
       keeper.warm(segment);
     }
   }
 
   @Override
   public void keep(SegmentView segment, boolean kept) {
-    if (segment.hasGraph()) {
+    if (takes(segment)) {
       keeper.keep(segment, kept);
     }
   }

@@ -8,7 +8,6 @@ import java.util.List;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopKnnCollector;
-import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /** Searches batches on the CPU: the reference implementation of the seam. */
 public final class CpuExecutor implements SearchExecutor {
@@ -74,7 +73,7 @@ public final class CpuExecutor implements SearchExecutor {
 
   /** Scores all accepted vectors of the item's segment on the calling thread. */
   public static WorkResult scan(WorkItem item) throws IOException {
-    RandomVectorScorer scorer = item.segment().scorer(item.query());
+    ExactDistances exact = ExactDistances.of(item.segment(), item.query());
     int k = Math.min(item.k(), item.segment().size());
     if (k == 0) {
       return new WorkResult(new int[0], new float[0], 0, true);
@@ -82,14 +81,15 @@ public final class CpuExecutor implements SearchExecutor {
     KnnCollector collector =
         new CancellableCollector(
             new TopKnnCollector(k, toInt(item.visitLimit())), item.cancelled());
-    new ExactScan(scorer, collector).run(item.acceptedOrdinals());
+    new ExactScan(exact.ranking(), collector).run(item.acceptedOrdinals());
     ScoreDoc[] hits = collector.topDocs().scoreDocs;
     int[] ordinals = new int[hits.length];
     float[] scores = new float[hits.length];
     for (int i = 0; i < hits.length; i++) {
       ordinals[i] = hits[i].doc;
-      scores[i] = hits[i].score;
+      scores[i] = -hits[i].score;
     }
+    exact.toScores(scores);
     return new WorkResult(
         ordinals, scores, collector.visitedCount(), collector.earlyTerminated() == false);
   }
@@ -104,7 +104,11 @@ public final class CpuExecutor implements SearchExecutor {
   public static WorkResult rerank(WorkItem item, int[] candidates, long visited, boolean complete)
       throws IOException {
     return Rerank.exact(
-        item.segment().scorer(item.query()), candidates, item.k(), visited, complete);
+        ExactDistances.of(item.segment(), item.query()),
+        candidates,
+        item.k(),
+        visited,
+        complete);
   }
 
   private static int toInt(long limit) {

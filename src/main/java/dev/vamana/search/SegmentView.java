@@ -3,6 +3,7 @@ package dev.vamana.search;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.vectors.FileRegion;
+import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
@@ -55,6 +56,14 @@ public interface SegmentView {
 
   /** Exact scores of a query, for the calling thread alone. */
   RandomVectorScorer scorer(QueryVector query) throws IOException;
+
+  /**
+   * What walks and scans of this segment order vectors by, where scores are too coarse for that;
+   * null where scores will do.
+   */
+  default RawComparison rawComparison() throws IOException {
+    return null;
+  }
 
   /** The raw vectors by ordinal, for the calling thread alone. */
   KnnVectorValues vectors() throws IOException;

@@ -10,23 +10,12 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.VectorUtil;
-import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /** What a walk compares: smaller is nearer. For one query on one thread. */
 interface WalkDistances {
 
   /** Distances of {@code count} ordinals. */
   void distances(int[] ordinals, float[] distances, int count) throws IOException;
-
-  /** Exact scores, negated. */
-  static WalkDistances exact(RandomVectorScorer scorer) {
-    return (ordinals, distances, count) -> {
-      scorer.bulkScore(ordinals, distances, count);
-      for (int i = 0; i < count; i++) {
-        distances[i] = -distances[i];
-      }
-    };
-  }
 
   /**
    * Asymmetric distances: the query's table of distances to all centroids, summed over a vector's

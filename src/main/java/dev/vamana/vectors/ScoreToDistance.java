@@ -12,6 +12,11 @@ interface ScoreToDistance {
    */
   void convert(int pivot, int[] ordinals, float[] scores, int count);
 
+  /** From distances. */
+  static ScoreToDistance none() {
+    return (pivot, ordinals, scores, count) -> {};
+  }
+
   /** From EUCLIDEAN scores, {@code 1 / (1 + distance)}. */
   static ScoreToDistance ofEuclidean() {
     return (pivot, ordinals, scores, count) -> {
