@@ -14,7 +14,7 @@ public enum FallbackReason {
   NOT_RESIDENT(false),
   /** No kernel takes the item: its placement, its entry points. */
   UNSUPPORTED(false),
-  /** The walk ended with fewer hits than the segment has. */
+  /** The walk ended with fewer hits than the segment has, or with negative inner products. */
   FEW_HITS(false),
   /** Pinned memory for requests was all in use. */
   STAGING_FULL(true),

@@ -112,6 +112,21 @@ final class CollectorWalk {
     }
   }
 
+  /** The ordinals that may be collected and have not been looked at; only after the walk. */
+  Bits unvisited() {
+    return new Bits() {
+      @Override
+      public boolean get(int ordinal) {
+        return (acceptedOrdinals == null || acceptedOrdinals.get(ordinal)) && visited.add(ordinal);
+      }
+
+      @Override
+      public int length() {
+        return graph.size();
+      }
+    };
+  }
+
   private boolean worthExpanding(long candidate) {
     float score = scoreOf(candidate);
     if (score > minCompetitive) {

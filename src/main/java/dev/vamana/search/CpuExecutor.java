@@ -65,10 +65,27 @@ public final class CpuExecutor implements SearchExecutor {
     return Math.min(size, unfiltered * size / accepted);
   }
 
-  /** Whether a walk ended by itself with fewer hits than the segment has, and has to be a scan. */
-  public static boolean missesHits(WorkItem item, WorkResult walked) {
+  /**
+   * Whether a walk ended by itself and has to be a scan: it has fewer hits than the segment has, or
+   * some with negative products.
+   */
+  public static boolean missesHits(WorkItem item, WorkResult walked) throws IOException {
     int accepted = Math.min(item.acceptedCount(), item.segment().size());
-    return walked.complete() && walked.ordinals().length < Math.min(item.k(), accepted);
+    return walked.complete()
+        && (walked.ordinals().length < Math.min(item.k(), accepted)
+            || endsUnreliably(item, walked));
+  }
+
+  private static boolean endsUnreliably(WorkItem item, WorkResult walked) throws IOException {
+    SegmentView segment = item.segment();
+    float unreliableBelow = SearchPlan.unreliableBelow(segment);
+    int last = walked.ordinals().length - 1;
+    if (last < 0 || walked.scores()[last] >= unreliableBelow) {
+      return false;
+    }
+    // scores that rounding makes equal descend, also where products are positive
+    return segment.rawComparison() == null
+        || ExactDistances.of(segment, item.query()).ranking().score(walked.ordinals()[last]) < 0;
   }
 
   /** Scores all accepted vectors of the item's segment on the calling thread. */

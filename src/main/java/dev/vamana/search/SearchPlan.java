@@ -1,5 +1,8 @@
 package dev.vamana.search;
 
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
 /**
  * Decides between scoring every accepted vector and walking the graph.
  *
@@ -31,6 +34,21 @@ final class SearchPlan {
     }
     double selectivity = (double) accepted / size;
     return SCAN_COST * accepted <= visits(size, segment.meanDegree(), k) / selectivity;
+  }
+
+  /**
+   * The score of a product of 0, below which walks do not find the best: hits with negative products
+   * are short vectors, which are near to no other by inner products, so that few edges lead to them.
+   * Negative infinity where the graph is not one of inner products.
+   */
+  static float unreliableBelow(SegmentView segment) {
+    if (segment.similarity() == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT) {
+      return 1;
+    }
+    boolean bytes = segment.encoding() == VectorEncoding.BYTE;
+    return bytes && segment.similarity() == VectorSimilarityFunction.DOT_PRODUCT
+        ? 0.5f
+        : Float.NEGATIVE_INFINITY;
   }
 
   /** About how many distances an unfiltered walk computes. */

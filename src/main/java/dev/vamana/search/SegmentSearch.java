@@ -106,7 +106,15 @@ public final class SegmentSearch {
     int[] starts = new int[entryPoints.length + 1];
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
-    new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam).run(starts);
+    CollectorWalk steered =
+        new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam);
+    steered.run(starts);
+    float worst = ordinals.minCompetitiveSimilarity();
+    if (worst > Float.NEGATIVE_INFINITY
+        && worst < SearchPlan.unreliableBelow(segment)
+        && ordinals.earlyTerminated() == false) {
+      new ExactScan(scorer, ordinals).run(steered.unvisited());
+    }
   }
 
   private static WalkParameters defaultWalk(SearchExecutor executor, int k) {
