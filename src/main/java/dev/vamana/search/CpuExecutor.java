@@ -121,11 +121,7 @@ public final class CpuExecutor implements SearchExecutor {
   public static WorkResult rerank(WorkItem item, int[] candidates, long visited, boolean complete)
       throws IOException {
     return Rerank.exact(
-        ExactDistances.of(item.segment(), item.query()),
-        candidates,
-        item.k(),
-        visited,
-        complete);
+        ExactDistances.of(item.segment(), item.query()), candidates, item.k(), visited, complete);
   }
 
   private static int toInt(long limit) {

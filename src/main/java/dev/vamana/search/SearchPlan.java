@@ -10,8 +10,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * distances, but in a small segment it meets the same nodes again and again, so that n vectors
  * bound it: {@code n (1 - exp(-0.6 d (w + 12) / n))}. A filter that accepts a share s multiplies
  * that by {@code 1/s}, since rejected nodes are walked through. A distance in a scan costs about
- * two thirds of one in a walk, which jumps about in memory. docs/internals/search.md compares this with
- * measured counts.
+ * two thirds of one in a walk, which jumps about in memory. docs/internals/search.md compares this
+ * with measured counts.
  */
 final class SearchPlan {
 
@@ -37,9 +37,9 @@ final class SearchPlan {
   }
 
   /**
-   * The score of a product of 0, below which walks do not find the best: hits with negative products
-   * are short vectors, which are near to no other by inner products, so that few edges lead to them.
-   * Negative infinity where the graph is not one of inner products.
+   * The score of a product of 0, below which walks do not find the best: hits with negative
+   * products are short vectors, which are near to no other by inner products, so that few edges
+   * lead to them. Negative infinity where the graph is not one of inner products.
    */
   static float unreliableBelow(SegmentView segment) {
     if (segment.similarity() == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT) {

@@ -84,7 +84,7 @@ public final class SegmentSearch {
               collector::earlyTerminated,
               entryPoints);
       WorkResult result =
-          executor == null || scan && handsOver == false
+          executor == null || (scan && handsOver == false)
               ? CpuExecutor.search(item)
               : executor.search(List.of(item)).get(0);
       if (replay(result, ordinals)) {

@@ -48,7 +48,9 @@ public enum RawComparison {
     return null;
   }
 
-  /** Whether the median of distances between neighbours in the sample, or squared norms, is small. */
+  /**
+   * Whether the median of distances between neighbours in the sample, or squared norms, is small.
+   */
   private static boolean isSmall(FloatVectorValues values, RawComparison comparison)
       throws IOException {
     int count = Math.min(SAMPLE, values.size());

@@ -82,8 +82,7 @@ public class ScaledVectorsTests extends SearchTestCase {
     return (searcher, queries) -> {
       TopDocs[] hits = new TopDocs[queries.length];
       for (int i = 0; i < hits.length; i++) {
-        hits[i] =
-            searcher.search(new KnnFloatVectorQuery(FIELD, queries[i], K, null, strategy), K);
+        hits[i] = searcher.search(new KnnFloatVectorQuery(FIELD, queries[i], K, null, strategy), K);
       }
       return hits;
     };
