@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -42,12 +43,19 @@ public class TextSetTests extends LuceneTestCase {
     String section = "<section class=\"detail\" id=\"%s\"><div class=\"block\">%s</div></section>";
     String six = "one two three four five six";
     String page =
-        String.format(section, "copied()", "<span>Description copied from interface: X</span>")
-            + String.format(section, "few()", "one two three four five")
+        String.format(
+                Locale.ROOT,
+                section,
+                "copied()",
+                "<span>Description copied from interface: X</span>")
+            + String.format(Locale.ROOT, section, "few()", "one two three four five")
             + String.format(
-                section, "size()", "Returns the value of the <code>size</code> record component.")
-            + String.format(section, "&lt;init&gt;(int)", six)
-            + String.format(section, "nested()", "<div>" + six + "</div> seven");
+                Locale.ROOT,
+                section,
+                "size()",
+                "Returns the value of the <code>size</code> record component.")
+            + String.format(Locale.ROOT, section, "&lt;init&gt;(int)", six)
+            + String.format(Locale.ROOT, section, "nested()", "<div>" + six + "</div> seven");
     List<Passage> passages = new JavadocPage("s", "a/B.html", page).passages();
     assertEquals(List.of("B", "B.nested"), passages.stream().map(Passage::title).toList());
     assertEquals(six + " seven", passages.get(1).text());

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -130,8 +131,12 @@ public final class BuildKernels {
     }
     summarize(
         String.format(
+            Locale.ROOT,
             "kernels for compute capability %s (%s): %d modules, %.1f MB",
-            architectures.describe(), architectures.reason(), modules.size(), bytes / 1e6));
+            architectures.describe(),
+            architectures.reason(),
+            modules.size(),
+            bytes / 1e6));
   }
 
   /** The folder below the given one that has the library, or null if there is none. */
@@ -180,8 +185,12 @@ public final class BuildKernels {
     long start = System.nanoTime();
     lastLine = start;
     out.printf(
+        Locale.ROOT,
         "kernels: compiling %d modules for compute capability %s on %d threads (%s)%n",
-        changed.size(), architectures.describe(), threads, architectures.reason());
+        changed.size(),
+        architectures.describe(),
+        threads,
+        architectures.reason());
     ExecutorService executor = Executors.newFixedThreadPool(threads);
     try {
       compiler.compile(
@@ -201,7 +210,8 @@ public final class BuildKernels {
     long now = System.nanoTime();
     if (done == jobs || now - lastLine >= NANOS_BETWEEN_LINES) {
       lastLine = now;
-      out.printf("kernels: %d of %d modules, %.0f s%n", done, jobs, (now - start) / 1e9);
+      out.printf(
+          Locale.ROOT, "kernels: %d of %d modules, %.0f s%n", done, jobs, (now - start) / 1e9);
     }
   }
 
