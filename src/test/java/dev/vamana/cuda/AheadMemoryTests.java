@@ -17,17 +17,17 @@ import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** The memory of answers that wait until they are asked for. */
+/** Tests the memory of answers that wait for their calls. */
 public class AheadMemoryTests extends GpuTestCase {
   private static final int SEGMENTS = 6;
   private static final int K = 100;
   private static final int SIZE = 120;
   private static final long BLOCK = 1 << 20;
 
-  /** What an answer is counted as, at least. */
+  /** Least bytes that an answer counts as. */
   private static final int ANSWER_BYTES = 8 * K;
 
-  /** Refuses what is above a limit, and fails if more is given back than was taken. */
+  /** Refuses bytes above a limit, and fails if a caller releases more bytes than it reserved. */
   private static final class Account implements HostMemoryAccount {
     private long limit = Long.MAX_VALUE;
     private long used;
@@ -105,7 +105,7 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
-  /** Answers are counted from when they are sent for until they are taken, each once. */
+  /** Each answer counts from the call that sends its item until the call that takes it. */
   public void testAnswersAreCountedUntilTheyAreTaken() throws IOException {
     try (TestIndex index = index()) {
       views = index.views();
@@ -124,7 +124,7 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
-  /** Queries that end early leave answers; whatever forgets them gives them back. */
+  /** Queries that end early leave answers; every way to forget a query releases them. */
   public void testAnswersThatNobodyAsksForAnyMore() throws IOException {
     try (TestIndex index = index()) {
       views = index.views();
@@ -146,14 +146,14 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
-  /** The oldest make room; where there is none, queries go on segment by segment. */
+  /** The oldest queries make room; without room, queries are searched segment by segment. */
   public void testBoundByBytes() throws IOException {
     try (TestIndex index = index()) {
       views = index.views();
       long limit = 40 * 5 * (ANSWER_BYTES + 128);
       Ahead ahead = new Ahead(true, account, limit);
       for (int i = 0; i < 2_000; i++) {
-        // one that goes on keeps the habit alive
+        // a query that searches all segments keeps the habit alive
         if (i % 2 == 0) {
           askAll(ahead, index.vector().floats());
         } else {
@@ -186,7 +186,7 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
-  /** While answers are under way: another query in the same array, a failure, the end. */
+  /** Ends a query while its answers are under way. */
   public void testWhatLandsLate() throws IOException {
     try (TestIndex index = index()) {
       views = index.views();
@@ -211,7 +211,7 @@ public class AheadMemoryTests extends GpuTestCase {
               return answer(items);
             });
         if (how == 3) {
-          // the second query of the array has answers of its own
+          // the second query with the same array has its own answers
           ahead.enable(false);
         }
         assertEquals("way " + how, 0, account.used());
@@ -219,7 +219,7 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
-  /** On the device: what a query leaves is counted beside what is pinned, and given back. */
+  /** On the device, answers count in addition to pinned memory, and are released. */
   public void testOnTheDevice() throws IOException {
     SimulatedDriver driver = driver();
     // large enough for walks

@@ -25,7 +25,7 @@ import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.VectorUtil;
 
-/** In every placement a set has the recall that it has at any other scale. */
+/** Tests that the scale of the vectors does not change the recall, in every placement. */
 public class ScaledPlacementsTests extends GpuTestCase {
   private static final int SIZE = 1_500;
   private static final int DIMS = 16;

@@ -135,7 +135,7 @@ public class TwoNodesIT {
     }
   }
 
-  /** Wherever the memory ends, on a shard's node or the asked one: 429, and nothing is left. */
+  /** A breaker on any node may refuse: the answer is 429, and no memory or reader is left. */
   @Test
   public void test4WhatTheBreakersRefuse() throws Exception {
     for (String form : List.of("\"format\": \"columns\"", "\"_source\": false")) {
@@ -166,7 +166,7 @@ public class TwoNodesIT {
             "{\"persistent\": {\"indices.breaker.request.limit\": " + limit + "}}");
   }
 
-  /** Readers are closed by messages that nobody waits for. */
+  /** Waits, since messages close readers after the answer. */
   private static void awaitNothingHeld() throws Exception {
     String held = "";
     for (int attempt = 0; attempt < 200; attempt++) {

@@ -375,7 +375,7 @@ public class BatchedKnnTests extends SearchTestCase {
     assertEquals(message, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 
-  /** Hits of segments are held for some queries at a time, whatever the request asks for. */
+  /** The number of queries with unmerged hits is bounded, whatever the size of the request. */
   public void testHitsAreMergedInSlices() throws IOException {
     int segments = 8;
     int k = SIZE;
@@ -387,7 +387,7 @@ public class BatchedKnnTests extends SearchTestCase {
       List<BatchedKnn.Part> parts = new ArrayList<>();
       for (int left = queries; left > 0; ) {
         int count = Math.min(left, 1 + random().nextInt(queries / 2));
-        // copies: the executor tells queries apart by their object
+        // copies, since the executor tells queries apart by identity
         List<QueryVector> own = new ArrayList<>();
         for (int i = 0; i < count; i++) {
           own.add(QueryVector.of(vectors.get(random().nextInt(SIZE)).floats().clone()));
@@ -411,7 +411,7 @@ public class BatchedKnnTests extends SearchTestCase {
     }
   }
 
-  /** Answers at once, and counts the queries that have not been answered for all segments. */
+  /** Answers at once, and counts the queries that lack the answer of a segment. */
   private static final class OneHitExecutor implements SearchExecutor {
     private final int segments;
     private final Map<QueryVector, Integer> begun = new IdentityHashMap<>();

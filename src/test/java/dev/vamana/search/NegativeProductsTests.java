@@ -14,8 +14,8 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 
 /**
- * Queries whose products with all vectors are negative: their hits are the shortest vectors, which
- * are near to no other, so that no walk leads to them.
+ * Tests queries whose products with all vectors are negative. Their hits are the shortest vectors;
+ * these are near to no other vector by inner product, so walks do not find them.
  */
 public class NegativeProductsTests extends SearchTestCase {
   private static final int SIZE = 8_000;
@@ -79,7 +79,7 @@ public class NegativeProductsTests extends SearchTestCase {
     }
   }
 
-  /** By products in double precision, which scores of small vectors do not tell apart. */
+  /** Computes recall from products in double precision, since scores of small vectors tie. */
   private static double exactRecall(
       TestIndex index, QueryVector query, IntPredicate accepted, int[] ids) {
     double[] products = new double[SIZE];
@@ -99,7 +99,7 @@ public class NegativeProductsTests extends SearchTestCase {
     return IntStream.of(ids).filter(id -> -products[id] <= worst * (1 + 1e-5)).count() / (double) K;
   }
 
-  /** Where products have both signs, walks compute what they did. */
+  /** Queries with products of both signs are walked, not scanned. */
   public void testOtherQueriesAreNotScanned() throws IOException {
     TestVectors vectors =
         TestVectors.clustered(

@@ -140,7 +140,7 @@ public class ScaledVectorsTests extends SearchTestCase {
 
   private static List<Search> searches() {
     return List.of(
-        // as Elasticsearch asks: candidates of which the best are the hits
+        // as Elasticsearch does: the best of the candidates are the hits
         (searcher, queries) -> {
           TopDocs[] hits = new TopDocs[queries.length];
           for (int i = 0; i < hits.length; i++) {
@@ -175,7 +175,7 @@ public class ScaledVectorsTests extends SearchTestCase {
     assertScaleDoesNotMatter(VectorSimilarityFunction.EUCLIDEAN, graphsAndCodes(), walks);
   }
 
-  /** What the test stands for: at this scale, scores of neighbours are all the same. */
+  /** At the smallest scale, scores of different distances are equal; other tests rely on this. */
   public void testScoresTie() {
     float[][] base = vectors(1, 50, 1e-6f);
     float score = VectorSimilarityFunction.EUCLIDEAN.compare(base[0], base[1]);

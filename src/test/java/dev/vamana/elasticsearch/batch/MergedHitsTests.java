@@ -34,7 +34,7 @@ public class MergedHitsTests {
     }
   }
 
-  /** The hits of a shard, whose queries end in any order. */
+  /** Builds the hits of a shard; its queries end in random order. */
   private static ShardHits built(Random random, ScoreDoc[][] found, int k) {
     ShardHits.Builder builder = new ShardHits.Builder(found.length, k);
     List<Integer> order = new ArrayList<>(IntStream.range(0, found.length).boxed().toList());

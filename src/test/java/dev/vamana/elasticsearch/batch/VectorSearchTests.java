@@ -39,7 +39,7 @@ import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
 import org.elasticsearch.tasks.TaskId;
 import org.junit.BeforeClass;
 
-/** What a batch holds while it is searched in a shard, and what of it the breaker knows. */
+/** Tests the memory of a batch in a shard, and the breaker's count of it. */
 public class VectorSearchTests extends LuceneTestCase {
   private static final String FIELD = "v";
   private static final int DIMS = 3;
@@ -150,7 +150,7 @@ public class VectorSearchTests extends LuceneTestCase {
     }
   }
 
-  /** Compares what the breaker knows with what is held when it is asked. */
+  /** Compares the breaker's count with the memory of the items that it has seen. */
   private static final class CountingExecutor implements SearchExecutor {
     private final CpuExecutor in = new CpuExecutor(Workers.callingThread());
     private final CircuitBreaker breaker;
@@ -230,7 +230,7 @@ public class VectorSearchTests extends LuceneTestCase {
     return filters;
   }
 
-  /** The executor looks at the breaker whenever it has answered a slice. */
+  /** The executor checks the breaker after each slice. */
   public void testWhatIsHeldIsCharged() throws IOException {
     int vectors = 4_000;
     int k = DOCS / SEGMENTS;
@@ -263,7 +263,7 @@ public class VectorSearchTests extends LuceneTestCase {
     assertEquals(0, breaker.getUsed());
   }
 
-  /** What does not fit is refused before the executor has anything to do, and gives all back. */
+  /** A batch that does not fit is refused before the executor is called, and releases all bytes. */
   public void testTooLarge() throws IOException {
     int vectors = 4_000;
     int k = DOCS / SEGMENTS;
