@@ -8,9 +8,11 @@ import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.FileRegion;
+import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.codecs.lucene95.HasIndexSlice;
 import org.apache.lucene.index.KnnVectorValues;
@@ -36,6 +38,8 @@ final class SegmentField implements SegmentView {
   private final FileRegion codebookRegion;
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
+  // null until the first call has sampled the vectors
+  private volatile Optional<RawComparison> rawComparison;
 
   SegmentField(
       String name,
@@ -143,6 +147,18 @@ final class SegmentField implements SegmentView {
         query.floats() != null
             ? raw.getRandomVectorScorer(field, query.floats())
             : raw.getRandomVectorScorer(field, query.bytes()));
+  }
+
+  // cached in a field, since the decision reads some vectors
+  @SuppressWarnings("OptionalAssignedToNull")
+  @Override
+  public RawComparison rawComparison() throws IOException {
+    Optional<RawComparison> known = rawComparison;
+    if (known == null) {
+      known = Optional.ofNullable(RawComparison.neededFor(vectors(), similarity()));
+      rawComparison = known;
+    }
+    return known.orElse(null);
   }
 
   @Override

@@ -118,6 +118,12 @@ final class CallPlanner {
     if (mode == PlanMode.CPU) {
       return cpu(Tasks.of(item, Task.Rows.NONE, batch, null, rounds), FallbackReason.PLANNED, null);
     }
+    if (view.rawComparison() != null) {
+      return cpu(
+          Tasks.of(item, Task.Rows.NONE, batch, null, rounds),
+          scans ? FallbackReason.SCAN : FallbackReason.UNSUPPORTED,
+          view.name() + " has vectors too small for scores");
+    }
     if (scans) {
       Task task = Tasks.of(item, Task.Rows.DEVICE, batch, null, rounds);
       boolean cpu =

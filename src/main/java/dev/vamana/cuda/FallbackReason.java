@@ -17,7 +17,7 @@ public enum FallbackReason {
   NOT_RESIDENT(false),
   /** No kernel supports the item, for instance its placement or its number of entry points. */
   UNSUPPORTED(false),
-  /** The walk ended with fewer hits than the segment has. */
+  /** The walk ended with fewer hits than the segment has, or with negative inner products. */
   FEW_HITS(false),
   /** All pinned staging memory was in use. */
   STAGING_FULL(true),

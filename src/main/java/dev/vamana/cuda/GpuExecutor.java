@@ -14,6 +14,7 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -48,7 +49,7 @@ public final class GpuExecutor implements SearchExecutor {
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
     this.quantizer = new GpuQuantizer(keeper, counters.training);
-    this.ahead = new Ahead(options.batches().segmentsAhead());
+    this.ahead = new Ahead(options.batches().segmentsAhead(), options.hostMemory());
   }
 
   /**
@@ -117,7 +118,7 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public boolean takesScan(SegmentView segment, int k, int accepted) {
     PlanMode mode = keeper.planMode();
-    if (segment.hasGraph() == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
+    if (takes(segment) == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
       return false;
     }
     GpuSession session = keeper.enter();
@@ -133,9 +134,21 @@ public final class GpuExecutor implements SearchExecutor {
     }
   }
 
+  /**
+   * Whether the device can search a segment. The kernels order vectors by scores, so the CPU
+   * searches segments whose scores are too coarse.
+   */
+  private static boolean takes(SegmentView segment) {
+    try {
+      return segment.hasGraph() && segment.rawComparison() == null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   @Override
   public void opened(SegmentView segment) {
-    if (segment.hasGraph()) {
+    if (takes(segment)) {
       keeper.know(segment);
     }
   }
@@ -168,14 +181,14 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public void warm(SegmentView segment) {
-    if (segment.hasGraph()) {
+    if (takes(segment)) {
       keeper.warm(segment);
     }
   }
 
   @Override
   public void keep(SegmentView segment, boolean kept) {
-    if (segment.hasGraph()) {
+    if (takes(segment)) {
       keeper.keep(segment, kept);
     }
   }
@@ -234,5 +247,6 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void close() {
     keeper.close();
+    ahead.enable(false);
   }
 }

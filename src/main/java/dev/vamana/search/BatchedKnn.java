@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
@@ -51,6 +52,18 @@ public final class BatchedKnn {
    * far are searched.
    */
   private static final long MAX_ACCEPTED_BYTES = 64L << 20;
+
+  /** Most bytes of the segments' hits before they are merged. */
+  private static final long MAX_HELD_BYTES = 64L << 20;
+
+  /**
+   * Bytes of a hit: its ordinal and score, its ScoreDoc, and the references in the segment's and
+   * the merged list.
+   */
+  private static final int HIT_BYTES = 2 * Integer.BYTES + 24 + 2 * 4;
+
+  /** Approximate bytes of a work item, its result and its list of hits without the hits. */
+  private static final int ITEM_BYTES = 300;
 
   /** Standard deviations that Lucene adds to a segment's expected share of the hits. */
   private static final double LUCENE_DEVIATIONS = 16;
@@ -141,25 +154,63 @@ public final class BatchedKnn {
     if (k < 1) {
       throw new IllegalArgumentException("k must be at least 1, got " + k);
     }
-    List<List<TopDocs[]>> found = new ArrayList<>();
+    long mostQueries = Math.max(1, MAX_HELD_BYTES / heldBytes(searcher.getIndexReader(), k));
+    List<TopDocs[]> found = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
+    List<Range> ranges = new ArrayList<>();
+    long heldQueries = 0;
     long heldBytes = 0;
     for (Part part : parts) {
-      int before = slots.size();
-      found.add(addPart(field, part, walk, k, slots));
-      heldBytes += slots.size() > before ? acceptedBytes(slots.subList(before, slots.size())) : 0;
-      if (heldBytes > MAX_ACCEPTED_BYTES) {
-        runAll(slots);
-        slots.clear();
-        heldBytes = 0;
+      Weight weight = weight(part.filter());
+      TopDocs[] hits = new TopDocs[part.queries().size()];
+      found.add(hits);
+      int from = 0;
+      while (from < hits.length) {
+        int to = (int) Math.min(hits.length, from + mostQueries - heldQueries);
+        int before = slots.size();
+        List<QueryVector> queries = part.queries().subList(from, to);
+        ranges.add(new Range(addQueries(field, queries, weight, walk, k, slots), hits, from, to));
+        heldQueries += to - from;
+        heldBytes += slots.size() > before ? acceptedBytes(slots.subList(before, slots.size())) : 0;
+        if (heldQueries == mostQueries || heldBytes > MAX_ACCEPTED_BYTES) {
+          finish(slots, ranges, k);
+          heldQueries = 0;
+          heldBytes = 0;
+        }
+        from = to;
       }
     }
-    runAll(slots);
-    List<TopDocs[]> merged = new ArrayList<>();
-    for (int i = 0; i < found.size(); i++) {
-      merged.add(merge(found.get(i), parts.get(i).queries().size(), k));
+    finish(slots, ranges, k);
+    return found;
+  }
+
+  /**
+   * Returns the approximate bytes of a query, without its vector, from the search to the merge of
+   * its hits. A call searches as many queries together as fit into 64 MB, and at least one.
+   *
+   * @param reader reader of the segments that are searched
+   * @param k hits of each segment
+   */
+  public static long heldBytes(IndexReader reader, int k) {
+    long bytes = ITEM_BYTES;
+    for (LeafReaderContext leaf : reader.leaves()) {
+      bytes += ITEM_BYTES + (long) HIT_BYTES * Math.min(k, leaf.reader().maxDoc());
     }
-    return merged;
+    return bytes;
+  }
+
+  /** Consecutive queries of a part, and their hits in each segment. */
+  private record Range(List<TopDocs[]> leaves, TopDocs[] merged, int from, int to) {}
+
+  /** Searches the gathered slots, merges their hits, and clears both lists. */
+  private void finish(List<Slot> slots, List<Range> ranges, int k) throws IOException {
+    runAll(slots);
+    slots.clear();
+    for (Range range : ranges) {
+      TopDocs[] merged = merge(range.leaves(), range.to() - range.from(), k);
+      System.arraycopy(merged, 0, range.merged(), range.from(), merged.length);
+    }
+    ranges.clear();
   }
 
   private void runAll(List<Slot> slots) throws IOException {
@@ -181,14 +232,20 @@ public final class BatchedKnn {
     return bytes;
   }
 
-  private List<TopDocs[]> addPart(
-      String field, Part part, WalkParameters walk, int k, List<Slot> slots) throws IOException {
-    List<QueryVector> queries = part.queries();
-    Weight weight =
-        part.filter() == null
-            ? null
-            : searcher.createWeight(
-                searcher.rewrite(part.filter()), ScoreMode.COMPLETE_NO_SCORES, 1f);
+  private Weight weight(Query filter) throws IOException {
+    return filter == null
+        ? null
+        : searcher.createWeight(searcher.rewrite(filter), ScoreMode.COMPLETE_NO_SCORES, 1f);
+  }
+
+  private List<TopDocs[]> addQueries(
+      String field,
+      List<QueryVector> queries,
+      Weight weight,
+      WalkParameters walk,
+      int k,
+      List<Slot> slots)
+      throws IOException {
     List<TopDocs[]> leaves = new ArrayList<>();
     for (LeafReaderContext context : searcher.getIndexReader().leaves()) {
       FieldInfo info = context.reader().getFieldInfos().fieldInfo(field);

@@ -117,6 +117,24 @@ final class CollectorWalk {
     }
   }
 
+  /**
+   * Returns the accepted ordinals that the walk did not visit. Each is returned once; call this
+   * only after the walk.
+   */
+  Bits unvisited() {
+    return new Bits() {
+      @Override
+      public boolean get(int ordinal) {
+        return (acceptedOrdinals == null || acceptedOrdinals.get(ordinal)) && visited.add(ordinal);
+      }
+
+      @Override
+      public int length() {
+        return graph.size();
+      }
+    };
+  }
+
   private boolean worthExpanding(long candidate) {
     float score = scoreOf(candidate);
     if (score > minCompetitive) {

@@ -8,7 +8,6 @@ import java.util.List;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopKnnCollector;
-import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
  * Searches batches on the CPU. It is the reference implementation of {@link SearchExecutor}, and
@@ -70,16 +69,32 @@ public final class CpuExecutor implements SearchExecutor {
   }
 
   /**
-   * Whether a complete walk returned fewer hits than the segment has, so that a scan has to follow.
+   * Whether a complete walk has to be followed by a scan: it returned fewer hits than the segment
+   * has, or hits with negative inner products.
    */
-  public static boolean missesHits(WorkItem item, WorkResult walked) {
+  public static boolean missesHits(WorkItem item, WorkResult walked) throws IOException {
     int accepted = Math.min(item.acceptedCount(), item.segment().size());
-    return walked.complete() && walked.ordinals().length < Math.min(item.k(), accepted);
+    return walked.complete()
+        && (walked.ordinals().length < Math.min(item.k(), accepted)
+            || endsUnreliably(item, walked));
+  }
+
+  private static boolean endsUnreliably(WorkItem item, WorkResult walked) throws IOException {
+    SegmentView segment = item.segment();
+    float unreliableBelow = SearchPlan.unreliableBelow(segment);
+    int last = walked.ordinals().length - 1;
+    if (last < 0 || walked.scores()[last] >= unreliableBelow) {
+      return false;
+    }
+    // equal rounded scores were made to descend, so a score below the limit may have a positive
+    // product
+    return segment.rawComparison() == null
+        || ExactDistances.of(segment, item.query()).ranking().score(walked.ordinals()[last]) < 0;
   }
 
   /** Scores all accepted vectors of the item's segment on the calling thread. */
   public static WorkResult scan(WorkItem item) throws IOException {
-    RandomVectorScorer scorer = item.segment().scorer(item.query());
+    ExactDistances exact = ExactDistances.of(item.segment(), item.query());
     int k = Math.min(item.k(), item.segment().size());
     if (k == 0) {
       return new WorkResult(new int[0], new float[0], 0, true);
@@ -87,14 +102,15 @@ public final class CpuExecutor implements SearchExecutor {
     KnnCollector collector =
         new CancellableCollector(
             new TopKnnCollector(k, toInt(item.visitLimit())), item.cancelled());
-    new ExactScan(scorer, collector).run(item.acceptedOrdinals());
+    new ExactScan(exact.ranking(), collector).run(item.acceptedOrdinals());
     ScoreDoc[] hits = collector.topDocs().scoreDocs;
     int[] ordinals = new int[hits.length];
     float[] scores = new float[hits.length];
     for (int i = 0; i < hits.length; i++) {
       ordinals[i] = hits[i].doc;
-      scores[i] = hits[i].score;
+      scores[i] = -hits[i].score;
     }
+    exact.toScores(scores);
     return new WorkResult(
         ordinals, scores, collector.visitedCount(), collector.earlyTerminated() == false);
   }
@@ -109,7 +125,7 @@ public final class CpuExecutor implements SearchExecutor {
   public static WorkResult rerank(WorkItem item, int[] candidates, long visited, boolean complete)
       throws IOException {
     return Rerank.exact(
-        item.segment().scorer(item.query()), candidates, item.k(), visited, complete);
+        ExactDistances.of(item.segment(), item.query()), candidates, item.k(), visited, complete);
   }
 
   private static int toInt(long limit) {

@@ -6,7 +6,6 @@ import dev.vamana.graph.Worklist;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.util.Bits;
-import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
  * The walk that all executors' walks are compared with: greedy search with a worklist of fixed
@@ -23,7 +22,7 @@ final class ReferenceWalk {
 
   private final WorkItem item;
   private final Adjacency graph;
-  private final RandomVectorScorer scorer;
+  private final ExactDistances exact;
   private final WalkDistances distances;
   private final boolean quantized;
   private final Worklist worklist;
@@ -38,11 +37,10 @@ final class ReferenceWalk {
     this.item = item;
     SegmentView segment = item.segment();
     this.graph = segment.adjacency();
-    this.scorer = segment.scorer(item.query());
+    this.exact = ExactDistances.of(segment, item.query());
     this.quantized =
         item.walk().distances() == WalkParameters.Distances.QUANTIZED && segment.codebook() != null;
-    this.distances =
-        quantized ? WalkDistances.quantized(segment, item.query()) : WalkDistances.exact(scorer);
+    this.distances = quantized ? WalkDistances.quantized(segment, item.query()) : exact;
     int beam = item.effectiveBeamWidth();
     this.worklist = new Worklist(beam);
     this.visited = new VisitedSet(graph.size(), beam * 12);
@@ -60,7 +58,7 @@ final class ReferenceWalk {
         item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED
             ? acceptedExpanded()
             : acceptedBest();
-    return Rerank.exact(scorer, candidates, item.k(), visitedCount, complete);
+    return Rerank.exact(exact, candidates, item.k(), visitedCount, complete);
   }
 
   private boolean walk() throws IOException {
@@ -134,11 +132,12 @@ final class ReferenceWalk {
     for (int rank = 0; rank < worklist.size() && count < ordinals.length; rank++) {
       if (accepts(worklist.ordinal(rank))) {
         ordinals[count] = worklist.ordinal(rank);
-        scores[count++] = -worklist.distance(rank);
+        scores[count++] = worklist.distance(rank);
       }
     }
-    return new WorkResult(
-        Arrays.copyOf(ordinals, count), Arrays.copyOf(scores, count), visitedCount, complete);
+    scores = Arrays.copyOf(scores, count);
+    exact.toScores(scores);
+    return new WorkResult(Arrays.copyOf(ordinals, count), scores, visitedCount, complete);
   }
 
   private int[] acceptedBest() {

@@ -1,5 +1,8 @@
 package dev.vamana.search;
 
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
 /**
  * Decides whether the CPU scores every accepted vector or walks the graph.
  *
@@ -31,6 +34,23 @@ final class SearchPlan {
     }
     double selectivity = (double) accepted / size;
     return SCAN_COST * accepted <= visits(size, segment.meanDegree(), k) / selectivity;
+  }
+
+  /**
+   * Returns the score of an inner product of 0. Walks may miss better hits if some hits score less:
+   * such hits are short vectors, which are near to no other vector by inner product, so few edges
+   * lead to them.
+   *
+   * @return negative infinity if the graph's distances are not inner products
+   */
+  static float unreliableBelow(SegmentView segment) {
+    if (segment.similarity() == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT) {
+      return 1;
+    }
+    boolean bytes = segment.encoding() == VectorEncoding.BYTE;
+    return bytes && segment.similarity() == VectorSimilarityFunction.DOT_PRODUCT
+        ? 0.5f
+        : Float.NEGATIVE_INFINITY;
   }
 
   /** Returns the expected number of distances of an unfiltered walk. */

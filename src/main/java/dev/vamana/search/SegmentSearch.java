@@ -51,8 +51,10 @@ public final class SegmentSearch {
     SearchExecutor executor = ExecutorRegistry.current();
     WalkParameters walk = own == null ? defaultWalk(executor, collector.k()) : own;
     int beam = Math.max(collector.k(), walk.beamWidth());
+    // a collector ranks by scores, so it cannot steer a walk if scores are too coarse
+    boolean coarse = segment.rawComparison() != null;
     boolean asWorkItem =
-        (own != null || executor != null)
+        (own != null || executor != null || coarse)
             && wantsBestHits(collector)
             && collector.k() <= WalkParameters.MAX_BEAM_WIDTH;
     boolean scan = SearchPlan.scan(segment, beam, accepted);
@@ -61,7 +63,7 @@ public final class SegmentSearch {
             && asWorkItem
             && executor != null
             && executor.takesScan(segment, collector.k(), accepted);
-    if (scan && handsOver == false) {
+    if (scan && handsOver == false && (coarse && asWorkItem) == false) {
       count(executor, CpuSearches.Reason.SCAN);
       new ExactScan(scorer, ordinals).run(acceptedOrdinals);
       return;
@@ -82,10 +84,14 @@ public final class SegmentSearch {
               collector::earlyTerminated,
               entryPoints);
       WorkResult result =
-          executor == null ? CpuExecutor.search(item) : executor.search(List.of(item)).get(0);
+          executor == null || (scan && handsOver == false)
+              ? CpuExecutor.search(item)
+              : executor.search(List.of(item)).get(0);
       if (replay(result, ordinals)) {
         if (executor == null) {
           count(null, CpuSearches.Reason.NO_EXECUTOR);
+        } else if (scan && handsOver == false) {
+          count(executor, CpuSearches.Reason.SCAN);
         }
         return;
       }
@@ -100,7 +106,15 @@ public final class SegmentSearch {
     int[] starts = new int[entryPoints.length + 1];
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
-    new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam).run(starts);
+    CollectorWalk steered =
+        new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam);
+    steered.run(starts);
+    float worst = ordinals.minCompetitiveSimilarity();
+    if (worst > Float.NEGATIVE_INFINITY
+        && worst < SearchPlan.unreliableBelow(segment)
+        && ordinals.earlyTerminated() == false) {
+      new ExactScan(scorer, ordinals).run(steered.unvisited());
+    }
   }
 
   private static WalkParameters defaultWalk(SearchExecutor executor, int k) {

@@ -3,6 +3,7 @@ package dev.vamana.search;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.vectors.FileRegion;
+import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
@@ -54,6 +55,14 @@ public interface SegmentView {
 
   /** Returns exact scores of a query, for use by the calling thread only. */
   RandomVectorScorer scorer(QueryVector query) throws IOException;
+
+  /**
+   * Returns the comparison that walks and scans of this segment use instead of scores, or null if
+   * scores are precise enough.
+   */
+  default RawComparison rawComparison() throws IOException {
+    return null;
+  }
 
   /** Returns the raw vectors by ordinal, for use by the calling thread only. */
   KnnVectorValues vectors() throws IOException;

@@ -10,23 +10,12 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.VectorUtil;
-import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /** The distances that a walk compares; smaller is nearer. For one query on one thread. */
 interface WalkDistances {
 
   /** Computes the distances of {@code count} ordinals. */
   void distances(int[] ordinals, float[] distances, int count) throws IOException;
-
-  /** Returns negated exact scores as distances. */
-  static WalkDistances exact(RandomVectorScorer scorer) {
-    return (ordinals, distances, count) -> {
-      scorer.bulkScore(ordinals, distances, count);
-      for (int i = 0; i < count; i++) {
-        distances[i] = -distances[i];
-      }
-    };
-  }
 
   /**
    * Returns asymmetric distances: sums over a vector's code of the query's table of distances to

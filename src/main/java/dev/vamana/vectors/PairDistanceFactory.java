@@ -9,6 +9,7 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 import org.apache.lucene.util.hnsw.RandomVectorScorerSupplier;
+import org.apache.lucene.util.hnsw.UpdateableRandomVectorScorer;
 
 /** Makes {@link PairDistances} over the vectors of one field, one for each building thread. */
 public final class PairDistanceFactory {
@@ -20,6 +21,8 @@ public final class PairDistanceFactory {
   private final ScoreToDistance conversion;
   private final float[] inverseNorms;
   private final int size;
+  private final RawComparison raw;
+  private final KnnVectorValues values;
 
   /**
    * Chooses the distance for a field. EUCLIDEAN, and DOT_PRODUCT of floats, use squared Euclidean
@@ -34,6 +37,8 @@ public final class PairDistanceFactory {
       FlatVectorsScorer scorer, VectorSimilarityFunction similarity, KnnVectorValues values)
       throws IOException {
     this.size = values.size();
+    this.values = values;
+    this.raw = RawComparison.neededFor(values.copy(), similarity);
     VectorSimilarityFunction compared = similarity;
     float[] inverse = null;
     boolean unitLength =
@@ -69,7 +74,38 @@ public final class PairDistanceFactory {
 
   /** Makes distances for the calling thread. */
   public synchronized PairDistances create() throws IOException {
+    if (raw != null) {
+      FloatVectorValues own = (FloatVectorValues) values.copy();
+      return new PairDistances(new RawPairs(own, raw), ScoreToDistance.none(), inverseNorms);
+    }
     return new PairDistances(suppliers.copy().scorer(), conversion, inverseNorms);
+  }
+
+  /** Returns raw distances of stored vectors instead of scores. */
+  private static final class RawPairs implements UpdateableRandomVectorScorer {
+    private final FloatVectorValues values;
+    private final RawComparison comparison;
+    private float[] pivot;
+
+    RawPairs(FloatVectorValues values, RawComparison comparison) {
+      this.values = values;
+      this.comparison = comparison;
+    }
+
+    @Override
+    public void setScoringOrdinal(int ordinal) throws IOException {
+      pivot = values.vectorValue(ordinal).clone();
+    }
+
+    @Override
+    public float score(int ordinal) throws IOException {
+      return comparison.distance(pivot, values.vectorValue(ordinal));
+    }
+
+    @Override
+    public int maxOrd() {
+      return values.size();
+    }
   }
 
   private static float[] squaredNorms(KnnVectorValues values) throws IOException {

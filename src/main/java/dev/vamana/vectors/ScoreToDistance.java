@@ -11,6 +11,11 @@ interface ScoreToDistance {
    */
   void convert(int pivot, int[] ordinals, float[] scores, int count);
 
+  /** Makes a conversion that changes nothing, for values that are distances already. */
+  static ScoreToDistance none() {
+    return (pivot, ordinals, scores, count) -> {};
+  }
+
   /** Converts EUCLIDEAN scores, {@code 1 / (1 + distance)}, to squared Euclidean distances. */
   static ScoreToDistance ofEuclidean() {
     return (pivot, ordinals, scores, count) -> {

@@ -356,7 +356,7 @@ public class BatchedSearchIT {
             + String.join(",", one)
             + "]}";
     String path = "/heavy/_vamana/search?format=columns";
-    setParentLimit("\"8mb\"");
+    setParentLimit("\"3mb\"");
     try {
       for (RunningNode asked : new RunningNode[] {first, second}) {
         NodeClient.Response refused = asked.client().send("POST", path, body, "application/json");

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.BeforeClass;
@@ -132,6 +133,62 @@ public class TwoNodesIT {
       Set<String> shards = rows.lines().map(String::strip).collect(Collectors.toSet());
       assertEquals(Set.of("0", "1", "2", "3"), shards);
     }
+  }
+
+  /** A breaker on any node may refuse: the answer is 429, and no memory or reader is left. */
+  @Test
+  public void test4WhatTheBreakersRefuse() throws Exception {
+    for (String form : List.of("\"format\": \"columns\"", "\"_source\": false")) {
+      int refused = 0;
+      int status = 0;
+      for (long limit = 4_000; status != 200; limit += limit / 2) {
+        limitRequests("\"" + limit + "b\"");
+        try {
+          NodeClient.Response answer =
+              first.client().send("POST", "/t/_vamana/search", body(form), "application/json");
+          status = answer.status();
+          assertTrue(answer.body(), status == 429 || status == 200);
+          refused += status == 429 ? 1 : 0;
+        } finally {
+          limitRequests("null");
+        }
+        awaitNothingHeld();
+      }
+      assertTrue(form + " refused " + refused, refused > 3);
+    }
+  }
+
+  private static void limitRequests(String limit) throws IOException {
+    first
+        .client()
+        .put(
+            "/_cluster/settings",
+            "{\"persistent\": {\"indices.breaker.request.limit\": " + limit + "}}");
+  }
+
+  /** Waits, since messages close readers after the answer. */
+  private static void awaitNothingHeld() throws Exception {
+    String held = "";
+    for (int attempt = 0; attempt < 200; attempt++) {
+      Map<?, ?> nodes =
+          (Map<?, ?>) first.client().get("/_nodes/stats/breaker,indices/search").get("nodes");
+      held =
+          nodes.values().stream()
+              .map(
+                  node ->
+                      NodeClient.at(node, "breakers", "request", "estimated_size_in_bytes")
+                          + " bytes, readers: "
+                          + NodeClient.at(node, "indices", "search", "open_contexts"))
+              .distinct()
+              .collect(Collectors.joining(", "));
+      if (held.equals("0 bytes, readers: 0")) {
+        Map<String, Object> tasks = first.client().get("/_tasks?actions=*vamana/search*");
+        assertTrue(tasks.toString(), ((Map<?, ?>) tasks.get("nodes")).isEmpty());
+        return;
+      }
+      TimeUnit.MILLISECONDS.sleep(50);
+    }
+    throw new AssertionError("still held: " + held);
   }
 
   @Test

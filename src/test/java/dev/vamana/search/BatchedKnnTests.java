@@ -3,7 +3,9 @@ package dev.vamana.search;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.apache.lucene.codecs.KnnVectorsFormat;
@@ -371,5 +373,72 @@ public class BatchedKnnTests extends SearchTestCase {
 
   private static void assertMessage(String message, org.junit.function.ThrowingRunnable code) {
     assertEquals(message, assertThrows(IllegalArgumentException.class, code).getMessage());
+  }
+
+  /** The number of queries with unmerged hits is bounded, whatever the size of the request. */
+  public void testHitsAreMergedInSlices() throws IOException {
+    int segments = 8;
+    int k = SIZE;
+    TestVectors vectors =
+        TestVectors.clustered(random(), VectorEncoding.FLOAT32, randomSimilarity(), SIZE, 4);
+    try (TestIndex index = new TestIndex(vectors, graphs(), segments)) {
+      IndexReader reader = index.searcher.getIndexReader();
+      int queries = (int) (3.5 * (64 << 20) / BatchedKnn.heldBytes(reader, k));
+      List<BatchedKnn.Part> parts = new ArrayList<>();
+      for (int left = queries; left > 0; ) {
+        int count = Math.min(left, 1 + random().nextInt(queries / 2));
+        // copies, since the executor tells queries apart by identity
+        List<QueryVector> own = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+          own.add(QueryVector.of(vectors.get(random().nextInt(SIZE)).floats().clone()));
+        }
+        parts.add(new BatchedKnn.Part(own, null));
+        left -= count;
+      }
+      OneHitExecutor executor = new OneHitExecutor(reader.leaves().size());
+      List<TopDocs[]> found =
+          new BatchedKnn(index.searcher, executor).search(FIELD, parts, WalkParameters.exact(k), k);
+      assertEquals(parts.size(), found.size());
+      for (int part = 0; part < found.size(); part++) {
+        assertEquals(parts.get(part).queries().size(), found.get(part).length);
+        for (TopDocs hits : found.get(part)) {
+          assertEquals("a hit of each segment", segments, hits.scoreDocs.length);
+        }
+      }
+      long held = executor.mostBegun * BatchedKnn.heldBytes(reader, k);
+      assertTrue("held " + held, held <= 64 << 20);
+      assertTrue("slices that fill a device", held >= 60 << 20);
+    }
+  }
+
+  /** Answers at once, and counts the queries that lack the answer of a segment. */
+  private static final class OneHitExecutor implements SearchExecutor {
+    private final int segments;
+    private final Map<QueryVector, Integer> begun = new IdentityHashMap<>();
+    private long mostBegun;
+
+    OneHitExecutor(int segments) {
+      this.segments = segments;
+    }
+
+    @Override
+    public String name() {
+      return "one hit";
+    }
+
+    @Override
+    public List<WorkResult> search(List<WorkItem> batch) {
+      List<WorkResult> results = new ArrayList<>();
+      for (WorkItem item : batch) {
+        begun.merge(item.query(), 1, Integer::sum);
+        results.add(new WorkResult(new int[] {0}, new float[] {1}, 1, true));
+      }
+      mostBegun = Math.max(mostBegun, begun.size());
+      begun.values().removeIf(count -> count == segments);
+      return results;
+    }
+
+    @Override
+    public void close() {}
   }
 }

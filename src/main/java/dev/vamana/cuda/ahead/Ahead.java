@@ -1,5 +1,6 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -13,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 
 /**
  * Sends the segments that a query will search next to the device together with the query's first
@@ -29,6 +31,12 @@ public final class Ahead {
   /** Queries whose answers are kept until their calls arrive; a power of two. */
   private static final int MOST_FLIGHTS = 512;
 
+  /** When memory is short, a query is ended once this many others have begun after it. */
+  private static final int OVER = 128;
+
+  /** Most bytes that waiting answers may take. */
+  private static final long MOST_BYTES = 32L << 20;
+
   /** Most first steps that are remembered. */
   private static final int MOST_HABITS = 1024;
 
@@ -36,6 +44,7 @@ public final class Ahead {
   private final AtomicReferenceArray<Key> order = new AtomicReferenceArray<>(MOST_FLIGHTS);
   private final AtomicInteger begun = new AtomicInteger();
   private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
+  private final AnswerMemory memory;
   private final LongAdder sent = new LongAdder();
   private final LongAdder used = new LongAdder();
   private final LongAdder inVain = new LongAdder();
@@ -75,16 +84,30 @@ public final class Ahead {
    * Makes an instance that has seen no query yet.
    *
    * @param enabled whether segments are sent ahead
+   * @param account counts the memory of the waiting answers
    */
-  public Ahead(boolean enabled) {
+  public Ahead(boolean enabled, HostMemoryAccount account) {
+    this(enabled, account, MOST_BYTES);
+  }
+
+  /**
+   * Makes an instance that has seen no query yet, with a limit.
+   *
+   * @param enabled whether segments are sent ahead
+   * @param account counts the memory of the waiting answers
+   * @param mostBytes most bytes of waiting answers; a query that would exceed it is searched
+   *     segment by segment
+   */
+  public Ahead(boolean enabled, HostMemoryAccount account, long mostBytes) {
     this.enabled = enabled;
+    this.memory = new AnswerMemory(account, mostBytes);
   }
 
   /** Turns sending ahead on or off. */
   public void enable(boolean newEnabled) {
     enabled = newEnabled;
     if (newEnabled == false) {
-      flights.clear();
+      forget(flight -> true);
       habits.clear();
     }
   }
@@ -99,17 +122,34 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        Flight fresh = new Flight(step, item, habit(step));
+        Flight fresh = fresh(step, item);
         if (flights.putIfAbsent(key, fresh) == null) {
-          remember(key);
+          remember(key, fresh);
           return begin(fresh, item, search);
         }
+        fresh.drop();
       } else if (flight.goesOn(step, item)) {
         return goOn(flight, step, item, search);
       } else {
         end(key, flight);
       }
     }
+  }
+
+  private Flight fresh(Step step, WorkItem item) {
+    Habit habit = habit(step);
+    int number = begun.getAndIncrement();
+    Flight flight = new Flight(number, step, item, habit, memory);
+    if (flight.refused()) {
+      flights.forEach(
+          (key, old) -> {
+            if (number - old.number() >= OVER) {
+              end(key, old);
+            }
+          });
+      flight = new Flight(number, step, item, habit, memory);
+    }
+    return flight;
   }
 
   private Habit habit(Step first) {
@@ -119,8 +159,8 @@ public final class Ahead {
   }
 
   /** Remembers a query; the oldest remembered query is ended to make room. */
-  private void remember(Key key) {
-    Key oldest = order.getAndSet(begun.getAndIncrement() & (MOST_FLIGHTS - 1), key);
+  private void remember(Key key, Flight fresh) {
+    Key oldest = order.getAndSet(fresh.number() & (MOST_FLIGHTS - 1), key);
     if (oldest != null && oldest.equals(key) == false) {
       Flight flight = flights.get(oldest);
       if (flight != null) {
@@ -178,7 +218,16 @@ public final class Ahead {
   public void closing(SegmentView segment) {
     habits.keySet().removeIf(step -> step.segment().equals(segment));
     habits.values().forEach(habit -> habit.closing(segment));
-    flights.values().removeIf(flight -> flight.mentions(segment));
+    forget(flight -> flight.mentions(segment));
+  }
+
+  private void forget(Predicate<Flight> which) {
+    flights.forEach(
+        (key, flight) -> {
+          if (which.test(flight) && flights.remove(key, flight)) {
+            flight.drop();
+          }
+        });
   }
 
   /**

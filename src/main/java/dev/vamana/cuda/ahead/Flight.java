@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.Stream;
 
 /**
@@ -22,24 +21,40 @@ final class Flight {
 
   private static final long POLL_NANOS = 1_000_000;
 
+  /** Approximate bytes of an answer without its hits. */
+  private static final int ANSWER_BYTES = 128;
+
+  private static final int HIT_BYTES = Integer.BYTES + Float.BYTES;
+
   private final Set<Step> asked = ConcurrentHashMap.newKeySet();
   private final Habit habit;
+  private final AnswerMemory memory;
   private final List<Step> steps = new ArrayList<>();
   private List<WorkItem> others = new ArrayList<>();
   private final QueryVector copy;
-  private final AtomicIntegerArray taken;
   private final CountDownLatch landed = new CountDownLatch(1);
-  private volatile WorkResult[] results;
+  private final int number;
+  private boolean refused;
+  // whether a call has claimed the answer, or the query has ended; guarded by this, like the next
+  // two
+  private final boolean[] taken;
+  private final WorkResult[] results;
+  // bytes reserved for each answer; 0 after its release
+  private final long[] bytes;
 
   /**
    * Begins a query.
    *
+   * @param number number of queries that began before this one
    * @param step the query's first step
    * @param habit the steps that earlier queries took after this one
+   * @param memory counts the answers until they are taken; if it refuses, nothing is sent ahead
    */
-  Flight(Step step, WorkItem item, Habit habit) {
+  Flight(int number, Step step, WorkItem item, Habit habit, AnswerMemory memory) {
     asked.add(step);
+    this.number = number;
     this.habit = habit;
+    this.memory = memory;
     List<Step> expected = habit.steps();
     // an application may write the next query into the same array
     this.copy = expected.isEmpty() ? null : copy(item.query());
@@ -52,8 +67,29 @@ final class Flight {
         others.add(other);
       }
     }
-    this.taken = new AtomicIntegerArray(steps.size());
+    long[] expectedBytes = new long[steps.size()];
+    for (int i = 0; i < expectedBytes.length; i++) {
+      int hits = Math.min(others.get(i).k(), others.get(i).acceptedCount());
+      expectedBytes[i] = ANSWER_BYTES + (long) HIT_BYTES * hits;
+    }
+    if (steps.isEmpty() == false && memory.reserve(Arrays.stream(expectedBytes).sum()) == false) {
+      steps.clear();
+      others.clear();
+      refused = true;
+    }
+    this.bytes = Arrays.copyOf(expectedBytes, steps.size());
+    this.taken = new boolean[steps.size()];
     this.results = new WorkResult[steps.size()];
+  }
+
+  /** Whether the memory refused the answers. Only the thread that begins the query calls this. */
+  boolean refused() {
+    return refused;
+  }
+
+  /** Returns the number of queries that began before this one. */
+  int number() {
+    return number;
   }
 
   private static QueryVector copy(QueryVector query) {
@@ -90,13 +126,23 @@ final class Flight {
    *     failed
    */
   void land(List<WorkResult> found) {
-    WorkResult[] usable = new WorkResult[steps.size()];
-    for (int i = 0; found != null && i < usable.length; i++) {
-      WorkResult result = found.get(i);
-      usable[i] = result != null && result.complete() ? result : null;
+    synchronized (this) {
+      for (int i = 0; i < results.length; i++) {
+        WorkResult result = found == null ? null : found.get(i);
+        if (result != null && result.complete() && bytes[i] > 0) {
+          results[i] = result;
+        } else {
+          letGo(i);
+        }
+      }
     }
-    results = usable;
     landed.countDown();
+  }
+
+  private void letGo(int i) {
+    results[i] = null;
+    memory.release(bytes[i]);
+    bytes[i] = 0;
   }
 
   /**
@@ -107,7 +153,7 @@ final class Flight {
    */
   WorkResult take(Step step, WorkItem item) {
     int i = steps.indexOf(step);
-    if (i < 0 || taken.compareAndSet(i, 0, 1) == false) {
+    if (i < 0 || claim(i) == false) {
       return null;
     }
     boolean interrupted = false;
@@ -122,7 +168,17 @@ final class Flight {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    return there ? results[i] : null;
+    synchronized (this) {
+      WorkResult found = results[i];
+      letGo(i);
+      return found;
+    }
+  }
+
+  private synchronized boolean claim(int i) {
+    boolean first = taken[i] == false;
+    taken[i] = true;
+    return first;
   }
 
   /**
@@ -142,16 +198,27 @@ final class Flight {
   }
 
   /** Ends the query. Answers that were not taken were sent in vain; returns their number. */
-  int retire() {
+  synchronized int retire() {
     int vain = 0;
-    for (int i = 0; i < taken.length(); i++) {
-      if (taken.compareAndSet(i, 0, 1)) {
+    for (int i = 0; i < taken.length; i++) {
+      if (taken[i]) {
+        habit.used(steps.get(i));
+      } else {
         habit.unused(steps.get(i));
         vain++;
-      } else {
-        habit.used(steps.get(i));
       }
     }
+    drop();
     return vain;
+  }
+
+  /** Releases the answers that no call has claimed. */
+  synchronized void drop() {
+    for (int i = 0; i < taken.length; i++) {
+      if (taken[i] == false) {
+        taken[i] = true;
+        letGo(i);
+      }
+    }
   }
 }

@@ -154,8 +154,9 @@ final class BatchSearchRun {
   private void take(int shard, String node, ShardQueryResponse response) {
     // noted before anything can fail, since its reader has to be closed then
     answered.set(shard, new Answered(target(shard, node), response));
-    long hits = (long) response.hits().docs().length * ShardHits.BYTES_A_HIT;
-    charge.add(hits + (response.fetched() == null ? 0 : response.fetched().ramBytesUsed()));
+    charge.add(
+        response.hits().ramBytesUsed()
+            + (response.fetched() == null ? 0 : response.fetched().ramBytesUsed()));
     task.advance(query.vectors().count());
   }
 
@@ -166,16 +167,33 @@ final class BatchSearchRun {
   private void merge() throws Exception {
     failUnlessEnough("query");
     List<ShardHits> hits = new ArrayList<>();
+    long found = 0;
     for (int shard = 0; shard < shards.size(); shard++) {
-      Answered found = answered.get(shard);
-      hits.add(found == null ? null : found.response().hits());
+      Answered of = answered.get(shard);
+      hits.add(of == null ? null : of.response().hits());
+      found += of == null ? 0 : of.response().hits().docs().length;
     }
-    MergedHits merged = MergedHits.of(hits, query.vectors().count(), query.k());
-    try (RefCountingRunnable pending = new RefCountingRunnable(completing(() -> respond(merged)))) {
+    int vectors = query.vectors().count();
+    long mergedBytes = MergedHits.ramBytesUsed(found, vectors, query.k());
+    charge.add(mergedBytes);
+    MergedHits merged = MergedHits.of(hits, vectors, query.k());
+    forgetHits();
+    try (RefCountingRunnable pending =
+        new RefCountingRunnable(completing(() -> respond(merged, mergedBytes)))) {
       for (int shard = 0; shard < shards.size(); shard++) {
         if (answered.get(shard) != null) {
           fetch(shard, answered.get(shard), merged.distinctDocs(shard), pending.acquireListener());
         }
+      }
+    }
+  }
+
+  private void forgetHits() {
+    for (int shard = 0; shard < shards.size(); shard++) {
+      Answered found = answered.get(shard);
+      if (found != null) {
+        answered.set(shard, new Answered(found.target(), found.response().withoutHits()));
+        charge.release(found.response().hits().ramBytesUsed());
       }
     }
   }
@@ -204,7 +222,7 @@ final class BatchSearchRun {
             done));
   }
 
-  private void respond(MergedHits merged) throws Exception {
+  private void respond(MergedHits merged, long mergedBytes) throws Exception {
     failUnlessEnough("fetch");
     List<HitsBuilder.Fetched> parts = new ArrayList<>();
     boolean timedOut = false;
@@ -213,13 +231,16 @@ final class BatchSearchRun {
       timedOut |= answered.get(shard) != null && answered.get(shard).response().timedOut();
     }
     HitsBuilder builder = new HitsBuilder(merged, parts);
+    charge.add(builder.ramBytesUsed(fetch.idsOnly()));
+    BatchHits hits = fetch.idsOnly() ? builder.columnar() : builder.standard();
+    charge.release(mergedBytes);
     ShardSearchFailure[] failed = failed();
     BatchSearchResponse response =
         new BatchSearchResponse(
             TimeValue.timeValueMillis(millis.getAsLong() - startMillis),
             timedOut,
             new BatchSearchResponse.Shards(shards.size(), shards.size() - failed.length, 0, failed),
-            fetch.idsOnly() ? builder.columnar() : builder.standard(),
+            hits,
             charge);
     ActionListener.respondAndRelease(answer, response);
   }

@@ -30,6 +30,12 @@ final class BreakerCharge implements Releasable {
     charged.addAndGet(bytes);
   }
 
+  /** Gives bytes back to the breaker, for memory that is not used any more. */
+  void release(long bytes) {
+    charged.addAndGet(-bytes);
+    breaker.addWithoutBreaking(-bytes);
+  }
+
   @Override
   public void close() {
     long bytes = charged.getAndSet(0);

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.KnnByteVectorQuery;
@@ -91,7 +92,7 @@ final class ExecutorSearch {
             parts.add(
                 new BatchedKnn.Part(
                     numbers.stream().map(i -> vector(plain(queries[i]))).toList(), filter)));
-    boolean some = searcher.getIndexReader().hasDeletions() || parts.get(0).filter() != null;
+    boolean filtered = parts.size() > 1 || parts.get(0).filter() != null;
     int candidates = candidates(plain(queries[0]));
     List<TopDocs[]> found =
         new BatchedKnn(searcher, executor)
@@ -99,7 +100,7 @@ final class ExecutorSearch {
                 field,
                 parts,
                 executor.defaultWalk(candidates),
-                some || parts.size() > 1 ? candidates : k);
+                hitsOfSegment(searcher.getIndexReader(), filtered, k, candidates));
     ScoreDoc[][] hits = new ScoreDoc[queries.length][];
     int part = 0;
     for (List<Integer> numbers : byFilter.values()) {
@@ -109,6 +110,15 @@ final class ExecutorSearch {
       }
     }
     return hits;
+  }
+
+  /**
+   * Returns the number of hits that each segment is asked for.
+   *
+   * @param filtered whether any query has a filter
+   */
+  static int hitsOfSegment(IndexReader reader, boolean filtered, int k, int candidates) {
+    return filtered || reader.hasDeletions() ? candidates : k;
   }
 
   private static ScoreDoc[] best(ScoreDoc[] hits, int k, float leastScore) {

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.batch;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.elasticsearch.common.bytes.BytesArray;
@@ -25,6 +26,9 @@ record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
 
   /** Approximate bytes of a document's other parts, without source and fields. */
   private static final int CONTENT_BYTES = 64;
+
+  /** Approximate bytes of a field without its values, or of a value without its content. */
+  private static final int FIELD_BYTES = 64;
 
   /**
    * The parts read of a document, except its id.
@@ -92,7 +96,27 @@ record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
     long bytes = (long) ids.length * ID_BYTES;
     if (contents != null) {
       for (Content content : contents) {
-        bytes += CONTENT_BYTES + (content.source() == null ? 0 : content.source().length());
+        bytes +=
+            CONTENT_BYTES
+                + (content.source() == null ? 0 : content.source().length())
+                + bytesOf(content.fields().values())
+                + bytesOf(content.metadata().values());
+      }
+    }
+    return bytes;
+  }
+
+  private static long bytesOf(Object value) {
+    long bytes = FIELD_BYTES;
+    if (value instanceof DocumentField field) {
+      bytes += bytesOf(field.getValues());
+    } else if (value instanceof String text) {
+      bytes += text.length();
+    } else if (value instanceof Map<?, ?> object) {
+      bytes += bytesOf(object.values());
+    } else if (value instanceof Collection<?> several) {
+      for (Object one : several) {
+        bytes += bytesOf(one);
       }
     }
     return bytes;

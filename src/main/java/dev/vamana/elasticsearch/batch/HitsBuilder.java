@@ -11,6 +11,15 @@ import org.elasticsearch.search.SearchShardTarget;
 /** Combines merged hits with the fetched parts of their documents. */
 final class HitsBuilder {
 
+  /** Approximate bytes of a hit in the standard form, with its reference. */
+  private static final int STANDARD_BYTES = 256;
+
+  /** Bytes of a hit in columns: a reference to its id, its score and its index. */
+  private static final int COLUMN_BYTES = 3 * Integer.BYTES;
+
+  /** Approximate bytes of a query without its hits. */
+  private static final int QUERY_BYTES = 128;
+
   private final MergedHits merged;
   private final List<Fetched> shards;
 
@@ -35,6 +44,15 @@ final class HitsBuilder {
   HitsBuilder(MergedHits merged, List<Fetched> shards) {
     this.merged = merged;
     this.shards = shards;
+  }
+
+  /** Approximate bytes of the hits, without the fetched parts of their documents. */
+  long ramBytesUsed(boolean columnar) {
+    long hits = merged.docs().length;
+    long copied = shards.contains(null) ? hits : 0;
+    return columnar
+        ? (hits + copied) * COLUMN_BYTES + (long) merged.ends().length * Integer.BYTES
+        : hits * STANDARD_BYTES + (long) merged.ends().length * QUERY_BYTES;
   }
 
   /** Builds the hits in the form of the standard search. */
@@ -96,11 +114,12 @@ final class HitsBuilder {
       }
       ends[query] = count;
     }
+    boolean all = count == ids.length;
     return new ColumnarHits(
         ends,
-        Arrays.copyOf(ids, count),
-        Arrays.copyOf(scores, count),
+        all ? ids : Arrays.copyOf(ids, count),
+        all ? scores : Arrays.copyOf(scores, count),
         indexOf == null ? null : indices,
-        indexOf == null ? null : Arrays.copyOf(indexOf, count));
+        all || indexOf == null ? indexOf : Arrays.copyOf(indexOf, count));
   }
 }

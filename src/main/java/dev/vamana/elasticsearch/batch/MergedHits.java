@@ -14,6 +14,20 @@ import java.util.List;
  */
 record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
 
+  /** Bytes of a hit: its shard, document and score, and its entry in the distinct documents. */
+  private static final int BYTES_A_HIT = 5 * Integer.BYTES;
+
+  /**
+   * Returns the most bytes of a merge, its result and the distinct documents of each shard.
+   *
+   * @param hits hits of all shards
+   * @param queries number of queries
+   * @param k most hits of a query
+   */
+  static long ramBytesUsed(long hits, int queries, int k) {
+    return Math.min(hits, (long) queries * k) * BYTES_A_HIT + (long) queries * Integer.BYTES;
+  }
+
   /**
    * Merges the hits of shards.
    *
@@ -73,7 +87,11 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
 
   /** The documents of a shard that are hits, ascending and distinct. */
   int[] distinctDocs(int shard) {
-    int[] own = new int[docs.length];
+    int total = 0;
+    for (int of : shards) {
+      total += of == shard ? 1 : 0;
+    }
+    int[] own = new int[total];
     int count = 0;
     for (int i = 0; i < docs.length; i++) {
       if (shards[i] == shard) {

@@ -29,6 +29,11 @@ final class SearchThreads {
     this.threads = threads;
   }
 
+  /** Most threads of one loop, including the calling thread. */
+  int most() {
+    return threads;
+  }
+
   /**
    * Runs a command in the pool. If the pool is full, the command is dropped and the calling thread
    * does its work.

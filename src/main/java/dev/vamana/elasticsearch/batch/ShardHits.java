@@ -20,24 +20,66 @@ record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
   /** Memory of one hit in bytes. */
   static final int BYTES_A_HIT = Integer.BYTES + Float.BYTES;
 
-  /** Concatenates the hits of all queries. */
-  static ShardHits of(ScoreDoc[][] hits) {
-    int[] ends = new int[hits.length];
-    int count = 0;
-    for (int query = 0; query < hits.length; query++) {
-      count += hits[query].length;
-      ends[query] = count;
+  /** Makes an empty list of hits for each query. */
+  static ShardHits none(int queries) {
+    return new ShardHits(new int[queries], new int[0], new float[0]);
+  }
+
+  /** Collects hits of queries in any order. Several threads may add queries, each query once. */
+  static final class Builder {
+    private final int most;
+    private final int[] counts;
+    private final int[] docs;
+    private final float[] scores;
+
+    /**
+     * Makes a builder with room for all hits.
+     *
+     * @param most most hits of a query
+     */
+    Builder(int queries, int most) {
+      this.most = most;
+      this.counts = new int[queries];
+      this.docs = new int[Math.multiplyExact(queries, most)];
+      this.scores = new float[docs.length];
     }
-    int[] docs = new int[count];
-    float[] scores = new float[count];
-    int next = 0;
-    for (ScoreDoc[] hitsOfQuery : hits) {
-      for (ScoreDoc hit : hitsOfQuery) {
+
+    /** Memory of a builder in bytes. */
+    static long ramBytesUsed(int queries, int most) {
+      return queries * ((long) most * BYTES_A_HIT + Integer.BYTES);
+    }
+
+    /** Adds the hits of a query, best first. */
+    void add(int query, ScoreDoc[] hits) {
+      int next = query * most;
+      counts[query] = hits.length;
+      for (ScoreDoc hit : hits) {
         docs[next] = hit.doc;
         scores[next++] = hit.score;
       }
     }
-    return new ShardHits(ends, docs, scores);
+
+    /** Memory that {@link #build} takes in addition to the builder, in bytes. */
+    long buildBytes() {
+      long hits = Arrays.stream(counts).asLongStream().sum();
+      return hits == docs.length ? 0 : hits * BYTES_A_HIT;
+    }
+
+    /** Concatenates the hits of all queries; the builder must not be used afterwards. */
+    ShardHits build() {
+      int end = 0;
+      for (int query = 0; query < counts.length; query++) {
+        System.arraycopy(docs, query * most, docs, end, counts[query]);
+        System.arraycopy(scores, query * most, scores, end, counts[query]);
+        end += counts[query];
+        counts[query] = end;
+      }
+      boolean full = end == docs.length;
+      return new ShardHits(
+          counts,
+          full ? docs : Arrays.copyOf(docs, end),
+          full ? scores : Arrays.copyOf(scores, end));
+    }
   }
 
   static ShardHits readFrom(StreamInput in) throws IOException {
@@ -49,6 +91,11 @@ record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
     out.writeVIntArray(ends);
     out.writeVIntArray(docs);
     out.writeFloatArray(scores);
+  }
+
+  /** Memory of all hits in bytes. */
+  long ramBytesUsed() {
+    return (long) docs.length * BYTES_A_HIT + (long) ends.length * Integer.BYTES;
   }
 
   /** Start of a query's hits. */

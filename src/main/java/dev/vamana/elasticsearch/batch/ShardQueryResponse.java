@@ -52,6 +52,11 @@ final class ShardQueryResponse extends ActionResponse {
     return new ShardQueryResponse(hits, timedOut, null, docs);
   }
 
+  /** Returns a copy without the hits, for use after they have been merged. */
+  ShardQueryResponse withoutHits() {
+    return new ShardQueryResponse(ShardHits.none(0), timedOut, reader, fetched);
+  }
+
   ShardHits hits() {
     return hits;
   }

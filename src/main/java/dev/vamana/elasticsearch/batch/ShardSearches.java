@@ -1,10 +1,8 @@
 package dev.vamana.elasticsearch.batch;
 
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
-import org.apache.lucene.search.ScoreDoc;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.core.TimeValue;
@@ -30,8 +28,6 @@ final class ShardSearches {
 
   /** The checkpoint of a search that waits for no operation to become visible. */
   static final long NO_CHECKPOINT = -2;
-
-  private static final ScoreDoc[] NO_HITS = new ScoreDoc[0];
 
   private final SearchService service;
   private final ThreadPool threadPool;
@@ -127,14 +123,16 @@ final class ShardSearches {
             ActionRunnable.wrap(
                 closing,
                 next -> {
-                  charge.add(memoryOf(request.query()));
+                  // several shards of this node may share the vectors or have copies; each
+                  // counts them in full
+                  charge.add(request.query().vectors().ramBytesUsed());
                   ShardQueryResponse found =
-                      search(
-                          reader, request.target(), request.query().with(filters), task, outOfTime);
+                      search(reader, request, filters, task, charge, outOfTime);
                   if (request.fetch() == null) {
                     next.onResponse(found);
                     return;
                   }
+                  charge.add(2L * Integer.BYTES * found.hits().docs().length);
                   ShardFetchRequest fetch =
                       new ShardFetchRequest(
                           request.target(),
@@ -146,22 +144,16 @@ final class ShardSearches {
                 }));
   }
 
-  /**
-   * Memory of a query. Several shards of this node may receive the same vectors or copies; each
-   * counts them in full.
-   */
-  private static long memoryOf(ShardQuery query) {
-    long hits = (long) query.vectors().count() * query.k();
-    return query.vectors().ramBytesUsed() + hits * ShardHits.BYTES_A_HIT;
-  }
-
   private ShardQueryResponse search(
       ShardSearchContextId reader,
-      ShardRequest.ShardTarget target,
-      ShardQuery query,
+      ShardQueryRequest request,
+      QueryFilters filters,
       BatchSearchTask task,
+      BreakerCharge charge,
       BooleanSupplier outOfTime)
       throws IOException {
+    ShardRequest.ShardTarget target = request.target();
+    ShardQuery query = request.query().with(filters);
     int vectors = query.vectors().count();
     try (OpenShard shard = OpenShard.of(service, target.shardId(), reader, task);
         SearchCount count =
@@ -170,29 +162,27 @@ final class ShardSearches {
                 shard.reader().indexShard(),
                 target.standard(null, null, query.nowMillis()),
                 vectors)) {
-      VectorSearch search = new VectorSearch(shard.searcher(), threads, task, outOfTime);
-      ScoreDoc[][] hits = search(shard, target, query, search);
+      VectorSearch search = new VectorSearch(shard.searcher(), threads, task, charge, outOfTime);
+      ShardHits hits = search(shard, target, query, search);
       if (search.timedOut() && query.allowPartial() == false) {
         throw new SearchTimeoutException(
             new SearchShardTarget(null, target.shardId(), null), "Time exceeded");
       }
       count.succeeded();
-      return new ShardQueryResponse(ShardHits.of(hits), search.timedOut(), reader, null);
+      return new ShardQueryResponse(hits, search.timedOut(), reader, null);
     }
   }
 
-  private static ScoreDoc[][] search(
+  private static ShardHits search(
       OpenShard shard, ShardRequest.ShardTarget target, ShardQuery query, VectorSearch search)
       throws IOException {
     SearchExecutionContext context = shard.executionContext(query.nowMillis());
     try {
       VectorQueries queries = VectorQueries.of(context, query);
       if (queries == null) {
-        ScoreDoc[][] none = new ScoreDoc[query.vectors().count()][];
-        Arrays.fill(none, NO_HITS);
-        return none;
+        return ShardHits.none(query.vectors().count());
       }
-      return search.search(query, queries.all(target.aliasFilter()), queries.leastScore());
+      return search.search(query, queries.filteredBy(target.aliasFilter()), queries.leastScore());
     } finally {
       context.releaseQueryConstructionMemory();
     }

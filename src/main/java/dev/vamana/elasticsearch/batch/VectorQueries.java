@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.MatchAllDocsQuery;
@@ -89,23 +90,33 @@ final class VectorQueries {
   }
 
   /**
-   * Makes the queries of all vectors.
+   * Returns the queries of the vectors; each query is made when the search asks for it.
    *
    * @param aliasFilter filter of the documents that the names of the request show
-   * @throws IllegalArgumentException if a vector does not fit the field
    */
-  Query[] all(AliasFilter aliasFilter) throws IOException {
+  VectorSearch.Queries filteredBy(AliasFilter aliasFilter) throws IOException {
     QueryFilters rewritten = Rewriteable.rewrite(query.filters(), context, true);
     AliasFilter rewrittenAlias = Rewriteable.rewrite(aliasFilter, context, true);
     List<Query> filters = new ArrayList<>();
     for (QueryBuilder filter : rewritten.distinct()) {
       filters.add(filter(filter, rewrittenAlias));
     }
-    Query[] queries = new Query[query.vectors().count()];
-    for (int i = 0; i < queries.length; i++) {
-      queries[i] = query(i, filters.get(rewritten.group(i)));
-    }
-    return queries;
+    return new VectorSearch.Queries() {
+      @Override
+      public boolean filtered() {
+        return filters.stream().anyMatch(Objects::nonNull);
+      }
+
+      @Override
+      public int group(int number) {
+        return rewritten.group(number);
+      }
+
+      @Override
+      public Query of(int number) {
+        return query(number, filters.get(rewritten.group(number)));
+      }
+    };
   }
 
   /** The score that corresponds to the minimum similarity; below all scores if there is none. */

@@ -4,8 +4,10 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TotalHits;
@@ -26,10 +28,19 @@ public class MergedHitsTests {
         for (int query = 0; query < queries; query++) {
           found[shard][query] = hits(random, random.nextInt(k + 1));
         }
-        hits.add(random.nextInt(5) == 0 ? null : ShardHits.of(found[shard]));
+        hits.add(random.nextInt(5) == 0 ? null : built(random, found[shard], k));
       }
       assertMerged(hits, found, queries, k);
     }
+  }
+
+  /** Builds the hits of a shard; its queries end in random order. */
+  private static ShardHits built(Random random, ScoreDoc[][] found, int k) {
+    ShardHits.Builder builder = new ShardHits.Builder(found.length, k);
+    List<Integer> order = new ArrayList<>(IntStream.range(0, found.length).boxed().toList());
+    Collections.shuffle(order, random);
+    order.forEach(query -> builder.add(query, found[query]));
+    return builder.build();
   }
 
   /** Best first, with few different scores, so that there are ties. */
