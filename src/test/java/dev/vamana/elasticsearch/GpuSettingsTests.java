@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Setting;
@@ -125,19 +126,43 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertTrue(message, message.contains(range));
   }
 
-  /** Two decide what a node opens when it starts; all others an open node takes too. */
-  public void testAllButTwoAreDynamic() {
+  /** Four decide what a node opens when it starts; an open node takes all others, too. */
+  public void testWhatTheStartNeedsIsNotDynamic() {
+    Set<String> fixed =
+        Set.of(
+            "vamana.gpu.enabled",
+            "vamana.gpu.device",
+            "vamana.gpu.kernels.compile",
+            "vamana.gpu.kernels.nvrtc");
     for (Setting<?> setting : GpuSettings.ALL) {
       assertTrue(setting.getKey(), setting.hasNodeScope());
       assertEquals(
-          setting.getKey(),
-          setting != GpuSettings.ENABLED && setting != GpuSettings.DEVICE,
-          setting.isDynamic());
+          setting.getKey(), fixed.contains(setting.getKey()) == false, setting.isDynamic());
       assertEquals(setting.isDynamic(), GpuSettings.DYNAMIC.contains(setting));
-      assertTrue(setting.getKey(), VamanaSettings.ALL.contains(setting));
     }
-    new ClusterSettings(Settings.EMPTY, java.util.Set.copyOf(GpuSettings.ALL))
-        .validate(Settings.builder().put("vamana.gpu.device", 1).build(), true);
+  }
+
+  public void testKernelsThatTheNodeCompiles() {
+    GpuSettings standard = GpuSettings.of(Settings.EMPTY);
+    assertFalse(standard.compileKernels());
+    assertNull(standard.nvrtc());
+    GpuSettings given =
+        GpuSettings.of(
+            Settings.builder()
+                .put("vamana.gpu.kernels.compile", true)
+                .put("vamana.gpu.kernels.nvrtc", "/usr/local/cuda/lib64")
+                .build());
+    assertTrue(given.compileKernels());
+    assertEquals(Path.of("/usr/local/cuda/lib64").toString(), given.nvrtc().toString());
+    IllegalArgumentException e =
+        expectThrows(
+            IllegalArgumentException.class,
+            () ->
+                GpuSettings.of(
+                    Settings.builder().put("vamana.gpu.kernels.nvrtc", "cuda/lib64").build()));
+    assertTrue(e.getMessage(), e.getMessage().contains("[cuda/lib64]"));
+    assertTrue(e.getMessage(), e.getMessage().contains("vamana.gpu.kernels.nvrtc"));
+    assertTrue(e.getMessage(), e.getMessage().contains("absolute path of a folder"));
   }
 
   /** Changes come with what the file says of the other settings. */

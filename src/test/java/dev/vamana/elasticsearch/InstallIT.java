@@ -56,7 +56,11 @@ public class InstallIT {
       Policy policy = PolicyUtils.parsePolicyIfExists("vamana", candidate, true);
       // those that README.md names
       assertEquals(
-          Set.of("load_native_libraries", "manage_threads"),
+          Set.of(
+              "load_native_libraries",
+              "manage_threads",
+              "files [READ_WRITE] <DATA>/vamana",
+              "files [READ] <CONFIG>/<vamana.gpu.kernels.nvrtc>"),
           PolicyUtils.getEntitlementsDescriptions(policy));
     } finally {
       home.delete();
