@@ -17,8 +17,8 @@ import java.util.Objects;
  * @param firstRetryNanos time from the loss of a context to the first attempt to open a new one; it
  *     doubles with every failed attempt
  * @param maxRetryNanos longest time between attempts
- * @param hostFetch options of {@link Placement#HOST_FETCH}; null for defaults that suit the machine
- *     and the device
+ * @param hostFetch options of {@link dev.vamana.cuda.memory.Placement#HOST_FETCH}; null for
+ *     defaults that suit the machine and the device
  * @param workers threads among which the CPU's items of a batch are divided
  * @param hostMemory account of pinned memory in use by batches; it may refuse memory
  * @param plans how plans are chosen
