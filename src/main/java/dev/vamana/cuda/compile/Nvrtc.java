@@ -40,8 +40,8 @@ public final class Nvrtc {
    */
   record Output(byte[] cubin, byte[] ptx, String log) {}
 
-  private Nvrtc(NativeLibrary library) throws IOException {
-    this.library = library;
+  private Nvrtc(NativeLibrary loaded) throws IOException {
+    library = loaded;
     IntByReference major = new IntByReference();
     IntByReference minor = new IntByReference();
     check("nvrtcVersion", major, minor);
