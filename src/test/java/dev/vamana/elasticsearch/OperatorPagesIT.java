@@ -71,7 +71,8 @@ public class OperatorPagesIT {
   @Parameters(name = "{0}")
   public static List<Object[]> pages() throws IOException {
     try (Stream<Path> operators = Files.list(Path.of("docs/operators"))) {
-      return Stream.concat(operators.sorted(), Stream.of(Path.of("docs/internals/query-plans.md")))
+      Stream<Path> pages = operators.filter(Files::isRegularFile).sorted();
+      return Stream.concat(pages, Stream.of(Path.of("docs/internals/query-plans.md")))
           .map(each -> new Object[] {each})
           .toList();
     }
