@@ -1,5 +1,5 @@
-// A driver library without a device: memory is the host's, streams run at once, and kernels are
-// those of the host library named by VAMANA_HOST_LIBRARY. It lets tests run the Java side of the
+// A driver library without a device: memory is the host's, streams run at once, and kernels
+// come from the host library named by VAMANA_HOST_LIBRARY. It lets tests run the Java side of the
 // driver as it is. Device memory is VAMANA_STUB_BYTES, 256 MiB if not given.
 #include <dlfcn.h>
 #include <cuda.h>

@@ -13,7 +13,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * from the files beyond what opening the segment has read.
  *
  * @param field name of the field
- * @param vectors number of vectors, including those of deleted documents
+ * @param vectors number of vectors, including vectors of deleted documents
  * @param dimension components of a vector
  * @param encoding type of the components
  * @param similarity the field's similarity

@@ -22,9 +22,9 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * Runs one call of {@link GpuExecutor#search}: plans the items, packs and submits those of the
- * device chunk by chunk, answers the others on the CPU meanwhile, and then reads the chunks'
- * results in order.
+ * Runs one call of {@link GpuExecutor#search}: plans the items, packs and submits the device's
+ * items chunk by chunk, answers the others on the CPU meanwhile, and then reads the chunks' results
+ * in order.
  */
 // items share plans and suppliers by identity; an equal but different supplier is only asked once
 // more

@@ -209,7 +209,7 @@ public class CorruptionTests extends LuceneTestCase {
       for (String file : Segments.files(intact)) {
         if (file.endsWith(".vex") || file.endsWith(".veq") || file.endsWith(".vec")) {
           byte[] damaged = damagedBody(Segments.content(intact, file), headerLength(file));
-          // Lucene's scorers of vectors on the heap assert that distances are finite; those of
+          // Lucene's scorers of vectors on the heap assert that distances are finite; scorers of
           // mapped vectors go on with NaN, as both do without assertions
           boolean mapped = file.endsWith(".vec") || random().nextBoolean();
           try (Directory directory =

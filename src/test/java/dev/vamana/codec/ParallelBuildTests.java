@@ -48,7 +48,7 @@ public class ParallelBuildTests extends LuceneTestCase {
     }
   }
 
-  /** Rows hold what rows may hold, and codes are those of the codebook, in every ordinal. */
+  /** Rows hold what rows may hold, and every ordinal has the codes that the codebook gives. */
   public void testGraphAndCodesAreWhole() throws IOException {
     float[][] vectors = Segments.clustered(random(), 3000, DIMENSION);
     try (Directory directory = newDirectory()) {

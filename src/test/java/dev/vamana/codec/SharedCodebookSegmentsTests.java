@@ -124,7 +124,7 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
 
   public void testFlushesUseItAndMergesCopyCodes() throws IOException {
     float[][] vectors = Segments.clustered(random(), 700, DIMENSION);
-    // other subspaces than the parameters ask for: those of the codebook count
+    // other subspaces than the parameters ask for: the codebook's subspaces count
     ready.set(train(vectors, 6, 3, EUCLIDEAN));
     try (Directory directory = newDirectory();
         IndexWriter writer = writer(directory)) {

@@ -48,7 +48,10 @@ record DeviceSegment(List<QueryVector> vectors, MMapDirectory directory, Directo
   static final String FIELD = "vector";
   static final String ID = "id";
 
-  /** Writes and opens a segment; the graph threshold is 0 and so is that of codes if wanted. */
+  /**
+   * Writes and opens a segment; the graph threshold is 0 and, if wanted, so is the threshold of
+   * codes.
+   */
   static DeviceSegment of(
       Path folder,
       List<QueryVector> vectors,

@@ -29,7 +29,7 @@ import org.junit.BeforeClass;
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public abstract class DeviceTestCase extends LuceneTestCase {
 
-  /** Placements whose walks are those of the reference. */
+  /** Placements that walk as the reference walks. */
   static final List<Placement> EXACT_WALKS = List.of(Placement.EXACT);
 
   static final List<Placement> QUANTIZED_WALKS =

@@ -38,7 +38,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
         new QuietListener());
   }
 
-  /** Some that are compared with all vectors, some with those of a bitset, some with few. */
+  /** Some are compared with all vectors, some with vectors of a bitset, some with few. */
   private static List<WorkItem> items(TestIndex index, int count, BooleanSupplier cancelled)
       throws IOException {
     List<WorkItem> items = new ArrayList<>();

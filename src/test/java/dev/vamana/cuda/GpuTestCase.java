@@ -235,7 +235,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
           directory);
     }
 
-    /** A vector like those of the index. */
+    /** A vector like the index's vectors. */
     QueryVector vector() {
       float[] vector = new float[dimension];
       for (int d = 0; d < dimension; d++) {
@@ -330,9 +330,9 @@ public abstract class GpuTestCase extends LuceneTestCase {
    * places: any seed has neighbours that are as near, to rounding, and change places.
    *
    * @param share of the ranks that have to be the same, since a walk that meets two such neighbours
-   *     in the other order may go on elsewhere. In hundreds of seeds all ranks of exact walks were
-   *     the same, and 0.997 of those of walks on codes; shares that are asked for are at least 0.02
-   *     below
+   *     in the other order may go on elsewhere. In 20 to 40 seeds of each class all ranks of exact
+   *     walks were the same, and at least 0.997 of the ranks of walks on codes; the shares that
+   *     tests ask for are at least 0.02 below
    */
   static void assertSame(List<WorkResult> expected, List<WorkResult> actual, double share) {
     assertEquals(expected.size(), actual.size());

@@ -57,7 +57,7 @@ public class WalkParityTests extends DeviceTestCase {
     return DeviceSegment.of(createTempDir(), vectors, similarity, parameters, workers());
   }
 
-  /** Vectors like those of the segment: some of them, moved by a little. */
+  /** Some vectors of the segment, moved by a little. */
   private static List<QueryVector> queries(DeviceSegment segment, int count) {
     List<QueryVector> queries = new ArrayList<>();
     while (queries.size() < count) {
@@ -93,7 +93,7 @@ public class WalkParityTests extends DeviceTestCase {
     List<WorkItem> items(DeviceSegment segment, Placement placement) throws IOException;
   }
 
-  /** Compares batch after batch; the share of equal positions is that of all of them together. */
+  /** Compares batch after batch; the share of equal positions is counted over all of them. */
   private static void compare(DeviceSegment segment, List<Placement> placements, Cases... batches)
       throws IOException, InterruptedException {
     for (Placement placement : placements) {

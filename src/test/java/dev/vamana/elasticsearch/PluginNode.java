@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 final class PluginNode {
   private PluginNode() {}
 
-  /** Assertions on, so that those of the server about files and threads count too. */
+  /** Assertions are on, the server's assertions about files and threads too. */
   static NodeOptions options() {
     return NodeOptions.defaults().withAssertions(true).withSetting("node.name", "vamana");
   }

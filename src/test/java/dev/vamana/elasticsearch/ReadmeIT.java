@@ -23,7 +23,7 @@ public class ReadmeIT {
 
   private static final String DEMO = "demo-vamana/_search";
 
-  /** Answers of each block of commands; those of the demo's own index are left out. */
+  /** Answers of each block of commands, without answers about the demo's own index. */
   private static List<List<Map<String, Object>>> answers() throws IOException {
     Path folder = Files.createDirectories(Path.of("target", "readme"));
     String address =

@@ -118,8 +118,8 @@ record TestIndex(NodeClient client, String name) {
   }
 
   /**
-   * The searchable segments of every copy of every shard, as {@code _segments} shows them; without
-   * those of nothing but deletes.
+   * The searchable segments of every copy of every shard, as {@code _segments} shows them, without
+   * segments of nothing but deletes.
    */
   List<Map<?, ?>> segments() throws IOException {
     List<Map<?, ?>> segments = new ArrayList<>();

@@ -23,8 +23,8 @@ import org.junit.runners.Parameterized;
 import org.junit.runners.Parameterized.Parameters;
 
 /**
- * REST tests in YAML, all against one node: those of our endpoints, and those of Elasticsearch's
- * own endpoints, for which every index is opted in.
+ * REST tests in YAML, all against one node: tests of our endpoints, and Elasticsearch's tests of
+ * its own endpoints, for which every index is opted in.
  *
  * <p>System properties choose others; docs/internals/development.md has them.
  */

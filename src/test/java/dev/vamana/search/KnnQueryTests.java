@@ -102,8 +102,8 @@ public class KnnQueryTests extends SearchTestCase {
   }
 
   /**
-   * Hits are among the long vectors; walks must not pass by the short ones, nor end among those of
-   * length 0, nor miss equal ones.
+   * Hits are among the long vectors; walks must not pass by the short ones, nor end among vectors
+   * of length 0, nor miss equal ones.
    */
   public void testInnerProductsOfLengthsThatDiffer() throws IOException {
     int dimension = 4;

@@ -77,7 +77,7 @@ public final class NodeKernels implements KernelFallback {
             + " modules of kernels for compute capability "
             + KernelImages.version(computeCapability)
             + " with NVRTC "
-            + version(compiler.version())
+            + KernelImages.cudaVersion(compiler.version())
             + " on "
             + threads
             + " threads, once; the node's start waits for it");
@@ -103,10 +103,6 @@ public final class NodeKernels implements KernelFallback {
           });
     }
     new KernelIndex(kernels, List.of(computeCapability), 0, compiler.version()).write(home);
-  }
-
-  private static String version(int cuda) {
-    return cuda / 1000 + "." + cuda % 1000 / 10;
   }
 
   private static void write(Path file, byte[] content) throws IOException {

@@ -161,10 +161,13 @@ public final class DeviceProbe {
               + ")");
     }
     int version = driver.version();
-    String found = LibCuda.FILE + " for CUDA " + version / 1000 + "." + version % 1000 / 10;
+    String found = LibCuda.FILE + " for CUDA " + KernelImages.cudaVersion(version);
     if (version < MIN_DRIVER_VERSION) {
       return unusable(
-          found + " was loaded, but CUDA " + MIN_DRIVER_VERSION / 1000 + ".0 is needed");
+          found
+              + " was loaded, but CUDA "
+              + KernelImages.cudaVersion(MIN_DRIVER_VERSION)
+              + " is needed");
     }
     int count = driver.deviceCount();
     List<String> devices = new ArrayList<>();
@@ -215,9 +218,7 @@ public final class DeviceProbe {
       return unusable(
           found
               + "; the kernels were compiled for drivers of CUDA "
-              + needed / 1000
-              + "."
-              + needed % 1000 / 10
+              + KernelImages.cudaVersion(needed)
               + " or later: update the NVIDIA driver");
     }
     DeviceInfo info =

@@ -134,6 +134,11 @@ public final class KernelImages {
     return computeCapability / 10 + "." + computeCapability % 10;
   }
 
+  /** A version of CUDA as people write it, 12.9 for 12090, as drivers and compilers count. */
+  public static String cudaVersion(int counted) {
+    return counted / 1000 + "." + counted % 1000 / 10;
+  }
+
   /**
    * The image of a module for a device: machine code, or PTX that ends with a zero byte as the
    * driver wants it.

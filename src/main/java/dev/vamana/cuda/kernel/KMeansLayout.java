@@ -91,7 +91,7 @@ public final class KMeansLayout {
   /** Bytes between centroids in fixed point. */
   public static final long FIXED_STRIDE = 180;
 
-  /** Whether all centroids are drawn, rather than only those of empty clusters. */
+  /** Whether all centroids are drawn, rather than only centroids of empty clusters. */
   public static final long FIRST = 184;
 
   /** Number of the centroid that is drawn, or to which distances are computed. */

@@ -12,7 +12,7 @@ import org.elasticsearch.common.io.stream.Writeable;
  * @param copy the copy of the shard
  * @param segment name of the segment
  * @param field name of the field
- * @param vectors number of vectors, including those of deleted documents
+ * @param vectors number of vectors, including vectors of deleted documents
  * @param dimension components of a vector in the segment
  * @param similarity similarity of the field in the segment
  * @param encoding type of the components

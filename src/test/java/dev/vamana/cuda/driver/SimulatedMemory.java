@@ -57,7 +57,7 @@ final class SimulatedMemory {
     return segment;
   }
 
-  /** Null if the address is not, or no longer, that of a block. */
+  /** Null if no block is, or is any longer, at the address. */
   synchronized MemorySegment free(long address) {
     Block block = live.remove(address);
     if (block == null) {

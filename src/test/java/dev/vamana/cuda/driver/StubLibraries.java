@@ -41,7 +41,7 @@ public final class StubLibraries {
     compile(folder.resolve("libcuda.so.1"), "g++", "-std=c++17", "-I" + headers, "cuda_stub.cpp");
     compile(folder.resolve("libnvidia-ml.so.1"), "gcc", "nvml_stub.c");
     compile(folder.resolve("libnvrtc.so.12"), "g++", "-std=c++17", "nvrtc_stub.cpp");
-    // beside them, since the other process may be that of a user who cannot read the build folder
+    // beside them, since the other process's user may not be allowed to read the build folder
     Files.copy(HOST_LIBRARY, folder.resolve(HOST_LIBRARY.getFileName()));
     return new StubLibraries(folder);
   }

@@ -181,7 +181,7 @@ public abstract class ExactTestCase extends LuceneTestCase {
     return address;
   }
 
-  /** Asserts that the hits are those of a scan by the CPU. */
+  /** Asserts that a scan by the CPU finds the same hits. */
   static void assertHits(
       Vectors vectors, Vectors queries, int k, IntPredicate accepted, ExactHits hits) {
     assertEquals(queries.size, hits.queries());

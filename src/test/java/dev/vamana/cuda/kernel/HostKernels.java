@@ -22,7 +22,7 @@ public final class HostKernels implements SimulatedKernels {
     return new HostKernels(HostLibrary.load());
   }
 
-  /** Those of a library. */
+  /** Kernels of a library. */
   public static HostKernels of(HostLibrary host) {
     return new HostKernels(host);
   }

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 import org.junit.Before;
 import org.junit.Test;
 
-/** The committed report is that of the sources beside it, and says what its samples say. */
+/** The committed report belongs to the sources beside it, and says what its samples say. */
 public class GpuReportTests {
 
   private static final Path FOLDER = Path.of("docs/benchmarks");
@@ -51,7 +51,7 @@ public class GpuReportTests {
     assertEquals(SourcesHash.of(Files.readString(MANIFEST)), report.get("sources_sha256"));
   }
 
-  /** Kernels are those of the report, without exception. */
+  /** The report measured these kernels, without exception. */
   @Test
   public void kernelsAreThoseThatWereMeasured() throws IOException {
     SortedSet<String> changed = changedFiles();
@@ -137,7 +137,7 @@ public class GpuReportTests {
 
   @Test
   public void rowsAreThereOnce() {
-    // only those of a set and a method can be the same
+    // only rows of one set and method can be the same
     Map<List<String>, List<Map<String, Object>>> alike = new HashMap<>();
     for (Map<String, Object> row : benchmarks()) {
       List<Map<String, Object>> others =

@@ -11,7 +11,7 @@ import java.util.List;
  * @param plugin the plugin's zip
  * @param set folder of vectors, null to generate images or for text
  * @param text whether the vectors encode passages of text
- * @param metric null for that of the set
+ * @param metric null for the set's metric
  * @param limit base vectors to use at most
  * @param queries queries to use at most
  * @param side side length in pixels of square images that the vectors are, 0 if they are none or it

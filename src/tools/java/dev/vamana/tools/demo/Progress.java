@@ -24,7 +24,7 @@ final class Progress {
     return (System.nanoTime() - start) / 1e9;
   }
 
-  /** Prints a line; the arguments are those of {@link String#format}. */
+  /** Prints a line, formatted as {@link String#format} does. */
   synchronized void say(String format, Object... arguments) {
     String line = String.format(Locale.ROOT, format, arguments);
     out.println(String.format(Locale.ROOT, "[%5.1f s] %s", seconds(), line));

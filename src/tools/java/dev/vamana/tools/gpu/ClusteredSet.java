@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
  * a normal point of {@value #LATENT} components scaled by 0.7, maps the sum to {@value #DIMENSION}
  * components by a fixed normal matrix divided by the square root of {@value #LATENT}, and adds
  * normal noise of 0.05 to each component. Vector i is generated from seed i only, and queries use
- * the seeds after those of the full base, so a smaller base has the same queries. Normal numbers
- * are sums of 12 uniform ones minus 6, which is exact arithmetic everywhere.
+ * the seeds after the full base's seeds, so a smaller base has the same queries. Normal numbers are
+ * sums of 12 uniform ones minus 6, which is exact arithmetic everywhere.
  */
 final class ClusteredSet {
 

@@ -5,7 +5,6 @@ import dev.vamana.cuda.compile.KernelCompiler.Job;
 import dev.vamana.cuda.compile.KernelSources;
 import dev.vamana.cuda.compile.Nvrtc;
 import dev.vamana.cuda.driver.DeviceProbe;
-import dev.vamana.cuda.driver.KernelIndex;
 import dev.vamana.tools.arguments.Arguments;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -19,8 +18,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.Stream;
@@ -80,9 +77,9 @@ public final class BuildKernels {
     Architectures architectures =
         Architectures.of(arguments.text("architectures", AUTO), DeviceProbe.devices());
     Path target = Path.of(arguments.required("out", "folder of the images"));
-    delete(target);
+    PublishedImages.delete(target);
     Files.createDirectories(work);
-    Files.deleteIfExists(work.resolve("resources.txt"));
+    Files.deleteIfExists(work.resolve(PublishedImages.RESOURCES));
     if (architectures.machineCode().isEmpty()) {
       summarize(
           "no kernels for GPUs in this build: "
@@ -123,11 +120,14 @@ public final class BuildKernels {
     }
     ModuleCache cache = new ModuleCache(work, compiler);
     compile(compiler, cache, jobs(all, architectures), architectures);
-    long bytes = publish(cache, modules, architectures, compiler, target);
+    PublishedImages images =
+        new PublishedImages(
+            cache, architectures, compiler.version(), work.resolve(PublishedImages.RESOURCES));
+    long bytes = images.publish(modules, target);
     if (bench) {
       Path benchTarget = Path.of(arguments.required("bench-out", "folder of measuring kernels"));
-      delete(benchTarget);
-      publish(cache, sources.measuringModules(), architectures, compiler, benchTarget);
+      PublishedImages.delete(benchTarget);
+      images.publish(sources.measuringModules(), benchTarget);
     }
     summarize(
         String.format(
@@ -212,64 +212,6 @@ public final class BuildKernels {
       lastLine = now;
       out.printf(
           Locale.ROOT, "kernels: %d of %d modules, %.0f s%n", done, jobs, (now - start) / 1e9);
-    }
-  }
-
-  /** Copies images beside their index; the bytes copied. */
-  private long publish(
-      ModuleCache cache,
-      Set<String> modules,
-      Architectures architectures,
-      KernelCompiler compiler,
-      Path target)
-      throws IOException {
-    SortedMap<String, List<String>> kernels = new TreeMap<>();
-    List<String> resources = new ArrayList<>();
-    long bytes = 0;
-    for (String module : modules) {
-      for (int architecture : architectures.machineCode()) {
-        Job job = new Job(module, architecture);
-        kernels.put(module, cache.kernels(job));
-        bytes += copy(cache.cubin(job), target.resolve(KernelIndex.cubin(module, architecture)));
-        if (architecture == architectures.ptx()) {
-          bytes += copy(cache.ptx(job), target.resolve(KernelIndex.ptx(module, architecture)));
-        }
-        resources.addAll(
-            ResourceReport.lines(module, architecture, Files.readString(cache.log(job))));
-      }
-    }
-    new KernelIndex(
-            kernels,
-            List.copyOf(architectures.machineCode()),
-            architectures.ptx(),
-            compiler.version())
-        .write(target);
-    Path report = work.resolve("resources.txt");
-    List<String> lines = new ArrayList<>();
-    if (Files.exists(report)) {
-      lines.addAll(Files.readAllLines(report));
-    } else {
-      lines.add(ResourceReport.COLUMNS);
-    }
-    lines.addAll(resources);
-    Files.write(report, lines);
-    return bytes;
-  }
-
-  private static long copy(Path from, Path to) throws IOException {
-    Files.createDirectories(to.getParent());
-    Files.copy(from, to);
-    return Files.size(to);
-  }
-
-  private static void delete(Path folder) throws IOException {
-    if (Files.notExists(folder)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
     }
   }
 

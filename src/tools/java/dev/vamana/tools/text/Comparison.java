@@ -63,7 +63,7 @@ final class Comparison {
     return set;
   }
 
-  /** One question at a time, so that times are those of a question alone. */
+  /** One question at a time, so that each time is the time of a question alone. */
   synchronized Result ask(String question, int numCandidates) {
     long start = System.nanoTime();
     float[] vector = encoder.encode(List.of(question), done -> {})[0];

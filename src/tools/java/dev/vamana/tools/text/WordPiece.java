@@ -56,7 +56,7 @@ public final class WordPiece {
   }
 
   /**
-   * The numbers of a text's pieces between those of {@code [CLS]} and {@code [SEP]}.
+   * The numbers of a text's pieces, between the numbers of {@code [CLS]} and {@code [SEP]}.
    *
    * @param most numbers to return at most, 3 or more; further pieces are left out
    */

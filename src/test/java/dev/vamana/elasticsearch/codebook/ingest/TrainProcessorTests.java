@@ -147,7 +147,7 @@ public class TrainProcessorTests {
     assertEquals(List.of(), samples.status());
   }
 
-  /** Mostly equal vectors of sorted documents: those of the end are there in proportion. */
+  /** Mostly equal vectors of sorted documents: documents of the end are there in proportion. */
   @Test
   public void testASortedStream() {
     TrainProcessor processor = processor("similarity", "l2_norm");

@@ -12,7 +12,7 @@ public final class TextDemo {
   /**
    * Runs the demo and ends this JVM.
    *
-   * @param arguments those of {@link Demo#main}
+   * @param arguments as {@link Demo#main} takes them
    */
   public static void main(String[] arguments) {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
