@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
 import org.apache.lucene.codecs.CodecUtil;
+import org.apache.lucene.codecs.hnsw.DefaultFlatVectorScorer;
+import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexFileNames;
@@ -202,16 +204,22 @@ public class CorruptionTests extends LuceneTestCase {
     }
   }
 
-  /** Walks end with hits or with CorruptIndexException, whatever the bodies hold. */
+  /**
+   * Walks end with hits or with CorruptIndexException, whatever the bodies hold. Scorers that are
+   * not vectorized, and scorers of vectors on the heap, assert that distances are finite; the
+   * others go on with NaN, as all of them do without assertions.
+   */
   public void testSearchesOfDamagedBodiesEnd() throws IOException {
+    boolean vectorized =
+        FlatVectorScorerUtil.getLucene99FlatVectorsScorer() instanceof DefaultFlatVectorScorer
+            == false;
     int rounds = atLeast(60);
     for (int round = 0; round < rounds; round++) {
       for (String file : Segments.files(intact)) {
-        if (file.endsWith(".vex") || file.endsWith(".veq") || file.endsWith(".vec")) {
+        boolean vectors = file.endsWith(".vec");
+        if (file.endsWith(".vex") || file.endsWith(".veq") || (vectors && vectorized)) {
           byte[] damaged = damagedBody(Segments.content(intact, file), headerLength(file));
-          // Lucene's scorers of vectors on the heap assert that distances are finite; scorers of
-          // mapped vectors go on with NaN, as both do without assertions
-          boolean mapped = file.endsWith(".vec") || random().nextBoolean();
+          boolean mapped = vectors || random().nextBoolean();
           try (Directory directory =
               mapped ? new MMapDirectory(createTempDir()) : new ByteBuffersDirectory()) {
             Segments.copy(intact, directory, file, damaged);

@@ -6,6 +6,7 @@ import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
+import dev.vamana.tools.node.TestNodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,9 +18,9 @@ import java.util.stream.Stream;
 final class PluginNode {
   private PluginNode() {}
 
-  /** Assertions are on, the server's assertions about files and threads too. */
+  /** Options for tests, with a node's name that assertions can expect. */
   static NodeOptions options() {
-    return NodeOptions.defaults().withAssertions(true).withSetting("node.name", "vamana");
+    return TestNodes.options().withSetting("node.name", "vamana");
   }
 
   /** A new home with the plugin installed. */

@@ -89,7 +89,8 @@ final class SharedCluster extends ExternalResource {
     if (names.length > 1) {
       return options.withSetting("cluster.initial_master_nodes", names[0]);
     }
-    // Tests of Elasticsearch ask for features that only nodes under test tell of.
+    // Tests of Elasticsearch ask for features that only nodes under test tell of. This node runs
+    // for long: with the optimizing compiler, and so with Lucene's vectorized distances.
     return options
         .withSetting("vamana.build.threads", "3")
         .withSetting("path.repo", homes[i].root().resolve("repository").toString())

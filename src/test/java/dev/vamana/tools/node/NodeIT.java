@@ -54,7 +54,7 @@ public class NodeIT {
   @Test
   public void testSearchRestartAndKill() throws IOException {
     NodeHome home = NodeHome.assemble(folder("alone"), null);
-    NodeOptions options = NodeOptions.defaults().withAssertions(true);
+    NodeOptions options = TestNodes.options();
     try (RunningNode node = RunningNode.start(home, options)) {
       node.client().put("/t", String.format(Locale.ROOT, MAPPING, 0));
       node.client().bulk("/t/_bulk?refresh=true", DOCUMENTS);
@@ -85,12 +85,12 @@ public class NodeIT {
     NodeHome home1 = NodeHome.assemble(folder("first"), null);
     NodeHome home2 = NodeHome.assemble(folder("second"), null);
     NodeOptions first =
-        NodeOptions.defaults()
+        TestNodes.options()
             .withSetting("node.name", "first")
             .withSetting("cluster.initial_master_nodes", "first");
     try (RunningNode node1 = RunningNode.start(home1, first)) {
       NodeOptions second =
-          NodeOptions.defaults()
+          TestNodes.options()
               .withSetting("node.name", "second")
               .withSetting("discovery.seed_hosts", node1.transportAddress());
       try (RunningNode node2 = RunningNode.start(home2, second)) {
@@ -111,7 +111,7 @@ public class NodeIT {
   @Test
   public void testFailedStartShowsTheLog() throws IOException {
     NodeHome home = NodeHome.assemble(folder("broken"), null);
-    NodeOptions broken = NodeOptions.defaults().withSetting("no.such.setting", "1");
+    NodeOptions broken = TestNodes.options().withSetting("no.such.setting", "1");
     IllegalStateException failure =
         assertThrows(IllegalStateException.class, () -> RunningNode.start(home, broken));
     assertTrue(failure.getMessage(), failure.getMessage().contains("unknown setting"));
