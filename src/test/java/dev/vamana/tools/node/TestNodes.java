@@ -7,12 +7,12 @@ public final class TestNodes {
   private TestNodes() {}
 
   /**
-   * Assertions are on, the server's assertions about files and threads too. The JVM compiles as the
-   * build's property {@code tests.jvm} says: half of what a start costs is the optimizing compiler,
-   * which pays only in nodes that run for longer.
+   * Assertions are on, the server's assertions about files and threads too. The JVM takes the
+   * arguments of the build's property {@code tests.node.jvm}: half of what a start costs is the
+   * optimizing compiler, which pays only in nodes that run for longer.
    */
   public static NodeOptions options() {
-    String[] arguments = System.getProperty("tests.jvm", "").trim().split(" ");
+    String[] arguments = System.getProperty("tests.node.jvm", "").trim().split(" ");
     return NodeOptions.defaults()
         .withAssertions(true)
         .withJvmArguments(
