@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.elasticsearch.Build;
 import org.elasticsearch.common.logging.LogConfigurator;
 import org.elasticsearch.entitlement.runtime.policy.Policy;
 import org.elasticsearch.entitlement.runtime.policy.PolicyUtils;
@@ -40,7 +41,7 @@ public class InstallIT {
       PluginDescriptor descriptor = PluginDescriptor.readFromProperties(plugin);
       PluginsUtils.verifyCompatibility(descriptor);
       assertEquals("vamana", descriptor.getName());
-      assertEquals("9.5.3", descriptor.getElasticsearchVersion());
+      assertEquals(Build.current().version(), descriptor.getElasticsearchVersion());
       assertEquals(List.of(), descriptor.getExtendedPlugins());
       Path candidate = Files.move(plugin, home.root().resolve("tmp").resolve("candidate"));
       PluginsUtils.preInstallJarHellCheck(

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.elasticsearch.Build;
 
 /**
  * Compares an opted-in index with the stock one on a real node.
@@ -150,7 +151,11 @@ public final class Demo {
 
   private RunningNode startNode(NodeHome home) throws IOException {
     try (Progress.Running starting =
-        progress.during("starting Elasticsearch 9.5.3 with the plugin in " + home.root())) {
+        progress.during(
+            "starting Elasticsearch "
+                + Build.current().version()
+                + " with the plugin in "
+                + home.root())) {
       if (home.hasZstd() == false) {
         progress.say("the system has no libzstd: the node runs without native access");
       }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.stream.Stream;
+import org.elasticsearch.Build;
 
 /** The processor that the demo runs on. */
 final class Processor {
@@ -17,11 +18,12 @@ final class Processor {
   static String describe(String heap) {
     return String.format(
         Locale.ROOT,
-        "CPU: %s, %d cores; %s %s; Elasticsearch 9.5.3 with a heap of %s on Java %s.",
+        "CPU: %s, %d cores; %s %s; Elasticsearch %s with a heap of %s on Java %s.",
         model(),
         Runtime.getRuntime().availableProcessors(),
         System.getProperty("os.name"),
         System.getProperty("os.arch"),
+        Build.current().version(),
         heap,
         Runtime.version());
   }

@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.elasticsearch.Build;
 
 /**
  * Runs an Elasticsearch node with the plugin and with entitlements enabled, fills an index of the
@@ -35,7 +36,6 @@ public final class NodeTrial {
   private static final int MOST_COLD_ROUNDS = 20;
   private static final double GROWS = 1.05;
   private static final double COMPILING_MICROS = 5;
-  private static final String ELASTICSEARCH = "9.5.3";
   private static final String STOCK = "es-hnsw";
   private static final String PLAIN = "es-lucene-hnsw";
 
@@ -79,7 +79,7 @@ public final class NodeTrial {
   public void run() throws IOException {
     NodeHome home = plan.parts().assemble();
     Path plain = plan.parts().folder().resolve("plain-hnsw.zip");
-    PluginZips.plainHnsw(plain, ELASTICSEARCH);
+    PluginZips.plainHnsw(plain, Build.current().version());
     home.installPlugin(plain);
     Map<Double, Measured> stock = new TreeMap<>();
     Map<Double, Measured> floor = new TreeMap<>();
