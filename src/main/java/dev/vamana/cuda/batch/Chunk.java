@@ -32,6 +32,7 @@ public final class Chunk {
   private volatile boolean segmentClosed;
   private GpuException failure;
   private GpuException releaseFailure;
+  private boolean running;
   long submitted;
 
   /**
@@ -141,8 +142,20 @@ public final class Chunk {
     }
   }
 
+  /**
+   * Ends a chunk of a lost context while the device may still be working on it: nobody else gets
+   * its memory, which goes with the context.
+   */
+  void leave(GpuException why) {
+    running = true;
+    complete(why);
+  }
+
   /** Frees the memory. The waiting thread calls this after it has read the results. */
   public void freeMemory() {
+    if (running) {
+      return;
+    }
     block.free();
     bits.forEach(AcceptedBits::release);
   }

@@ -377,13 +377,21 @@ final class Dispatcher implements Runnable {
   }
 
   private void complete(List<Chunk> chunks, GpuException failure) {
+    complete(chunks, failure, false);
+  }
+
+  private void complete(List<Chunk> chunks, GpuException failure, boolean running) {
     for (Chunk chunk : chunks) {
       active.remove(chunk);
       pending.add(-chunk.count());
       if (chunk.abandoned()) {
         statistics.abandoned();
       }
-      chunk.complete(failure);
+      if (running) {
+        chunk.leave(failure);
+      } else {
+        chunk.complete(failure);
+      }
       if (chunk.releaseFailure() != null && chunk.releaseFailure().contextLost()) {
         releaseFailure = chunk.releaseFailure();
       }
@@ -396,7 +404,7 @@ final class Dispatcher implements Runnable {
     tellCallers();
     for (LaunchSlot slot : slots) {
       if (slot.chunks() != null) {
-        complete(slot.take(), e);
+        complete(slot.take(), e, true);
       }
     }
     for (ArrayDeque<Chunk> queue : queues.values()) {

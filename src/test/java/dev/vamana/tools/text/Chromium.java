@@ -113,12 +113,31 @@ final class Chromium implements AutoCloseable {
     throw new IOException("the browser has no page: " + json);
   }
 
-  /** Opens an address and waits until the page is loaded. */
+  /**
+   * Opens an address and waits until the page is loaded; the empty page may tell of its end late.
+   */
   void open(URI address) throws Exception {
     call("Page.enable", Map.of());
     messages.clear();
     call("Page.navigate", Map.of("url", address.toString()));
     awaitLoad();
+    await("document.readyState + ' ' + location.href", "complete " + address);
+  }
+
+  /**
+   * Waits until an expression has a value, for instance a focus that the page gets when it is
+   * drawn.
+   *
+   * @return the value, or another one after a minute
+   */
+  Object await(String expression, Object expected) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+    Object value = evaluate(expression);
+    while (expected.equals(value) == false && System.nanoTime() < deadline) {
+      process.waitFor(20, TimeUnit.MILLISECONDS);
+      value = evaluate(expression);
+    }
+    return value;
   }
 
   /** Types into what has the focus. */

@@ -30,7 +30,7 @@ public class SearchPageBrowserTests extends LuceneTestCase {
     try (SearchServer server = new SearchServer(set, encoder, engines, javadoc, 0);
         Chromium browser = Chromium.start(program.get(), createTempDir())) {
       browser.open(server.uri());
-      assertEquals("q", browser.evaluate("document.activeElement.id"));
+      assertEquals("q", browser.await("document.activeElement.id", "q"));
       assertEquals(
           "400 for example",
           browser.evaluate(
