@@ -75,15 +75,34 @@ public class BatchedSearchRestIT {
       List<?> numbers = (List<?>) columns(count, numbers(count)).get("ids");
       assertEquals(count, numbers.size());
       assertRecall(numbers);
-      String rows =
-          IntStream.range(0, count)
-              .mapToObj(i -> '"' + base64(i, i + 1) + '"')
-              .collect(Collectors.joining(",", "[", "]"));
-      assertEquals(numbers, columns(count, rows).get("ids"));
+      assertEquals(numbers, columns(count, "[" + rows(count) + "]").get("ids"));
       String whole = '"' + base64(0, count) + "\", \"dims\": " + DIMS;
       assertEquals(numbers, columns(count, whole).get("ids"));
+      String little = Base64.getEncoder().encodeToString(bytes(0, count, ByteOrder.LITTLE_ENDIAN));
+      String named = '"' + little + "\", \"byte_order\": \"little_endian\", \"dims\": " + DIMS;
+      assertEquals(numbers, columns(count, named).get("ids"));
       Map<String, Object> hits = json(send(JSON, body(numbers(count), "hits")));
       assertEquals(numbers, idsOfHits(hits));
+    }
+  }
+
+  /** A vector in base64 means the same here as in the standard search. */
+  @Test
+  public void testBase64IsThatOfTheStandardSearch() throws Exception {
+    List<?> batch = (List<?>) columns(20, "[" + rows(20) + "]").get("ids");
+    for (int i = 0; i < 20; i++) {
+      Object standard =
+          node.client()
+              .post(
+                  "/photos/_search",
+                  Json.of(
+                      """
+                      {"size": 5, "_source": false, "knn": {"field": "v", "k": 5,
+                       "num_candidates": 100, "query_vector": "%s"}}
+                      """,
+                      base64(i, i + 1)));
+      List<?> hits = (List<?>) NodeClient.at(standard, "hits", "hits");
+      assertEquals(hits.stream().map(hit -> NodeClient.at(hit, "_id")).toList(), batch.get(i));
     }
   }
 
@@ -94,7 +113,7 @@ public class BatchedSearchRestIT {
       try (XContentBuilder body = XContentBuilder.builder(type.xContent())) {
         body.startObject().field("field", "v").field("k", 5).field("num_candidates", 100);
         body.field("format", "columns").field("dims", DIMS);
-        body.field("query_vectors", bytes(0, QUERIES)).endObject();
+        body.field("query_vectors", bytes(0, QUERIES, ByteOrder.BIG_ENDIAN)).endObject();
         HttpResponse<byte[]> answer =
             send(type.mediaType(), BytesReference.toBytes(BytesReference.bytes(body)), "");
         assertEquals(200, answer.statusCode());
@@ -274,13 +293,18 @@ public class BatchedSearchRestIT {
         .collect(Collectors.joining(",", "[", "]"));
   }
 
-  private static String base64(int from, int to) {
-    return Base64.getEncoder().encodeToString(bytes(from, to));
+  private static String rows(int count) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> '"' + base64(i, i + 1) + '"')
+        .collect(Collectors.joining(","));
   }
 
-  private static byte[] bytes(int from, int to) {
-    ByteBuffer bytes =
-        ByteBuffer.allocate((to - from) * DIMS * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private static String base64(int from, int to) {
+    return Base64.getEncoder().encodeToString(bytes(from, to, ByteOrder.BIG_ENDIAN));
+  }
+
+  private static byte[] bytes(int from, int to, ByteOrder order) {
+    ByteBuffer bytes = ByteBuffer.allocate((to - from) * DIMS * Float.BYTES).order(order);
     for (int i = from; i < to; i++) {
       for (float value : ASKED.vector(i)) {
         bytes.putFloat(value);

@@ -7,12 +7,16 @@ import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.pq.SharedCodebook;
 import dev.vamana.tools.datasets.VectorTable;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -348,6 +352,30 @@ public class CodebooksIT {
     assertTrue("error " + error, error > 0 && error < 0.2);
   }
 
+  @Test
+  public void testCentroidsInBase64() throws Exception {
+    for (ByteOrder order : List.of(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN)) {
+      ByteBuffer centroids = ByteBuffer.allocate(256 * Float.BYTES).order(order);
+      for (int i = 0; i < 256; i++) {
+        centroids.putFloat(i + 0.5f);
+      }
+      String named = order == ByteOrder.LITTLE_ENDIAN ? ", \"byte_order\": \"little_endian\"" : "";
+      node.client()
+          .put(
+              "/_vamana/codebooks/ordered",
+              Json.of(
+                  """
+                  {"dims": 1, "similarity": "l2_norm", "centroids": "%s"%s}
+                  """,
+                  Base64.getEncoder().encodeToString(centroids.array()), named));
+      String data = (String) CodebookAnswers.only(node.client(), "ordered?data=true").get("data");
+      float[] kept =
+          SharedCodebook.fromBytes(Base64.getDecoder().decode(data)).codebook().centroids();
+      assertEquals(order.toString(), 0.5f, kept[0], 0);
+      assertEquals(order.toString(), 255.5f, kept[255], 0);
+    }
+  }
+
   private static String ids(int count) {
     StringBuilder ids = new StringBuilder("[\"0\"");
     for (int i = 1; i < count; i++) {
@@ -386,6 +414,12 @@ public class CodebooksIT {
     assertEquals("import", codebook("array").get("trained_from"));
     String path = "/_vamana/codebooks/array";
     assertRefused(400, "finite", "PUT", path, arrays.replace("[0.5]", "[1e60]"));
+    assertRefused(
+        400,
+        "[byte_order] must be",
+        "PUT",
+        path,
+        arrays.replace("\"dims\"", "\"byte_order\": \"x\", \"dims\""));
     assertRefused(400, "numbers", "PUT", path, arrays.replace("[0.5]", "[\"a\"]"));
     assertRefused(400, "256 elements", "PUT", path, arrays.replace("[0.5], ", ""));
     assertRefused(400, "similarity", "PUT", path, arrays.replace("l2_norm", "l3"));

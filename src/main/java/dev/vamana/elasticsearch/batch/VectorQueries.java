@@ -199,7 +199,7 @@ final class VectorQueries {
     boolean floats = type == ElementType.FLOAT || type == ElementType.BFLOAT16;
     if (floats && bytes.length == (long) field.getVectorDimensions() * Float.BYTES) {
       float[] decoded = new float[field.getVectorDimensions()];
-      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(decoded);
+      ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN).asFloatBuffer().get(decoded);
       return new VectorData(decoded);
     }
     return new VectorData(bytes);

@@ -24,7 +24,7 @@ import org.apache.lucene.util.StringHelper;
  */
 final class CodebookBody {
   private static final Set<String> FIELDS =
-      Set.of("data", "dims", "subspaces", "similarity", "centroids", "trained_from");
+      Set.of("data", "dims", "subspaces", "similarity", "centroids", "byte_order", "trained_from");
 
   private CodebookBody() {}
 
@@ -43,7 +43,7 @@ final class CodebookBody {
   }
 
   private static PutCodebookRequest ofData(String name, Map<String, Object> body) {
-    for (String field : List.of("dims", "subspaces", "trained_from")) {
+    for (String field : List.of("dims", "subspaces", "byte_order", "trained_from")) {
       if (body.containsKey(field)) {
         throw new IllegalArgumentException("[" + field + "] is part of [data] already");
       }
@@ -82,6 +82,7 @@ final class CodebookBody {
     SampleOptions.checkSubspaces(subspaces, dims);
     SubspaceLayout layout = SampleOptions.layout(dims, subspaces);
     float[] centroids = new float[Codebook.CENTROIDS * dims];
+    ByteOrder order = byteOrder(body);
     Object given = body.get("centroids");
     if (given instanceof String encoded) {
       byte[] bytes = base64("centroids", encoded);
@@ -94,7 +95,7 @@ final class CodebookBody {
                 + " dims, has "
                 + bytes.length);
       }
-      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(centroids);
+      ByteBuffer.wrap(bytes).order(order).asFloatBuffer().get(centroids);
     } else {
       fill(layout, given, FloatBuffer.wrap(centroids));
     }
@@ -108,6 +109,21 @@ final class CodebookBody {
             similarity.function(),
             new CodebookTraining(0, 0, 0, from));
     return new PutCodebookRequest(codebook, similarity);
+  }
+
+  private static ByteOrder byteOrder(Map<String, Object> body) {
+    if (!body.containsKey("byte_order")) {
+      return ByteOrder.BIG_ENDIAN;
+    }
+    return switch (text(body, "byte_order")) {
+      case "big_endian" -> ByteOrder.BIG_ENDIAN;
+      case "little_endian" -> ByteOrder.LITTLE_ENDIAN;
+      default ->
+          throw new IllegalArgumentException(
+              "[byte_order] must be [big_endian] or [little_endian], got ["
+                  + body.get("byte_order")
+                  + "]");
+    };
   }
 
   private static void fill(SubspaceLayout layout, Object given, FloatBuffer centroids) {
