@@ -159,6 +159,29 @@ public class BatchedSearchRestIT {
     }
   }
 
+  /** The search ends before its answer arrives, so it takes no longer than the request. */
+  @Test
+  public void testTookIsNotMoreThanTheRequestTakes() throws Exception {
+    for (int i = 0; i < 400; i++) {
+      long start = System.nanoTime();
+      HttpResponse<byte[]> answer = send(JSON, body(numbers(1), "columns"));
+      long millis = (System.nanoTime() - start) / 1_000_000;
+      int took = (Integer) json(answer).get("took");
+      assertTrue("took " + took + " of " + millis, took <= millis);
+    }
+  }
+
+  @Test
+  public void testNoTimeAtAll() throws Exception {
+    Map<String, Object> json = json(send(JSON, body(numbers(3), "columns"), "?timeout=0ms"));
+    assertEquals(true, json.get("timed_out"));
+    assertEquals(
+        504,
+        send(JSON, body(numbers(3), null), "?timeout=0ms&allow_partial_search_results=false")
+            .statusCode());
+    assertEquals(false, json(send(JSON, body(numbers(3), null), "?timeout=10m")).get("timed_out"));
+  }
+
   @Test
   public void testLinesThatCannotBeAnswered() throws Exception {
     assertError(send(LINES, " \n\r\n", ""), 400, "no lines");

@@ -5,14 +5,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.NoShardAvailableActionException;
 import org.elasticsearch.action.search.SearchPhaseExecutionException;
 import org.elasticsearch.action.search.ShardSearchFailure;
 import org.elasticsearch.action.support.RefCountingRunnable;
-import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchShardTarget;
 
@@ -23,14 +21,13 @@ import org.elasticsearch.search.SearchShardTarget;
 final class BatchSearchRun {
 
   private final ShardClient client;
-  private final LongSupplier millis;
+  private final Elapsed elapsed;
   private final BatchSearchTask task;
   private final List<ShardTargets.Copies> shards;
   private final ShardQuery query;
   private final FetchSpec fetch;
   private final BreakerCharge charge;
   private final ActionListener<BatchSearchResponse> answer;
-  private final long startMillis;
   private final AtomicReferenceArray<Answered> answered;
   private final AtomicReferenceArray<HitsBuilder.Fetched> fetched;
   private final AtomicReferenceArray<ShardSearchFailure> failures;
@@ -42,12 +39,12 @@ final class BatchSearchRun {
   /**
    * Makes a run.
    *
-   * @param millis a clock
+   * @param elapsed the time since the request arrived
    * @param charge memory charge, passed to the response, or closed on failure
    */
   BatchSearchRun(
       ShardClient client,
-      LongSupplier millis,
+      Elapsed elapsed,
       BatchSearchTask task,
       List<ShardTargets.Copies> shards,
       ShardQuery query,
@@ -55,7 +52,7 @@ final class BatchSearchRun {
       BreakerCharge charge,
       ActionListener<BatchSearchResponse> answer) {
     this.client = client;
-    this.millis = millis;
+    this.elapsed = elapsed;
     this.task = task;
     this.shards = shards;
     this.query = query;
@@ -68,7 +65,6 @@ final class BatchSearchRun {
               charge.close();
               answer.onFailure(failure);
             });
-    this.startMillis = millis.getAsLong();
     this.answered = new AtomicReferenceArray<>(shards.size());
     this.fetched = new AtomicReferenceArray<>(shards.size());
     this.failures = new AtomicReferenceArray<>(shards.size());
@@ -237,7 +233,7 @@ final class BatchSearchRun {
     ShardSearchFailure[] failed = failed();
     BatchSearchResponse response =
         new BatchSearchResponse(
-            TimeValue.timeValueMillis(millis.getAsLong() - startMillis),
+            elapsed.time(),
             timedOut,
             new BatchSearchResponse.Shards(shards.size(), shards.size() - failed.length, 0, failed),
             hits,

@@ -76,12 +76,9 @@ final class ShardSearches {
                 next -> fetcher.fetch(request, task, charge, next.map(ShardFetchResponse::new))));
   }
 
-  private BooleanSupplier outOfTime(TimeValue timeout) {
-    if (timeout == null || timeout.millis() < 0) {
-      return () -> false;
-    }
-    long end = threadPool.relativeTimeInMillis() + timeout.millis();
-    return () -> threadPool.relativeTimeInMillis() - end > 0;
+  private static BooleanSupplier outOfTime(TimeValue timeout) {
+    Elapsed elapsed = Elapsed.now();
+    return () -> elapsed.reached(timeout);
   }
 
   private Executor searchPool() {

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
@@ -44,6 +45,7 @@ public class BatchSearchRunTests {
     public void query(
         String node, ShardQueryRequest request, ActionListener<ShardQueryResponse> listener) {
       asked.add(node);
+      nanos.addAndGet(7_500_000);
       if (refuses) {
         listener.onFailure(
             new CircuitBreakingException("too much", CircuitBreaker.Durability.TRANSIENT));
@@ -79,6 +81,7 @@ public class BatchSearchRunTests {
   }
 
   private final Copies copies = new Copies();
+  private final AtomicLong nanos = new AtomicLong(5);
   private BatchSearchResponse response;
   private Exception failure;
 
@@ -113,7 +116,7 @@ public class BatchSearchRunTests {
     failure = null;
     new BatchSearchRun(
             copies,
-            () -> 0,
+            new Elapsed(nanos::get),
             new BatchSearchTask(1, "type", "action", "", TaskId.EMPTY_TASK_ID, Map.of()),
             IntStream.range(0, SHARDS).mapToObj(BatchSearchRunTests::shard).toList(),
             query,
@@ -134,6 +137,13 @@ public class BatchSearchRunTests {
             })
         .start();
     assertTrue("one answer", (response == null) != (failure == null));
+  }
+
+  @Test
+  public void testTookIsTheTimeOfTheClock() {
+    run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
+    assertEquals(22, response.took().millis());
+    response.decRef();
   }
 
   /** Whichever charge it is that trips: 429, every copy asked once, and nothing left behind. */
