@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.pq.SharedCodebook;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,7 +8,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.elasticsearch.cluster.metadata.IndexMetadata;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
@@ -49,13 +49,43 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   static final class Refusal extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 
-    private Refusal(String message) {
-      super(message);
+    private final String reason;
+
+    private Refusal(String field, String name, String reason) {
+      super(
+          "Invalid value ["
+              + name
+              + "] for setting ["
+              + CodebookSetting.key(field)
+              + "]: "
+              + reason);
+      this.reason = reason;
+    }
+
+    /** The message without setting and value. */
+    String reason() {
+      return reason;
     }
   }
 
   private final CheckedFunction<IndexMetadata, MapperService, IOException> mappers;
   private final Function<String, SharedCodebook> codebooks;
+
+  /**
+   * What a field is compared with.
+   *
+   * @param codebook name and version, for people to read
+   */
+  private record Target(String codebook, int dims, VectorSimilarityFunction similarity) {
+    static Target of(SharedCodebook shared) {
+      return shared == null
+          ? null
+          : new Target(
+              "codebook [" + shared.name() + "] version [" + shared.version() + "]",
+              shared.dimension(),
+              shared.similarity());
+    }
+  }
 
   /**
    * Makes a check.
@@ -89,7 +119,8 @@ final class CodebookSettingCheck implements IndexSettingProvider {
         metadata(index, settings, version),
         mappings,
         MapperService.MergeReason.INDEX_TEMPLATE,
-        names);
+        names,
+        name -> Target.of(codebooks.apply(name)));
   }
 
   /**
@@ -101,6 +132,23 @@ final class CodebookSettingCheck implements IndexSettingProvider {
    *     the reason
    */
   void check(IndexMetadata index, Map<String, String> names) {
+    check(index, names, name -> Target.of(codebooks.apply(name)));
+  }
+
+  /**
+   * Compares the mapping of an existing index with a codebook that is to replace the present one.
+   *
+   * @param names codebook names by field
+   * @param next the vectors that the codebook is for
+   * @throws Refusal if a field cannot use it
+   */
+  void check(IndexMetadata index, Map<String, String> names, VectorSpace next) {
+    Target target = new Target("the new version", next.dims(), next.similarity().function());
+    check(index, names, name -> target);
+  }
+
+  private void check(
+      IndexMetadata index, Map<String, String> names, Function<String, Target> targets) {
     if (index.mapping() == null) {
       return;
     }
@@ -108,18 +156,26 @@ final class CodebookSettingCheck implements IndexSettingProvider {
         metadata(index.getIndex().getName(), index.getSettings(), index.getCreationVersion()),
         List.of(index.mapping().source()),
         MapperService.MergeReason.MAPPING_RECOVERY,
-        names);
+        names,
+        targets);
   }
 
   private void check(
       IndexMetadata index,
       List<CompressedXContent> mappings,
       MapperService.MergeReason reason,
-      Map<String, String> names) {
+      Map<String, String> names,
+      Function<String, Target> targets) {
     try (MapperService service = mappers.apply(index)) {
       service.merge(MapperService.SINGLE_MAPPING_NAME, mappings, reason);
       names.forEach(
-          (field, name) -> check(field, name, service.mappingLookup(), index.getCreationVersion()));
+          (field, name) ->
+              check(
+                  field,
+                  name,
+                  service.mappingLookup(),
+                  index.getCreationVersion(),
+                  targets.apply(name)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -143,7 +199,8 @@ final class CodebookSettingCheck implements IndexSettingProvider {
         .build();
   }
 
-  private void check(String field, String name, MappingLookup mapping, IndexVersion version) {
+  private static void check(
+      String field, String name, MappingLookup mapping, IndexVersion version, Target target) {
     MappedFieldType type = mapping.getFieldType(field);
     if (type == null) {
       checkUnmapped(field, name, mapping);
@@ -169,7 +226,9 @@ final class CodebookSettingCheck implements IndexSettingProvider {
             reason -> {
               throw refused(field, name, "that field keeps the stock vector format: " + reason);
             });
-    checkFit(vector, name, dims(mapping.getMapper(field)), version);
+    if (target != null) {
+      checkFit(vector, name, dims(mapping.getMapper(field)), version, target);
+    }
   }
 
   private static void checkUnmapped(String field, String name, MappingLookup mapping) {
@@ -185,31 +244,27 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   }
 
   /**
-   * Compares a field with its codebook, if this node has the codebook.
+   * Compares a field with its codebook.
    *
    * @param dims dims of the field, or null if its first document decides
    */
-  private void checkFit(
-      DenseVectorFieldType vector, String name, Integer dims, IndexVersion version) {
-    SharedCodebook shared = codebooks.apply(name);
-    if (shared == null) {
-      return;
-    }
-    String codebook = "codebook [" + name + "] version [" + shared.version() + "]";
-    if (dims != null && dims != shared.dimension()) {
-      String found = "has dims [" + dims + "], " + codebook + " has [" + shared.dimension() + "]";
+  private static void checkFit(
+      DenseVectorFieldType vector, String name, Integer dims, IndexVersion version, Target target) {
+    if (dims != null && dims != target.dims()) {
+      String found =
+          "has dims [" + dims + "], " + target.codebook() + " has [" + target.dims() + "]";
       throw refused(vector.name(), name, "that field " + found);
     }
     VectorSimilarityFunction similarity =
         vector.getSimilarity().vectorSimilarityFunction(version, vector.getElementType());
-    if (shared.mismatch(shared.dimension(), VectorEncoding.FLOAT32, similarity).isPresent()) {
+    if (mappingName(similarity).equals(mappingName(target.similarity())) == false) {
       String found =
           "has similarity ["
               + vector.getSimilarity()
               + "], "
-              + codebook
+              + target.codebook()
               + " is for "
-              + mappingName(shared.similarity());
+              + mappingName(target.similarity());
       throw refused(vector.name(), name, "that field " + found);
     }
   }
@@ -244,7 +299,6 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   }
 
   private static Refusal refused(String field, String name, String reason) {
-    return new Refusal(
-        "Invalid value [" + name + "] for setting [" + CodebookSetting.key(field) + "]: " + reason);
+    return new Refusal(field, name, reason);
   }
 }

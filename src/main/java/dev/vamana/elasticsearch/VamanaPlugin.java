@@ -161,7 +161,10 @@ public final class VamanaPlugin extends Plugin
             services.projectResolver(),
             services.indexNameExpressionResolver(),
             codebookCheck);
-    List<Object> components = new ArrayList<>(codebooks.start(services));
+    List<Object> components =
+        new ArrayList<>(
+            codebooks.start(
+                services, new NamingIndices(services.clusterService()::state, codebookCheck)));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,

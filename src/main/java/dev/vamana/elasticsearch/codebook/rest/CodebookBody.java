@@ -28,7 +28,7 @@ final class CodebookBody {
 
   private CodebookBody() {}
 
-  static PutCodebookRequest read(String name, Map<String, Object> body) {
+  static PutCodebookRequest read(String name, Map<String, Object> body, boolean force) {
     SharedCodebook.checkName(name);
     Set<String> unknown = new TreeSet<>(body.keySet());
     unknown.removeAll(FIELDS);
@@ -39,10 +39,10 @@ final class CodebookBody {
     if (body.containsKey("data") == body.containsKey("centroids")) {
       throw new IllegalArgumentException("exactly one of [data] and [centroids] must be given");
     }
-    return body.containsKey("data") ? ofData(name, body) : ofCentroids(name, body);
+    return body.containsKey("data") ? ofData(name, body, force) : ofCentroids(name, body, force);
   }
 
-  private static PutCodebookRequest ofData(String name, Map<String, Object> body) {
+  private static PutCodebookRequest ofData(String name, Map<String, Object> body, boolean force) {
     for (String field : List.of("dims", "subspaces", "byte_order", "trained_from")) {
       if (body.containsKey(field)) {
         throw new IllegalArgumentException("[" + field + "] is part of [data] already");
@@ -63,7 +63,7 @@ final class CodebookBody {
                 + given.similarity());
       }
     }
-    return new PutCodebookRequest(codebook, similarity);
+    return new PutCodebookRequest(codebook, similarity, force);
   }
 
   private static VectorSpace.Similarity similarity(VectorSimilarityFunction function) {
@@ -74,7 +74,8 @@ final class CodebookBody {
     };
   }
 
-  private static PutCodebookRequest ofCentroids(String name, Map<String, Object> body) {
+  private static PutCodebookRequest ofCentroids(
+      String name, Map<String, Object> body, boolean force) {
     int dims = number(body, "dims");
     int subspaces = body.containsKey("subspaces") ? number(body, "subspaces") : 0;
     VectorSpace.Similarity similarity = VectorSpace.Similarity.of(text(body, "similarity"));
@@ -108,7 +109,7 @@ final class CodebookBody {
             new Codebook(new CodebookId(StringHelper.randomId(), name, 1), layout, centroids),
             similarity.function(),
             new CodebookTraining(0, 0, 0, from));
-    return new PutCodebookRequest(codebook, similarity);
+    return new PutCodebookRequest(codebook, similarity, force);
   }
 
   private static ByteOrder byteOrder(Map<String, Object> body) {

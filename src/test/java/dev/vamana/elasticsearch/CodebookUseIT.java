@@ -1,0 +1,113 @@
+package dev.vamana.elasticsearch;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.tools.node.NodeClient;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Base64;
+import org.junit.After;
+import org.junit.BeforeClass;
+import org.junit.ClassRule;
+import org.junit.Test;
+
+/** What the endpoints refuse because indices and pipelines use a codebook. */
+public class CodebookUseIT {
+  private static final int DIMS = 4;
+
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
+
+  private static NodeClient client;
+
+  @BeforeClass
+  public static void startNode() throws IOException {
+    client = CLUSTER.first().client();
+  }
+
+  @After
+  public void deleteAll() throws IOException {
+    client.delete("/*");
+    client.delete("/_ingest/pipeline/*");
+    CodebookAnswers.deleteAll(client);
+  }
+
+  private static String codebook(int dims, String similarity) {
+    ByteBuffer centroids = ByteBuffer.allocate(256 * dims * Float.BYTES);
+    for (int i = 0; i < 256 * dims; i++) {
+      centroids.putFloat(i);
+    }
+    return Json.of(
+        """
+        {"dims": %d, "similarity": "%s", "centroids": "%s"}
+        """,
+        dims, similarity, Base64.getEncoder().encodeToString(centroids.array()));
+  }
+
+  private static TestIndex create(String name, String settings) throws IOException {
+    return TestIndex.create(
+        client,
+        name,
+        TestIndex.VAMANA + settings,
+        TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+  }
+
+  private static void assertAnswer(
+      int status, String method, String path, String body, String... named) throws IOException {
+    NodeClient.Response response = client.send(method, path, body, "application/json");
+    assertEquals(response.body(), status, response.status());
+    for (String name : named) {
+      assertTrue("no " + name + " in " + response.body(), response.body().contains(name));
+    }
+  }
+
+  @Test
+  public void testVersionsThatDoNotFitTheIndicesInUse() throws IOException {
+    String path = "/_vamana/codebooks/used";
+    client.put(path, codebook(DIMS, "l2_norm"));
+    create("photos", ", \"index.vamana.codebook.v\": \"used\"");
+    assertAnswer(
+        409,
+        "PUT",
+        path,
+        codebook(2 * DIMS, "l2_norm"),
+        "[used]",
+        "field [v] of index [photos]",
+        "dims [4], the new version has [8]",
+        "force=true");
+    assertAnswer(409, "PUT", path, codebook(DIMS, "cosine"), "similarity [l2_norm]", "[photos]");
+    assertEquals(1, CodebookAnswers.only(client, "used").get("version"));
+    assertAnswer(200, "PUT", path, codebook(DIMS, "l2_norm"), "\"version\":2");
+    assertAnswer(200, "PUT", path + "?force=true", codebook(2 * DIMS, "l2_norm"), "version\":3");
+    // the index cannot use version 3, so version 4 takes nothing from it
+    assertAnswer(200, "PUT", path, codebook(3 * DIMS, "l2_norm"), "version\":4");
+  }
+
+  @Test
+  public void testFirstVersionForIndicesThatWaitForIt() throws IOException {
+    create("photos", ", \"index.vamana.codebook.v\": \"later\"").close();
+    String path = "/_vamana/codebooks/later";
+    assertAnswer(409, "PUT", path, codebook(2 * DIMS, "l2_norm"), "[later]", "[photos]");
+    assertAnswer(404, "GET", path, null);
+    assertAnswer(200, "PUT", path, codebook(DIMS, "l2_norm"), "\"version\":1");
+  }
+
+  @Test
+  public void testTrainingThatDoesNotFit() throws IOException {
+    create("photos", ", \"index.vamana.codebook.v\": \"trained\"");
+    TestIndex.create(
+            client,
+            "wide",
+            TestIndex.VAMANA,
+            TestIndex.denseVector("v", "float", 2 * DIMS, "l2_norm", "hnsw"))
+        .index(0, 300, doc -> "{\"v\": " + TestVectors.random(1, 2 * DIMS, doc).json(0) + "}");
+    assertAnswer(
+        409,
+        "POST",
+        "/_vamana/codebooks/trained/_train",
+        "{\"index\": \"wide\", \"field\": \"v\"}",
+        "[trained]",
+        "field [v] of index [photos]",
+        "another name");
+  }
+}
