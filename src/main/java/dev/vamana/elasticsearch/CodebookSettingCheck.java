@@ -4,25 +4,18 @@ import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.pq.SharedCodebook;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.elasticsearch.cluster.metadata.IndexMetadata;
-import org.elasticsearch.cluster.metadata.ProjectMetadata;
-import org.elasticsearch.common.UUIDs;
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.compress.CompressedXContent;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.common.xcontent.XContentHelper;
-import org.elasticsearch.core.CheckedFunction;
-import org.elasticsearch.index.IndexMode;
-import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexVersion;
 import org.elasticsearch.index.mapper.MappedFieldType;
 import org.elasticsearch.index.mapper.Mapper;
-import org.elasticsearch.index.mapper.MapperService;
 import org.elasticsearch.index.mapper.MappingLookup;
 import org.elasticsearch.index.mapper.ObjectMapper;
 import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.DenseVectorFieldType;
@@ -34,17 +27,12 @@ import org.elasticsearch.xcontent.json.JsonXContent;
 
 /**
  * Rejects index settings that name a codebook for a field that cannot use it, when an index is
- * created or a closed index is updated. Elasticsearch calls it as a provider of additional index
- * settings, because only a provider sees both settings and mapping of a new index; it adds no
- * settings.
+ * created or a closed index is updated.
  *
  * <p>Two cases pass: a field that is not mapped yet but that documents may still add, and a
  * codebook that this node does not have. Both are checked again when a segment is written.
  */
-final class CodebookSettingCheck implements IndexSettingProvider {
-  private static final List<String> PARSED_WITH =
-      List.of("index.analysis.", "index.mapping.", "index.similarity.");
-
+final class CodebookSettingCheck {
   /** Names the setting and its value, and the reason why the field cannot use the codebook. */
   static final class Refusal extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
@@ -66,9 +54,14 @@ final class CodebookSettingCheck implements IndexSettingProvider {
     String reason() {
       return reason;
     }
+
+    /** An error with the same message; Elasticsearch names the type of an error by its class. */
+    IllegalArgumentException plain() {
+      return new IllegalArgumentException(getMessage());
+    }
   }
 
-  private final CheckedFunction<IndexMetadata, MapperService, IOException> mappers;
+  private final IndexMappings mappings;
   private final Function<String, SharedCodebook> codebooks;
 
   /**
@@ -90,37 +83,29 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   /**
    * Makes a check.
    *
-   * @param mappers makes the mapper service of an index
+   * @param mappings parses the mappings
    * @param codebooks returns the shared codebook with a name, or null
    */
-  CodebookSettingCheck(
-      CheckedFunction<IndexMetadata, MapperService, IOException> mappers,
-      Function<String, SharedCodebook> codebooks) {
-    this.mappers = mappers;
+  CodebookSettingCheck(IndexMappings mappings, Function<String, SharedCodebook> codebooks) {
+    this.mappings = mappings;
     this.codebooks = codebooks;
   }
 
-  @Override
-  public void provideAdditionalSettings(
-      String index,
-      String dataStream,
-      IndexMode templateMode,
-      ProjectMetadata project,
-      Instant resolvedAt,
-      Settings settings,
-      List<CompressedXContent> mappings,
-      IndexVersion version,
-      Settings.Builder additional) {
+  /**
+   * Compares the codebooks of a new index with its mapping.
+   *
+   * @param settings settings of the index
+   * @param given its mappings, the first one first
+   * @throws Refusal if a field cannot use its codebook; the message has the setting, the value and
+   *     the reason
+   */
+  void check(
+      String index, Settings settings, IndexVersion version, List<CompressedXContent> given) {
     Map<String, String> names = CodebookSetting.of(settings);
-    if (names.isEmpty() || mappings == null || mappings.isEmpty()) {
-      return;
+    if (names.isEmpty() == false && given.isEmpty() == false) {
+      mappings.parse(
+          index, settings, version, given, mapping -> check(names, mapping, version, this::ready));
     }
-    check(
-        metadata(index, settings, version),
-        mappings,
-        MapperService.MergeReason.INDEX_TEMPLATE,
-        names,
-        name -> Target.of(codebooks.apply(name)));
   }
 
   /**
@@ -128,11 +113,11 @@ final class CodebookSettingCheck implements IndexSettingProvider {
    *
    * @param index the index
    * @param names codebook names by field
-   * @throws Refusal if a field cannot use its codebook; the message has the setting, the value and
-   *     the reason
+   * @throws Refusal if a field cannot use its codebook
    */
   void check(IndexMetadata index, Map<String, String> names) {
-    check(index, names, name -> Target.of(codebooks.apply(name)));
+    IndexVersion version = index.getCreationVersion();
+    mappings.parse(index, mapping -> check(names, mapping, version, this::ready));
   }
 
   /**
@@ -143,60 +128,21 @@ final class CodebookSettingCheck implements IndexSettingProvider {
    * @throws Refusal if a field cannot use it
    */
   void check(IndexMetadata index, Map<String, String> names, VectorSpace next) {
+    IndexVersion version = index.getCreationVersion();
     Target target = new Target("the new version", next.dims(), next.similarity().function());
-    check(index, names, name -> target);
+    mappings.parse(index, mapping -> check(names, mapping, version, name -> target));
   }
 
-  private void check(
-      IndexMetadata index, Map<String, String> names, Function<String, Target> targets) {
-    if (index.mapping() == null) {
-      return;
-    }
-    check(
-        metadata(index.getIndex().getName(), index.getSettings(), index.getCreationVersion()),
-        List.of(index.mapping().source()),
-        MapperService.MergeReason.MAPPING_RECOVERY,
-        names,
-        targets);
+  private Target ready(String name) {
+    return Target.of(codebooks.apply(name));
   }
 
-  private void check(
-      IndexMetadata index,
-      List<CompressedXContent> mappings,
-      MapperService.MergeReason reason,
+  private static void check(
       Map<String, String> names,
+      MappingLookup mapping,
+      IndexVersion version,
       Function<String, Target> targets) {
-    try (MapperService service = mappers.apply(index)) {
-      service.merge(MapperService.SINGLE_MAPPING_NAME, mappings, reason);
-      names.forEach(
-          (field, name) ->
-              check(
-                  field,
-                  name,
-                  service.mappingLookup(),
-                  index.getCreationVersion(),
-                  targets.apply(name)));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /**
-   * Makes metadata of an index that is sufficient to parse the mapping. It leaves out the index
-   * mode: the mode does not affect vector fields, and it would require other settings.
-   */
-  private static IndexMetadata metadata(String index, Settings settings, IndexVersion version) {
-    Settings needed =
-        settings.filter(key -> PARSED_WITH.stream().anyMatch(prefix -> key.startsWith(prefix)));
-    return IndexMetadata.builder(index)
-        .settings(
-            Settings.builder()
-                .put(needed)
-                .put(IndexMetadata.SETTING_VERSION_CREATED, version)
-                .put(IndexMetadata.SETTING_INDEX_UUID, UUIDs.randomBase64UUID()))
-        .numberOfShards(1)
-        .numberOfReplicas(0)
-        .build();
+    names.forEach((field, name) -> check(field, name, mapping, version, targets.apply(name)));
   }
 
   private static void check(

@@ -76,7 +76,8 @@ public final class VamanaPlugin extends Plugin
   private NodeNotices notices;
   private BodyLimit bodyLimit;
   private CodebookSettingCheck codebookCheck;
-  private MappedActionFilter codebookChange;
+  private OptInCheck optInCheck;
+  private MappedActionFilter settingChange;
 
   /**
    * Called by the node.
@@ -119,9 +120,10 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
       IndexSettingProvider.Parameters parameters) {
-    codebookCheck =
-        new CodebookSettingCheck(parameters.mapperServiceFactory(), building.codebooks());
-    return List.of(codebookCheck);
+    IndexMappings mappings = new IndexMappings(parameters.mapperServiceFactory());
+    codebookCheck = new CodebookSettingCheck(mappings, building.codebooks());
+    optInCheck = new OptInCheck(mappings);
+    return List.of(new NewIndexCheck(codebookCheck, optInCheck));
   }
 
   @Override
@@ -155,12 +157,13 @@ public final class VamanaPlugin extends Plugin
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
     bodyLimit = new BodyLimit(settings);
-    codebookChange =
-        new CodebookSettingChange(
+    settingChange =
+        new IndexSettingChange(
             services.clusterService(),
             services.projectResolver(),
             services.indexNameExpressionResolver(),
-            codebookCheck);
+            codebookCheck,
+            optInCheck);
     List<Object> components =
         new ArrayList<>(
             codebooks.start(
@@ -209,7 +212,7 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<MappedActionFilter> getMappedActionFilters() {
     List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
-    filters.add(codebookChange);
+    filters.add(settingChange);
     return filters;
   }
 

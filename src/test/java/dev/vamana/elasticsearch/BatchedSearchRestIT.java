@@ -175,10 +175,10 @@ public class BatchedSearchRestIT {
   public void testNoTimeAtAll() throws Exception {
     Map<String, Object> json = json(send(JSON, body(numbers(3), "columns"), "?timeout=0ms"));
     assertEquals(true, json.get("timed_out"));
-    assertEquals(
-        504,
-        send(JSON, body(numbers(3), null), "?timeout=0ms&allow_partial_search_results=false")
-            .statusCode());
+    assertError(
+        send(JSON, body(numbers(3), null), "?timeout=0ms&allow_partial_search_results=false"),
+        429,
+        "Time exceeded");
     assertEquals(false, json(send(JSON, body(numbers(3), null), "?timeout=10m")).get("timed_out"));
   }
 

@@ -7,6 +7,8 @@ import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Base64;
+import java.util.List;
+import java.util.Map;
 import org.junit.After;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
@@ -27,7 +29,7 @@ public class CodebookUseIT {
 
   @After
   public void deleteAll() throws IOException {
-    client.delete("/*");
+    client.delete("/photos,wide,one,two?ignore_unavailable=true");
     client.delete("/_ingest/pipeline/*");
     CodebookAnswers.deleteAll(client);
   }
@@ -90,6 +92,82 @@ public class CodebookUseIT {
     assertAnswer(409, "PUT", path, codebook(2 * DIMS, "l2_norm"), "[later]", "[photos]");
     assertAnswer(404, "GET", path, null);
     assertAnswer(200, "PUT", path, codebook(DIMS, "l2_norm"), "\"version\":1");
+  }
+
+  @Test
+  public void testCentroidsThatTellNothingApart() throws IOException {
+    String zeros =
+        Json.of(
+            "{\"dims\": 8, \"subspaces\": 3, \"similarity\": \"l2_norm\", \"centroids\": \"%s\"}",
+            Base64.getEncoder().encodeToString(new byte[256 * 8 * Float.BYTES]));
+    String path = "/_vamana/codebooks/zeros";
+    assertAnswer(400, "PUT", path, zeros, "[centroids]", "256", "equal");
+    assertAnswer(404, "GET", path, null);
+    byte[] last = new byte[256 * 8 * Float.BYTES];
+    last[last.length - 3] = 1;
+    String text = Base64.getEncoder().encodeToString(last);
+    client.put(path, zeros.replaceFirst("\"centroids\": \"[^\"]+", "\"centroids\": \"" + text));
+  }
+
+  private static void assertPipelineRefused(String options, String... named) throws IOException {
+    String body =
+        Json.of("{\"processors\": [{\"vamana_train\": {\"field\": \"v\", %s}}]}", options);
+    assertAnswer(400, "PUT", "/_ingest/pipeline/feed", body, named);
+  }
+
+  @Test
+  public void testPipelinesThatFeedNothing() throws IOException {
+    assertPipelineRefused("\"codebook\": \"{{kind}}\", \"dims\": 4", "[codebook]", "[{{kind}}]");
+    client.put("/_vamana/codebooks/known", codebook(DIMS, "l2_norm"));
+    assertPipelineRefused(
+        "\"codebook\": \"known\", \"dims\": 5, \"similarity\": \"l2_norm\"",
+        "pipeline [feed]",
+        "dims [5]",
+        "codebook [known] is ready and has dims [4]");
+    client.put(
+        "/_ingest/pipeline/feed",
+        "{\"processors\": [{\"vamana_train\": {\"field\": \"v\", \"codebook\": \"known\","
+            + " \"dims\": 4, \"similarity\": \"l2_norm\"}}]}");
+  }
+
+  @Test
+  public void testPipelineThatHasSeenNoDocument() throws IOException {
+    client.put(
+        "/_ingest/pipeline/feed",
+        "{\"processors\": [{\"vamana_train\": {\"field\": \"v\", \"codebook\": \"unseen\","
+            + " \"dims\": 4}}]}");
+    Map<?, ?> unseen = CodebookAnswers.only(client, "unseen");
+    assertEquals("sampling", unseen.get("state"));
+    assertEquals(4, unseen.get("dims"));
+    assertEquals(0, NodeClient.at(unseen, "sampling", "documents"));
+    client.delete("/_ingest/pipeline/feed");
+    assertAnswer(404, "GET", "/_vamana/codebooks/unseen", null, "[unseen]");
+  }
+
+  @Test
+  public void testTrainingFromSeveralIndices() throws IOException {
+    for (String name : List.of("one", "two")) {
+      create(name, "")
+          .index(0, 200, doc -> "{\"v\": " + TestVectors.random(1, DIMS, doc).json(0) + "}");
+    }
+    String path = "/_vamana/codebooks/several/_train";
+    for (String indices : List.of("\"one,two\"", "[\"one\", \"two\"]")) {
+      String body = "{\"index\": " + indices + ", \"field\": \"v\"}";
+      assertAnswer(200, "POST", path, body, "\"documents\":400", "index [one,two] field [v]");
+    }
+    assertAnswer(400, "POST", path, "{\"index\": [7], \"field\": \"v\"}", "[index]", "[7]");
+    assertAnswer(
+        400, "POST", path, "{\"index\": \"one\", \"field\": [\"v\"]}", "[field]", "an array");
+    assertAnswer(
+        400,
+        "POST",
+        path,
+        "{\"index\": \"one\", \"field\": \"v\", \"sample_size\": {}}",
+        "[sample_size]",
+        "an object");
+    new TestIndex(client, "two").close();
+    String closed = "{\"index\": \"one,two\", \"field\": \"v\"}";
+    assertAnswer(400, "POST", path, closed, "index [two] is closed", "open it");
   }
 
   @Test

@@ -1,7 +1,9 @@
 package dev.vamana.elasticsearch.batch;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
@@ -19,6 +21,9 @@ import org.elasticsearch.search.SearchShardTarget;
  * next copy if one fails, merges the hits, and fetches the documents of the merged hits.
  */
 final class BatchSearchRun {
+
+  /** Most indices in a message. */
+  private static final int MOST_NAMED = 10;
 
   private final ShardClient client;
   private final Elapsed elapsed;
@@ -162,6 +167,7 @@ final class BatchSearchRun {
 
   private void merge() throws Exception {
     failUnlessEnough("query");
+    failIfUnmapped();
     List<ShardHits> hits = new ArrayList<>();
     long found = 0;
     for (int shard = 0; shard < shards.size(); shard++) {
@@ -181,6 +187,26 @@ final class BatchSearchRun {
           fetch(shard, answered.get(shard), merged.distinctDocs(shard), pending.acquireListener());
         }
       }
+    }
+  }
+
+  /** If no index has the field, its name is probably wrong. A shard that failed may have it. */
+  private void failIfUnmapped() {
+    TreeSet<String> indices = new TreeSet<>();
+    for (int shard = 0; shard < shards.size(); shard++) {
+      Answered found = answered.get(shard);
+      if (found == null || found.response().mapped()) {
+        return;
+      }
+      indices.add(found.target().getShardId().getIndexName());
+    }
+    if (indices.isEmpty() == false) {
+      throw new IllegalArgumentException(
+          "[field] is ["
+              + query.field()
+              + "], but no mapping has this field: searched "
+              + indices.stream().limit(MOST_NAMED).toList()
+              + (indices.size() > MOST_NAMED ? " and others" : ""));
     }
   }
 
@@ -258,11 +284,25 @@ final class BatchSearchRun {
     }
     ShardSearchFailure[] failed = failed();
     if (failed.length > 0 && failed.length == shards.size()) {
+      Exception first = refusal(failed[0]);
+      if (first != null && Arrays.stream(failed).allMatch(one -> refusal(one) != null)) {
+        throw first;
+      }
       throw new SearchPhaseExecutionException(phase, "all shards failed", failed);
     }
     if (failed.length > 0 && query.allowPartial() == false) {
       throw new SearchPhaseExecutionException(phase, "Partial shards failure", failed);
     }
+  }
+
+  /**
+   * The cause of a failure if it is a mistake in the request, which is not of one shard; or null.
+   */
+  private static Exception refusal(ShardSearchFailure failure) {
+    return ExceptionsHelper.unwrapCause(failure.getCause())
+            instanceof IllegalArgumentException cause
+        ? cause
+        : null;
   }
 
   private void fail(Exception failure) {

@@ -13,19 +13,26 @@ final class ShardQueryResponse extends ActionResponse {
   private final boolean timedOut;
   private final ShardSearchContextId reader;
   private final FetchedDocs fetched;
+  private final boolean mapped;
 
   /**
    * Makes a response.
    *
    * @param reader id of the reader that stays open, or null
    * @param fetched the {@link ShardHits#distinctDocs} of the hits if they were requested, or null
+   * @param mapped whether the mapping of the index has the field
    */
   ShardQueryResponse(
-      ShardHits hits, boolean timedOut, ShardSearchContextId reader, FetchedDocs fetched) {
+      ShardHits hits,
+      boolean timedOut,
+      ShardSearchContextId reader,
+      FetchedDocs fetched,
+      boolean mapped) {
     this.hits = hits;
     this.timedOut = timedOut;
     this.reader = reader;
     this.fetched = fetched;
+    this.mapped = mapped;
   }
 
   ShardQueryResponse(StreamInput in) throws IOException {
@@ -33,7 +40,8 @@ final class ShardQueryResponse extends ActionResponse {
         ShardHits.readFrom(in),
         in.readBoolean(),
         in.readOptionalWriteable(ShardSearchContextId::new),
-        in.readOptionalWriteable(FetchedDocs::readFrom));
+        in.readOptionalWriteable(FetchedDocs::readFrom),
+        in.readBoolean());
   }
 
   @Override
@@ -42,6 +50,7 @@ final class ShardQueryResponse extends ActionResponse {
     out.writeBoolean(timedOut);
     out.writeOptionalWriteable(reader);
     out.writeOptionalWriteable(fetched);
+    out.writeBoolean(mapped);
   }
 
   /**
@@ -49,12 +58,17 @@ final class ShardQueryResponse extends ActionResponse {
    * needed.
    */
   ShardQueryResponse with(FetchedDocs docs) {
-    return new ShardQueryResponse(hits, timedOut, null, docs);
+    return new ShardQueryResponse(hits, timedOut, null, docs, mapped);
   }
 
   /** Returns a copy without the hits, for use after they have been merged. */
   ShardQueryResponse withoutHits() {
-    return new ShardQueryResponse(ShardHits.none(0), timedOut, reader, fetched);
+    return new ShardQueryResponse(ShardHits.none(0), timedOut, reader, fetched, mapped);
+  }
+
+  /** Whether the mapping of the index has the field. */
+  boolean mapped() {
+    return mapped;
   }
 
   ShardHits hits() {

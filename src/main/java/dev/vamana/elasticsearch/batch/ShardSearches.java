@@ -166,15 +166,21 @@ final class ShardSearches {
             new SearchShardTarget(null, target.shardId(), null), "Time exceeded");
       }
       count.succeeded();
-      return new ShardQueryResponse(hits, search.timedOut(), reader, null);
+      boolean mapped = hits != null;
+      ShardHits found = mapped ? hits : ShardHits.none(vectors);
+      return new ShardQueryResponse(found, search.timedOut(), reader, null, mapped);
     }
   }
 
+  /** Returns the hits, or null if the mapping of the index does not have the field. */
   private static ShardHits search(
       OpenShard shard, ShardRequest.ShardTarget target, ShardQuery query, VectorSearch search)
       throws IOException {
     SearchExecutionContext context = shard.executionContext(query.nowMillis());
     try {
+      if (context.getFieldType(query.field()) == null) {
+        return null;
+      }
       VectorQueries queries = VectorQueries.of(context, query);
       if (queries == null) {
         return ShardHits.none(query.vectors().count());

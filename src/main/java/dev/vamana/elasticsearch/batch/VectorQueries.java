@@ -47,15 +47,13 @@ final class VectorQueries {
   }
 
   /**
-   * Makes the queries of a batch; returns null if no document of the index can have the field.
+   * Makes the queries of a batch of a mapped field; returns null if no document has had a vector in
+   * the field yet.
    *
    * @throws IllegalArgumentException if the field does not support vector searches
    */
   static VectorQueries of(SearchExecutionContext context, ShardQuery query) {
     MappedFieldType type = context.getFieldType(query.field());
-    if (type == null) {
-      return null;
-    }
     if (type instanceof DenseVectorFieldType == false) {
       throw new IllegalArgumentException(
           "a batched search requires a [dense_vector] field, but field ["

@@ -128,7 +128,7 @@ public final class Codebooks {
 
   /** The action filters for pipelines and simulations. */
   public Collection<MappedActionFilter> filters() {
-    return Ingest.filters(() -> threads.getThreadContext(), () -> cluster.state());
+    return Ingest.filters(() -> threads.getThreadContext(), () -> cluster.state(), codebooks::get);
   }
 
   /** The system index. */

@@ -40,6 +40,7 @@ public class BatchSearchRunTests {
     final Set<ShardSearchContextId> open = new HashSet<>();
     final List<String> asked = new ArrayList<>();
     boolean refuses;
+    boolean mapped = true;
 
     @Override
     public void query(
@@ -57,7 +58,7 @@ public class BatchSearchRunTests {
       int[] docs = IntStream.range(0, QUERIES * K).toArray();
       listener.onResponse(
           new ShardQueryResponse(
-              new ShardHits(ends, docs, new float[docs.length]), false, reader, null));
+              new ShardHits(ends, docs, new float[docs.length]), false, reader, null, mapped));
     }
 
     @Override
@@ -137,6 +138,17 @@ public class BatchSearchRunTests {
             })
         .start();
     assertTrue("one answer", (response == null) != (failure == null));
+  }
+
+  /** The readers are closed, and no document is fetched. */
+  @Test
+  public void testFieldThatNoIndexHas() {
+    copies.mapped = false;
+    run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
+    assertEquals(RestStatus.BAD_REQUEST, ExceptionsHelper.status(failure));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("[v]"));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("[index]"));
+    assertEquals(Set.of(), copies.open);
   }
 
   @Test

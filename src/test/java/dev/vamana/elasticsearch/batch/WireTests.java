@@ -261,7 +261,7 @@ public class WireTests {
     FetchedDocs docs =
         new FetchedDocs(new String[] {"x", "y"}, new FetchedDocs.Content[] {content, empty});
     ShardQueryResponse received =
-        copy(new ShardQueryResponse(hits, true, reader(), docs), ShardQueryResponse::new);
+        copy(new ShardQueryResponse(hits, true, reader(), docs, true), ShardQueryResponse::new);
     assertArrayEquals(hits.ends(), received.hits().ends());
     assertArrayEquals(hits.docs(), received.hits().docs());
     assertArrayEquals(hits.scores(), received.hits().scores(), 0);

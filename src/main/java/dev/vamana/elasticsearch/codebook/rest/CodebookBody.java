@@ -50,6 +50,7 @@ final class CodebookBody {
     }
     SharedCodebook given = SharedCodebook.fromBytes(base64("data", text(body, "data")));
     checkFinite("data", FloatBuffer.wrap(given.codebook().centroids()));
+    checkDistinct("data", given.codebook().layout(), given.codebook().centroids());
     SharedCodebook codebook =
         new SharedCodebook(name, 1, given.codebook(), given.similarity(), given.training());
     VectorSpace.Similarity similarity = similarity(given.similarity());
@@ -101,6 +102,7 @@ final class CodebookBody {
       fill(layout, given, FloatBuffer.wrap(centroids));
     }
     checkFinite("centroids", FloatBuffer.wrap(centroids));
+    checkDistinct("centroids", layout, centroids);
     String from = body.containsKey("trained_from") ? text(body, "trained_from") : "import";
     SharedCodebook codebook =
         new SharedCodebook(
@@ -158,6 +160,26 @@ final class CodebookBody {
         throw new IllegalArgumentException("[" + field + "] must be finite, has [" + value + "]");
       }
     }
+  }
+
+  /** A subspace of equal centroids is fine where components are constant, but not all of them. */
+  private static void checkDistinct(String field, SubspaceLayout layout, float[] centroids) {
+    int start = 0;
+    for (int s = 0; s < layout.count(); s++) {
+      int length = layout.length(s);
+      for (int i = length; i < Codebook.CENTROIDS * length; i++) {
+        if (centroids[start + i] != centroids[start + i % length]) {
+          return;
+        }
+      }
+      start += Codebook.CENTROIDS * length;
+    }
+    throw new IllegalArgumentException(
+        "["
+            + field
+            + "] must have different centroids in at least one subspace, but in each subspace all "
+            + Codebook.CENTROIDS
+            + " are equal, so all vectors would have the same code");
   }
 
   private static byte[] base64(String field, String text) {
