@@ -28,7 +28,7 @@ public final class IndexTrainings {
   /**
    * The vectors to train on.
    *
-   * @param index name, alias or pattern
+   * @param index names, aliases and patterns, separated by commas
    * @param field a field of type {@code dense_vector} with floats
    * @param query query for the documents, or null for all
    * @param sampleSize most vectors to train on
