@@ -10,6 +10,7 @@ import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.residency.IndexWarming;
 import dev.vamana.elasticsearch.residency.ResidencyActions;
 import dev.vamana.elasticsearch.segments.RestCatVamanaAction;
+import dev.vamana.elasticsearch.segments.RestIndexStatsAction;
 import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
 import dev.vamana.elasticsearch.stats.RestStatsAction;
 import dev.vamana.elasticsearch.stats.StatsSource;
@@ -201,6 +202,7 @@ public final class VamanaPlugin extends Plugin
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
     handlers.add(new RestCatVamanaAction());
+    handlers.add(new RestIndexStatsAction());
     return handlers;
   }
 
