@@ -107,6 +107,35 @@ public class BatchedSearchRestIT {
   }
 
   @Test
+  public void testSlowLog() throws Exception {
+    String settings = "{\"index.search.slowlog.threshold.query.%s\": %s}";
+    node.client().put("/photos/_settings", Json.of(settings, "info", "\"0ms\""));
+    columns(7, numbers(7));
+    node.client().put("/photos/_settings", Json.of(settings, "info", "null"));
+    List<String> lines =
+        node.log().lines().filter(line -> line.contains("vamana_batch")).toList();
+    assertEquals(node.log(), 1, lines.size());
+    String line = lines.get(0).replace("\\", "");
+    for (String part :
+        List.of("[photos][0]", "35 hits", "\"field\":\"v\"", "\"vectors\":7", "\"k\":5")) {
+      assertTrue("no " + part + " in " + line, line.contains(part));
+    }
+  }
+
+  @Test
+  public void testOtherRoutes() throws Exception {
+    Object expected = columns(3, numbers(3)).get("ids");
+    for (String method : List.of("GET", "POST")) {
+      for (String path : List.of("/_vamana/search", PATH)) {
+        NodeClient.Response answer =
+            node.client().send(method, path, body(numbers(3), "columns"), JSON);
+        assertEquals(answer.body(), 200, answer.status());
+        assertEquals(expected, answer.json().get("ids"));
+      }
+    }
+  }
+
+  @Test
   public void testBinaryForms() throws Exception {
     List<?> expected = (List<?>) columns(QUERIES, numbers(QUERIES)).get("ids");
     for (XContentType type : List.of(XContentType.CBOR, XContentType.SMILE)) {
@@ -255,7 +284,8 @@ public class BatchedSearchRestIT {
     String unknown = "[[" + zeros() + ", 1]]";
     assertError(send(JSON, body(unknown, "columns")), 400, Integer.toString(DIMS + 1));
     NodeClient.Response get = node.client().send("GET", PATH, null, JSON);
-    assertEquals(405, get.status());
+    assertEquals(get.body(), 400, get.status());
+    assertTrue(get.body(), get.body().contains("body is required"));
   }
 
   private static void limit(String value) throws IOException {

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.tools.node.NodeClient;
@@ -168,6 +169,31 @@ public class CodebookUseIT {
     new TestIndex(client, "two").close();
     String closed = "{\"index\": \"one,two\", \"field\": \"v\"}";
     assertAnswer(400, "POST", path, closed, "index [two] is closed", "open it");
+  }
+
+  /** A mistake of the caller is no warning of the node, and the task ends with the training. */
+  @Test
+  public void testTrainingInTheBackgroundThatFails() throws Exception {
+    create("one", "")
+        .index(0, 100, doc -> "{\"v\": " + TestVectors.random(1, DIMS, doc).json(0) + "}");
+    Map<String, Object> begun =
+        client.post(
+            "/_vamana/codebooks/failing/_train?wait_for_completion=false",
+            "{\"index\": \"one\", \"field\": \"v\"}");
+    String task = (String) begun.get("task");
+    Map<?, ?> failed = CodebookAnswers.awaitState(client, "failing", "failed");
+    String reason = (String) NodeClient.at(failed, "failure", "reason");
+    assertTrue(reason, reason.contains("at least 256 vectors"));
+    String line = "training codebook [failing] failed: " + reason;
+    assertTrue(CLUSTER.first().log().contains(line));
+    for (String logged : CLUSTER.first().log().lines().toList()) {
+      assertFalse(logged, logged.contains("WARN") && logged.contains("[failing]"));
+    }
+    long end = System.nanoTime() + 120_000_000_000L;
+    while (client.send("GET", "/_tasks/" + task, null, null).status() != 404) {
+      assertTrue("task " + task + " goes on", System.nanoTime() < end);
+    }
+    assertAnswer(200, "DELETE", "/_vamana/codebooks/failing", null);
   }
 
   @Test

@@ -108,7 +108,7 @@ public class SettingsIT {
     closed.open();
     closed.set("\"index.blocks.write\": true");
     node.client().post("/alone-closed/_clone/alone-cloned", "{}");
-    new TestIndex(node.client(), "alone-cloned").awaitHealth("green");
+    new TestIndex(node.client(), "alone-cloned").awaitHealth("yellow");
     node.client()
         .put("/_snapshot/alone", "{\"type\": \"fs\", \"settings\": {\"location\": \"alone\"}}");
     node.client()
@@ -120,7 +120,7 @@ public class SettingsIT {
             "/_snapshot/alone/all/_restore?wait_for_completion=true",
             "{\"rename_pattern\": \"(.+)\", \"rename_replacement\": \"$1-restored\"}");
     TestIndex restored = new TestIndex(node.client(), "alone-closed-restored");
-    restored.awaitHealth("green");
+    restored.awaitHealth("yellow");
     Map<String, Object> settings =
         node.client().get("/alone-closed-restored/_settings?flat_settings=true");
     assertEquals(

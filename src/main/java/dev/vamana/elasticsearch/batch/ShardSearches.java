@@ -157,17 +157,18 @@ final class ShardSearches {
             SearchCount.begin(
                 service,
                 shard.reader().indexShard(),
-                target.standard(null, null, query.nowMillis()),
-                vectors)) {
+                target.standard(BatchInLog.source(query), null, query.nowMillis()),
+                vectors,
+                task)) {
       VectorSearch search = new VectorSearch(shard.searcher(), threads, task, charge, outOfTime);
       ShardHits hits = search(shard, target, query, search);
       if (search.timedOut() && query.allowPartial() == false) {
         throw new SearchTimeoutException(
             new SearchShardTarget(null, target.shardId(), null), "Time exceeded");
       }
-      count.succeeded();
       boolean mapped = hits != null;
       ShardHits found = mapped ? hits : ShardHits.none(vectors);
+      count.succeeded(found.docs().length);
       return new ShardQueryResponse(found, search.timedOut(), reader, null, mapped);
     }
   }
