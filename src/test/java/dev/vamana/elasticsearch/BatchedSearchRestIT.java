@@ -112,8 +112,7 @@ public class BatchedSearchRestIT {
     node.client().put("/photos/_settings", Json.of(settings, "info", "\"0ms\""));
     columns(7, numbers(7));
     node.client().put("/photos/_settings", Json.of(settings, "info", "null"));
-    List<String> lines =
-        node.log().lines().filter(line -> line.contains("vamana_batch")).toList();
+    List<String> lines = node.log().lines().filter(line -> line.contains("vamana_batch")).toList();
     assertEquals(node.log(), 1, lines.size());
     String line = lines.get(0).replace("\\", "");
     for (String part :

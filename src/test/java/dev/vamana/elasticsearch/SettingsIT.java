@@ -125,8 +125,7 @@ public class SettingsIT {
         node.client().get("/alone-closed-restored/_settings?flat_settings=true");
     assertEquals(
         "8",
-        NodeClient.at(
-            settings, "alone-closed-restored", "settings", "index.vamana.max_degree"));
+        NodeClient.at(settings, "alone-closed-restored", "settings", "index.vamana.max_degree"));
     node.client().delete("/_snapshot/alone");
   }
 
@@ -228,8 +227,7 @@ public class SettingsIT {
         String setting = "[none] for setting [index.vamana.codebook." + refused[0] + "]: ";
         String reason = (String) NodeClient.at(response.json(), "error", "reason");
         assertEquals("Invalid value " + setting + refused[1], reason);
-        assertEquals(
-            "illegal_argument_exception", NodeClient.at(response.json(), "error", "type"));
+        assertEquals("illegal_argument_exception", NodeClient.at(response.json(), "error", "type"));
       }
     }
     index.set(CODEBOOK);

@@ -66,8 +66,7 @@ final class SearchCount implements Releasable {
   void succeeded(int hits) {
     done = true;
     context.addQueryResult();
-    TopDocs found =
-        new TopDocs(new TotalHits(hits, TotalHits.Relation.EQUAL_TO), new ScoreDoc[0]);
+    TopDocs found = new TopDocs(new TotalHits(hits, TotalHits.Relation.EQUAL_TO), new ScoreDoc[0]);
     context.queryResult().topDocs(new TopDocsAndMaxScore(found, Float.NaN), null);
   }
 

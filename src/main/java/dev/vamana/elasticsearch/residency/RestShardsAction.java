@@ -13,7 +13,10 @@ import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestToXContentListener;
 
-/** {@code POST /{index}/_vamana/NAME}, also for all indices. Closing the connection cancels the request. */
+/**
+ * {@code POST /{index}/_vamana/NAME}, also for all indices. Closing the connection cancels the
+ * request.
+ */
 class RestShardsAction<Q extends ShardsRequest<Q>, R extends BroadcastResponse>
     extends BaseRestHandler {
 

@@ -22,8 +22,9 @@ import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * {@code POST /{index}/_vamana/search}, also by GET and for all indices: one search of many vectors, or one search per line if the
- * body has lines. Closing the connection cancels the searches.
+ * {@code POST /{index}/_vamana/search}, also by GET and for all indices: one search of many
+ * vectors, or one search per line if the body has lines. Closing the connection cancels the
+ * searches.
  */
 public final class RestBatchSearchAction extends BaseRestHandler {
 

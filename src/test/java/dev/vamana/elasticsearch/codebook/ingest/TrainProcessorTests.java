@@ -8,17 +8,16 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.pq.Codebook;
-import dev.vamana.pq.CodebookId;
-import dev.vamana.pq.CodebookTraining;
-import dev.vamana.pq.SharedCodebook;
-import dev.vamana.pq.SubspaceLayout;
-import org.apache.lucene.index.VectorSimilarityFunction;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace.Similarity;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookId;
+import dev.vamana.pq.CodebookTraining;
+import dev.vamana.pq.SharedCodebook;
+import dev.vamana.pq.SubspaceLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.elasticsearch.ElasticsearchException;
 import org.elasticsearch.cluster.ClusterName;
 import org.elasticsearch.cluster.ClusterState;
@@ -214,15 +214,13 @@ public class TrainProcessorTests {
     Function<String, SharedCodebook> known = name -> name.equals("c") ? ready : null;
     ClusterState none = state(Map.of());
     assertNull(Pipelines.conflict(none, "p", pipeline(config("dims", 3)), known));
-    assertNull(
-        Pipelines.conflict(none, "p", pipeline(config("dims", 2, "codebook", "d")), known));
+    assertNull(Pipelines.conflict(none, "p", pipeline(config("dims", 2, "codebook", "d")), known));
     String conflict = Pipelines.conflict(none, "p", pipeline(config("dims", 2)), known);
     for (String named : List.of("pipeline [p]", "dims [2]", "codebook [c]", "dims [3]", "delete")) {
       assertTrue(conflict, conflict.contains(named));
     }
     assertNotNull(
-        Pipelines.conflict(
-            none, "p", pipeline(config("dims", 3, "similarity", "l2_norm")), known));
+        Pipelines.conflict(none, "p", pipeline(config("dims", 3, "similarity", "l2_norm")), known));
     // what is stored already may be stored again
     ClusterState stored = state(Map.of("p", pipeline(config("dims", 2))));
     assertNull(Pipelines.conflict(stored, "p", pipeline(config("dims", 2)), known));
