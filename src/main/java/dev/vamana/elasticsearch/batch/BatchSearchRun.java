@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
@@ -31,11 +32,13 @@ final class BatchSearchRun {
   private final List<ShardTargets.Copies> shards;
   private final ShardQuery query;
   private final FetchSpec fetch;
+  private final boolean profile;
   private final BreakerCharge charge;
   private final ActionListener<BatchSearchResponse> answer;
   private final AtomicReferenceArray<Answered> answered;
   private final AtomicReferenceArray<HitsBuilder.Fetched> fetched;
   private final AtomicReferenceArray<ShardSearchFailure> failures;
+  private final AtomicLongArray fetchNanos;
   private final AtomicReference<Exception> ownFailure = new AtomicReference<>();
 
   /** The hits of one copy of a shard. */
@@ -45,6 +48,7 @@ final class BatchSearchRun {
    * Makes a run.
    *
    * @param elapsed the time since the request arrived
+   * @param profile whether to answer what the batch cost
    * @param charge memory charge, passed to the response, or closed on failure
    */
   BatchSearchRun(
@@ -54,6 +58,7 @@ final class BatchSearchRun {
       List<ShardTargets.Copies> shards,
       ShardQuery query,
       FetchSpec fetch,
+      boolean profile,
       BreakerCharge charge,
       ActionListener<BatchSearchResponse> answer) {
     this.client = client;
@@ -62,6 +67,7 @@ final class BatchSearchRun {
     this.shards = shards;
     this.query = query;
     this.fetch = fetch;
+    this.profile = profile;
     this.charge = charge;
     this.answer =
         ActionListener.wrap(
@@ -73,6 +79,7 @@ final class BatchSearchRun {
     this.answered = new AtomicReferenceArray<>(shards.size());
     this.fetched = new AtomicReferenceArray<>(shards.size());
     this.failures = new AtomicReferenceArray<>(shards.size());
+    this.fetchNanos = new AtomicLongArray(shards.size());
   }
 
   /** Starts the search and returns at once. */
@@ -168,6 +175,7 @@ final class BatchSearchRun {
   private void merge() throws Exception {
     failUnlessEnough("query");
     failIfUnmapped();
+    Elapsed merging = Elapsed.now();
     List<ShardHits> hits = new ArrayList<>();
     long found = 0;
     for (int shard = 0; shard < shards.size(); shard++) {
@@ -180,8 +188,9 @@ final class BatchSearchRun {
     charge.add(mergedBytes);
     MergedHits merged = MergedHits.of(hits, vectors, query.k());
     forgetHits();
+    long mergeNanos = merging.nanos();
     try (RefCountingRunnable pending =
-        new RefCountingRunnable(completing(() -> respond(merged, mergedBytes)))) {
+        new RefCountingRunnable(completing(() -> respond(merged, mergedBytes, mergeNanos)))) {
       for (int shard = 0; shard < shards.size(); shard++) {
         if (answered.get(shard) != null) {
           fetch(shard, answered.get(shard), merged.distinctDocs(shard), pending.acquireListener());
@@ -229,12 +238,14 @@ final class BatchSearchRun {
     ShardFetchRequest request =
         new ShardFetchRequest(
             shards.get(shard).target(), found.response().reader(), docs, fetch, query.nowMillis());
+    Elapsed fetching = Elapsed.now();
     client.fetch(
         found.target().getNodeId(),
         request,
         listener(
             response -> {
               fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
+              fetchNanos.set(shard, fetching.nanos());
               charge.add(response.fetched().ramBytesUsed());
             },
             failure -> {
@@ -244,7 +255,7 @@ final class BatchSearchRun {
             done));
   }
 
-  private void respond(MergedHits merged, long mergedBytes) throws Exception {
+  private void respond(MergedHits merged, long mergedBytes, long mergeNanos) throws Exception {
     failUnlessEnough("fetch");
     List<HitsBuilder.Fetched> parts = new ArrayList<>();
     boolean timedOut = false;
@@ -263,8 +274,24 @@ final class BatchSearchRun {
             timedOut,
             new BatchSearchResponse.Shards(shards.size(), shards.size() - failed.length, 0, failed),
             hits,
+            profile ? profile(mergeNanos) : null,
             charge);
     ActionListener.respondAndRelease(answer, response);
+  }
+
+  private BatchProfile profile(long mergeNanos) {
+    List<BatchProfile.OfShard> profiles = new ArrayList<>();
+    for (int shard = 0; shard < shards.size(); shard++) {
+      Answered of = answered.get(shard);
+      if (of != null) {
+        ShardProfile cost = of.response().profile();
+        profiles.add(
+            new BatchProfile.OfShard(
+                of.target().toString(),
+                fetchNanos.get(shard) == 0 ? cost : cost.withFetch(fetchNanos.get(shard))));
+      }
+    }
+    return new BatchProfile(profiles, mergeNanos);
   }
 
   private ShardSearchFailure[] failed() {

@@ -37,7 +37,8 @@ final class Elapsed {
     return limit != null && limit.nanos() >= 0 && nanos() >= limit.nanos();
   }
 
-  private long nanos() {
+  /** The time so far, in nanoseconds. */
+  long nanos() {
     return nanos.getAsLong() - start;
   }
 }

@@ -45,7 +45,7 @@ final class ShardSearches {
   void query(
       ShardQueryRequest request, BatchSearchTask task, ActionListener<ShardQueryResponse> answer) {
     task.start(request.query().vectors().count(), 1);
-    BooleanSupplier outOfTime = outOfTime(request.query().timeout());
+    Elapsed elapsed = Elapsed.now();
     Rewriteable.rewriteAndFetch(
         request.query().filters(),
         service.getIndicesService().getDataRewriteContext(request.query()::nowMillis),
@@ -57,7 +57,7 @@ final class ShardSearches {
                     task,
                     next.delegateFailureAndWrap(
                         (last, reader) ->
-                            queryReader(reader, request, filters, task, outOfTime, last)))));
+                            queryReader(reader, request, filters, task, elapsed, last)))));
   }
 
   /** Fetches documents and closes the reader. Returns at once. */
@@ -74,11 +74,6 @@ final class ShardSearches {
             ActionRunnable.wrap(
                 freeing,
                 next -> fetcher.fetch(request, task, charge, next.map(ShardFetchResponse::new))));
-  }
-
-  private static BooleanSupplier outOfTime(TimeValue timeout) {
-    Elapsed elapsed = Elapsed.now();
-    return () -> elapsed.reached(timeout);
   }
 
   private Executor searchPool() {
@@ -98,7 +93,7 @@ final class ShardSearches {
       ShardQueryRequest request,
       QueryFilters filters,
       BatchSearchTask task,
-      BooleanSupplier outOfTime,
+      Elapsed elapsed,
       ActionListener<ShardQueryResponse> answer) {
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
     ActionListener<ShardQueryResponse> closing =
@@ -124,7 +119,7 @@ final class ShardSearches {
                   // counts them in full
                   charge.add(request.query().vectors().ramBytesUsed());
                   ShardQueryResponse found =
-                      search(reader, request, filters, task, charge, outOfTime);
+                      search(reader, request, filters, task, charge, elapsed);
                   if (request.fetch() == null) {
                     next.onResponse(found);
                     return;
@@ -137,7 +132,9 @@ final class ShardSearches {
                           found.hits().distinctDocs(),
                           request.fetch(),
                           request.query().nowMillis());
-                  fetcher.fetch(fetch, task, charge, next.map(found::with));
+                  Elapsed fetching = Elapsed.now();
+                  fetcher.fetch(
+                      fetch, task, charge, next.map(docs -> found.with(docs, fetching.nanos())));
                 }));
   }
 
@@ -147,11 +144,13 @@ final class ShardSearches {
       QueryFilters filters,
       BatchSearchTask task,
       BreakerCharge charge,
-      BooleanSupplier outOfTime)
+      Elapsed elapsed)
       throws IOException {
     ShardRequest.ShardTarget target = request.target();
     ShardQuery query = request.query().with(filters);
     int vectors = query.vectors().count();
+    long waited = elapsed.nanos();
+    BooleanSupplier outOfTime = () -> elapsed.reached(query.timeout());
     try (OpenShard shard = OpenShard.of(service, target.shardId(), reader, task);
         SearchCount count =
             SearchCount.begin(
@@ -169,7 +168,15 @@ final class ShardSearches {
       boolean mapped = hits != null;
       ShardHits found = mapped ? hits : ShardHits.none(vectors);
       count.succeeded(found.docs().length);
-      return new ShardQueryResponse(found, search.timedOut(), reader, null, mapped);
+      ShardProfile profile =
+          new ShardProfile(
+              search.searchedBy(),
+              shard.searcher().getIndexReader().leaves().size(),
+              found.docs().length,
+              waited,
+              elapsed.nanos() - waited,
+              0);
+      return new ShardQueryResponse(found, search.timedOut(), reader, null, mapped, profile);
     }
   }
 

@@ -141,6 +141,7 @@ public final class TransportBatchSearchAction
                         targets.shards(),
                         shardQuery(request, filters, nowMillis),
                         FetchSpec.of(request),
+                        request.profile(),
                         charge,
                         next)
                     .start()));

@@ -58,7 +58,7 @@ public class BatchSearchRunTests {
       int[] docs = IntStream.range(0, QUERIES * K).toArray();
       listener.onResponse(
           new ShardQueryResponse(
-              new ShardHits(ends, docs, new float[docs.length]), false, reader, null, mapped));
+              new ShardHits(ends, docs, new float[docs.length]), false, reader, null, mapped, new ShardProfile("x", 1, docs.length, 2, 3, 0)));
     }
 
     @Override
@@ -122,6 +122,7 @@ public class BatchSearchRunTests {
             IntStream.range(0, SHARDS).mapToObj(BatchSearchRunTests::shard).toList(),
             query,
             new FetchSpec(idsOnly, null, List.of()),
+            false,
             new BreakerCharge(breaker),
             new ActionListener<>() {
               @Override

@@ -63,6 +63,7 @@ final class BatchBodyParser {
     keys.put("_source", this::readSource);
     keys.put("fields", this::readFields);
     keys.put("format", this::readFormat);
+    keys.put("profile", this::readProfile);
   }
 
   /**
@@ -239,6 +240,13 @@ final class BatchBodyParser {
       fields.add(FieldAndFormat.fromXContent(parser));
     }
     request.fields(fields);
+  }
+
+  private void readProfile(XContentParser parser) throws IOException {
+    if (parser.currentToken() != Token.VALUE_BOOLEAN) {
+      throw BadBody.of("[profile] is %s, allowed is [true] or [false]", shown(parser));
+    }
+    request.profile(parser.booleanValue());
   }
 
   private void readFormat(XContentParser parser) throws IOException {

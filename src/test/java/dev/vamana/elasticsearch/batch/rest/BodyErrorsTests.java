@@ -64,6 +64,7 @@ public class BodyErrorsTests extends LuceneTestCase {
     assertValueRefused("element_type", "\"bit\"", "[float] or [byte]");
     assertValueRefused("element_type", "null", "[float] or [byte]");
     assertValueRefused("byte_order", "\"middle_endian\"", "[big_endian] or [little_endian]");
+    assertValueRefused("profile", "1", "[true] or [false]");
     assertValueRefused("byte_order", "true", "[big_endian] or [little_endian]");
     assertRefused(
         body("\"byte_order\": \"big_endian\", \"element_type\": \"byte\""),
