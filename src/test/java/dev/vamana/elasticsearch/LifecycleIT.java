@@ -66,11 +66,11 @@ public class LifecycleIT {
   /** One request changes the settings of an open index, another one rewrites its segments. */
   @Test
   public void testReopen() throws IOException {
-    TestIndex index = filled("reopened", "");
+    TestIndex index = filled("reopening", "");
     index.assertSegmentsInOurFormat(false);
     for (boolean ours : new boolean[] {true, false}) {
       String settings = ours ? TestIndex.VAMANA : "\"index.vamana.enabled\": false";
-      node.client().put("/reopened/_settings?reopen=true", "{" + settings + "}");
+      node.client().put("/reopening/_settings?reopen=true", "{" + settings + "}");
       index.awaitHealth("green");
       index.forceMerge();
       index.assertSegmentsInOurFormat(ours);

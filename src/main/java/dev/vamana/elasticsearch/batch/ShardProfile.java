@@ -24,7 +24,12 @@ record ShardProfile(
 
   static ShardProfile readFrom(StreamInput in) throws IOException {
     return new ShardProfile(
-        in.readString(), in.readVInt(), in.readVInt(), in.readVLong(), in.readVLong(), in.readVLong());
+        in.readString(),
+        in.readVInt(),
+        in.readVInt(),
+        in.readVLong(),
+        in.readVLong(),
+        in.readVLong());
   }
 
   @Override

@@ -58,7 +58,12 @@ public class BatchSearchRunTests {
       int[] docs = IntStream.range(0, QUERIES * K).toArray();
       listener.onResponse(
           new ShardQueryResponse(
-              new ShardHits(ends, docs, new float[docs.length]), false, reader, null, mapped, new ShardProfile("x", 1, docs.length, 2, 3, 0)));
+              new ShardHits(ends, docs, new float[docs.length]),
+              false,
+              reader,
+              null,
+              mapped,
+              new ShardProfile("x", 1, docs.length, 2, 3, 0)));
     }
 
     @Override

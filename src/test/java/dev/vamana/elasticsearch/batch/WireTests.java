@@ -263,8 +263,10 @@ public class WireTests {
     FetchedDocs docs =
         new FetchedDocs(new String[] {"x", "y"}, new FetchedDocs.Content[] {content, empty});
     ShardQueryResponse received =
-        copy(new ShardQueryResponse(
-                hits, true, reader(), docs, true, new ShardProfile("gpu", 3, 4, 5, 6, 7)), ShardQueryResponse::new);
+        copy(
+            new ShardQueryResponse(
+                hits, true, reader(), docs, true, new ShardProfile("gpu", 3, 4, 5, 6, 7)),
+            ShardQueryResponse::new);
     assertArrayEquals(hits.ends(), received.hits().ends());
     assertArrayEquals(hits.docs(), received.hits().docs());
     assertArrayEquals(hits.scores(), received.hits().scores(), 0);
