@@ -1,28 +1,21 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.pq.SharedCodebook;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.elasticsearch.cluster.metadata.IndexMetadata;
-import org.elasticsearch.cluster.metadata.ProjectMetadata;
-import org.elasticsearch.common.UUIDs;
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.compress.CompressedXContent;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.common.xcontent.XContentHelper;
-import org.elasticsearch.core.CheckedFunction;
-import org.elasticsearch.index.IndexMode;
-import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexVersion;
 import org.elasticsearch.index.mapper.MappedFieldType;
 import org.elasticsearch.index.mapper.Mapper;
-import org.elasticsearch.index.mapper.MapperService;
 import org.elasticsearch.index.mapper.MappingLookup;
 import org.elasticsearch.index.mapper.ObjectMapper;
 import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.DenseVectorFieldType;
@@ -34,62 +27,85 @@ import org.elasticsearch.xcontent.json.JsonXContent;
 
 /**
  * Rejects index settings that name a codebook for a field that cannot use it, when an index is
- * created or a closed index is updated. Elasticsearch calls it as a provider of additional index
- * settings, because only a provider sees both settings and mapping of a new index; it adds no
- * settings.
+ * created or a closed index is updated.
  *
  * <p>Two cases pass: a field that is not mapped yet but that documents may still add, and a
  * codebook that this node does not have. Both are checked again when a segment is written.
  */
-final class CodebookSettingCheck implements IndexSettingProvider {
-  private static final List<String> PARSED_WITH =
-      List.of("index.analysis.", "index.mapping.", "index.similarity.");
-
+final class CodebookSettingCheck {
   /** Names the setting and its value, and the reason why the field cannot use the codebook. */
   static final class Refusal extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 
-    private Refusal(String message) {
-      super(message);
+    private final String reason;
+
+    private Refusal(String field, String name, String reason) {
+      super(
+          "Invalid value ["
+              + name
+              + "] for setting ["
+              + CodebookSetting.key(field)
+              + "]: "
+              + reason);
+      this.reason = reason;
+    }
+
+    /** The message without setting and value. */
+    String reason() {
+      return reason;
+    }
+
+    /** An error with the same message; Elasticsearch names the type of an error by its class. */
+    IllegalArgumentException plain() {
+      return new IllegalArgumentException(getMessage());
     }
   }
 
-  private final CheckedFunction<IndexMetadata, MapperService, IOException> mappers;
+  private final IndexMappings mappings;
   private final Function<String, SharedCodebook> codebooks;
+
+  /**
+   * What a field is compared with.
+   *
+   * @param codebook name and version, for people to read
+   */
+  private record Target(String codebook, int dims, VectorSimilarityFunction similarity) {
+    static Target of(SharedCodebook shared) {
+      return shared == null
+          ? null
+          : new Target(
+              "codebook [" + shared.name() + "] version [" + shared.version() + "]",
+              shared.dimension(),
+              shared.similarity());
+    }
+  }
 
   /**
    * Makes a check.
    *
-   * @param mappers makes the mapper service of an index
+   * @param mappings parses the mappings
    * @param codebooks returns the shared codebook with a name, or null
    */
-  CodebookSettingCheck(
-      CheckedFunction<IndexMetadata, MapperService, IOException> mappers,
-      Function<String, SharedCodebook> codebooks) {
-    this.mappers = mappers;
+  CodebookSettingCheck(IndexMappings mappings, Function<String, SharedCodebook> codebooks) {
+    this.mappings = mappings;
     this.codebooks = codebooks;
   }
 
-  @Override
-  public void provideAdditionalSettings(
-      String index,
-      String dataStream,
-      IndexMode templateMode,
-      ProjectMetadata project,
-      Instant resolvedAt,
-      Settings settings,
-      List<CompressedXContent> mappings,
-      IndexVersion version,
-      Settings.Builder additional) {
+  /**
+   * Compares the codebooks of a new index with its mapping.
+   *
+   * @param settings settings of the index
+   * @param given its mappings, the first one first
+   * @throws Refusal if a field cannot use its codebook; the message has the setting, the value and
+   *     the reason
+   */
+  void check(
+      String index, Settings settings, IndexVersion version, List<CompressedXContent> given) {
     Map<String, String> names = CodebookSetting.of(settings);
-    if (names.isEmpty() || mappings == null || mappings.isEmpty()) {
-      return;
+    if (names.isEmpty() == false && given.isEmpty() == false) {
+      mappings.parse(
+          index, settings, version, given, mapping -> check(names, mapping, version, this::ready));
     }
-    check(
-        metadata(index, settings, version),
-        mappings,
-        MapperService.MergeReason.INDEX_TEMPLATE,
-        names);
   }
 
   /**
@@ -97,53 +113,40 @@ final class CodebookSettingCheck implements IndexSettingProvider {
    *
    * @param index the index
    * @param names codebook names by field
-   * @throws Refusal if a field cannot use its codebook; the message has the setting, the value and
-   *     the reason
+   * @throws Refusal if a field cannot use its codebook
    */
   void check(IndexMetadata index, Map<String, String> names) {
-    if (index.mapping() == null) {
-      return;
-    }
-    check(
-        metadata(index.getIndex().getName(), index.getSettings(), index.getCreationVersion()),
-        List.of(index.mapping().source()),
-        MapperService.MergeReason.MAPPING_RECOVERY,
-        names);
-  }
-
-  private void check(
-      IndexMetadata index,
-      List<CompressedXContent> mappings,
-      MapperService.MergeReason reason,
-      Map<String, String> names) {
-    try (MapperService service = mappers.apply(index)) {
-      service.merge(MapperService.SINGLE_MAPPING_NAME, mappings, reason);
-      names.forEach(
-          (field, name) -> check(field, name, service.mappingLookup(), index.getCreationVersion()));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    IndexVersion version = index.getCreationVersion();
+    mappings.parse(index, mapping -> check(names, mapping, version, this::ready));
   }
 
   /**
-   * Makes metadata of an index that is sufficient to parse the mapping. It leaves out the index
-   * mode: the mode does not affect vector fields, and it would require other settings.
+   * Compares the mapping of an existing index with a codebook that is to replace the present one.
+   *
+   * @param names codebook names by field
+   * @param next the vectors that the codebook is for
+   * @throws Refusal if a field cannot use it
    */
-  private static IndexMetadata metadata(String index, Settings settings, IndexVersion version) {
-    Settings needed =
-        settings.filter(key -> PARSED_WITH.stream().anyMatch(prefix -> key.startsWith(prefix)));
-    return IndexMetadata.builder(index)
-        .settings(
-            Settings.builder()
-                .put(needed)
-                .put(IndexMetadata.SETTING_VERSION_CREATED, version)
-                .put(IndexMetadata.SETTING_INDEX_UUID, UUIDs.randomBase64UUID()))
-        .numberOfShards(1)
-        .numberOfReplicas(0)
-        .build();
+  void check(IndexMetadata index, Map<String, String> names, VectorSpace next) {
+    IndexVersion version = index.getCreationVersion();
+    Target target = new Target("the new version", next.dims(), next.similarity().function());
+    mappings.parse(index, mapping -> check(names, mapping, version, name -> target));
   }
 
-  private void check(String field, String name, MappingLookup mapping, IndexVersion version) {
+  private Target ready(String name) {
+    return Target.of(codebooks.apply(name));
+  }
+
+  private static void check(
+      Map<String, String> names,
+      MappingLookup mapping,
+      IndexVersion version,
+      Function<String, Target> targets) {
+    names.forEach((field, name) -> check(field, name, mapping, version, targets.apply(name)));
+  }
+
+  private static void check(
+      String field, String name, MappingLookup mapping, IndexVersion version, Target target) {
     MappedFieldType type = mapping.getFieldType(field);
     if (type == null) {
       checkUnmapped(field, name, mapping);
@@ -169,7 +172,9 @@ final class CodebookSettingCheck implements IndexSettingProvider {
             reason -> {
               throw refused(field, name, "that field keeps the stock vector format: " + reason);
             });
-    checkFit(vector, name, dims(mapping.getMapper(field)), version);
+    if (target != null) {
+      checkFit(vector, name, dims(mapping.getMapper(field)), version, target);
+    }
   }
 
   private static void checkUnmapped(String field, String name, MappingLookup mapping) {
@@ -185,31 +190,27 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   }
 
   /**
-   * Compares a field with its codebook, if this node has the codebook.
+   * Compares a field with its codebook.
    *
    * @param dims dims of the field, or null if its first document decides
    */
-  private void checkFit(
-      DenseVectorFieldType vector, String name, Integer dims, IndexVersion version) {
-    SharedCodebook shared = codebooks.apply(name);
-    if (shared == null) {
-      return;
-    }
-    String codebook = "codebook [" + name + "] version [" + shared.version() + "]";
-    if (dims != null && dims != shared.dimension()) {
-      String found = "has dims [" + dims + "], " + codebook + " has [" + shared.dimension() + "]";
+  private static void checkFit(
+      DenseVectorFieldType vector, String name, Integer dims, IndexVersion version, Target target) {
+    if (dims != null && dims != target.dims()) {
+      String found =
+          "has dims [" + dims + "], " + target.codebook() + " has [" + target.dims() + "]";
       throw refused(vector.name(), name, "that field " + found);
     }
     VectorSimilarityFunction similarity =
         vector.getSimilarity().vectorSimilarityFunction(version, vector.getElementType());
-    if (shared.mismatch(shared.dimension(), VectorEncoding.FLOAT32, similarity).isPresent()) {
+    if (mappingName(similarity).equals(mappingName(target.similarity())) == false) {
       String found =
           "has similarity ["
               + vector.getSimilarity()
               + "], "
-              + codebook
+              + target.codebook()
               + " is for "
-              + mappingName(shared.similarity());
+              + mappingName(target.similarity());
       throw refused(vector.name(), name, "that field " + found);
     }
   }
@@ -244,7 +245,6 @@ final class CodebookSettingCheck implements IndexSettingProvider {
   }
 
   private static Refusal refused(String field, String name, String reason) {
-    return new Refusal(
-        "Invalid value [" + name + "] for setting [" + CodebookSetting.key(field) + "]: " + reason);
+    return new Refusal(field, name, reason);
   }
 }

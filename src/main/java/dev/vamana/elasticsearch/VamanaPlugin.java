@@ -10,6 +10,7 @@ import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.residency.IndexWarming;
 import dev.vamana.elasticsearch.residency.ResidencyActions;
 import dev.vamana.elasticsearch.segments.RestCatVamanaAction;
+import dev.vamana.elasticsearch.segments.RestIndexStatsAction;
 import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
 import dev.vamana.elasticsearch.stats.RestStatsAction;
 import dev.vamana.elasticsearch.stats.StatsSource;
@@ -76,7 +77,8 @@ public final class VamanaPlugin extends Plugin
   private NodeNotices notices;
   private BodyLimit bodyLimit;
   private CodebookSettingCheck codebookCheck;
-  private MappedActionFilter codebookChange;
+  private OptInCheck optInCheck;
+  private MappedActionFilter settingChange;
 
   /**
    * Called by the node.
@@ -119,9 +121,10 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
       IndexSettingProvider.Parameters parameters) {
-    codebookCheck =
-        new CodebookSettingCheck(parameters.mapperServiceFactory(), building.codebooks());
-    return List.of(codebookCheck);
+    IndexMappings mappings = new IndexMappings(parameters.mapperServiceFactory());
+    codebookCheck = new CodebookSettingCheck(mappings, building.codebooks());
+    optInCheck = new OptInCheck(mappings);
+    return List.of(new NewIndexCheck(codebookCheck, optInCheck));
   }
 
   @Override
@@ -155,13 +158,17 @@ public final class VamanaPlugin extends Plugin
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
     bodyLimit = new BodyLimit(settings);
-    codebookChange =
-        new CodebookSettingChange(
+    settingChange =
+        new IndexSettingChange(
             services.clusterService(),
             services.projectResolver(),
             services.indexNameExpressionResolver(),
-            codebookCheck);
-    List<Object> components = new ArrayList<>(codebooks.start(services));
+            codebookCheck,
+            optInCheck);
+    List<Object> components =
+        new ArrayList<>(
+            codebooks.start(
+                services, new NamingIndices(services.clusterService()::state, codebookCheck)));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
@@ -195,6 +202,7 @@ public final class VamanaPlugin extends Plugin
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
     handlers.add(new RestCatVamanaAction());
+    handlers.add(new RestIndexStatsAction());
     return handlers;
   }
 
@@ -206,7 +214,7 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<MappedActionFilter> getMappedActionFilters() {
     List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
-    filters.add(codebookChange);
+    filters.add(settingChange);
     return filters;
   }
 

@@ -11,6 +11,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
@@ -25,6 +27,9 @@ import org.elasticsearch.common.util.concurrent.EsExecutors;
  * rejected with an {@link IllegalArgumentException} that names setting, value and range.
  */
 final class VamanaSettings {
+  /** Start of the names of all index settings. */
+  static final String PREFIX = "index.vamana.";
+
   /**
    * Whether new segments store their {@code dense_vector} fields as Vamana graphs. An explicit
    * {@code false} differs from the default in one point: a forced merge then rewrites segments in
@@ -134,7 +139,18 @@ final class VamanaSettings {
           .<Setting<?>>flatMap(List::stream)
           .toList();
 
+  /** The settings of new segments, which have no effect on an index that is not opted in. */
+  private static final Set<String> OF_NEW_SEGMENTS =
+      Stream.of(MAX_DEGREE, BEAM_WIDTH, ALPHA, PQ_SUBSPACES, PQ_THRESHOLD, GRAPH_THRESHOLD)
+          .map(Setting::getKey)
+          .collect(Collectors.toUnmodifiableSet());
+
   private VamanaSettings() {}
+
+  /** Whether an index setting has no effect without {@link #ENABLED}. */
+  static boolean needsEnabled(String key) {
+    return OF_NEW_SEGMENTS.contains(key) || key.startsWith(CodebookSetting.PREFIX);
+  }
 
   /** Reads the format parameters from an index's settings. */
   static VamanaParameters parameters(Settings indexSettings) {

@@ -75,15 +75,62 @@ public class BatchedSearchRestIT {
       List<?> numbers = (List<?>) columns(count, numbers(count)).get("ids");
       assertEquals(count, numbers.size());
       assertRecall(numbers);
-      String rows =
-          IntStream.range(0, count)
-              .mapToObj(i -> '"' + base64(i, i + 1) + '"')
-              .collect(Collectors.joining(",", "[", "]"));
-      assertEquals(numbers, columns(count, rows).get("ids"));
+      assertEquals(numbers, columns(count, "[" + rows(count) + "]").get("ids"));
       String whole = '"' + base64(0, count) + "\", \"dims\": " + DIMS;
       assertEquals(numbers, columns(count, whole).get("ids"));
+      String little = Base64.getEncoder().encodeToString(bytes(0, count, ByteOrder.LITTLE_ENDIAN));
+      String named = '"' + little + "\", \"byte_order\": \"little_endian\", \"dims\": " + DIMS;
+      assertEquals(numbers, columns(count, named).get("ids"));
       Map<String, Object> hits = json(send(JSON, body(numbers(count), "hits")));
       assertEquals(numbers, idsOfHits(hits));
+    }
+  }
+
+  /** A vector in base64 means the same here as in the standard search. */
+  @Test
+  public void testBase64IsThatOfTheStandardSearch() throws Exception {
+    List<?> batch = (List<?>) columns(20, "[" + rows(20) + "]").get("ids");
+    for (int i = 0; i < 20; i++) {
+      Object standard =
+          node.client()
+              .post(
+                  "/photos/_search",
+                  Json.of(
+                      """
+                      {"size": 5, "_source": false, "knn": {"field": "v", "k": 5,
+                       "num_candidates": 100, "query_vector": "%s"}}
+                      """,
+                      base64(i, i + 1)));
+      List<?> hits = (List<?>) NodeClient.at(standard, "hits", "hits");
+      assertEquals(hits.stream().map(hit -> NodeClient.at(hit, "_id")).toList(), batch.get(i));
+    }
+  }
+
+  @Test
+  public void testSlowLog() throws Exception {
+    String settings = "{\"index.search.slowlog.threshold.query.%s\": %s}";
+    node.client().put("/photos/_settings", Json.of(settings, "info", "\"0ms\""));
+    columns(7, numbers(7));
+    node.client().put("/photos/_settings", Json.of(settings, "info", "null"));
+    List<String> lines = node.log().lines().filter(line -> line.contains("vamana_batch")).toList();
+    assertEquals(node.log(), 1, lines.size());
+    String line = lines.get(0).replace("\\", "");
+    for (String part :
+        List.of("[photos][0]", "35 hits", "\"field\":\"v\"", "\"vectors\":7", "\"k\":5")) {
+      assertTrue("no " + part + " in " + line, line.contains(part));
+    }
+  }
+
+  @Test
+  public void testOtherRoutes() throws Exception {
+    Object expected = columns(3, numbers(3)).get("ids");
+    for (String method : List.of("GET", "POST")) {
+      for (String path : List.of("/_vamana/search", PATH)) {
+        NodeClient.Response answer =
+            node.client().send(method, path, body(numbers(3), "columns"), JSON);
+        assertEquals(answer.body(), 200, answer.status());
+        assertEquals(expected, answer.json().get("ids"));
+      }
     }
   }
 
@@ -94,7 +141,7 @@ public class BatchedSearchRestIT {
       try (XContentBuilder body = XContentBuilder.builder(type.xContent())) {
         body.startObject().field("field", "v").field("k", 5).field("num_candidates", 100);
         body.field("format", "columns").field("dims", DIMS);
-        body.field("query_vectors", bytes(0, QUERIES)).endObject();
+        body.field("query_vectors", bytes(0, QUERIES, ByteOrder.BIG_ENDIAN)).endObject();
         HttpResponse<byte[]> answer =
             send(type.mediaType(), BytesReference.toBytes(BytesReference.bytes(body)), "");
         assertEquals(200, answer.statusCode());
@@ -138,6 +185,29 @@ public class BatchedSearchRestIT {
         assertEquals(all.subList(i, i + size), i % 2 == 0 ? json.get("ids") : idsOfHits(json));
       }
     }
+  }
+
+  /** The search ends before its answer arrives, so it takes no longer than the request. */
+  @Test
+  public void testTookIsNotMoreThanTheRequestTakes() throws Exception {
+    for (int i = 0; i < 400; i++) {
+      long start = System.nanoTime();
+      HttpResponse<byte[]> answer = send(JSON, body(numbers(1), "columns"));
+      long millis = (System.nanoTime() - start) / 1_000_000;
+      int took = (Integer) json(answer).get("took");
+      assertTrue("took " + took + " of " + millis, took <= millis);
+    }
+  }
+
+  @Test
+  public void testNoTimeAtAll() throws Exception {
+    Map<String, Object> json = json(send(JSON, body(numbers(3), "columns"), "?timeout=0ms"));
+    assertEquals(true, json.get("timed_out"));
+    assertError(
+        send(JSON, body(numbers(3), null), "?timeout=0ms&allow_partial_search_results=false"),
+        429,
+        "Time exceeded");
+    assertEquals(false, json(send(JSON, body(numbers(3), null), "?timeout=10m")).get("timed_out"));
   }
 
   @Test
@@ -213,7 +283,8 @@ public class BatchedSearchRestIT {
     String unknown = "[[" + zeros() + ", 1]]";
     assertError(send(JSON, body(unknown, "columns")), 400, Integer.toString(DIMS + 1));
     NodeClient.Response get = node.client().send("GET", PATH, null, JSON);
-    assertEquals(405, get.status());
+    assertEquals(get.body(), 400, get.status());
+    assertTrue(get.body(), get.body().contains("body is required"));
   }
 
   private static void limit(String value) throws IOException {
@@ -274,13 +345,18 @@ public class BatchedSearchRestIT {
         .collect(Collectors.joining(",", "[", "]"));
   }
 
-  private static String base64(int from, int to) {
-    return Base64.getEncoder().encodeToString(bytes(from, to));
+  private static String rows(int count) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> '"' + base64(i, i + 1) + '"')
+        .collect(Collectors.joining(","));
   }
 
-  private static byte[] bytes(int from, int to) {
-    ByteBuffer bytes =
-        ByteBuffer.allocate((to - from) * DIMS * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private static String base64(int from, int to) {
+    return Base64.getEncoder().encodeToString(bytes(from, to, ByteOrder.BIG_ENDIAN));
+  }
+
+  private static byte[] bytes(int from, int to, ByteOrder order) {
+    ByteBuffer bytes = ByteBuffer.allocate((to - from) * DIMS * Float.BYTES).order(order);
     for (int i = from; i < to; i++) {
       for (float value : ASKED.vector(i)) {
         bytes.putFloat(value);

@@ -110,7 +110,9 @@ public class CodebookNodesIT {
     assertEquals(1_200, next.get("trained_on"));
     assertOneTrainsAtATime(2);
     first.client().delete("/_vamana/codebooks/both");
-    assertEquals(404, second.client().send("GET", "/_vamana/codebooks/both", null, null).status());
+    Map<?, ?> unseen = CodebookAnswers.only(second.client(), "both");
+    assertEquals("sampling", unseen.get("state"));
+    assertEquals(0, NodeClient.at(unseen, "sampling", "documents"));
     index(second, 0, 100);
     Map<?, ?> again = CodebookAnswers.only(first.client(), "both");
     assertEquals(100, NodeClient.at(again, "sampling", "documents"));

@@ -6,7 +6,6 @@ import dev.vamana.pq.CodebookTraining;
 import dev.vamana.pq.SharedCodebook;
 import dev.vamana.pq.SubspaceLayout;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -81,16 +80,14 @@ public class CodebookSettingCheckTests extends LuceneTestCase {
       throws IOException {
     CodebookSettingCheck check =
         new CodebookSettingCheck(
-            metadata -> mapperService(new IndexSettings(metadata, Settings.EMPTY)),
+            new IndexMappings(
+                metadata -> mapperService(new IndexSettings(metadata, Settings.EMPTY))),
             name -> name.equals("clip") ? ready : null);
     List<CompressedXContent> parsed = new ArrayList<>();
     for (String mapping : mappings) {
       parsed.add(new CompressedXContent(mapping));
     }
-    Settings.Builder added = Settings.builder();
-    check.provideAdditionalSettings(
-        "photos", null, null, null, Instant.EPOCH, settings, parsed, IndexVersion.current(), added);
-    assertEquals(Settings.EMPTY, added.build());
+    check.check("photos", settings, IndexVersion.current(), parsed);
   }
 
   private static Settings names(String field) {

@@ -7,12 +7,16 @@ import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.pq.SharedCodebook;
 import dev.vamana.tools.datasets.VectorTable;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +69,12 @@ public class CodebooksIT {
             TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
     index.awaitHealth("green");
     return index;
+  }
+
+  /** Its pipeline is stored and has seen no document. */
+  private static void assertUnseen(String name) throws IOException {
+    assertEquals("sampling", codebook(name).get("state"));
+    assertEquals(0, NodeClient.at(codebook(name), "sampling", "documents"));
   }
 
   private static Map<?, ?> codebook(String name) throws IOException {
@@ -151,7 +161,7 @@ public class CodebooksIT {
     index = new TestIndex(node.client(), "fed");
     assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
     assertEquals(200, send("DELETE", "/_vamana/codebooks/fed?force=true", null).status());
-    assertRefused(404, "[fed]", "GET", "/_vamana/codebooks/fed", null);
+    assertUnseen("fed");
     assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
   }
 
@@ -210,7 +220,7 @@ public class CodebooksIT {
     assertEquals(100, NodeClient.at(codebook("lost"), "sampling", "documents"));
     assertEquals(1024, NodeClient.at(codebook("lost"), "sampling", "min_documents"));
     node = CLUSTER.restartLast();
-    assertRefused(404, "[lost]", "GET", "/_vamana/codebooks/lost", null);
+    assertUnseen("lost");
     new TestIndex(node.client(), "lost").index(100, 130, CodebooksIT::source);
     assertEquals(30, NodeClient.at(codebook("lost"), "sampling", "documents"));
     // Without its pipeline a sample is given up.
@@ -260,7 +270,7 @@ public class CodebooksIT {
     assertEquals(65_536, NodeClient.at(odd, "sampling", "sample_size"));
     assertEquals(262_144, NodeClient.at(odd, "sampling", "min_documents"));
     assertEquals(200, send("DELETE", "/_vamana/codebooks/odd", null).status());
-    assertRefused(404, "[odd]", "GET", "/_vamana/codebooks/odd", null);
+    assertUnseen("odd");
   }
 
   @Test
@@ -276,7 +286,7 @@ public class CodebooksIT {
       assertEquals(response.body(), 200, response.status());
       assertFalse(response.body(), response.body().contains("\"error\""));
     }
-    assertRefused(404, "[sim]", "GET", "/_vamana/codebooks/sim", null);
+    assertUnseen("sim");
     node.client().put("/sim/_doc/1?pipeline=sim", "{\"v\": [1, 2]}");
     assertEquals(1, NodeClient.at(codebook("sim"), "sampling", "documents"));
   }
@@ -295,13 +305,15 @@ public class CodebooksIT {
     assertEquals(300, first.get("trained_on"));
     assertEquals(COUNT, first.get("documents"));
     assertEquals("index [whole] field [v]", first.get("trained_from"));
-    node.client()
-        .post(
-            "/_vamana/codebooks/whole/_train?wait_for_completion=false",
-            "{\"index\": \"whole\", \"field\": \"v\","
-                + " \"query\": {\"ids\": {\"values\": "
-                + ids(400)
-                + "}}}");
+    Map<String, Object> begun =
+        node.client()
+            .post(
+                "/_vamana/codebooks/whole/_train?wait_for_completion=false",
+                "{\"index\": \"whole\", \"field\": \"v\","
+                    + " \"query\": {\"ids\": {\"values\": "
+                    + ids(400)
+                    + "}}}");
+    assertTrue(begun.toString(), begun.get("task").toString().matches("[\\w-]+:\\d+"));
     Map<?, ?> second = CodebookAnswers.awaitVersion(node.client(), "whole", 2);
     assertEquals(400, second.get("trained_on"));
     assertEquals(6, second.get("subspaces"));
@@ -348,6 +360,30 @@ public class CodebooksIT {
     assertTrue("error " + error, error > 0 && error < 0.2);
   }
 
+  @Test
+  public void testCentroidsInBase64() throws Exception {
+    for (ByteOrder order : List.of(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN)) {
+      ByteBuffer centroids = ByteBuffer.allocate(256 * Float.BYTES).order(order);
+      for (int i = 0; i < 256; i++) {
+        centroids.putFloat(i + 0.5f);
+      }
+      String named = order == ByteOrder.LITTLE_ENDIAN ? ", \"byte_order\": \"little_endian\"" : "";
+      node.client()
+          .put(
+              "/_vamana/codebooks/ordered",
+              Json.of(
+                  """
+                  {"dims": 1, "similarity": "l2_norm", "centroids": "%s"%s}
+                  """,
+                  Base64.getEncoder().encodeToString(centroids.array()), named));
+      String data = (String) CodebookAnswers.only(node.client(), "ordered?data=true").get("data");
+      float[] kept =
+          SharedCodebook.fromBytes(Base64.getDecoder().decode(data)).codebook().centroids();
+      assertEquals(order.toString(), 0.5f, kept[0], 0);
+      assertEquals(order.toString(), 255.5f, kept[255], 0);
+    }
+  }
+
   private static String ids(int count) {
     StringBuilder ids = new StringBuilder("[\"0\"");
     for (int i = 1; i < count; i++) {
@@ -386,6 +422,12 @@ public class CodebooksIT {
     assertEquals("import", codebook("array").get("trained_from"));
     String path = "/_vamana/codebooks/array";
     assertRefused(400, "finite", "PUT", path, arrays.replace("[0.5]", "[1e60]"));
+    assertRefused(
+        400,
+        "[byte_order] must be",
+        "PUT",
+        path,
+        arrays.replace("\"dims\"", "\"byte_order\": \"x\", \"dims\""));
     assertRefused(400, "numbers", "PUT", path, arrays.replace("[0.5]", "[\"a\"]"));
     assertRefused(400, "256 elements", "PUT", path, arrays.replace("[0.5], ", ""));
     assertRefused(400, "similarity", "PUT", path, arrays.replace("l2_norm", "l3"));

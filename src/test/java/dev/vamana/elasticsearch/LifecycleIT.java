@@ -63,6 +63,21 @@ public class LifecycleIT {
     assertAnswers(index, LIVE);
   }
 
+  /** One request changes the settings of an open index, another one rewrites its segments. */
+  @Test
+  public void testReopen() throws IOException {
+    TestIndex index = filled("reopening", "");
+    index.assertSegmentsInOurFormat(false);
+    for (boolean ours : new boolean[] {true, false}) {
+      String settings = ours ? TestIndex.VAMANA : "\"index.vamana.enabled\": false";
+      node.client().put("/reopening/_settings?reopen=true", "{" + settings + "}");
+      index.awaitHealth("green");
+      index.forceMerge();
+      index.assertSegmentsInOurFormat(ours);
+      assertAnswers(index, LIVE);
+    }
+  }
+
   @Test
   public void testForceMerge() throws IOException {
     TestIndex index = filled("merged", TestIndex.VAMANA);

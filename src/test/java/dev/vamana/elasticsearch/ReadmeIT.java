@@ -69,8 +69,8 @@ public class ReadmeIT {
       assertTrue(node.toString(), NodeClient.at(node, "executor", "items", "on_cpu") != null);
     }
     List<Map<String, Object>> moved = blocks.get(3);
-    assertEquals(4, moved.size());
-    assertEquals(0, NodeClient.at(moved.get(3), "_shards", "failed"));
+    assertEquals(3, moved.size());
+    assertEquals(0, NodeClient.at(moved.get(2), "_shards", "failed"));
     Map<String, Object> settings =
         CLUSTER.first().client().get("/photos/_settings?flat_settings=true");
     assertEquals("true", NodeClient.at(settings, "photos", "settings", "index.vamana.enabled"));

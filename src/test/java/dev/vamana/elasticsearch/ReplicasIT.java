@@ -74,7 +74,7 @@ public class ReplicasIT {
       long vectors = listed.stream().mapToLong(row -> Long.parseLong(row.split(" ")[3])).sum();
       assertEquals(listed.toString(), 2L * 2 * COUNT / 3, vectors);
       assertEquals(
-          listed.toString(), 0, listed.stream().filter(row -> !row.endsWith("no_device")).count());
+          listed.toString(), 0, listed.stream().filter(row -> !row.endsWith("cpu")).count());
     }
   }
 

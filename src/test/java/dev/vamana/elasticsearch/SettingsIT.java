@@ -74,6 +74,111 @@ public class SettingsIT {
     assertEquals("8", NodeClient.at(now, "closing", "settings", "index.vamana.max_degree"));
   }
 
+  private static void assertAnswer(int status, String path, String body, String... named)
+      throws IOException {
+    NodeClient.Response response = node.client().send("PUT", path, body, "application/json");
+    assertEquals(response.body(), status, response.status());
+    for (String name : named) {
+      assertTrue("no " + name + " in " + response.body(), response.body().contains(name));
+    }
+    if (status == 400) {
+      Object type = NodeClient.at(response.json(), "error", "type");
+      assertEquals("illegal_argument_exception", type);
+    }
+  }
+
+  @Test
+  public void testSettingsThatNeedEnabled() throws IOException {
+    String degree = "{\"settings\": {%s\"index.vamana.max_degree\": 8}}";
+    String[] remedy = {"[index.vamana.max_degree] is [8]", "[index.vamana.enabled]", "[true]"};
+    assertAnswer(400, "/alone", Json.of(degree, ""), remedy);
+    assertAnswer(
+        400, "/alone", "{\"settings\": {" + CODEBOOK + "}}", "[index.vamana.codebook.v] is [none]");
+    assertAnswer(200, "/alone", Json.of(degree, "\"index.vamana.enabled\": false, "));
+    TestIndex closed = TestIndex.create(node.client(), "alone-closed", "", hnsw());
+    closed.close();
+    String path = "/alone-closed/_settings";
+    assertAnswer(400, path, "{\"index.vamana.max_degree\": 8}", remedy);
+    assertAnswer(400, path, "{\"vamana.max_degree\": 8}", remedy);
+    assertAnswer(200, path, "{\"index.vamana.enabled\": true}");
+    assertAnswer(200, path, "{\"index.vamana.max_degree\": 8}");
+    // an index that has the settings already opens, is copied, restored and changed
+    assertAnswer(200, path, "{\"index.vamana.enabled\": null}");
+    assertAnswer(200, path, "{\"index.number_of_replicas\": 0}");
+    closed.open();
+    closed.set("\"index.blocks.write\": true");
+    node.client().post("/alone-closed/_clone/alone-cloned", "{}");
+    new TestIndex(node.client(), "alone-cloned").awaitHealth("yellow");
+    node.client()
+        .put("/_snapshot/alone", "{\"type\": \"fs\", \"settings\": {\"location\": \"alone\"}}");
+    node.client()
+        .put(
+            "/_snapshot/alone/all?wait_for_completion=true",
+            "{\"indices\": \"alone-closed\", \"include_global_state\": false}");
+    node.client()
+        .post(
+            "/_snapshot/alone/all/_restore?wait_for_completion=true",
+            "{\"rename_pattern\": \"(.+)\", \"rename_replacement\": \"$1-restored\"}");
+    TestIndex restored = new TestIndex(node.client(), "alone-closed-restored");
+    restored.awaitHealth("yellow");
+    Map<String, Object> settings =
+        node.client().get("/alone-closed-restored/_settings?flat_settings=true");
+    assertEquals(
+        "8",
+        NodeClient.at(settings, "alone-closed-restored", "settings", "index.vamana.max_degree"));
+    node.client().delete("/_snapshot/alone");
+  }
+
+  /** One template serves indices that opt in and others that do not. */
+  @Test
+  public void testSettingsOfTemplates() throws IOException {
+    String flat = TestIndex.denseVector("v", "float", DIMS, "l2_norm", "flat");
+    assertAnswer(
+        200,
+        "/_index_template/degrees",
+        "{\"index_patterns\": [\"degrees-*\"],"
+            + " \"template\": {\"settings\": {\"index.vamana.max_degree\": 8}}}");
+    assertAnswer(200, "/degrees-stock", "{}");
+    assertAnswer(200, "/degrees-ours", "{\"settings\": {\"index.vamana.enabled\": true}}");
+    assertAnswer(
+        400,
+        "/degrees-other",
+        "{\"settings\": {\"index.vamana.alpha\": 1.5}}",
+        "[index.vamana.alpha] is [1.5]");
+    assertAnswer(
+        200,
+        "/_index_template/everyone",
+        "{\"index_patterns\": [\"everyone-*\"],"
+            + " \"template\": {\"settings\": {\"index.vamana.enabled\": true}}}");
+    assertAnswer(200, "/everyone-1", "{\"mappings\": {\"properties\": {" + flat + "}}}");
+    node.client().delete("/_index_template/degrees,everyone");
+  }
+
+  @Test
+  public void testEnabledWithoutAFieldForIt() throws IOException {
+    String flat = TestIndex.denseVector("f", "float", DIMS, "l2_norm", "int8_flat");
+    String bits = TestIndex.denseVector("b", "bit", DIMS, "l2_norm", "hnsw");
+    String body =
+        "{\"settings\": {\"index.vamana.enabled\": true}, \"mappings\": {\"properties\": {%s}}}";
+    assertAnswer(
+        400,
+        "/useless",
+        Json.of(body, flat + ", " + bits),
+        "[index.vamana.enabled] is [true]",
+        "field [f]",
+        "[int8_flat]",
+        "field [b]",
+        "[hnsw]");
+    assertAnswer(200, "/useful", Json.of(body, flat + ", " + hnsw()));
+    assertAnswer(200, "/useful-later", Json.of(body, ""));
+    for (String name : List.of("flat-a", "flat-b")) {
+      TestIndex.create(node.client(), name, "", flat).close();
+    }
+    String enabled = "{\"index.vamana.enabled\": true}";
+    assertAnswer(400, "/flat-a/_settings", enabled, "[index.vamana.enabled]", "field [f]");
+    assertAnswer(200, "/flat-*/_settings", enabled);
+  }
+
   @Test
   public void testCodebooksAreCheckedAgainstTheMapping() throws IOException {
     String bytes = TestIndex.denseVector("v", "byte", DIMS, "l2_norm", "hnsw");
@@ -122,6 +227,7 @@ public class SettingsIT {
         String setting = "[none] for setting [index.vamana.codebook." + refused[0] + "]: ";
         String reason = (String) NodeClient.at(response.json(), "error", "reason");
         assertEquals("Invalid value " + setting + refused[1], reason);
+        assertEquals("illegal_argument_exception", NodeClient.at(response.json(), "error", "type"));
       }
     }
     index.set(CODEBOOK);
@@ -193,7 +299,9 @@ public class SettingsIT {
     for (String type : flats) {
       properties.append(TestIndex.denseVector(type, "float", DIMS, "l2_norm", type)).append(", ");
     }
-    properties.append(TestIndex.denseVector("bit", "bit", DIMS, "l2_norm", "hnsw"));
+    properties.append(TestIndex.denseVector("bit", "bit", DIMS, "l2_norm", "hnsw")).append(", ");
+    // without it the index would be refused
+    properties.append(hnsw());
     TestIndex stock = TestIndex.create(node.client(), "unwrapped", "", properties.toString());
     TestIndex opted =
         TestIndex.create(node.client(), "wrapped", TestIndex.VAMANA, properties.toString());
@@ -249,7 +357,10 @@ public class SettingsIT {
   /** This node has no licence for {@code bbq_disk}, and must say so as it does without us. */
   @Test
   public void testBbqDiskIsLeftToTheServer() throws IOException {
-    String mapping = TestIndex.denseVector("v", "float", DIMS, "l2_norm", "bbq_disk");
+    String mapping =
+        TestIndex.denseVector("v", "float", DIMS, "l2_norm", "bbq_disk")
+            + ", "
+            + TestIndex.denseVector("w", "float", DIMS, "l2_norm", "hnsw");
     String answers = "";
     for (String settings : List.of("", TestIndex.VAMANA)) {
       TestIndex index = TestIndex.create(node.client(), "disk", settings, mapping);

@@ -77,8 +77,9 @@ public class TwoNodesIT {
       for (String path : List.of("/_vamana/_local/stats", "/_vamana/second/stats?timeout=10s")) {
         assertEquals(1, NodeClient.at(asked.client().get(path), "_nodes", "successful"));
       }
-      Map<String, Object> none = asked.client().get("/_vamana/absent/stats");
-      assertEquals(0, NodeClient.at(none, "_nodes", "total"));
+      NodeClient.Response none =
+          asked.client().send("GET", "/_vamana/absent/stats", null, "application/json");
+      assertEquals(none.body(), 404, none.status());
     }
   }
 

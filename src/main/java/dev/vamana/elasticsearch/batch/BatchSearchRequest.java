@@ -51,6 +51,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
   private String routing;
   private String preference;
   private boolean columnar;
+  private boolean profile;
   private TimeValue timeout;
   private Boolean allowPartialSearchResults;
 
@@ -75,6 +76,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     routing = in.readOptionalString();
     preference = in.readOptionalString();
     columnar = in.readBoolean();
+    profile = in.readBoolean();
     timeout = in.readOptionalTimeValue();
     allowPartialSearchResults = in.readOptionalBoolean();
   }
@@ -95,6 +97,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     out.writeOptionalString(routing);
     out.writeOptionalString(preference);
     out.writeBoolean(columnar);
+    out.writeBoolean(profile);
     out.writeOptionalTimeValue(timeout);
     out.writeOptionalBoolean(allowPartialSearchResults);
   }
@@ -317,6 +320,17 @@ public final class BatchSearchRequest extends UntypedActionRequest
   /** Sets whether the answer has columns of ids and scores instead of standard hits. */
   public BatchSearchRequest columnar(boolean value) {
     columnar = value;
+    return this;
+  }
+
+  /** Whether the answer says what the batch cost its shards. */
+  public boolean profile() {
+    return profile;
+  }
+
+  /** Sets whether the answer says what the batch cost its shards. */
+  public BatchSearchRequest profile(boolean value) {
+    profile = value;
     return this;
   }
 

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.batch;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.Objects;
 import org.elasticsearch.action.ActionResponse;
@@ -30,6 +31,7 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
   private final boolean timedOut;
   private final Shards shards;
   private final BatchHits hits;
+  private final BatchProfile profile;
   private final RefCounted references;
 
   /**
@@ -51,10 +53,26 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
    */
   public BatchSearchResponse(
       TimeValue took, boolean timedOut, Shards shards, BatchHits hits, Releasable breaker) {
+    this(took, timedOut, shards, hits, null, breaker);
+  }
+
+  /**
+   * Makes a response.
+   *
+   * @param profile what the batch cost, or null
+   */
+  BatchSearchResponse(
+      TimeValue took,
+      boolean timedOut,
+      Shards shards,
+      BatchHits hits,
+      BatchProfile profile,
+      Releasable breaker) {
     this.tookMillis = took.millis();
     this.timedOut = timedOut;
     this.shards = Objects.requireNonNull(shards, "shards");
     this.hits = Objects.requireNonNull(hits, "hits");
+    this.profile = profile;
     this.references =
         LeakTracker.wrap(AbstractRefCounted.of(() -> Releasables.close(hits, breaker)));
   }
@@ -69,7 +87,9 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
             in.readVInt(),
             in.readVInt(),
             in.readArray(ShardSearchFailure::readShardSearchFailure, ShardSearchFailure[]::new));
-    return new BatchSearchResponse(took, timedOut, shards, BatchHits.readFrom(in), () -> {});
+    BatchHits hits = BatchHits.readFrom(in);
+    BatchProfile profile = in.readOptionalWriteable(BatchProfile::readFrom);
+    return new BatchSearchResponse(took, timedOut, shards, hits, profile, () -> {});
   }
 
   @Override
@@ -82,6 +102,7 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
     out.writeArray(shards.failures());
     out.writeBoolean(hits instanceof ColumnarHits);
     hits.writeTo(out);
+    out.writeOptionalWriteable(profile);
   }
 
   /** How long the search took. */
@@ -127,6 +148,7 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
                   shards.failures());
             }),
         hits.toXContentChunked(outer),
+        profile == null ? Collections.emptyIterator() : Iterators.single(profile),
         ChunkedToXContentHelper.endObject());
   }
 

@@ -1,18 +1,19 @@
 package dev.vamana.elasticsearch.batch;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.NoShardAvailableActionException;
 import org.elasticsearch.action.search.SearchPhaseExecutionException;
 import org.elasticsearch.action.search.ShardSearchFailure;
 import org.elasticsearch.action.support.RefCountingRunnable;
-import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchShardTarget;
 
@@ -22,18 +23,22 @@ import org.elasticsearch.search.SearchShardTarget;
  */
 final class BatchSearchRun {
 
+  /** Most indices in a message. */
+  private static final int MOST_NAMED = 10;
+
   private final ShardClient client;
-  private final LongSupplier millis;
+  private final Elapsed elapsed;
   private final BatchSearchTask task;
   private final List<ShardTargets.Copies> shards;
   private final ShardQuery query;
   private final FetchSpec fetch;
+  private final boolean profile;
   private final BreakerCharge charge;
   private final ActionListener<BatchSearchResponse> answer;
-  private final long startMillis;
   private final AtomicReferenceArray<Answered> answered;
   private final AtomicReferenceArray<HitsBuilder.Fetched> fetched;
   private final AtomicReferenceArray<ShardSearchFailure> failures;
+  private final AtomicLongArray fetchNanos;
   private final AtomicReference<Exception> ownFailure = new AtomicReference<>();
 
   /** The hits of one copy of a shard. */
@@ -42,24 +47,27 @@ final class BatchSearchRun {
   /**
    * Makes a run.
    *
-   * @param millis a clock
+   * @param elapsed the time since the request arrived
+   * @param profile whether to answer what the batch cost
    * @param charge memory charge, passed to the response, or closed on failure
    */
   BatchSearchRun(
       ShardClient client,
-      LongSupplier millis,
+      Elapsed elapsed,
       BatchSearchTask task,
       List<ShardTargets.Copies> shards,
       ShardQuery query,
       FetchSpec fetch,
+      boolean profile,
       BreakerCharge charge,
       ActionListener<BatchSearchResponse> answer) {
     this.client = client;
-    this.millis = millis;
+    this.elapsed = elapsed;
     this.task = task;
     this.shards = shards;
     this.query = query;
     this.fetch = fetch;
+    this.profile = profile;
     this.charge = charge;
     this.answer =
         ActionListener.wrap(
@@ -68,10 +76,10 @@ final class BatchSearchRun {
               charge.close();
               answer.onFailure(failure);
             });
-    this.startMillis = millis.getAsLong();
     this.answered = new AtomicReferenceArray<>(shards.size());
     this.fetched = new AtomicReferenceArray<>(shards.size());
     this.failures = new AtomicReferenceArray<>(shards.size());
+    this.fetchNanos = new AtomicLongArray(shards.size());
   }
 
   /** Starts the search and returns at once. */
@@ -166,6 +174,8 @@ final class BatchSearchRun {
 
   private void merge() throws Exception {
     failUnlessEnough("query");
+    failIfUnmapped();
+    Elapsed merging = Elapsed.now();
     List<ShardHits> hits = new ArrayList<>();
     long found = 0;
     for (int shard = 0; shard < shards.size(); shard++) {
@@ -178,13 +188,34 @@ final class BatchSearchRun {
     charge.add(mergedBytes);
     MergedHits merged = MergedHits.of(hits, vectors, query.k());
     forgetHits();
+    long mergeNanos = merging.nanos();
     try (RefCountingRunnable pending =
-        new RefCountingRunnable(completing(() -> respond(merged, mergedBytes)))) {
+        new RefCountingRunnable(completing(() -> respond(merged, mergedBytes, mergeNanos)))) {
       for (int shard = 0; shard < shards.size(); shard++) {
         if (answered.get(shard) != null) {
           fetch(shard, answered.get(shard), merged.distinctDocs(shard), pending.acquireListener());
         }
       }
+    }
+  }
+
+  /** If no index has the field, its name is probably wrong. A shard that failed may have it. */
+  private void failIfUnmapped() {
+    TreeSet<String> indices = new TreeSet<>();
+    for (int shard = 0; shard < shards.size(); shard++) {
+      Answered found = answered.get(shard);
+      if (found == null || found.response().mapped()) {
+        return;
+      }
+      indices.add(found.target().getShardId().getIndexName());
+    }
+    if (indices.isEmpty() == false) {
+      throw new IllegalArgumentException(
+          "[field] is ["
+              + query.field()
+              + "], but no mapping has this field: searched "
+              + indices.stream().limit(MOST_NAMED).toList()
+              + (indices.size() > MOST_NAMED ? " and others" : ""));
     }
   }
 
@@ -207,12 +238,14 @@ final class BatchSearchRun {
     ShardFetchRequest request =
         new ShardFetchRequest(
             shards.get(shard).target(), found.response().reader(), docs, fetch, query.nowMillis());
+    Elapsed fetching = Elapsed.now();
     client.fetch(
         found.target().getNodeId(),
         request,
         listener(
             response -> {
               fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
+              fetchNanos.set(shard, fetching.nanos());
               charge.add(response.fetched().ramBytesUsed());
             },
             failure -> {
@@ -222,7 +255,7 @@ final class BatchSearchRun {
             done));
   }
 
-  private void respond(MergedHits merged, long mergedBytes) throws Exception {
+  private void respond(MergedHits merged, long mergedBytes, long mergeNanos) throws Exception {
     failUnlessEnough("fetch");
     List<HitsBuilder.Fetched> parts = new ArrayList<>();
     boolean timedOut = false;
@@ -237,12 +270,28 @@ final class BatchSearchRun {
     ShardSearchFailure[] failed = failed();
     BatchSearchResponse response =
         new BatchSearchResponse(
-            TimeValue.timeValueMillis(millis.getAsLong() - startMillis),
+            elapsed.time(),
             timedOut,
             new BatchSearchResponse.Shards(shards.size(), shards.size() - failed.length, 0, failed),
             hits,
+            profile ? profile(mergeNanos) : null,
             charge);
     ActionListener.respondAndRelease(answer, response);
+  }
+
+  private BatchProfile profile(long mergeNanos) {
+    List<BatchProfile.OfShard> profiles = new ArrayList<>();
+    for (int shard = 0; shard < shards.size(); shard++) {
+      Answered of = answered.get(shard);
+      if (of != null) {
+        ShardProfile cost = of.response().profile();
+        profiles.add(
+            new BatchProfile.OfShard(
+                of.target().toString(),
+                fetchNanos.get(shard) == 0 ? cost : cost.withFetch(fetchNanos.get(shard))));
+      }
+    }
+    return new BatchProfile(profiles, mergeNanos);
   }
 
   private ShardSearchFailure[] failed() {
@@ -262,11 +311,25 @@ final class BatchSearchRun {
     }
     ShardSearchFailure[] failed = failed();
     if (failed.length > 0 && failed.length == shards.size()) {
+      Exception first = refusal(failed[0]);
+      if (first != null && Arrays.stream(failed).allMatch(one -> refusal(one) != null)) {
+        throw first;
+      }
       throw new SearchPhaseExecutionException(phase, "all shards failed", failed);
     }
     if (failed.length > 0 && query.allowPartial() == false) {
       throw new SearchPhaseExecutionException(phase, "Partial shards failure", failed);
     }
+  }
+
+  /**
+   * The cause of a failure if it is a mistake in the request, which is not of one shard; or null.
+   */
+  private static Exception refusal(ShardSearchFailure failure) {
+    return ExceptionsHelper.unwrapCause(failure.getCause())
+            instanceof IllegalArgumentException cause
+        ? cause
+        : null;
   }
 
   private void fail(Exception failure) {

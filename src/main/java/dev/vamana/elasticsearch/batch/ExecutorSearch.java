@@ -71,6 +71,11 @@ final class ExecutorSearch {
     return new ExecutorSearch(searcher, executor, field);
   }
 
+  /** Name of the executor. */
+  String name() {
+    return executor.name();
+  }
+
   /** The query without its minimum score. */
   private static Query plain(Query query) {
     return query instanceof VectorSimilarityQuery threshold ? threshold.getInnerKnnQuery() : query;

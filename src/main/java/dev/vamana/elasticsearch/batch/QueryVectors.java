@@ -15,10 +15,10 @@ import org.elasticsearch.common.io.stream.Writeable;
  * <p>The shards decide whether the vectors fit a field, since only they know its mapping. Floats
  * fit fields of floats, and fields of bytes if all components are whole numbers from -128 to 127.
  * Bytes fit fields of bytes. For a field of floats, bytes are components if there are as many as
- * dimensions, and little-endian float32 values if there are four times as many; so a client need
- * not declare which it sends.
+ * dimensions, and big-endian float32 values, the order of Elasticsearch, if there are four times as
+ * many; so a client need not declare which it sends.
  *
- * <p>On the wire, vectors are raw little-endian values. Arrays are not copied and must not be
+ * <p>Between nodes, vectors are raw little-endian values. Arrays are not copied and must not be
  * changed.
  */
 public final class QueryVectors implements Writeable {

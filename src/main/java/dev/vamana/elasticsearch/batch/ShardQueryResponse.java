@@ -13,19 +13,30 @@ final class ShardQueryResponse extends ActionResponse {
   private final boolean timedOut;
   private final ShardSearchContextId reader;
   private final FetchedDocs fetched;
+  private final boolean mapped;
+  private final ShardProfile profile;
 
   /**
    * Makes a response.
    *
    * @param reader id of the reader that stays open, or null
    * @param fetched the {@link ShardHits#distinctDocs} of the hits if they were requested, or null
+   * @param mapped whether the mapping of the index has the field
+   * @param profile what the search cost
    */
   ShardQueryResponse(
-      ShardHits hits, boolean timedOut, ShardSearchContextId reader, FetchedDocs fetched) {
+      ShardHits hits,
+      boolean timedOut,
+      ShardSearchContextId reader,
+      FetchedDocs fetched,
+      boolean mapped,
+      ShardProfile profile) {
     this.hits = hits;
     this.timedOut = timedOut;
     this.reader = reader;
     this.fetched = fetched;
+    this.mapped = mapped;
+    this.profile = profile;
   }
 
   ShardQueryResponse(StreamInput in) throws IOException {
@@ -33,7 +44,9 @@ final class ShardQueryResponse extends ActionResponse {
         ShardHits.readFrom(in),
         in.readBoolean(),
         in.readOptionalWriteable(ShardSearchContextId::new),
-        in.readOptionalWriteable(FetchedDocs::readFrom));
+        in.readOptionalWriteable(FetchedDocs::readFrom),
+        in.readBoolean(),
+        ShardProfile.readFrom(in));
   }
 
   @Override
@@ -42,19 +55,32 @@ final class ShardQueryResponse extends ActionResponse {
     out.writeBoolean(timedOut);
     out.writeOptionalWriteable(reader);
     out.writeOptionalWriteable(fetched);
+    out.writeBoolean(mapped);
+    profile.writeTo(out);
   }
 
   /**
    * Returns the same hits with their fetched documents and without the reader, which is no longer
    * needed.
    */
-  ShardQueryResponse with(FetchedDocs docs) {
-    return new ShardQueryResponse(hits, timedOut, null, docs);
+  ShardQueryResponse with(FetchedDocs docs, long fetchNanos) {
+    return new ShardQueryResponse(
+        hits, timedOut, null, docs, mapped, profile.withFetch(fetchNanos));
   }
 
   /** Returns a copy without the hits, for use after they have been merged. */
   ShardQueryResponse withoutHits() {
-    return new ShardQueryResponse(ShardHits.none(0), timedOut, reader, fetched);
+    return new ShardQueryResponse(ShardHits.none(0), timedOut, reader, fetched, mapped, profile);
+  }
+
+  /** What the search cost. */
+  ShardProfile profile() {
+    return profile;
+  }
+
+  /** Whether the mapping of the index has the field. */
+  boolean mapped() {
+    return mapped;
   }
 
   ShardHits hits() {

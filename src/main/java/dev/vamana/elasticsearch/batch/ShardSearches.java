@@ -45,7 +45,7 @@ final class ShardSearches {
   void query(
       ShardQueryRequest request, BatchSearchTask task, ActionListener<ShardQueryResponse> answer) {
     task.start(request.query().vectors().count(), 1);
-    BooleanSupplier outOfTime = outOfTime(request.query().timeout());
+    Elapsed elapsed = Elapsed.now();
     Rewriteable.rewriteAndFetch(
         request.query().filters(),
         service.getIndicesService().getDataRewriteContext(request.query()::nowMillis),
@@ -57,7 +57,7 @@ final class ShardSearches {
                     task,
                     next.delegateFailureAndWrap(
                         (last, reader) ->
-                            queryReader(reader, request, filters, task, outOfTime, last)))));
+                            queryReader(reader, request, filters, task, elapsed, last)))));
   }
 
   /** Fetches documents and closes the reader. Returns at once. */
@@ -74,14 +74,6 @@ final class ShardSearches {
             ActionRunnable.wrap(
                 freeing,
                 next -> fetcher.fetch(request, task, charge, next.map(ShardFetchResponse::new))));
-  }
-
-  private BooleanSupplier outOfTime(TimeValue timeout) {
-    if (timeout == null || timeout.millis() < 0) {
-      return () -> false;
-    }
-    long end = threadPool.relativeTimeInMillis() + timeout.millis();
-    return () -> threadPool.relativeTimeInMillis() - end > 0;
   }
 
   private Executor searchPool() {
@@ -101,7 +93,7 @@ final class ShardSearches {
       ShardQueryRequest request,
       QueryFilters filters,
       BatchSearchTask task,
-      BooleanSupplier outOfTime,
+      Elapsed elapsed,
       ActionListener<ShardQueryResponse> answer) {
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
     ActionListener<ShardQueryResponse> closing =
@@ -127,7 +119,7 @@ final class ShardSearches {
                   // counts them in full
                   charge.add(request.query().vectors().ramBytesUsed());
                   ShardQueryResponse found =
-                      search(reader, request, filters, task, charge, outOfTime);
+                      search(reader, request, filters, task, charge, elapsed);
                   if (request.fetch() == null) {
                     next.onResponse(found);
                     return;
@@ -140,7 +132,9 @@ final class ShardSearches {
                           found.hits().distinctDocs(),
                           request.fetch(),
                           request.query().nowMillis());
-                  fetcher.fetch(fetch, task, charge, next.map(found::with));
+                  Elapsed fetching = Elapsed.now();
+                  fetcher.fetch(
+                      fetch, task, charge, next.map(docs -> found.with(docs, fetching.nanos())));
                 }));
   }
 
@@ -150,34 +144,51 @@ final class ShardSearches {
       QueryFilters filters,
       BatchSearchTask task,
       BreakerCharge charge,
-      BooleanSupplier outOfTime)
+      Elapsed elapsed)
       throws IOException {
     ShardRequest.ShardTarget target = request.target();
     ShardQuery query = request.query().with(filters);
     int vectors = query.vectors().count();
+    long waited = elapsed.nanos();
+    BooleanSupplier outOfTime = () -> elapsed.reached(query.timeout());
     try (OpenShard shard = OpenShard.of(service, target.shardId(), reader, task);
         SearchCount count =
             SearchCount.begin(
                 service,
                 shard.reader().indexShard(),
-                target.standard(null, null, query.nowMillis()),
-                vectors)) {
+                target.standard(BatchInLog.source(query), null, query.nowMillis()),
+                vectors,
+                task)) {
       VectorSearch search = new VectorSearch(shard.searcher(), threads, task, charge, outOfTime);
       ShardHits hits = search(shard, target, query, search);
       if (search.timedOut() && query.allowPartial() == false) {
         throw new SearchTimeoutException(
             new SearchShardTarget(null, target.shardId(), null), "Time exceeded");
       }
-      count.succeeded();
-      return new ShardQueryResponse(hits, search.timedOut(), reader, null);
+      boolean mapped = hits != null;
+      ShardHits found = mapped ? hits : ShardHits.none(vectors);
+      count.succeeded(found.docs().length);
+      ShardProfile profile =
+          new ShardProfile(
+              search.searchedBy(),
+              shard.searcher().getIndexReader().leaves().size(),
+              found.docs().length,
+              waited,
+              elapsed.nanos() - waited,
+              0);
+      return new ShardQueryResponse(found, search.timedOut(), reader, null, mapped, profile);
     }
   }
 
+  /** Returns the hits, or null if the mapping of the index does not have the field. */
   private static ShardHits search(
       OpenShard shard, ShardRequest.ShardTarget target, ShardQuery query, VectorSearch search)
       throws IOException {
     SearchExecutionContext context = shard.executionContext(query.nowMillis());
     try {
+      if (context.getFieldType(query.field()) == null) {
+        return null;
+      }
       VectorQueries queries = VectorQueries.of(context, query);
       if (queries == null) {
         return ShardHits.none(query.vectors().count());

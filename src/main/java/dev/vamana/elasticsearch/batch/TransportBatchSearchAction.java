@@ -86,6 +86,7 @@ public final class TransportBatchSearchAction
   @Override
   protected void doExecute(
       Task task, BatchSearchRequest request, ActionListener<BatchSearchResponse> listener) {
+    Elapsed elapsed = Elapsed.now();
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
     ActionListener<BatchSearchResponse> answer =
         ActionListener.wrap(
@@ -94,12 +95,14 @@ public final class TransportBatchSearchAction
               charge.close();
               listener.onFailure(failure);
             });
-    ActionListener.run(answer, next -> start((BatchSearchTask) task, request, charge, next));
+    ActionListener.run(
+        answer, next -> start((BatchSearchTask) task, request, elapsed, charge, next));
   }
 
   private void start(
       BatchSearchTask task,
       BatchSearchRequest request,
+      Elapsed elapsed,
       BreakerCharge charge,
       ActionListener<BatchSearchResponse> answer) {
     charge.add(request.vectors().ramBytesUsed());
@@ -133,11 +136,12 @@ public final class TransportBatchSearchAction
             (next, filters) ->
                 new BatchSearchRun(
                         client,
-                        threadPool::relativeTimeInMillis,
+                        elapsed,
                         task,
                         targets.shards(),
                         shardQuery(request, filters, nowMillis),
                         FetchSpec.of(request),
+                        request.profile(),
                         charge,
                         next)
                     .start()));

@@ -47,15 +47,13 @@ final class VectorQueries {
   }
 
   /**
-   * Makes the queries of a batch; returns null if no document of the index can have the field.
+   * Makes the queries of a batch of a mapped field; returns null if no document has had a vector in
+   * the field yet.
    *
    * @throws IllegalArgumentException if the field does not support vector searches
    */
   static VectorQueries of(SearchExecutionContext context, ShardQuery query) {
     MappedFieldType type = context.getFieldType(query.field());
-    if (type == null) {
-      return null;
-    }
     if (type instanceof DenseVectorFieldType == false) {
       throw new IllegalArgumentException(
           "a batched search requires a [dense_vector] field, but field ["
@@ -199,7 +197,7 @@ final class VectorQueries {
     boolean floats = type == ElementType.FLOAT || type == ElementType.BFLOAT16;
     if (floats && bytes.length == (long) field.getVectorDimensions() * Float.BYTES) {
       float[] decoded = new float[field.getVectorDimensions()];
-      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(decoded);
+      ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN).asFloatBuffer().get(decoded);
       return new VectorData(decoded);
     }
     return new VectorData(bytes);

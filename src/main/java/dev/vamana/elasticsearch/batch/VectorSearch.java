@@ -35,6 +35,7 @@ final class VectorSearch {
   private final BreakerCharge charge;
   private final BooleanSupplier outOfTime;
   private volatile boolean timedOut;
+  private String searchedBy = ShardProfile.THREADS;
 
   /** The queries of a batch. */
   interface Queries {
@@ -145,6 +146,7 @@ final class VectorSearch {
       threads.forEach(slice.length, GRAIN, i -> searchOne(slice[i], query.k(), numbers[i], hits));
       return;
     }
+    searchedBy = executor.name();
     ScoreDoc[][] found = executor.search(slice, query.k(), leastScore);
     for (int i = 0; i < found.length; i++) {
       hits.add(numbers[i], found[i]);
@@ -175,6 +177,11 @@ final class VectorSearch {
         searcher.search(query, new TopScoreDocCollectorManager(k, null, Integer.MAX_VALUE))
             .scoreDocs);
     task.advance(1);
+  }
+
+  /** Name of the executor, or {@link ShardProfile#THREADS} if threads searched. */
+  String searchedBy() {
+    return searchedBy;
   }
 
   /** Whether time ran out before all queries were searched. */

@@ -18,6 +18,7 @@ import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookLoader;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
+import dev.vamana.elasticsearch.codebook.store.CodebookUsers;
 import dev.vamana.elasticsearch.codebook.store.NodeCodebooks;
 import dev.vamana.elasticsearch.codebook.train.IndexTrainings;
 import dev.vamana.elasticsearch.codebook.train.SamplingWatch;
@@ -39,6 +40,7 @@ import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.indices.SystemIndexDescriptor;
 import org.elasticsearch.ingest.Processor;
+import org.elasticsearch.node.PluginComponentBinding;
 import org.elasticsearch.plugins.ActionPlugin.ActionHandler;
 import org.elasticsearch.plugins.Plugin;
 import org.elasticsearch.rest.RestHandler;
@@ -126,7 +128,7 @@ public final class Codebooks {
 
   /** The action filters for pipelines and simulations. */
   public Collection<MappedActionFilter> filters() {
-    return Ingest.filters(() -> threads.getThreadContext(), () -> cluster.state());
+    return Ingest.filters(() -> threads.getThreadContext(), () -> cluster.state(), codebooks::get);
   }
 
   /** The system index. */
@@ -137,9 +139,10 @@ public final class Codebooks {
   /**
    * Starts the node's parts.
    *
+   * @param users the indices that name codebooks
    * @return the components to inject into the transport actions
    */
-  public Collection<?> start(Plugin.PluginServices services) {
+  public Collection<?> start(Plugin.PluginServices services, CodebookUsers users) {
     threads = services.threadPool();
     cluster = services.clusterService();
     CodebookStore store = new CodebookStore(services.client());
@@ -163,7 +166,13 @@ public final class Codebooks {
             watch.stop();
           }
         });
-    return List.of(samples, store, loader, trainer, new IndexTrainings(trainer, services.client()));
+    return List.of(
+        samples,
+        store,
+        loader,
+        trainer,
+        new PluginComponentBinding<>(CodebookUsers.class, users),
+        new IndexTrainings(trainer, users, services.client()));
   }
 
   /** Makes running trainings end soon. */

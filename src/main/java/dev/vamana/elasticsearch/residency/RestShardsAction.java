@@ -13,7 +13,10 @@ import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestToXContentListener;
 
-/** {@code POST /{index}/_vamana/NAME}. Closing the connection cancels the request. */
+/**
+ * {@code POST /{index}/_vamana/NAME}, also for all indices. Closing the connection cancels the
+ * request.
+ */
 class RestShardsAction<Q extends ShardsRequest<Q>, R extends BroadcastResponse>
     extends BaseRestHandler {
 
@@ -41,7 +44,9 @@ class RestShardsAction<Q extends ShardsRequest<Q>, R extends BroadcastResponse>
 
   @Override
   public final List<Route> routes() {
-    return List.of(new Route(RestRequest.Method.POST, "/{index}/_vamana/" + name));
+    return List.of(
+        new Route(RestRequest.Method.POST, "/{index}/_vamana/" + name),
+        new Route(RestRequest.Method.POST, "/_vamana/" + name));
   }
 
   /** Reads the parameters that only this action has. */

@@ -32,6 +32,9 @@ final class SegmentLister {
   /** State of a segment below the graph threshold, which has no graph and is scanned. */
   private static final String NO_GRAPH = "no_graph";
 
+  /** State of a segment with a graph on a node without a device, where nothing is wrong. */
+  private static final String CPU = "cpu";
+
   private static final String STOCK = "stock";
 
   /** Kernels read codes in rows whose length is a multiple of this many bytes. */
@@ -116,7 +119,10 @@ final class SegmentLister {
       return FieldSegment.OnDevice.not(NO_GRAPH);
     }
     SearchExecutor executor = ExecutorRegistry.current();
-    DevicePresence presence = executor == null ? DevicePresence.NO_DEVICE : executor.presence(view);
+    if (executor == null) {
+      return FieldSegment.OnDevice.not(CPU);
+    }
+    DevicePresence presence = executor.presence(view);
     if (presence.state() != DevicePresence.State.RESIDENT) {
       return FieldSegment.OnDevice.not(presence.reason().replace(' ', '_'));
     }

@@ -2,8 +2,10 @@ package dev.vamana.elasticsearch.stats;
 
 import dev.vamana.search.ExecutorRegistry;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import org.elasticsearch.ResourceNotFoundException;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.FailedNodeException;
 import org.elasticsearch.action.support.ActionFilters;
@@ -52,6 +54,10 @@ public final class TransportStatsAction
   @Override
   protected StatsResponse newResponse(
       StatsRequest request, List<NodeStats> nodes, List<FailedNodeException> failures) {
+    if (nodes.isEmpty() && failures.isEmpty()) {
+      throw new ResourceNotFoundException(
+          "no node has an id, name or attribute of " + Arrays.toString(request.nodesIds()));
+    }
     return new StatsResponse(clusterService.getClusterName(), nodes, failures);
   }
 

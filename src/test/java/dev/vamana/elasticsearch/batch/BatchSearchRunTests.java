@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
@@ -39,11 +40,13 @@ public class BatchSearchRunTests {
     final Set<ShardSearchContextId> open = new HashSet<>();
     final List<String> asked = new ArrayList<>();
     boolean refuses;
+    boolean mapped = true;
 
     @Override
     public void query(
         String node, ShardQueryRequest request, ActionListener<ShardQueryResponse> listener) {
       asked.add(node);
+      nanos.addAndGet(7_500_000);
       if (refuses) {
         listener.onFailure(
             new CircuitBreakingException("too much", CircuitBreaker.Durability.TRANSIENT));
@@ -55,7 +58,12 @@ public class BatchSearchRunTests {
       int[] docs = IntStream.range(0, QUERIES * K).toArray();
       listener.onResponse(
           new ShardQueryResponse(
-              new ShardHits(ends, docs, new float[docs.length]), false, reader, null));
+              new ShardHits(ends, docs, new float[docs.length]),
+              false,
+              reader,
+              null,
+              mapped,
+              new ShardProfile("x", 1, docs.length, 2, 3, 0)));
     }
 
     @Override
@@ -79,6 +87,7 @@ public class BatchSearchRunTests {
   }
 
   private final Copies copies = new Copies();
+  private final AtomicLong nanos = new AtomicLong(5);
   private BatchSearchResponse response;
   private Exception failure;
 
@@ -113,11 +122,12 @@ public class BatchSearchRunTests {
     failure = null;
     new BatchSearchRun(
             copies,
-            () -> 0,
+            new Elapsed(nanos::get),
             new BatchSearchTask(1, "type", "action", "", TaskId.EMPTY_TASK_ID, Map.of()),
             IntStream.range(0, SHARDS).mapToObj(BatchSearchRunTests::shard).toList(),
             query,
             new FetchSpec(idsOnly, null, List.of()),
+            false,
             new BreakerCharge(breaker),
             new ActionListener<>() {
               @Override
@@ -134,6 +144,24 @@ public class BatchSearchRunTests {
             })
         .start();
     assertTrue("one answer", (response == null) != (failure == null));
+  }
+
+  /** The readers are closed, and no document is fetched. */
+  @Test
+  public void testFieldThatNoIndexHas() {
+    copies.mapped = false;
+    run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
+    assertEquals(RestStatus.BAD_REQUEST, ExceptionsHelper.status(failure));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("[v]"));
+    assertTrue(failure.getMessage(), failure.getMessage().contains("[index]"));
+    assertEquals(Set.of(), copies.open);
+  }
+
+  @Test
+  public void testTookIsTheTimeOfTheClock() {
+    run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
+    assertEquals(22, response.took().millis());
+    response.decRef();
   }
 
   /** Whichever charge it is that trips: 429, every copy asked once, and nothing left behind. */

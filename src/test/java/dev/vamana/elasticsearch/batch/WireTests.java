@@ -193,6 +193,8 @@ public class WireTests {
     assertEquals(false, received.allowPartialSearchResults());
     assertFalse(received.columnar());
     assertTrue(copy(sent.columnar(true), BatchSearchRequest::new).columnar());
+    assertFalse(received.profile());
+    assertTrue(copy(sent.profile(true), BatchSearchRequest::new).profile());
     assertEquals(sent.getDescription(), received.columnar(true).getDescription());
     assertEquals(new TaskId("node", 5), received.getParentTask());
   }
@@ -261,7 +263,10 @@ public class WireTests {
     FetchedDocs docs =
         new FetchedDocs(new String[] {"x", "y"}, new FetchedDocs.Content[] {content, empty});
     ShardQueryResponse received =
-        copy(new ShardQueryResponse(hits, true, reader(), docs), ShardQueryResponse::new);
+        copy(
+            new ShardQueryResponse(
+                hits, true, reader(), docs, true, new ShardProfile("gpu", 3, 4, 5, 6, 7)),
+            ShardQueryResponse::new);
     assertArrayEquals(hits.ends(), received.hits().ends());
     assertArrayEquals(hits.docs(), received.hits().docs());
     assertArrayEquals(hits.scores(), received.hits().scores(), 0);

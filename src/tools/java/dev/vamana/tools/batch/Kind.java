@@ -61,7 +61,7 @@ public enum Kind {
       body.append(",\"format\":\"").append(columns() ? "columns" : "hits");
       body.append("\",\"dims\":").append(vectors[0].length).append(",\"query_vectors\":");
       if (this == BASE64_HITS || this == BASE64_COLUMNS) {
-        body.append('"').append(base64(vectors)).append('"');
+        body.append('"').append(base64(vectors)).append("\",\"byte_order\":\"little_endian\"");
       } else {
         String separator = "[";
         for (float[] vector : vectors) {

@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.batch.rest;
 
 import dev.vamana.elasticsearch.batch.BatchSearchRequest;
 import java.io.IOException;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,6 +36,7 @@ final class BatchBodyParser {
   private QueryVectorsParser.Parsed vectors;
   private Integer dims;
   private TypedVectors.ElementType elementType;
+  private ByteOrder byteOrder;
   private boolean filterForEach;
 
   @FunctionalInterface
@@ -50,6 +52,7 @@ final class BatchBodyParser {
         parser -> vectors = new QueryVectorsParser(parser, MAX_VECTORS, MAX_DIMS).parse());
     keys.put("dims", parser -> dims = wholeNumber(parser, "dims", MAX_DIMS));
     keys.put("element_type", this::readElementType);
+    keys.put("byte_order", this::readByteOrder);
     keys.put("k", parser -> request.k(wholeNumber(parser, "k", MAX_CANDIDATES)));
     keys.put(
         "num_candidates",
@@ -60,6 +63,7 @@ final class BatchBodyParser {
     keys.put("_source", this::readSource);
     keys.put("fields", this::readFields);
     keys.put("format", this::readFormat);
+    keys.put("profile", this::readProfile);
   }
 
   /**
@@ -109,7 +113,16 @@ final class BatchBodyParser {
       throw BadBody.of(
           "[%s] is missing, allowed are 1 to %d vectors", QueryVectorsParser.KEY, MAX_VECTORS);
     }
-    request.vectors(new TypedVectors(elementType, dims, MAX_VECTORS).of(vectors));
+    if (byteOrder != null && elementType == TypedVectors.ElementType.BYTE) {
+      throw BadBody.of(
+          "[byte_order] is the order of the bytes of a float, allowed is [element_type] [float],"
+              + " which is [byte]");
+    }
+    TypedVectors typed =
+        byteOrder == null
+            ? new TypedVectors(elementType, ByteOrder.BIG_ENDIAN, dims, MAX_VECTORS)
+            : new TypedVectors(TypedVectors.ElementType.FLOAT, byteOrder, dims, MAX_VECTORS);
+    request.vectors(typed.of(vectors));
     int count = request.vectors().count();
     if (filterForEach && request.filters().size() != count) {
       throw BadBody.of(
@@ -133,6 +146,18 @@ final class BatchBodyParser {
           default ->
               throw BadBody.of(
                   "[element_type] is [%s], allowed is %s", BadBody.shown(text), allowed);
+        };
+  }
+
+  private void readByteOrder(XContentParser parser) throws IOException {
+    String allowed = "[big_endian] or [little_endian]";
+    String text = string(parser, "byte_order", allowed);
+    byteOrder =
+        switch (text) {
+          case "big_endian" -> ByteOrder.BIG_ENDIAN;
+          case "little_endian" -> ByteOrder.LITTLE_ENDIAN;
+          default ->
+              throw BadBody.of("[byte_order] is [%s], allowed is %s", BadBody.shown(text), allowed);
         };
   }
 
@@ -215,6 +240,13 @@ final class BatchBodyParser {
       fields.add(FieldAndFormat.fromXContent(parser));
     }
     request.fields(fields);
+  }
+
+  private void readProfile(XContentParser parser) throws IOException {
+    if (parser.currentToken() != Token.VALUE_BOOLEAN) {
+      throw BadBody.of("[profile] is %s, allowed is [true] or [false]", shown(parser));
+    }
+    request.profile(parser.booleanValue());
   }
 
   private void readFormat(XContentParser parser) throws IOException {

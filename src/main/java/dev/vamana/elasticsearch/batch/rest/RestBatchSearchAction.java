@@ -22,8 +22,9 @@ import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * {@code POST /{index}/_vamana/search}: one search of many vectors, or one search per line if the
- * body has lines. Closing the connection cancels the searches.
+ * {@code POST /{index}/_vamana/search}, also by GET and for all indices: one search of many
+ * vectors, or one search per line if the body has lines. Closing the connection cancels the
+ * searches.
  */
 public final class RestBatchSearchAction extends BaseRestHandler {
 
@@ -49,7 +50,11 @@ public final class RestBatchSearchAction extends BaseRestHandler {
 
   @Override
   public List<Route> routes() {
-    return List.of(new Route(RestRequest.Method.POST, "/{index}/_vamana/search"));
+    return List.of(
+        new Route(RestRequest.Method.POST, "/{index}/_vamana/search"),
+        new Route(RestRequest.Method.GET, "/{index}/_vamana/search"),
+        new Route(RestRequest.Method.POST, "/_vamana/search"),
+        new Route(RestRequest.Method.GET, "/_vamana/search"));
   }
 
   /** Declares the parameter {@code format}, which the channel reads as well. */

@@ -9,6 +9,7 @@ import java.util.Arrays;
 /** Converts the parsed vectors of a body once element type and dims are known. */
 final class TypedVectors {
   private final ElementType elementType;
+  private final ByteOrder order;
   private final Integer dims;
   private final int maxVectors;
 
@@ -22,17 +23,19 @@ final class TypedVectors {
    * Makes a converter.
    *
    * @param elementType element type in the body, or null
+   * @param order order of the bytes of a float
    * @param dims dimensions in the body, or null
    */
-  TypedVectors(ElementType elementType, Integer dims, int maxVectors) {
+  TypedVectors(ElementType elementType, ByteOrder order, Integer dims, int maxVectors) {
     this.elementType = elementType;
+    this.order = order;
     this.dims = dims;
     this.maxVectors = maxVectors;
   }
 
   /**
    * Converts the vectors of a body. Bytes of an undeclared type stay bytes; the shards interpret
-   * them by their mapping.
+   * them by their mapping, floats as big-endian.
    *
    * @throws IllegalArgumentException if the lengths do not match, a component is not a finite float
    *     or not a byte, or there are too many vectors
@@ -134,8 +137,8 @@ final class TypedVectors {
     return QueryVectors.ofFloats(vectors);
   }
 
-  private static FloatBuffer floats(byte[] bytes) {
-    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+  private FloatBuffer floats(byte[] bytes) {
+    return ByteBuffer.wrap(bytes).order(order).asFloatBuffer();
   }
 
   private static void requireFinite(float[] vector, int index) {

@@ -12,16 +12,20 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 public final class PutCodebookRequest extends UntypedActionRequest {
   private final SharedCodebook codebook;
   private final VectorSpace.Similarity similarity;
+  private final boolean force;
 
   /**
    * Makes a request.
    *
    * @param codebook the codebook with its new name; it gets its version when it is stored
    * @param similarity similarity of the fields that use the codebook
+   * @param force whether to store it even if indices that name it cannot use it
    */
-  public PutCodebookRequest(SharedCodebook codebook, VectorSpace.Similarity similarity) {
+  public PutCodebookRequest(
+      SharedCodebook codebook, VectorSpace.Similarity similarity, boolean force) {
     this.codebook = codebook;
     this.similarity = similarity;
+    this.force = force;
   }
 
   /** Reads what {@link #writeTo} wrote. */
@@ -29,6 +33,7 @@ public final class PutCodebookRequest extends UntypedActionRequest {
     super(in);
     codebook = SharedCodebook.fromBytes(in.readByteArray());
     similarity = in.readEnum(VectorSpace.Similarity.class);
+    force = in.readBoolean();
   }
 
   @Override
@@ -36,6 +41,7 @@ public final class PutCodebookRequest extends UntypedActionRequest {
     super.writeTo(out);
     out.writeByteArray(codebook.toBytes());
     out.writeEnum(similarity);
+    out.writeBoolean(force);
   }
 
   SharedCodebook codebook() {
@@ -44,6 +50,10 @@ public final class PutCodebookRequest extends UntypedActionRequest {
 
   VectorSpace.Similarity similarity() {
     return similarity;
+  }
+
+  boolean force() {
+    return force;
   }
 
   @Override

@@ -55,6 +55,7 @@ public final class TransportDeleteCodebookAction
     String name = request.name();
     Samplings.of(
         client,
+        cluster.state(),
         listener.delegateFailureAndWrap(
             (l, samples) ->
                 store()

@@ -19,6 +19,7 @@ import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
+import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.common.regex.Regex;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.tasks.Task;
@@ -33,6 +34,7 @@ public final class TransportGetCodebooksAction
   public static final ActionType<CodebooksResponse> TYPE =
       new ActionType<>("cluster:monitor/vamana/codebooks/get");
 
+  private final ClusterService cluster;
   private final Client client;
 
   /** Called by the node. */
@@ -41,10 +43,12 @@ public final class TransportGetCodebooksAction
       TransportService transport,
       ActionFilters filters,
       ThreadPool threads,
+      ClusterService cluster,
       Client client,
       CodebookStore store,
       Trainer trainer) {
     super(TYPE, transport, filters, threads, GetCodebooksRequest::new, store, trainer);
+    this.cluster = cluster;
     this.client = new OriginSettingClient(client, CodebookIndex.ORIGIN);
   }
 
@@ -53,6 +57,7 @@ public final class TransportGetCodebooksAction
       Task task, GetCodebooksRequest request, ActionListener<CodebooksResponse> listener) {
     Samplings.of(
         client,
+        cluster.state(),
         listener.delegateFailureAndWrap(
             (l, samples) -> {
               if (request.data()) {

@@ -1,7 +1,9 @@
 package dev.vamana.elasticsearch.codebook.action;
 
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
+import dev.vamana.elasticsearch.codebook.store.CodebookUsers;
 import dev.vamana.elasticsearch.codebook.train.Trainer;
 import dev.vamana.pq.SharedCodebook;
 import java.util.List;
@@ -24,6 +26,7 @@ public final class TransportPutCodebookAction
       new ActionType<>("cluster:admin/vamana/codebooks/put");
 
   private final ThreadPool threads;
+  private final CodebookUsers users;
 
   /** Called by the node. */
   @Inject
@@ -32,9 +35,11 @@ public final class TransportPutCodebookAction
       ActionFilters filters,
       ThreadPool threads,
       CodebookStore store,
+      CodebookUsers users,
       Trainer trainer) {
     super(TYPE, transport, filters, threads, PutCodebookRequest::new, store, trainer);
     this.threads = threads;
+    this.users = users;
   }
 
   @Override
@@ -42,6 +47,12 @@ public final class TransportPutCodebookAction
       Task task, PutCodebookRequest request, ActionListener<CodebooksResponse> listener) {
     SharedCodebook given = request.codebook();
     String name = given.name();
+    if (!request.force()) {
+      users.requireFit(
+          name,
+          new VectorSpace(given.dimension(), request.similarity()),
+          "store it under another name, or anyway with [force=true]");
+    }
     store()
         .find(
             name,

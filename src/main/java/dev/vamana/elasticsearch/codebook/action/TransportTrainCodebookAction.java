@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.codebook.action;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.train.IndexTrainings;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
@@ -11,6 +12,8 @@ import org.elasticsearch.action.support.HandledTransportAction;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.tasks.CancellableTask;
 import org.elasticsearch.tasks.Task;
+import org.elasticsearch.tasks.TaskId;
+import org.elasticsearch.tasks.TaskManager;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
@@ -22,6 +25,7 @@ public final class TransportTrainCodebookAction
   public static final ActionType<CodebooksResponse> TYPE =
       new ActionType<>("cluster:admin/vamana/codebooks/train");
 
+  private final TransportService transport;
   private final IndexTrainings trainings;
 
   /** Called by the node. */
@@ -37,15 +41,16 @@ public final class TransportTrainCodebookAction
         filters,
         TrainCodebookRequest::new,
         threads.executor(ThreadPool.Names.MANAGEMENT));
+    this.transport = transport;
     this.trainings = trainings;
   }
 
   @Override
   protected void doExecute(
       Task task, TrainCodebookRequest request, ActionListener<CodebooksResponse> listener) {
-    BooleanSupplier cancelled =
-        task instanceof CancellableTask cancellable ? cancellable::isCancelled : () -> false;
     if (request.waits()) {
+      BooleanSupplier cancelled =
+          task instanceof CancellableTask cancellable ? cancellable::isCancelled : () -> false;
       trainings.train(
           request.name(),
           request.source(),
@@ -54,14 +59,39 @@ public final class TransportTrainCodebookAction
           listener.delegateFailureAndWrap((l, begun) -> {}),
           listener.map(TransportTrainCodebookAction::ready));
     } else {
-      trainings.train(
-          request.name(),
-          request.source(),
-          true,
-          cancelled,
-          listener.map(begun -> new CodebooksResponse(List.of(begun(request.name())))),
-          ActionListener.noop());
+      trainOn(request, listener);
     }
+  }
+
+  /** Answers when the training has begun; a task of its own stands for it until its end. */
+  private void trainOn(TrainCodebookRequest request, ActionListener<CodebooksResponse> listener) {
+    TaskManager tasks = transport.getTaskManager();
+    CancellableTask training =
+        (CancellableTask) tasks.register("transport", TYPE.name() + "[training]", request);
+    TaskId id = new TaskId(transport.getLocalNode().getId(), training.getId());
+    AtomicBoolean ended = new AtomicBoolean();
+    Runnable end =
+        () -> {
+          if (ended.compareAndSet(false, true)) {
+            tasks.unregister(training);
+          }
+        };
+    ActionListener<CodebooksResponse> answer =
+        listener.delegateResponse(
+            (l, e) -> {
+              end.run();
+              l.onFailure(e);
+            });
+    ActionListener.run(
+        answer,
+        l ->
+            trainings.train(
+                request.name(),
+                request.source(),
+                true,
+                training::isCancelled,
+                l.map(begun -> new CodebooksResponse(List.of(begun(request.name())), id)),
+                ActionListener.running(end)));
   }
 
   private static CodebooksResponse ready(CodebookEntry entry) {

@@ -1,10 +1,14 @@
 package dev.vamana.elasticsearch.codebook.ingest;
 
+import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
+import dev.vamana.pq.SharedCodebook;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.ClusterState;
@@ -21,12 +25,23 @@ public final class Ingest {
     return Map.of(TrainProcessor.TYPE, new TrainProcessor.Factory(samples, context));
   }
 
-  /** Filters that mark simulations, and that reject pipelines with conflicting options. */
+  /**
+   * Filters that mark simulations, and that reject pipelines with conflicting options.
+   *
+   * @param ready returns the codebook with a name that is ready, or null
+   */
   public static Collection<MappedActionFilter> filters(
-      Supplier<ThreadContext> context, Supplier<ClusterState> state) {
+      Supplier<ThreadContext> context,
+      Supplier<ClusterState> state,
+      Function<String, SharedCodebook> ready) {
     List<MappedActionFilter> filters = new ArrayList<>(Simulation.filters(context));
-    filters.add(new PipelineCheck(state));
+    filters.add(new PipelineCheck(state, ready));
     return filters;
+  }
+
+  /** The options of each codebook in the stored pipelines. */
+  public static Map<String, Set<SampleOptions>> fed(ClusterState state) {
+    return Pipelines.fed(state);
   }
 
   /** Makes a listener that drops the samples which no pipeline feeds any more. */

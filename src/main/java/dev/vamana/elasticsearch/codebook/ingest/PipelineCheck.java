@@ -1,6 +1,8 @@
 package dev.vamana.elasticsearch.codebook.ingest;
 
+import dev.vamana.pq.SharedCodebook;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRequest;
@@ -14,16 +16,22 @@ import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.tasks.Task;
 
 /**
- * Rejects pipelines whose processors conflict with the processors of stored pipelines. A
- * processor's factory cannot check this: it does not know its pipeline, so it could not distinguish
- * a conflict from a change of the options.
+ * Rejects pipelines whose processors conflict with the processors of stored pipelines, or with the
+ * codebooks that are ready. A processor's factory cannot check this: it does not know its pipeline,
+ * so it could not distinguish a conflict from a change of the options.
  */
 final class PipelineCheck implements MappedActionFilter {
   private final Supplier<ClusterState> state;
+  private final Function<String, SharedCodebook> ready;
 
-  /** Makes a check against the pipelines in a cluster state. */
-  PipelineCheck(Supplier<ClusterState> state) {
+  /**
+   * Makes a check against the pipelines in a cluster state.
+   *
+   * @param ready returns the codebook with a name that is ready, or null
+   */
+  PipelineCheck(Supplier<ClusterState> state, Function<String, SharedCodebook> ready) {
     this.state = state;
+    this.ready = ready;
   }
 
   @Override
@@ -47,7 +55,7 @@ final class PipelineCheck implements MappedActionFilter {
         // the action rejects malformed text
         pipeline = Map.of();
       }
-      conflict = Pipelines.conflict(state.get(), put.getId(), pipeline);
+      conflict = Pipelines.conflict(state.get(), put.getId(), pipeline, ready);
     }
     if (conflict == null) {
       chain.proceed(task, action, request, listener);

@@ -1,6 +1,8 @@
 package dev.vamana.elasticsearch.codebook.ingest;
 
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
+import dev.vamana.pq.SharedCodebook;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -8,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import org.apache.lucene.index.VectorEncoding;
 import org.elasticsearch.ElasticsearchException;
 import org.elasticsearch.cluster.ClusterState;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
@@ -31,12 +35,19 @@ final class Pipelines {
 
   /**
    * Returns the reason why a pipeline cannot be stored beside the others, or null if it can. All
-   * processors of one codebook must have the same options, except the field.
+   * processors of one codebook must have the same options, except the field, and be for vectors of
+   * the codebook if that is ready. Processors that are stored in this pipeline already pass.
    *
    * @param id id of the pipeline; its stored version is ignored
    * @param pipeline new version of the pipeline
+   * @param ready returns the codebook with a name that is ready, or null
    */
-  static String conflict(ClusterState state, String id, Map<String, Object> pipeline) {
+  static String conflict(
+      ClusterState state,
+      String id,
+      Map<String, Object> pipeline,
+      Function<String, SharedCodebook> ready) {
+    List<TrainOptions> present = in(stored(state).getOrDefault(id, Map.of()));
     Map<String, SampleOptions> known = new HashMap<>();
     Map<String, String> owners = new HashMap<>();
     stored(state)
@@ -65,8 +76,33 @@ final class Pipelines {
             + "] has "
             + options.sample();
       }
+      SharedCodebook codebook = ready.apply(options.codebook());
+      if (codebook != null && !present.contains(options) && !fits(codebook, options.sample())) {
+        return "processor ["
+            + TrainProcessor.TYPE
+            + "] of pipeline ["
+            + id
+            + "] has dims ["
+            + options.sample().space().dims()
+            + "] and similarity ["
+            + options.sample().space().similarity().label()
+            + "], but codebook ["
+            + options.codebook()
+            + "] is ready and has dims ["
+            + codebook.dimension()
+            + "] and similarity ["
+            + codebook.similarity()
+            + "]: name another codebook, or delete this one first";
+      }
     }
     return null;
+  }
+
+  private static boolean fits(SharedCodebook codebook, SampleOptions sample) {
+    VectorSpace space = sample.space();
+    return codebook
+        .mismatch(space.dims(), VectorEncoding.FLOAT32, space.similarity().function())
+        .isEmpty();
   }
 
   private static Map<String, Map<String, Object>> stored(ClusterState state) {

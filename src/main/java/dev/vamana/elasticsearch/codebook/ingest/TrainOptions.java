@@ -25,6 +25,8 @@ record TrainOptions(String field, String codebook, SampleOptions sample) {
     String type = TrainProcessor.TYPE;
     String field = ConfigurationUtils.readStringProperty(type, tag, config, "field");
     String codebook = ConfigurationUtils.readStringProperty(type, tag, config, "codebook");
+    refuseTemplate(tag, "field", field);
+    refuseTemplate(tag, "codebook", codebook);
     int dims = ConfigurationUtils.readIntProperty(type, tag, config, "dims", -1);
     String similarity =
         ConfigurationUtils.readStringProperty(
@@ -60,6 +62,16 @@ record TrainOptions(String field, String codebook, SampleOptions sample) {
       // the message starts with the option's name
       String option = e.getMessage().split(" ", 2)[0];
       throw ConfigurationUtils.newConfigurationException(type, tag, option, e.getMessage());
+    }
+  }
+
+  private static void refuseTemplate(String tag, String option, String value) {
+    if (value.contains("{{")) {
+      throw ConfigurationUtils.newConfigurationException(
+          TrainProcessor.TYPE,
+          tag,
+          option,
+          "must be the same for all documents, got the template [" + value + "]");
     }
   }
 }

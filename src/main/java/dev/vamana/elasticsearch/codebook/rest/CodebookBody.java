@@ -24,11 +24,11 @@ import org.apache.lucene.util.StringHelper;
  */
 final class CodebookBody {
   private static final Set<String> FIELDS =
-      Set.of("data", "dims", "subspaces", "similarity", "centroids", "trained_from");
+      Set.of("data", "dims", "subspaces", "similarity", "centroids", "byte_order", "trained_from");
 
   private CodebookBody() {}
 
-  static PutCodebookRequest read(String name, Map<String, Object> body) {
+  static PutCodebookRequest read(String name, Map<String, Object> body, boolean force) {
     SharedCodebook.checkName(name);
     Set<String> unknown = new TreeSet<>(body.keySet());
     unknown.removeAll(FIELDS);
@@ -39,17 +39,18 @@ final class CodebookBody {
     if (body.containsKey("data") == body.containsKey("centroids")) {
       throw new IllegalArgumentException("exactly one of [data] and [centroids] must be given");
     }
-    return body.containsKey("data") ? ofData(name, body) : ofCentroids(name, body);
+    return body.containsKey("data") ? ofData(name, body, force) : ofCentroids(name, body, force);
   }
 
-  private static PutCodebookRequest ofData(String name, Map<String, Object> body) {
-    for (String field : List.of("dims", "subspaces", "trained_from")) {
+  private static PutCodebookRequest ofData(String name, Map<String, Object> body, boolean force) {
+    for (String field : List.of("dims", "subspaces", "byte_order", "trained_from")) {
       if (body.containsKey(field)) {
         throw new IllegalArgumentException("[" + field + "] is part of [data] already");
       }
     }
     SharedCodebook given = SharedCodebook.fromBytes(base64("data", text(body, "data")));
     checkFinite("data", FloatBuffer.wrap(given.codebook().centroids()));
+    checkDistinct("data", given.codebook().layout(), given.codebook().centroids());
     SharedCodebook codebook =
         new SharedCodebook(name, 1, given.codebook(), given.similarity(), given.training());
     VectorSpace.Similarity similarity = similarity(given.similarity());
@@ -63,7 +64,7 @@ final class CodebookBody {
                 + given.similarity());
       }
     }
-    return new PutCodebookRequest(codebook, similarity);
+    return new PutCodebookRequest(codebook, similarity, force);
   }
 
   private static VectorSpace.Similarity similarity(VectorSimilarityFunction function) {
@@ -74,7 +75,8 @@ final class CodebookBody {
     };
   }
 
-  private static PutCodebookRequest ofCentroids(String name, Map<String, Object> body) {
+  private static PutCodebookRequest ofCentroids(
+      String name, Map<String, Object> body, boolean force) {
     int dims = number(body, "dims");
     int subspaces = body.containsKey("subspaces") ? number(body, "subspaces") : 0;
     VectorSpace.Similarity similarity = VectorSpace.Similarity.of(text(body, "similarity"));
@@ -82,6 +84,7 @@ final class CodebookBody {
     SampleOptions.checkSubspaces(subspaces, dims);
     SubspaceLayout layout = SampleOptions.layout(dims, subspaces);
     float[] centroids = new float[Codebook.CENTROIDS * dims];
+    ByteOrder order = byteOrder(body);
     Object given = body.get("centroids");
     if (given instanceof String encoded) {
       byte[] bytes = base64("centroids", encoded);
@@ -94,11 +97,12 @@ final class CodebookBody {
                 + " dims, has "
                 + bytes.length);
       }
-      ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(centroids);
+      ByteBuffer.wrap(bytes).order(order).asFloatBuffer().get(centroids);
     } else {
       fill(layout, given, FloatBuffer.wrap(centroids));
     }
     checkFinite("centroids", FloatBuffer.wrap(centroids));
+    checkDistinct("centroids", layout, centroids);
     String from = body.containsKey("trained_from") ? text(body, "trained_from") : "import";
     SharedCodebook codebook =
         new SharedCodebook(
@@ -107,7 +111,22 @@ final class CodebookBody {
             new Codebook(new CodebookId(StringHelper.randomId(), name, 1), layout, centroids),
             similarity.function(),
             new CodebookTraining(0, 0, 0, from));
-    return new PutCodebookRequest(codebook, similarity);
+    return new PutCodebookRequest(codebook, similarity, force);
+  }
+
+  private static ByteOrder byteOrder(Map<String, Object> body) {
+    if (!body.containsKey("byte_order")) {
+      return ByteOrder.BIG_ENDIAN;
+    }
+    return switch (text(body, "byte_order")) {
+      case "big_endian" -> ByteOrder.BIG_ENDIAN;
+      case "little_endian" -> ByteOrder.LITTLE_ENDIAN;
+      default ->
+          throw new IllegalArgumentException(
+              "[byte_order] must be [big_endian] or [little_endian], got ["
+                  + body.get("byte_order")
+                  + "]");
+    };
   }
 
   private static void fill(SubspaceLayout layout, Object given, FloatBuffer centroids) {
@@ -141,6 +160,26 @@ final class CodebookBody {
         throw new IllegalArgumentException("[" + field + "] must be finite, has [" + value + "]");
       }
     }
+  }
+
+  /** A subspace of equal centroids is fine where components are constant, but not all of them. */
+  private static void checkDistinct(String field, SubspaceLayout layout, float[] centroids) {
+    int start = 0;
+    for (int s = 0; s < layout.count(); s++) {
+      int length = layout.length(s);
+      for (int i = length; i < Codebook.CENTROIDS * length; i++) {
+        if (centroids[start + i] != centroids[start + i % length]) {
+          return;
+        }
+      }
+      start += Codebook.CENTROIDS * length;
+    }
+    throw new IllegalArgumentException(
+        "["
+            + field
+            + "] must have different centroids in at least one subspace, but in each subspace all "
+            + Codebook.CENTROIDS
+            + " are equal, so all vectors would have the same code");
   }
 
   private static byte[] base64(String field, String text) {

@@ -26,9 +26,10 @@ public final class RestPutCodebookAction extends BaseRestHandler {
   @Override
   protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client)
       throws IOException {
+    boolean force = request.paramAsBoolean("force", false);
     PutCodebookRequest put;
     try (XContentParser parser = request.contentParser()) {
-      put = CodebookBody.read(request.param("name"), parser.map());
+      put = CodebookBody.read(request.param("name"), parser.map(), force);
     }
     return channel ->
         client.execute(TransportPutCodebookAction.TYPE, put, new RestToXContentListener<>(channel));

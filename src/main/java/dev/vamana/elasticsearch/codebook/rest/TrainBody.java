@@ -3,6 +3,8 @@ package dev.vamana.elasticsearch.codebook.rest;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.train.IndexTrainings;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.elasticsearch.common.xcontent.XContentParserUtils;
 import org.elasticsearch.index.query.AbstractQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
@@ -24,8 +26,8 @@ final class TrainBody {
       String key = parser.currentName();
       XContentParser.Token token = parser.nextToken();
       switch (key) {
-        case "index" -> index = text(parser, token);
-        case "field" -> field = text(parser, token);
+        case "index" -> index = indices(parser, token);
+        case "field" -> field = text(key, parser, token);
         case "query" -> query = AbstractQueryBuilder.parseTopLevelQuery(parser);
         case "sample_size" -> sampleSize = number(key, parser, token);
         case "subspaces" -> subspaces = number(key, parser, token);
@@ -37,17 +39,44 @@ final class TrainBody {
     return new IndexTrainings.Source(index, field, query, sampleSize, subspaces);
   }
 
-  private static String text(XContentParser parser, XContentParser.Token token) throws IOException {
-    XContentParserUtils.ensureExpectedToken(XContentParser.Token.VALUE_STRING, token, parser);
+  /** A text, or several in an array, which are joined by commas. */
+  private static String indices(XContentParser parser, XContentParser.Token token)
+      throws IOException {
+    if (token != XContentParser.Token.START_ARRAY) {
+      return text("index", parser, token);
+    }
+    List<String> names = new ArrayList<>();
+    while (parser.nextToken() != XContentParser.Token.END_ARRAY) {
+      names.add(text("index", parser, parser.currentToken()));
+    }
+    return String.join(",", names);
+  }
+
+  private static String text(String key, XContentParser parser, XContentParser.Token token)
+      throws IOException {
+    if (token != XContentParser.Token.VALUE_STRING) {
+      throw wrong(key, "text", parser, token);
+    }
     return parser.text();
+  }
+
+  private static IllegalArgumentException wrong(
+      String key, String expected, XContentParser parser, XContentParser.Token token)
+      throws IOException {
+    String got =
+        switch (token) {
+          case START_ARRAY -> "an array";
+          case START_OBJECT -> "an object";
+          default -> "[" + parser.textOrNull() + "]";
+        };
+    return new IllegalArgumentException("[" + key + "] must be " + expected + ", got " + got);
   }
 
   private static int number(String key, XContentParser parser, XContentParser.Token token)
       throws IOException {
-    XContentParserUtils.ensureExpectedToken(XContentParser.Token.VALUE_NUMBER, token, parser);
-    if (parser.numberType() != XContentParser.NumberType.INT) {
-      throw new IllegalArgumentException(
-          "[" + key + "] must be a whole number, got [" + parser.text() + "]");
+    if (token != XContentParser.Token.VALUE_NUMBER
+        || parser.numberType() != XContentParser.NumberType.INT) {
+      throw wrong(key, "a whole number", parser, token);
     }
     return parser.intValue();
   }

@@ -10,7 +10,10 @@ import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsAction
 import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsRequest;
 import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsResponse;
 import org.elasticsearch.action.admin.indices.mapping.get.GetFieldMappingsResponse.FieldMappingMetadata;
+import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.client.internal.Client;
+import org.elasticsearch.common.Strings;
+import org.elasticsearch.indices.IndexClosedException;
 
 /** Reads the dims and similarity of a vector field from the mappings of indices. */
 final class IndexField {
@@ -21,15 +24,27 @@ final class IndexField {
   /**
    * Reads the dims and similarity of a field.
    *
-   * @param index name, alias or pattern
+   * @param index names, aliases and patterns, separated by commas
    * @param listener receives them, or an IllegalArgumentException if the field is unsuitable
    */
   static void space(
       Client client, String index, String field, ActionListener<VectorSpace> listener) {
     GetFieldMappingsRequest request =
-        new GetFieldMappingsRequest().indices(index).fields(field).includeDefaults(true);
+        new GetFieldMappingsRequest()
+            .indices(Strings.splitStringByCommaToArray(index))
+            .indicesOptions(IndicesOptions.strictExpandOpenAndForbidClosed())
+            .fields(field)
+            .includeDefaults(true);
+    ActionListener<VectorSpace> named =
+        listener.delegateResponse(
+            (l, e) -> l.onFailure(e instanceof IndexClosedException closed ? closed(closed) : e));
     client.execute(
-        GetFieldMappingsAction.INSTANCE, request, listener.map(found -> space(field, found)));
+        GetFieldMappingsAction.INSTANCE, request, named.map(found -> space(field, found)));
+  }
+
+  private static IllegalArgumentException closed(IndexClosedException e) {
+    return new IllegalArgumentException(
+        "index [" + e.getIndex().getName() + "] is closed: open it before you train from it");
   }
 
   private static VectorSpace space(String field, GetFieldMappingsResponse response) {

@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.codebook.train;
 
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
+import dev.vamana.elasticsearch.codebook.store.CodebookUsers;
 import java.util.function.BooleanSupplier;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.client.internal.Client;
@@ -10,18 +11,24 @@ import org.elasticsearch.index.query.QueryBuilder;
 /** Trains codebooks from the fields of indices, on request. */
 public final class IndexTrainings {
   private final Trainer trainer;
+  private final CodebookUsers users;
   private final Client client;
 
-  /** Makes an instance that trains on this node. */
-  public IndexTrainings(Trainer trainer, Client client) {
+  /**
+   * Makes an instance that trains on this node.
+   *
+   * @param users the indices that name codebooks
+   */
+  public IndexTrainings(Trainer trainer, CodebookUsers users, Client client) {
     this.trainer = trainer;
+    this.users = users;
     this.client = client;
   }
 
   /**
    * The vectors to train on.
    *
-   * @param index name, alias or pattern
+   * @param index names, aliases and patterns, separated by commas
    * @param field a field of type {@code dense_vector} with floats
    * @param query query for the documents, or null for all
    * @param sampleSize most vectors to train on
@@ -52,6 +59,7 @@ public final class IndexTrainings {
         claimed.delegateFailureAndWrap(
             (l, space) -> {
               SampleOptions.checkSubspaces(source.subspaces(), space.dims());
+              users.requireFit(name, space, "train it under another name");
               TrainingPlan plan =
                   new TrainingPlan(
                       name,

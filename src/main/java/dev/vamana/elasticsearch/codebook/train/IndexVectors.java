@@ -16,6 +16,7 @@ import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.action.search.TransportClosePointInTimeAction;
 import org.elasticsearch.action.search.TransportOpenPointInTimeAction;
 import org.elasticsearch.client.internal.Client;
+import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.lucene.search.function.CombineFunction;
@@ -80,7 +81,7 @@ final class IndexVectors implements VectorSource {
   public void draw(int most, ActionListener<Drawn> listener) {
     client.execute(
         TransportOpenPointInTimeAction.TYPE,
-        new OpenPointInTimeRequest(index)
+        new OpenPointInTimeRequest(Strings.splitStringByCommaToArray(index))
             .indicesOptions(OpenPointInTimeRequest.DEFAULT_INDICES_OPTIONS)
             .keepAlive(KEEP_ALIVE),
         listener.delegateFailureAndWrap(

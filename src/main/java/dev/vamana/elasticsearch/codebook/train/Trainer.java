@@ -24,6 +24,7 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.apache.lucene.util.StringHelper;
 import org.elasticsearch.ElasticsearchStatusException;
+import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.client.internal.Client;
@@ -241,7 +242,11 @@ public final class Trainer {
     ActionListener<Void> undone = ActionListener.running(() -> reload(plan.name(), told));
     CodebookEntry before = claim.entry().with((CodebookEntry.Claim) null);
     if (plan.keepFailure()) {
-      logger.warn("training codebook [" + plan.name() + "] failed", e);
+      if (ExceptionsHelper.status(e).getStatus() < RestStatus.INTERNAL_SERVER_ERROR.getStatus()) {
+        logger.info("training codebook [{}] failed: {}", plan.name(), e.getMessage());
+      } else {
+        logger.warn("training codebook [" + plan.name() + "] failed", e);
+      }
       CodebookEntry.Failure failure =
           new CodebookEntry.Failure(String.valueOf(e.getMessage()), threads.absoluteTimeInMillis());
       store.replace(claim, before.with(failure), undone.map(found -> null));

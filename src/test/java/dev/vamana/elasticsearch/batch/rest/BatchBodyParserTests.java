@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.batch.rest;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.batch.BatchSearchRequest;
 import java.io.IOException;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Collections;
@@ -100,8 +101,29 @@ public class BatchBodyParserTests extends LuceneTestCase {
               form,
               json ->
                   json.field("dims", dims)
-                      .field("query_vectors", Bodies.littleEndian(vectors))
+                      .field("query_vectors", Bodies.bytes(ByteOrder.BIG_ENDIAN, vectors))
                       .field("element_type", "float")));
+      byte[] little = Bodies.bytes(ByteOrder.LITTLE_ENDIAN, vectors);
+      assertArrayEquals(
+          vectors,
+          floats(
+              form,
+              json ->
+                  json.field("byte_order", "little_endian")
+                      .field("query_vectors", little)
+                      .field("dims", dims)));
+      assertArrayEquals(
+          vectors,
+          floats(
+              form,
+              json ->
+                  json.array(
+                          "query_vectors",
+                          Arrays.stream(vectors)
+                              .map(v -> Bodies.bytes(ByteOrder.LITTLE_ENDIAN, v))
+                              .map(Base64.getEncoder()::encodeToString)
+                              .toArray(String[]::new))
+                      .field("byte_order", "little_endian")));
     }
   }
 
@@ -129,7 +151,8 @@ public class BatchBodyParserTests extends LuceneTestCase {
     float[] vector = {1, 2};
     BatchSearchRequest request =
         Bodies.parse("{\"field\": \"v\", \"query_vectors\": [\"" + Bodies.base64(vector) + "\"]}");
-    assertArrayEquals(new byte[][] {Bodies.littleEndian(vector)}, request.vectors().bytes());
+    assertArrayEquals(
+        new byte[][] {Bodies.bytes(ByteOrder.BIG_ENDIAN, vector)}, request.vectors().bytes());
   }
 
   public void testTheMostVectorsAreTaken() throws IOException {

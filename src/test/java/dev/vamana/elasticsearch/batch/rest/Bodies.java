@@ -45,11 +45,11 @@ final class Bodies {
         XContentParserConfiguration.EMPTY.withRegistry(QUERIES));
   }
 
-  /** Little-endian floats of vectors one behind the other. */
-  static byte[] littleEndian(float[]... vectors) {
+  /** Floats of vectors one behind the other. */
+  static byte[] bytes(ByteOrder order, float[]... vectors) {
     ByteBuffer bytes =
         ByteBuffer.allocate(Arrays.stream(vectors).mapToInt(v -> v.length * Float.BYTES).sum())
-            .order(ByteOrder.LITTLE_ENDIAN);
+            .order(order);
     for (float[] vector : vectors) {
       for (float value : vector) {
         bytes.putFloat(value);
@@ -58,8 +58,8 @@ final class Bodies {
     return bytes.array();
   }
 
-  /** {@link #littleEndian} in base64. */
+  /** Big-endian floats of vectors one behind the other, in base64. */
   static String base64(float[]... vectors) {
-    return Base64.getEncoder().encodeToString(littleEndian(vectors));
+    return Base64.getEncoder().encodeToString(bytes(ByteOrder.BIG_ENDIAN, vectors));
   }
 }

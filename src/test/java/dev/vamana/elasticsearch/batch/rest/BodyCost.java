@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -84,8 +85,12 @@ public final class BodyCost {
     bodies.put("JSON, base64 strings", body(XContentType.JSON, rows));
     bodies.put("JSON, one base64 string", body(XContentType.JSON, Bodies.base64(vectors)));
     bodies.put("CBOR, arrays of fractions", body(XContentType.CBOR, vectors));
-    bodies.put("CBOR, one binary value", body(XContentType.CBOR, Bodies.littleEndian(vectors)));
-    bodies.put("SMILE, one binary value", body(XContentType.SMILE, Bodies.littleEndian(vectors)));
+    bodies.put(
+        "CBOR, one binary value",
+        body(XContentType.CBOR, Bodies.bytes(ByteOrder.BIG_ENDIAN, vectors)));
+    bodies.put(
+        "SMILE, one binary value",
+        body(XContentType.SMILE, Bodies.bytes(ByteOrder.BIG_ENDIAN, vectors)));
     out.printf(Locale.ROOT, "%d vectors of %d dimensions, %d hits each%n", count, dims, k);
     for (Map.Entry<String, Body> body : bodies.entrySet()) {
       Body parsed = body.getValue();

@@ -63,6 +63,14 @@ public class BodyErrorsTests extends LuceneTestCase {
     assertValueRefused("format", "1", "[hits] or [columns]");
     assertValueRefused("element_type", "\"bit\"", "[float] or [byte]");
     assertValueRefused("element_type", "null", "[float] or [byte]");
+    assertValueRefused("byte_order", "\"middle_endian\"", "[big_endian] or [little_endian]");
+    assertValueRefused("profile", "1", "[true] or [false]");
+    assertValueRefused("byte_order", "true", "[big_endian] or [little_endian]");
+    assertRefused(
+        body("\"byte_order\": \"big_endian\", \"element_type\": \"byte\""),
+        "[byte_order]",
+        "[element_type]",
+        "[byte]");
   }
 
   public void testFilters() {
@@ -133,6 +141,7 @@ public class BodyErrorsTests extends LuceneTestCase {
     assertVectorsRefused(
         "[\"" + two + "\"], \"dims\": 2, \"element_type\": \"byte\"", "has 8", "1 for each of 2");
     assertVectorsRefused("[\"AAAA\"], \"element_type\": \"float\"", "has 3 bytes", "4 for each");
+    assertVectorsRefused("[\"AAAA\"], \"byte_order\": \"big_endian\"", "has 3 bytes", "4 for each");
     assertVectorsRefused("\"" + one + "\"", "[dims] is missing");
     assertVectorsRefused("\"\", \"dims\": 1", "[query_vectors] is empty");
     assertVectorsRefused("\"*\", \"dims\": 1", "[query_vectors] is [*]", "base64");

@@ -97,7 +97,8 @@ public class CodebookActionsWireTests extends LuceneTestCase {
             VectorSimilarityFunction.EUCLIDEAN,
             new CodebookTraining(5, 4, 0.5, "somewhere"));
     PutCodebookRequest read =
-        Wire.send(new PutCodebookRequest(codebook, Similarity.L2_NORM), PutCodebookRequest::new);
+        Wire.send(
+            new PutCodebookRequest(codebook, Similarity.L2_NORM, true), PutCodebookRequest::new);
     assertEquals(Similarity.L2_NORM, read.similarity());
     assertArrayEquals(codebook.toBytes(), read.codebook().toBytes());
   }

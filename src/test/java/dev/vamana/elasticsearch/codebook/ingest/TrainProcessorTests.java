@@ -13,12 +13,19 @@ import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace.Similarity;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookId;
+import dev.vamana.pq.CodebookTraining;
+import dev.vamana.pq.SharedCodebook;
+import dev.vamana.pq.SubspaceLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.elasticsearch.ElasticsearchException;
 import org.elasticsearch.cluster.ClusterName;
 import org.elasticsearch.cluster.ClusterState;
@@ -166,10 +173,10 @@ public class TrainProcessorTests {
   @Test
   public void testPipelinesThatContradict() {
     ClusterState state = state(Map.of("p", pipeline(config("dims", 2)), "q", Map.of()));
-    assertNull(Pipelines.conflict(state, "r", pipeline(config("dims", 2, "field", "b"))));
-    assertNull("itself", Pipelines.conflict(state, "p", pipeline(config("dims", 3))));
-    assertNull(Pipelines.conflict(state, "r", pipeline(config("dims", 3, "codebook", "d"))));
-    String conflict = Pipelines.conflict(state, "r", pipeline(config("dims", 3)));
+    assertNull(conflict(state, "r", pipeline(config("dims", 2, "field", "b"))));
+    assertNull("itself", conflict(state, "p", pipeline(config("dims", 3))));
+    assertNull(conflict(state, "r", pipeline(config("dims", 3, "codebook", "d"))));
+    String conflict = conflict(state, "r", pipeline(config("dims", 3)));
     assertTrue(conflict, conflict.contains("[c]"));
     assertTrue(conflict, conflict.contains("pipeline [p] has dims=2"));
     assertTrue(conflict, conflict.contains("pipeline [r] has dims=3"));
@@ -180,14 +187,44 @@ public class TrainProcessorTests {
                 Map.of(
                     "foreach",
                     Map.of("field", "x", "processor", Map.of("vamana_train", config("dims", 3))))));
-    assertNotNull(Pipelines.conflict(state, "r", nested));
+    assertNotNull(conflict(state, "r", nested));
     Map<String, Object> twice =
         Map.of(
             "processors", List.of(Map.of("vamana_train", config("codebook", "e"))),
             "on_failure", List.of(Map.of("vamana_train", config("codebook", "e", "subspaces", 1))));
-    assertNotNull(Pipelines.conflict(state, "r", twice));
+    assertNotNull(conflict(state, "r", twice));
     assertEquals(Set.of("c"), Pipelines.fed(state).keySet());
     assertEquals(Set.of(processor().options().sample()), Pipelines.fed(state).get("c"));
+  }
+
+  private static String conflict(ClusterState state, String id, Map<String, Object> pipeline) {
+    return Pipelines.conflict(state, id, pipeline, name -> null);
+  }
+
+  @Test
+  public void testPipelinesThatTheCodebookDoesNotFit() {
+    SharedCodebook ready =
+        new SharedCodebook(
+            "c",
+            1,
+            new Codebook(
+                CodebookId.random(), new SubspaceLayout(3, 1), new float[Codebook.CENTROIDS * 3]),
+            VectorSimilarityFunction.COSINE,
+            new CodebookTraining(1, 1, 0, ""));
+    Function<String, SharedCodebook> known = name -> name.equals("c") ? ready : null;
+    ClusterState none = state(Map.of());
+    assertNull(Pipelines.conflict(none, "p", pipeline(config("dims", 3)), known));
+    assertNull(Pipelines.conflict(none, "p", pipeline(config("dims", 2, "codebook", "d")), known));
+    String conflict = Pipelines.conflict(none, "p", pipeline(config("dims", 2)), known);
+    for (String named : List.of("pipeline [p]", "dims [2]", "codebook [c]", "dims [3]", "delete")) {
+      assertTrue(conflict, conflict.contains(named));
+    }
+    assertNotNull(
+        Pipelines.conflict(none, "p", pipeline(config("dims", 3, "similarity", "l2_norm")), known));
+    // what is stored already may be stored again
+    ClusterState stored = state(Map.of("p", pipeline(config("dims", 2))));
+    assertNull(Pipelines.conflict(stored, "p", pipeline(config("dims", 2)), known));
+    assertNotNull(Pipelines.conflict(stored, "p", pipeline(config("dims", 4)), known));
   }
 
   private static Map<String, Object> pipeline(Map<String, Object> config) {

@@ -18,26 +18,29 @@ import org.elasticsearch.index.Index;
 import org.elasticsearch.tasks.Task;
 
 /**
- * Rejects an update of index settings that gives a closed index codebooks which its fields cannot
- * use, as {@link CodebookSettingCheck} does when an index is created. A request with any other
- * error passes, so that the action itself rejects it.
+ * Rejects an update of index settings that gives a closed index settings which do not fit its
+ * mapping or have no effect, as {@link NewIndexCheck} does when an index is created. A request with
+ * any other error passes, so that the action itself rejects it.
  */
-final class CodebookSettingChange implements MappedActionFilter {
+final class IndexSettingChange implements MappedActionFilter {
   private final ClusterService cluster;
   private final ProjectResolver projects;
   private final IndexNameExpressionResolver names;
-  private final CodebookSettingCheck check;
+  private final CodebookSettingCheck codebooks;
+  private final OptInCheck optIn;
 
   /** Makes a filter that compares settings with the mappings in the cluster state. */
-  CodebookSettingChange(
+  IndexSettingChange(
       ClusterService cluster,
       ProjectResolver projects,
       IndexNameExpressionResolver names,
-      CodebookSettingCheck check) {
+      CodebookSettingCheck codebooks,
+      OptInCheck optIn) {
     this.cluster = cluster;
     this.projects = projects;
     this.names = names;
-    this.check = check;
+    this.codebooks = codebooks;
+    this.optIn = optIn;
   }
 
   @Override
@@ -57,21 +60,37 @@ final class CodebookSettingChange implements MappedActionFilter {
         check(update);
       }
     } catch (CodebookSettingCheck.Refusal e) {
-      listener.onFailure(e);
+      listener.onFailure(e.plain());
+      return;
+    } catch (NoEffect e) {
+      listener.onFailure(new IllegalArgumentException(e.getMessage()));
       return;
     }
     chain.proceed(task, action, request, listener);
   }
 
+  /** A setting that has no effect. */
+  private static final class NoEffect extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    NoEffect(String message) {
+      super(message);
+    }
+  }
+
   private void check(UpdateSettingsRequest update) {
-    Map<String, String> codebooks;
+    Map<String, String> named;
+    Settings changed;
     Index[] indices;
     ProjectMetadata project = projects.getProjectMetadata(cluster.state());
     try {
-      codebooks =
-          CodebookSetting.of(
-              Settings.builder().put(update.settings()).normalizePrefix("index.").build());
-      indices = codebooks.isEmpty() ? Index.EMPTY_ARRAY : names.concreteIndices(project, update);
+      changed = Settings.builder().put(update.settings()).normalizePrefix("index.").build();
+      named = CodebookSetting.of(changed);
+      indices =
+          changed.getByPrefix(VamanaSettings.PREFIX).isEmpty()
+              ? Index.EMPTY_ARRAY
+              : names.concreteIndices(project, update);
+      VamanaSettings.ENABLED.get(changed);
     } catch (RuntimeException refusedByTheAction) {
       return;
     }
@@ -79,8 +98,19 @@ final class CodebookSettingChange implements MappedActionFilter {
       IndexMetadata metadata = project.index(index);
       if (metadata != null
           && (metadata.getState() == IndexMetadata.State.CLOSE || update.reopen())) {
-        check.check(metadata, codebooks);
+        if (named.isEmpty() == false) {
+          codebooks.check(metadata, named);
+        }
+        optIn.check(metadata, changed).ifPresent(IndexSettingChange::refuse);
+        // many indices may be opted in at once, also if some have no field for it
+        if (indices.length == 1) {
+          optIn.checkFields(metadata, changed).ifPresent(IndexSettingChange::refuse);
+        }
       }
     }
+  }
+
+  private static void refuse(String reason) {
+    throw new NoEffect(reason);
   }
 }
