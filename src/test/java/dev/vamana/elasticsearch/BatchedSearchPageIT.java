@@ -85,7 +85,7 @@ public class BatchedSearchPageIT {
     Path folder = Files.createDirectories(Path.of("target", "batched-search-page"));
     List<String> commands =
         PrintedCommands.blocks(Path.of("README.md"), "").stream()
-            .filter(command -> command.contains("/photos") && command.contains("_close") == false)
+            .filter(command -> command.contains("/photos") && command.contains("reopen") == false)
             .toList();
     String printed = shell(folder, String.join("\n", commands));
     assertFalse(printed, printed.contains("\"error\""));
