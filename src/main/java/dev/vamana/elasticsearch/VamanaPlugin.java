@@ -7,8 +7,10 @@ import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.removal.RestRemovalAction;
 import dev.vamana.elasticsearch.residency.IndexWarming;
 import dev.vamana.elasticsearch.residency.ResidencyActions;
+import dev.vamana.elasticsearch.segments.LeftoverSegments;
 import dev.vamana.elasticsearch.segments.RestCatVamanaAction;
 import dev.vamana.elasticsearch.segments.RestIndexStatsAction;
 import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
@@ -130,6 +132,9 @@ public final class VamanaPlugin extends Plugin
   @Override
   public void onIndexModule(IndexModule module) {
     IndexWarming.register(module, threads);
+    if (VamanaSettings.ENABLED.get(module.getSettings()) == false) {
+      LeftoverSegments.register(module, threads, notices);
+    }
   }
 
   @Override
@@ -203,6 +208,7 @@ public final class VamanaPlugin extends Plugin
     handlers.add(new RestBatchSearchAction(bodyLimit));
     handlers.add(new RestCatVamanaAction());
     handlers.add(new RestIndexStatsAction());
+    handlers.add(new RestRemovalAction());
     return handlers;
   }
 

@@ -4,10 +4,13 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.After;
 import org.junit.Test;
 
@@ -76,7 +79,12 @@ public class RestartIT {
     node = RunningNode.start(home, PluginNode.options());
     index("stays").assertSegmentsInOurFormat(true);
     assertAnswers(index("stays"), COUNT);
-    takeOut(index("leaves"));
+    assertEquals(
+        List.of(
+            "segments leaves", "segments stays", "index_settings leaves", "index_settings stays"),
+        inTheWay());
+    takeOut(index("leaves"), COUNT / 2);
+    assertEquals(List.of("segments stays", "index_settings stays"), inTheWay());
     node.stop();
 
     home.removePlugin("vamana");
@@ -96,10 +104,46 @@ public class RestartIT {
     index("stays").assertSegmentsInOurFormat(true);
     assertAnswers(index("stays"), COUNT);
     assertAnswers(index("leaves"), COUNT);
+    forgetSettings(index("stays"));
+    takeOut(index("stays"), COUNT);
+    assertEquals(List.of(), inTheWay());
+    assertEquals(true, node.client().get("/_vamana/removal").get("removable"));
+  }
+
+  /** Kinds and names of what needs the plugin. */
+  private List<String> inTheWay() throws IOException {
+    List<?> found = (List<?>) node.client().get("/_vamana/removal").get("in_the_way");
+    return found.stream()
+        .map(each -> ((Map<?, ?>) each).get("kind") + " " + ((Map<?, ?>) each).get("name"))
+        .toList();
+  }
+
+  /** Segments stay in our format, and the node tells of them. */
+  private void forgetSettings(TestIndex index) throws IOException {
+    index.close();
+    assertEquals(List.of("closed_index stays", "index_settings stays"), inTheWay());
+    index.set("\"index.vamana.*\": null");
+    index.open();
+    index.assertSegmentsInOurFormat(true);
+    assertEquals(List.of("segments stays"), inTheWay());
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (notices().contains("leftover_segments stays") == false) {
+      assertTrue(notices().toString(), System.nanoTime() < deadline);
+      Thread.onSpinWait();
+    }
+  }
+
+  private List<String> notices() throws IOException {
+    Map<String, Object> stats = node.client().get("/_vamana/stats/notices");
+    Map<?, ?> only = (Map<?, ?>) ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
+    return ((List<?>) NodeClient.at(only, "notices", "events"))
+        .stream()
+            .map(each -> ((Map<?, ?>) each).get("kind") + " " + ((Map<?, ?>) each).get("subject"))
+            .toList();
   }
 
   /** The way out of docs/operators/existing-data.md. */
-  private static void takeOut(TestIndex index) throws IOException {
+  private static void takeOut(TestIndex index, int count) throws IOException {
     index.close();
     index.set("\"index.vamana.enabled\": false");
     index.open();
@@ -108,6 +152,6 @@ public class RestartIT {
     index.close();
     index.set("\"index.vamana.*\": null");
     index.open();
-    assertAnswers(index, COUNT / 2);
+    assertAnswers(index, count);
   }
 }

@@ -23,7 +23,9 @@ public enum NoticeKind {
   /**
    * A field names a codebook that does not fit its vectors, so segments keep or train their own.
    */
-  CODEBOOK_MISMATCH;
+  CODEBOOK_MISMATCH,
+  /** An index that is not opted in has segments in the plugin's format. */
+  LEFTOVER_SEGMENTS;
 
   /** The label in statistics. */
   public String label() {

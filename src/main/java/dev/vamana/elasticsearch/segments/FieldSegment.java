@@ -115,6 +115,11 @@ public record FieldSegment(
     Objects.requireNonNull(device, "device");
   }
 
+  /** Whether the field is in this plugin's format. */
+  public boolean ours() {
+    return device.state().equals(SegmentLister.STOCK) == false;
+  }
+
   FieldSegment(StreamInput in) throws IOException {
     this(
         new ShardCopy(in),

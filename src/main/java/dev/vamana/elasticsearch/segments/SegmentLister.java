@@ -35,7 +35,8 @@ final class SegmentLister {
   /** State of a segment with a graph on a node without a device, where nothing is wrong. */
   private static final String CPU = "cpu";
 
-  private static final String STOCK = "stock";
+  /** State of a field in another format. */
+  static final String STOCK = "stock";
 
   /** Kernels read codes in rows whose length is a multiple of this many bytes. */
   private static final int DEVICE_ALIGNMENT = 16;
@@ -78,6 +79,17 @@ final class SegmentLister {
       }
     }
     return rows;
+  }
+
+  /** Whether a segment of the reader has a field in this plugin's format. */
+  static boolean anyOurs(IndexReader reader) {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      CodecReader codec = codecReader(leaf.reader());
+      if (codec != null && SegmentFacts.of(codec).isEmpty() == false) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static CodecReader codecReader(LeafReader reader) {

@@ -1,0 +1,93 @@
+package dev.vamana.elasticsearch.removal;
+
+import dev.vamana.elasticsearch.segments.SegmentsRequest;
+import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
+import java.io.IOException;
+import java.util.List;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.admin.cluster.node.info.NodesInfoMetrics;
+import org.elasticsearch.action.admin.cluster.node.info.NodesInfoRequest;
+import org.elasticsearch.action.admin.cluster.state.ClusterStateRequest;
+import org.elasticsearch.action.support.IndicesOptions;
+import org.elasticsearch.client.internal.Client;
+import org.elasticsearch.client.internal.node.NodeClient;
+import org.elasticsearch.rest.BaseRestHandler;
+import org.elasticsearch.rest.RestRequest;
+import org.elasticsearch.rest.RestResponse;
+import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.rest.RestUtils;
+import org.elasticsearch.rest.action.RestBuilderListener;
+import org.elasticsearch.rest.action.RestCancellableNodeClient;
+import org.elasticsearch.xcontent.XContentBuilder;
+
+/**
+ * {@code GET /_vamana/removal}: whether the plugin can be removed from all nodes, and what still
+ * needs it. The user needs the privileges to monitor the cluster and all indices.
+ */
+public final class RestRemovalAction extends BaseRestHandler {
+
+  @Override
+  public String getName() {
+    return "vamana_removal";
+  }
+
+  @Override
+  public List<Route> routes() {
+    return List.of(new Route(RestRequest.Method.GET, "/_vamana/removal"));
+  }
+
+  @Override
+  protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient node) {
+    ClusterStateRequest state =
+        new ClusterStateRequest(RestUtils.getMasterNodeTimeout(request)).clear().metadata(true);
+    state.indicesOptions(IndicesOptions.LENIENT_EXPAND_OPEN_CLOSED_HIDDEN);
+    return channel -> {
+      Client client = new RestCancellableNodeClient(node, request.getHttpChannel());
+      find(
+          client,
+          state,
+          new RestBuilderListener<>(channel) {
+            @Override
+            public RestResponse buildResponse(List<Obstacle> found, XContentBuilder json)
+                throws IOException {
+              json.startObject();
+              json.field("removable", found.isEmpty());
+              json.xContentList("in_the_way", found);
+              json.endObject();
+              return new RestResponse(RestStatus.OK, json);
+            }
+          });
+    };
+  }
+
+  private static void find(
+      Client client, ClusterStateRequest state, ActionListener<List<Obstacle>> listener) {
+    SegmentsRequest segments = new SegmentsRequest();
+    segments.indicesOptions(IndicesOptions.LENIENT_EXPAND_OPEN_HIDDEN);
+    NodesInfoRequest nodes =
+        new NodesInfoRequest().clear().addMetric(NodesInfoMetrics.Metric.SETTINGS.metricName());
+    client
+        .admin()
+        .cluster()
+        .state(
+            state,
+            listener.delegateFailureAndWrap(
+                (afterState, metadata) ->
+                    client
+                        .admin()
+                        .cluster()
+                        .nodesInfo(
+                            nodes,
+                            afterState.delegateFailureAndWrap(
+                                (afterNodes, infos) ->
+                                    client.execute(
+                                        TransportSegmentsAction.TYPE,
+                                        segments,
+                                        afterNodes.map(
+                                            shards ->
+                                                RemovalCheck.of(
+                                                    metadata.getState().metadata(),
+                                                    infos.getNodes(),
+                                                    shards)))))));
+  }
+}
