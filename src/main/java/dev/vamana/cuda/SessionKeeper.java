@@ -319,17 +319,20 @@ final class SessionKeeper implements Runnable {
   }
 
   private void discard(GpuSession broken) throws InterruptedException {
-    try {
-      broken.retire();
-    } catch (RuntimeException e) {
-      listener.stillLost(
-          new GpuException(GpuException.Kind.FAILED, "a lost context was not torn down: " + e, e),
-          0);
-    }
+    tearDown(broken);
     synchronized (this) {
       if (failed == broken) {
         failed = null;
       }
+    }
+  }
+
+  private void tearDown(GpuSession last) throws InterruptedException {
+    try {
+      last.retire();
+    } catch (RuntimeException e) {
+      listener.stillLost(
+          new GpuException(GpuException.Kind.FAILED, "a context was not torn down: " + e, e), 0);
     }
   }
 
@@ -416,7 +419,7 @@ final class SessionKeeper implements Runnable {
     }
     while (last != null) {
       try {
-        last.retire();
+        tearDown(last);
         last = null;
       } catch (InterruptedException e) {
         interrupted = true;
