@@ -145,7 +145,8 @@ final class GpuQuantizer implements PqEngine {
       try {
         last.close();
       } catch (GpuException e) {
-        keeper.failed(session, e);
+        // only closing the context gives the encoder's memory back now
+        keeper.failed(session, e.asLoss());
       } finally {
         session.exit();
       }

@@ -250,11 +250,7 @@ final class SessionKeeper implements Runnable {
       current.scans.closing(view);
       current.residency.closing(view);
     } catch (GpuException e) {
-      lose(
-          current,
-          e.contextLost()
-              ? e
-              : new GpuException(GpuException.Kind.CONTEXT_LOST, e.getMessage(), e));
+      lose(current, e.asLoss());
       current.exit();
       current.awaitGone();
       return;
