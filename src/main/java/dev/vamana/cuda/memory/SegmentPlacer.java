@@ -111,8 +111,9 @@ final class SegmentPlacer {
         candidates.remove(plan);
         if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
           entry.refused().add(plan);
-          refused.accept(entry.view(), e);
         }
+        // the device may have no memory where the budget has; that is worth knowing, too
+        refused.accept(entry.view(), e);
         if (memory.registrations().supported() == false) {
           candidates.removeIf(candidate -> candidate.mappedBytes() > 0);
         }
