@@ -41,9 +41,9 @@ public record GpuOptions(
 
   /**
    * Default batches, no waiting for uploads, retries after 1 to 60 seconds, the calling thread
-   * only, plans by the costs that ship with the plugin, a deadline of 60 seconds.
-   * Training from half a million components, which take one CPU core about 15 ms to encode and are
-   * worth a trip over the bus.
+   * only, plans by the costs that ship with the plugin, a deadline of 60 seconds. Training from
+   * half a million components, which take one CPU core about 15 ms to encode and are worth a trip
+   * over the bus.
    */
   public static final GpuOptions DEFAULT =
       new GpuOptions(

@@ -537,8 +537,7 @@ final class FaultRun {
       }
       boolean waiting =
           views.stream()
-              .anyMatch(
-                  view -> executor.presence(view).state() != DevicePresence.State.REFUSED);
+              .anyMatch(view -> executor.presence(view).state() != DevicePresence.State.REFUSED);
       tries += waiting ? 0 : 1;
     }
     return false;

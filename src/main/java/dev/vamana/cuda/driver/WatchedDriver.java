@@ -334,7 +334,8 @@ public final class WatchedDriver implements CudaDriver {
   }
 
   /**
-   * Closes the driver. Returns when that has ended, or at the deadline; {@link #closed} tells which.
+   * Closes the driver. Returns when that has ended, or at the deadline; {@link #closed} tells
+   * which.
    */
   @Override
   public void close() {
