@@ -137,11 +137,6 @@ public final class GpuDevice {
     }
 
     @Override
-    public boolean damaged(SegmentView view) {
-      return segments.damaged(view);
-    }
-
-    @Override
     public DevicePresence presence(SegmentView view) {
       return segments.presence(view);
     }

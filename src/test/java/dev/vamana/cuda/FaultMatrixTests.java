@@ -45,10 +45,10 @@ public class FaultMatrixTests extends GpuTestCase {
   public static void writeIndices() throws Exception {
     served = createTempDir();
     try (Directory directory = new MMapDirectory(served)) {
-      FaultRun.write(directory, new Random(random().nextLong()));
+      FaultIndex.write(directory, new Random(random().nextLong()));
     }
-    indexed = FaultRun.index(createTempDir(), false, () -> {}, () -> {});
-    merged = FaultRun.index(createTempDir(), true, () -> {}, () -> {});
+    indexed = FaultIndex.index(createTempDir(), false, () -> {}, () -> {});
+    merged = FaultIndex.index(createTempDir(), true, () -> {}, () -> {});
   }
 
   @AfterClass

@@ -189,7 +189,7 @@ public class WarmupIT {
   }
 
   private static boolean noticed(RunningNode asked, String name) throws IOException {
-    Map<String, Object> stats = asked.client().get("/_nodes/" + name + "/_vamana/stats/notices");
+    Map<String, Object> stats = asked.client().get("/_vamana/" + name + "/stats/notices");
     return stats.toString().contains("damaged_file");
   }
 
@@ -211,6 +211,17 @@ public class WarmupIT {
       assertTrue(answer.toString(), file.endsWith(".vec") || file.endsWith(".vex"));
       assertEquals("gpu".equals(name) ? "damaged" : "no device", segment.get("reason"));
       assertTrue(name, noticed(node, name));
+      if (name.equals("gpu")) {
+        long before = SimulatedGpuNode.counter(node, "executor", "items", "on_cpu", "damaged");
+        node.client()
+            .post(
+                "/photos/_search",
+                "{\"knn\": {\"field\": \"v\", \"k\": 3, \"num_candidates\": 10, \"query_vector\": "
+                    + VECTORS.json(0)
+                    + "}}");
+        assertEquals(
+            before + 1, SimulatedGpuNode.counter(node, "executor", "items", "on_cpu", "damaged"));
+      }
       node.client().delete("/photos");
     }
   }

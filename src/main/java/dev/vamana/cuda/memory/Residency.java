@@ -45,7 +45,7 @@ public interface Residency extends Closeable {
 
   /** Whether a segment is not resident because the checksum of one of its files is wrong. */
   default boolean damaged(SegmentView view) {
-    return false;
+    return Absence.DAMAGED.text().equals(absence(view));
   }
 
   /** Returns a segment's state. Changes nothing. */

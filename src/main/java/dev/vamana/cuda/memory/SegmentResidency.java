@@ -211,11 +211,6 @@ public final class SegmentResidency implements Residency {
   }
 
   @Override
-  public boolean damaged(SegmentView view) {
-    return why(view) == Absence.DAMAGED;
-  }
-
-  @Override
   public DevicePresence presence(SegmentView view) {
     SegmentEntry entry = entries.get(view);
     Resident resident = entry == null ? null : entry.resident();

@@ -73,7 +73,7 @@ final class SegmentUpload {
     try (UploadChecks checks = new UploadChecks(files())) {
       buffers = memory.buffers();
       block = driver.allocate(plan.deviceBytes());
-      copyAll();
+      copyAll(checks);
       buffers.finish();
       checks.await(abort);
       success = true;
@@ -111,6 +111,18 @@ final class SegmentUpload {
       // freeing the block waits for the copies too
     }
     Resident.free(memory, plan.deviceBytes(), block, ranges);
+  }
+
+  private void copyAll(UploadChecks checks) throws IOException {
+    try {
+      copyAll();
+    } catch (GpuException e) {
+      if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
+        // a damaged file may hold what no format can represent
+        checks.await(abort);
+      }
+      throw e;
+    }
   }
 
   private void copyAll() throws IOException {
