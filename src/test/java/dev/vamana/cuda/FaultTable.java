@@ -62,31 +62,19 @@ final class FaultTable {
         .addAll(what);
   }
 
-  /** Returns the table without the rows of a phase. */
-  FaultTable without(Phase phase) {
-    FaultTable others = new FaultTable();
-    rows.forEach(
-        (row, columns) -> {
-          if (row.phase != phase) {
-            others.rows.put(row, columns);
-          }
-        });
-    return others;
-  }
-
   /** What may follow from a fault; null if the table does not have it. */
   Set<String> of(FaultCell cell) {
     Map<Column, Set<String>> row = rows.get(new Row(cell.phase(), cell.call()));
     return row == null ? null : row.get(Column.of(cell.fault()));
   }
 
-  /** What may follow from any call of the cell's phase. */
+  /** What may follow from any fault in the cell's phase. */
   Set<String> ofPhase(FaultCell cell) {
     Set<String> all = new TreeSet<>();
     rows.forEach(
         (row, columns) -> {
           if (row.phase == cell.phase()) {
-            all.addAll(columns.getOrDefault(Column.of(cell.fault()), Set.of()));
+            columns.values().forEach(all::addAll);
           }
         });
     return all;
