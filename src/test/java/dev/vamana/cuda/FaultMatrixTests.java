@@ -32,7 +32,7 @@ import org.junit.BeforeClass;
 public class FaultMatrixTests extends GpuTestCase {
 
   private static final Path PAGE = Path.of("docs", "internals", "faults.md");
-  private static final int CELLS_OF_A_PHASE = 14;
+  private static final int CELLS_OF_A_PHASE = 10;
 
   /** Whether what the cells of this run show is added to the page's table. */
   private static final boolean WRITE = Boolean.getBoolean("tests.faults.write");
