@@ -7,6 +7,7 @@ import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
@@ -36,6 +37,7 @@ final class SegmentField implements SegmentView {
   private final StoredAdjacency adjacency;
   private final FileRegion codesRegion;
   private final FileRegion codebookRegion;
+  private final FileChecks checks;
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
   // null until the first call has sampled the vectors
@@ -47,7 +49,8 @@ final class SegmentField implements SegmentView {
       FieldMetadata metadata,
       FlatVectorsReader raw,
       IndexInput graph,
-      IndexInput quantization)
+      IndexInput quantization,
+      FileChecks checks)
       throws IOException {
     this.name = name;
     this.field = field;
@@ -66,6 +69,11 @@ final class SegmentField implements SegmentView {
         codes == null
             ? null
             : FileRegion.of(quantization, codes.codebookOffset(), codes.codebookLength());
+    this.checks =
+        new FileChecks(
+            checks.vectors(),
+            graphRegion == null ? null : checks.graph(),
+            codesRegion == null ? null : checks.codes());
   }
 
   FieldMetadata metadata() {
@@ -205,6 +213,11 @@ final class SegmentField implements SegmentView {
       return FileRegion.of(slice, 0, slice.length());
     }
     return null;
+  }
+
+  @Override
+  public FileChecks fileChecks() {
+    return checks;
   }
 
   @Override

@@ -4,6 +4,8 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentSearch;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.vectors.FileCheck;
+import dev.vamana.vectors.FileChecks;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -39,11 +41,15 @@ import org.apache.lucene.util.IOUtils;
  */
 final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews {
 
+  // of the raw vectors' file; Lucene does not publish it
+  private static final String RAW_EXTENSION = "vec";
+
   private final FieldInfos fieldInfos;
   private final Map<Integer, SegmentField> fields;
   private final FlatVectorsReader raw;
   private final IndexInput graph;
   private final IndexInput quantization;
+  private final IndexInput vectors;
   // null in merge instances, which use the files of the reader they were made from
   private final LastingFiles files;
 
@@ -55,6 +61,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     FlatVectorsReader openedRaw = null;
     IndexInput openedGraph = null;
     IndexInput openedQuantization = null;
+    IndexInput openedVectors = null;
     List<SegmentField> told = new ArrayList<>();
     boolean success = false;
     try {
@@ -73,13 +80,26 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
               version,
               VamanaVectorsFormat.QUANTIZATION_EXTENSION,
               VamanaVectorsFormat.QUANTIZATION_CODEC_NAME);
+      openedVectors = openVectors(state);
+      // fields share files
+      FileChecks checks =
+          new FileChecks(
+              check(state, RAW_EXTENSION, openedVectors),
+              check(state, VamanaVectorsFormat.GRAPH_EXTENSION, openedGraph),
+              check(state, VamanaVectorsFormat.QUANTIZATION_EXTENSION, openedQuantization));
       for (Map.Entry<FieldInfo, FieldMetadata> entry : metadata.entrySet()) {
         FieldInfo info = entry.getKey();
         String name = "segment " + state.segmentInfo.name + " field " + info.name;
         fields.put(
             info.number,
             new SegmentField(
-                name, info.name, entry.getValue(), openedRaw, openedGraph, openedQuantization));
+                name,
+                info.name,
+                entry.getValue(),
+                openedRaw,
+                openedGraph,
+                openedQuantization,
+                checks));
       }
       for (SegmentField field : fields.values()) {
         // before the call, which may fail when the executor knows the field already
@@ -90,12 +110,14 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     } finally {
       if (success == false) {
         IOUtils.closeWhileHandlingException(closings(told));
-        IOUtils.closeWhileHandlingException(openedRaw, openedGraph, openedQuantization, opened);
+        IOUtils.closeWhileHandlingException(
+            openedRaw, openedGraph, openedQuantization, openedVectors, opened);
       }
     }
     this.raw = openedRaw;
     this.graph = openedGraph;
     this.quantization = openedQuantization;
+    this.vectors = openedVectors;
     this.files = opened;
   }
 
@@ -114,6 +136,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     this.raw = raw;
     this.graph = reader.graph;
     this.quantization = reader.quantization;
+    this.vectors = reader.vectors;
     this.files = null;
   }
 
@@ -148,6 +171,22 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
       }
     }
     return version;
+  }
+
+  private static FileCheck check(SegmentReadState state, String extension, IndexInput file) {
+    return new FileCheck(fileName(state, extension), file);
+  }
+
+  private static String fileName(SegmentReadState state, String extension) {
+    return IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
+  }
+
+  /** Opens the raw vectors' file for its check, since the raw reader does not give it away. */
+  private static IndexInput openVectors(SegmentReadState state) throws IOException {
+    return state.directory.openInput(
+        fileName(state, RAW_EXTENSION),
+        state.context.withHints(
+            FileTypeHint.DATA, FileDataHint.KNN_VECTORS, DataAccessHint.SEQUENTIAL));
   }
 
   private static IndexInput open(
@@ -253,7 +292,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
         IOUtils.close(closings(fields.values()));
       }
     } finally {
-      IOUtils.close(raw, graph, quantization, files);
+      IOUtils.close(raw, graph, quantization, vectors, files);
     }
   }
 }

@@ -151,6 +151,12 @@ final class CallPlanner {
   /** Decides for an item whose segment is not on the device. */
   private Decision decideAbsent(WorkItem item, int batch, double rounds) throws IOException {
     SegmentView view = item.segment();
+    if (session.residency.damaged(view)) {
+      return cpu(
+          Tasks.of(item, Task.Rows.NONE, batch, null, rounds),
+          FallbackReason.DAMAGED,
+          view.name() + " has a damaged file");
+    }
     boolean exact = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
     if (exact && Tasks.exactFits(item) && keeper.know(view)) {
       ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());

@@ -66,10 +66,9 @@ final class Counters {
   /** Maps a driver failure to the reason under which its items are counted. */
   static FallbackReason reason(GpuException e) {
     return switch (e.kind()) {
-      case CONTEXT_LOST, UNAVAILABLE -> FallbackReason.CONTEXT_LOST;
+      case CONTEXT_LOST -> FallbackReason.CONTEXT_LOST;
       case OUT_OF_MEMORY -> FallbackReason.OUT_OF_MEMORY;
-      case NOT_SUPPORTED -> FallbackReason.UNSUPPORTED;
-      case FAILED -> FallbackReason.LAUNCH_FAILED;
+      case FAILED, NOT_SUPPORTED, UNAVAILABLE -> FallbackReason.LAUNCH_FAILED;
     };
   }
 

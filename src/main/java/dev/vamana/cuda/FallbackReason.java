@@ -25,6 +25,8 @@ public enum FallbackReason {
   OVERFLOW(true),
   /** A kernel read a value out of range from the segment's files. */
   CORRUPT(true),
+  /** The checksum of one of the segment's files is wrong, so the segment is not on the device. */
+  DAMAGED(true),
   /** Device or pinned memory ran out. */
   OUT_OF_MEMORY(true),
   /** A driver call failed. */

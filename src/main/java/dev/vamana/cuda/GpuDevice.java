@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.apache.lucene.index.CorruptIndexException;
 
 /** Opens a {@link GpuExecutor} for one device, with its own segment residency and threads. */
 public final class GpuDevice {
@@ -100,6 +101,8 @@ public final class GpuDevice {
                 public void failed(SegmentView view, Throwable reason) {
                   if (reason instanceof GpuException e && e.contextLost()) {
                     onLost.accept(e);
+                  } else if (reason instanceof CorruptIndexException e) {
+                    gpuListener.damaged(view.name(), e);
                   } else {
                     gpuListener.uploadFailed(view.name(), reason);
                   }

@@ -48,7 +48,7 @@ public final class GpuExecutor implements SearchExecutor {
     this.counters = counters;
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
-    this.quantizer = new GpuQuantizer(keeper, counters.training);
+    this.quantizer = new GpuQuantizer(keeper, counters.training, options.leastTraining());
     this.ahead = new Ahead(options.batches().segmentsAhead(), options.hostMemory());
   }
 

@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import org.apache.lucene.index.CorruptIndexException;
 
 /**
  * Receives events that an operator should know of. Any thread calls it; implementations must not
@@ -37,4 +38,11 @@ public interface GpuListener {
 
   /** Called when a segment could not be uploaded; the CPU searches it. */
   default void uploadFailed(String segment, Throwable cause) {}
+
+  /**
+   * Called when an upload found that the checksum of a file is wrong; the CPU searches the segment.
+   *
+   * @param cause has the file's name in its message
+   */
+  default void damaged(String segment, CorruptIndexException cause) {}
 }

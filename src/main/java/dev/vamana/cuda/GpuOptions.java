@@ -22,6 +22,10 @@ import java.util.Objects;
  * @param workers threads among which the CPU's items of a batch are divided
  * @param hostMemory account of pinned memory in use by batches; it may refuse memory
  * @param plans how plans are chosen
+ * @param deadlineNanos longest time that work on the device may take; when a kernel takes longer,
+ *     the context counts as lost
+ * @param leastTraining least number of components (vectors times dimension) that the device trains
+ *     on or encodes; the CPU does what is smaller
  */
 public record GpuOptions(
     BatchOptions batches,
@@ -31,11 +35,15 @@ public record GpuOptions(
     FetchOptions hostFetch,
     Workers workers,
     HostMemoryAccount hostMemory,
-    PlanOptions plans) {
+    PlanOptions plans,
+    long deadlineNanos,
+    long leastTraining) {
 
   /**
    * Default batches, no waiting for uploads, retries after 1 to 60 seconds, the calling thread
-   * only, plans by the costs that ship with the plugin.
+   * only, plans by the costs that ship with the plugin, a deadline of 60 seconds. Training from
+   * half a million components, which take one CPU core about 15 ms to encode and are worth a trip
+   * over the bus.
    */
   public static final GpuOptions DEFAULT =
       new GpuOptions(
@@ -46,7 +54,9 @@ public record GpuOptions(
           null,
           Workers.callingThread(),
           HostMemoryAccount.UNLIMITED,
-          new PlanOptions(PlanMode.AUTO, CostModel.shipped()));
+          new PlanOptions(PlanMode.AUTO, CostModel.shipped()),
+          60_000_000_000L,
+          1 << 19);
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");
@@ -61,6 +71,9 @@ public record GpuOptions(
       throw new IllegalArgumentException(
           "maxRetryNanos must be at least firstRetryNanos, got " + maxRetryNanos);
     }
+    if (deadlineNanos < 1) {
+      throw new IllegalArgumentException("deadlineNanos must be at least 1, got " + deadlineNanos);
+    }
   }
 
   /** Returns these options with other batches. */
@@ -73,7 +86,9 @@ public record GpuOptions(
         hostFetch,
         workers,
         hostMemory,
-        plans);
+        plans,
+        deadlineNanos,
+        leastTraining);
   }
 
   /** Returns these options with waiting for uploads on or off. */
@@ -86,7 +101,9 @@ public record GpuOptions(
         hostFetch,
         workers,
         hostMemory,
-        plans);
+        plans,
+        deadlineNanos,
+        leastTraining);
   }
 
   /** Returns these options with other retry times. */
@@ -99,7 +116,9 @@ public record GpuOptions(
         hostFetch,
         workers,
         hostMemory,
-        plans);
+        plans,
+        deadlineNanos,
+        leastTraining);
   }
 
   /** Returns these options with other threads for the CPU's items. */
@@ -112,7 +131,9 @@ public record GpuOptions(
         hostFetch,
         newWorkers,
         hostMemory,
-        plans);
+        plans,
+        deadlineNanos,
+        leastTraining);
   }
 
   /** Returns these options with other host-fetch options. */
@@ -125,7 +146,9 @@ public record GpuOptions(
         newHostFetch,
         workers,
         hostMemory,
-        plans);
+        plans,
+        deadlineNanos,
+        leastTraining);
   }
 
   /** Returns these options with another account of pinned memory. */
@@ -138,7 +161,9 @@ public record GpuOptions(
         hostFetch,
         workers,
         newHostMemory,
-        plans);
+        plans,
+        deadlineNanos,
+        leastTraining);
   }
 
   /** Returns these options with other plan options. */
@@ -151,11 +176,43 @@ public record GpuOptions(
         hostFetch,
         workers,
         hostMemory,
-        newPlans);
+        newPlans,
+        deadlineNanos,
+        leastTraining);
   }
 
   /** Returns these options with another plan mode. */
   public GpuOptions withPlan(PlanMode mode) {
     return withPlans(plans.withMode(mode));
+  }
+
+  /** Returns these options with another deadline of work on the device. */
+  public GpuOptions withDeadline(long newDeadlineNanos) {
+    return new GpuOptions(
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        plans,
+        newDeadlineNanos,
+        leastTraining);
+  }
+
+  /** Returns these options with another least number of components for training and encoding. */
+  public GpuOptions withLeastTraining(long components) {
+    return new GpuOptions(
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        plans,
+        deadlineNanos,
+        components);
   }
 }

@@ -18,23 +18,24 @@ import java.io.IOException;
  */
 final class GpuQuantizer implements PqEngine {
 
-  /**
-   * Least number of components (vectors times dimension) that is worth a trip over the bus. One CPU
-   * core encodes this many in about 15 ms.
-   */
-  static final long LEAST_COMPONENTS = 1 << 19;
-
   private final SessionKeeper keeper;
   private final TrainingCounters counters;
+  private final long leastComponents;
 
-  GpuQuantizer(SessionKeeper keeper, TrainingCounters counters) {
+  /**
+   * Makes an engine.
+   *
+   * @param leastComponents least number of components (vectors times dimension) for the device
+   */
+  GpuQuantizer(SessionKeeper keeper, TrainingCounters counters, long leastComponents) {
     this.keeper = keeper;
     this.counters = counters;
+    this.leastComponents = leastComponents;
   }
 
   /** Enters the current session, or returns null if the CPU has to do the work. */
   private GpuSession enter(long vectors, int dims) {
-    if (vectors * dims < LEAST_COMPONENTS) {
+    if (vectors * dims < leastComponents) {
       counters.tooSmall.increment();
       return null;
     }
@@ -145,7 +146,8 @@ final class GpuQuantizer implements PqEngine {
       try {
         last.close();
       } catch (GpuException e) {
-        keeper.failed(session, e);
+        // only closing the context gives the encoder's memory back now
+        keeper.failed(session, e.asLoss());
       } finally {
         session.exit();
       }

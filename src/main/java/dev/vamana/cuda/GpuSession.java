@@ -169,7 +169,11 @@ final class GpuSession {
     return true;
   }
 
-  /** Waits until all users have left, and tears everything down. */
+  /**
+   * Waits until all users have left, and tears everything down.
+   *
+   * @throws GpuException if the driver fails to close; the session is gone nevertheless
+   */
   void retire() throws InterruptedException {
     if (users.getAndAdd(RETIRED) == 0) {
       unused.countDown();
@@ -202,8 +206,12 @@ final class GpuSession {
         }
       } finally {
         hostMemory.close();
-        driver.close();
-        gone.countDown();
+        try {
+          driver.close();
+        } finally {
+          // also if the driver fails: threads that close segments wait for this
+          gone.countDown();
+        }
       }
     }
   }

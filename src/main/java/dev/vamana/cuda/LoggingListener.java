@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import org.apache.lucene.index.CorruptIndexException;
 
 /**
  * Writes the events of a {@link GpuListener} to the platform's log, for embedders without a log of
@@ -20,6 +21,15 @@ public final class LoggingListener implements GpuListener {
         "the CPU answers what the GPU could not ({0}: {1}); logged once for each reason",
         reason.statisticsName(),
         detail);
+  }
+
+  @Override
+  public void damaged(String segment, CorruptIndexException cause) {
+    logger.log(
+        Level.ERROR,
+        "{0} has a damaged file and is not searched on the GPU: {1}",
+        segment,
+        cause.getMessage());
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.WatchedDriver;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
@@ -40,6 +41,8 @@ final class SessionKeeper implements Runnable {
   private volatile String reason;
   private volatile DynamicOptions adjusted;
   private GpuSession failed;
+  // the driver of the last session, for the thread that opens sessions
+  private WatchedDriver watched;
   // the last one, when the keeper closes: a segment that is closed meanwhile waits for it
   private GpuSession leaving;
   private GpuException failure;
@@ -72,9 +75,11 @@ final class SessionKeeper implements Runnable {
 
   private GpuSession openSession() {
     Handle handle = new Handle();
+    WatchedDriver driver = new WatchedDriver(drivers.get(), options.deadlineNanos());
+    watched = driver;
     GpuSession opened =
         GpuSession.open(
-            drivers.get(), residencies, options, counters.batches, counters.plans, handle::lost);
+            driver, residencies, options, counters.batches, counters.plans, handle::lost);
     device = opened.driver.device();
     reason = null;
     counters.opened.increment();
@@ -250,11 +255,7 @@ final class SessionKeeper implements Runnable {
       current.scans.closing(view);
       current.residency.closing(view);
     } catch (GpuException e) {
-      lose(
-          current,
-          e.contextLost()
-              ? e
-              : new GpuException(GpuException.Kind.CONTEXT_LOST, e.getMessage(), e));
+      lose(current, e.asLoss());
       current.exit();
       current.awaitGone();
       return;
@@ -319,13 +320,7 @@ final class SessionKeeper implements Runnable {
   }
 
   private void discard(GpuSession broken) throws InterruptedException {
-    try {
-      broken.retire();
-    } catch (RuntimeException e) {
-      listener.stillLost(
-          new GpuException(GpuException.Kind.FAILED, "a lost context was not torn down: " + e, e),
-          0);
-    }
+    tearDown(broken);
     synchronized (this) {
       if (failed == broken) {
         failed = null;
@@ -333,8 +328,23 @@ final class SessionKeeper implements Runnable {
     }
   }
 
+  private void tearDown(GpuSession last) throws InterruptedException {
+    try {
+      last.retire();
+    } catch (RuntimeException e) {
+      listener.stillLost(
+          new GpuException(GpuException.Kind.FAILED, "a context was not torn down: " + e, e), 0);
+    }
+  }
+
   private GpuSession attempt(long nextWait) {
     try {
+      if (watched.closed() == false) {
+        throw new GpuException(
+            GpuException.Kind.UNAVAILABLE,
+            "a kernel of the last context still runs; if it never ends, only a restart of the"
+                + " process helps");
+      }
       return openSession();
     } catch (GpuException e) {
       counters.failedAttempts.increment();
@@ -416,7 +426,7 @@ final class SessionKeeper implements Runnable {
     }
     while (last != null) {
       try {
-        last.retire();
+        tearDown(last);
         last = null;
       } catch (InterruptedException e) {
         interrupted = true;

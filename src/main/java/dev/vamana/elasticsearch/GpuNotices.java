@@ -4,8 +4,10 @@ import dev.vamana.cuda.FallbackReason;
 import dev.vamana.cuda.GpuListener;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.NoticeKind;
+import org.apache.lucene.index.CorruptIndexException;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
@@ -16,9 +18,11 @@ final class GpuNotices implements GpuListener {
   private static final String GPU = "gpu";
 
   private final NodeNotices notices;
+  private final DamagedFiles damaged;
 
   GpuNotices(NodeNotices notices) {
     this.notices = notices;
+    this.damaged = new DamagedFiles(notices);
   }
 
   @Override
@@ -71,5 +75,10 @@ final class GpuNotices implements GpuListener {
           segment,
           cause);
     }
+  }
+
+  @Override
+  public void damaged(String segment, CorruptIndexException cause) {
+    damaged.found(segment, cause);
   }
 }

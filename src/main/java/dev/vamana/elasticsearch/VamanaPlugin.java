@@ -6,6 +6,7 @@ import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.removal.RestRemovalAction;
 import dev.vamana.elasticsearch.residency.IndexWarming;
@@ -178,6 +179,7 @@ public final class VamanaPlugin extends Plugin
         new PluginComponentBinding<>(
             StatsSource.class,
             new NodeStatsSource(executor, building.statistics(), codebooks, breaker, notices)));
+    components.add(new DamagedFiles(notices));
     components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
   }

@@ -2,6 +2,7 @@ package dev.vamana.search;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.pq.Codebook;
+import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
@@ -84,4 +85,9 @@ public interface SegmentView {
    * them as one slice.
    */
   FileRegion vectorsRegion() throws IOException;
+
+  /** Returns the checks of the segment's files, always the same objects. */
+  default FileChecks fileChecks() {
+    return FileChecks.NONE;
+  }
 }

@@ -360,7 +360,7 @@ final class Dispatcher implements Runnable {
     if (e.contextLost()) {
       throw e;
     }
-    if (e.kind() == GpuException.Kind.FAILED && ++failuresInARow >= MAX_FAILURES_IN_A_ROW) {
+    if (e.kind() != GpuException.Kind.OUT_OF_MEMORY && ++failuresInARow >= MAX_FAILURES_IN_A_ROW) {
       throw new GpuException(
           GpuException.Kind.CONTEXT_LOST, failuresInARow + " launches failed in a row", e);
     }

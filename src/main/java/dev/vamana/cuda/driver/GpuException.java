@@ -40,4 +40,9 @@ public final class GpuException extends RuntimeException {
   public boolean contextLost() {
     return kind == Kind.CONTEXT_LOST;
   }
+
+  /** Returns this failure as one after which the context has to be replaced. */
+  public GpuException asLoss() {
+    return contextLost() ? this : new GpuException(Kind.CONTEXT_LOST, getMessage(), this);
+  }
 }

@@ -116,7 +116,7 @@ public final class HostFetch {
       }
     }
     GpuException why =
-        lost != null ? lost : new GpuException(GpuException.Kind.UNAVAILABLE, "host fetch ended");
+        lost != null ? lost : new GpuException(GpuException.Kind.CONTEXT_LOST, "host fetch ended");
     shapes.forEach((each, own) -> call.complete(why));
     return call;
   }

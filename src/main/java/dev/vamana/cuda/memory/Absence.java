@@ -14,6 +14,8 @@ public enum Absence {
   OVER_BUDGET,
   /** Its upload failed. */
   FAILED,
+  /** The checksum of one of its files does not match. */
+  DAMAGED,
   /** It was evicted to make room for another segment, or on request. */
   EVICTED,
   /** The context was lost, or there is none. */

@@ -43,6 +43,11 @@ public interface Residency extends Closeable {
     return false;
   }
 
+  /** Whether a segment is not resident because the checksum of one of its files is wrong. */
+  default boolean damaged(SegmentView view) {
+    return Absence.DAMAGED.text().equals(absence(view));
+  }
+
   /** Returns a segment's state. Changes nothing. */
   default DevicePresence presence(SegmentView view) {
     return arriving(view)

@@ -120,14 +120,19 @@ final class Resident {
     }
   }
 
-  /** Frees a block and ends registrations; the context is bound. Failures are ignored. */
+  /**
+   * Frees a block and ends registrations; the context is bound.
+   *
+   * @throws GpuException as a lost context if anything fails; the budget is released nevertheless
+   */
   static void free(
       DeviceMemory memory, long bytes, long block, List<MappedRegistrations.Range> ranges) {
+    GpuException failure = null;
     for (MappedRegistrations.Range range : ranges) {
       try {
         range.release();
       } catch (GpuException e) {
-        // the pages stay pinned until the context is closed
+        failure = e;
       }
     }
     try {
@@ -135,9 +140,13 @@ final class Resident {
         memory.driver().free(block);
       }
     } catch (GpuException e) {
-      // the block stays allocated until the context is closed
+      failure = e;
     }
     memory.device().release(bytes);
+    if (failure != null) {
+      // only closing the context gives back what the driver would not
+      throw failure.asLoss();
+    }
   }
 
   /** One use. */

@@ -210,7 +210,7 @@ final class SegmentEntry {
         unwanted = false;
         yield false;
       }
-      case UNSUPPORTED, CLOSED -> false;
+      case UNSUPPORTED, DAMAGED, CLOSED -> false;
     };
   }
 
@@ -219,7 +219,7 @@ final class SegmentEntry {
       case EVICTED -> freed == false;
       case OVER_BUDGET -> freed || now - retryAt >= 0;
       case FAILED, NO_DEVICE -> freed == false && now - retryAt >= 0;
-      case UNSUPPORTED, QUEUED, UPLOADING, CLOSED -> false;
+      case UNSUPPORTED, DAMAGED, QUEUED, UPLOADING, CLOSED -> false;
     };
   }
 

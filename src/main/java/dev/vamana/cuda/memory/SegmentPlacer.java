@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.BiConsumer;
+import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
@@ -77,13 +78,20 @@ final class SegmentPlacer {
         return new Outcome(null, Absence.NO_DEVICE, null);
       }
       counters.failed();
-      boolean lost = e instanceof GpuException gpu && gpu.contextLost();
-      return new Outcome(null, lost ? Absence.NO_DEVICE : Absence.FAILED, e);
+      return new Outcome(null, absence(e), e);
     } finally {
       if (entered) {
         memory.exit();
       }
     }
+  }
+
+  private static Absence absence(Throwable failure) {
+    if (failure instanceof CorruptIndexException) {
+      return Absence.DAMAGED;
+    }
+    boolean lost = failure instanceof GpuException gpu && gpu.contextLost();
+    return lost ? Absence.NO_DEVICE : Absence.FAILED;
   }
 
   private Outcome place(SegmentEntry entry, DeviceMemory memory) throws IOException {
@@ -111,8 +119,9 @@ final class SegmentPlacer {
         candidates.remove(plan);
         if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
           entry.refused().add(plan);
-          refused.accept(entry.view(), e);
         }
+        // the device may have no memory where the budget has; that is worth knowing, too
+        refused.accept(entry.view(), e);
         if (memory.registrations().supported() == false) {
           candidates.removeIf(candidate -> candidate.mappedBytes() > 0);
         }

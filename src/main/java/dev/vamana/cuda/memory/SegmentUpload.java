@@ -6,6 +6,8 @@ import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.SegmentLayout;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.FileCheck;
+import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -58,6 +60,7 @@ final class SegmentUpload {
    *
    * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if it does not fit, with
    *     {@link GpuException.Kind#NOT_SUPPORTED} if another placement may be possible
+   * @throws org.apache.lucene.index.CorruptIndexException if a checksum does not match
    * @throws org.apache.lucene.store.AlreadyClosedException if the segment was closed or evicted
    */
   Resident run() throws IOException {
@@ -67,11 +70,12 @@ final class SegmentUpload {
           plan.deviceBytes() + " bytes do not fit: " + memory.device());
     }
     boolean success = false;
-    try {
+    try (UploadChecks checks = new UploadChecks(files())) {
       buffers = memory.buffers();
       block = driver.allocate(plan.deviceBytes());
-      copyAll();
+      copyAll(checks);
       buffers.finish();
+      checks.await(abort);
       success = true;
       return new Resident(view, plan, memory, block, raw, ranges);
     } finally {
@@ -79,6 +83,23 @@ final class SegmentUpload {
         undo();
       }
     }
+  }
+
+  /** Returns the files of which this reads or registers all bytes of the segment's field. */
+  private List<FileCheck> files() {
+    FileChecks checks = view.fileChecks();
+    List<FileCheck> files = new ArrayList<>();
+    if (plan.graphOnDevice() || plan.placement() == Placement.MAPPED_GRAPH) {
+      files.add(checks.graph());
+    }
+    if (plan.raw() == RawVectors.DEVICE || plan.raw() == RawVectors.MAPPED || plan.converts()) {
+      files.add(checks.vectors());
+    }
+    if (plan.codeStride() > 0) {
+      files.add(checks.codes());
+    }
+    files.removeIf(file -> file == null);
+    return files;
   }
 
   private void undo() {
@@ -90,6 +111,18 @@ final class SegmentUpload {
       // freeing the block waits for the copies too
     }
     Resident.free(memory, plan.deviceBytes(), block, ranges);
+  }
+
+  private void copyAll(UploadChecks checks) throws IOException {
+    try {
+      copyAll();
+    } catch (GpuException e) {
+      if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
+        // a damaged file may hold what no format can represent
+        checks.await(abort);
+      }
+      throw e;
+    }
   }
 
   private void copyAll() throws IOException {

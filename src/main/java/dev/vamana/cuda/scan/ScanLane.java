@@ -128,7 +128,7 @@ public final class ScanLane {
         why =
             lost != null
                 ? lost
-                : new GpuException(GpuException.Kind.UNAVAILABLE, "exact searches ended");
+                : new GpuException(GpuException.Kind.CONTEXT_LOST, "exact searches ended");
       }
     }
     if (why == null) {

@@ -156,7 +156,13 @@ final class Clusters implements AutoCloseable {
   }
 
   private void readStates() {
-    driver.copyFromDevice(states, stateAddress, stream);
+    read(states, stateAddress);
+  }
+
+  /** Copies to memory that is not pinned: the copy itself would wait for kernels without end. */
+  private void read(MemorySegment target, long source) {
+    driver.synchronize(stream);
+    driver.copyFromDevice(target, source, stream);
     driver.synchronize(stream);
   }
 
@@ -202,8 +208,7 @@ final class Clusters implements AutoCloseable {
   /** Returns all centroids. */
   float[] centroids() {
     MemorySegment host = arena.allocate((long) k * rows.dims() * Float.BYTES, Float.BYTES);
-    driver.copyFromDevice(host, centroidAddress, stream);
-    driver.synchronize(stream);
+    read(host, centroidAddress);
     return host.toArray(ValueLayout.JAVA_FLOAT);
   }
 

@@ -215,7 +215,27 @@ public final class TrainingDevice {
 
   /** Copies a codebook to the device for encoding. */
   public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
-    return alone(abort, () -> leavingNothing(() -> new DeviceEncoder(this, codebook)));
+    return alone(
+        abort,
+        () -> {
+          DeviceEncoder[] made = new DeviceEncoder[1];
+          try {
+            return leavingNothing(() -> made[0] = new DeviceEncoder(this, codebook));
+          } catch (Throwable e) {
+            if (made[0] != null) {
+              closeAfter(e, made[0]);
+            }
+            throw e;
+          }
+        });
+  }
+
+  private static void closeAfter(Throwable failure, DeviceEncoder encoder) {
+    try {
+      encoder.close();
+    } catch (GpuException e) {
+      failure.addSuppressed(e);
+    }
   }
 
   /** Encodes rows; see {@link DeviceEncoder}. */

@@ -14,6 +14,8 @@ public enum NoticeKind {
   PLACEMENT_REFUSED,
   /** A segment could not be uploaded to the device. */
   UPLOAD_FAILED,
+  /** The checksum of a segment's file is wrong; the subject is segment and field. */
+  DAMAGED_FILE,
   /** A vector field of an opted-in index keeps the stock format. */
   STOCK_FIELD,
   /** An opted-in index keeps the stock format for all its fields. */

@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.residency;
 
 import dev.vamana.search.DevicePresence;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
@@ -16,14 +17,17 @@ import org.elasticsearch.xcontent.XContentBuilder;
  * @param field name of the field
  * @param vectors number of vectors
  * @param presence presence on the device when the report was made
+ * @param damaged names of the files whose checksum is known to be wrong
  */
-public record SegmentReport(String segment, String field, int vectors, DevicePresence presence)
+public record SegmentReport(
+    String segment, String field, int vectors, DevicePresence presence, List<String> damaged)
     implements Writeable, ToXContentObject {
 
   public SegmentReport {
     Objects.requireNonNull(segment, "segment");
     Objects.requireNonNull(field, "field");
     Objects.requireNonNull(presence, "presence");
+    damaged = List.copyOf(damaged);
   }
 
   /** Reads what {@link #writeTo} wrote. */
@@ -36,7 +40,8 @@ public record SegmentReport(String segment, String field, int vectors, DevicePre
             in.readEnum(DevicePresence.State.class),
             in.readOptionalString(),
             in.readVLong(),
-            in.readOptionalString()));
+            in.readOptionalString()),
+        in.readStringCollectionAsList());
   }
 
   @Override
@@ -48,6 +53,7 @@ public record SegmentReport(String segment, String field, int vectors, DevicePre
     out.writeOptionalString(presence.placement());
     out.writeVLong(presence.deviceBytes());
     out.writeOptionalString(presence.reason());
+    out.writeStringCollection(damaged);
   }
 
   @Override
@@ -63,6 +69,9 @@ public record SegmentReport(String segment, String field, int vectors, DevicePre
     }
     if (presence.reason() != null) {
       json.field("reason", presence.reason());
+    }
+    if (damaged.isEmpty() == false) {
+      json.field("damaged_files", damaged);
     }
     return json.endObject();
   }

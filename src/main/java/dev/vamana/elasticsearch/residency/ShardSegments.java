@@ -1,13 +1,17 @@
 package dev.vamana.elasticsearch.residency;
 
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.vectors.FileCheck;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.IndexReader;
@@ -88,13 +92,37 @@ final class ShardSegments {
         .anyMatch(segment -> presence(segment.view).state() == DevicePresence.State.WAITING);
   }
 
+  /**
+   * Compares the files of all fields with their checksums. Files that an upload or an earlier call
+   * has compared are not read again.
+   *
+   * @param abort throws when the work should stop; called every few megabytes
+   * @param found is told of each damaged file
+   */
+  void check(Runnable abort, DamagedFiles found) throws IOException {
+    for (Segment segment : segments) {
+      for (FileCheck file : segment.view.fileChecks().all()) {
+        abort.run();
+        try {
+          file.check(abort);
+        } catch (CorruptIndexException e) {
+          found.found(segment.view.name(), e);
+        }
+      }
+    }
+  }
+
   /** Reports on each field. */
   List<SegmentReport> reports() {
     return segments.stream()
         .map(
             segment ->
                 new SegmentReport(
-                    segment.name, segment.field, segment.view.size(), presence(segment.view)))
+                    segment.name,
+                    segment.field,
+                    segment.view.size(),
+                    presence(segment.view),
+                    segment.view.fileChecks().damaged()))
         .toList();
   }
 

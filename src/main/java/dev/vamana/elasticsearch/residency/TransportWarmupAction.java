@@ -1,8 +1,13 @@
 package dev.vamana.elasticsearch.residency;
 
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.shards.ShardsAction;
+import java.io.IOException;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.store.AlreadyClosedException;
 import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
@@ -20,7 +25,10 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Uploads the segments of indices to the devices of the nodes that hold them. */
+/**
+ * Uploads the segments of indices to the devices of the nodes that hold them, and compares the
+ * segments' files with their checksums.
+ */
 public final class TransportWarmupAction
     extends ShardsAction<WarmupRequest, WarmupResponse, ShardWarmth> {
 
@@ -28,6 +36,7 @@ public final class TransportWarmupAction
   public static final ActionType<WarmupResponse> TYPE =
       new ActionType<>("indices:admin/vamana/warmup");
 
+  private final DamagedFiles damaged;
   private final ThreadPool threads;
   private final Executor executor;
 
@@ -39,7 +48,8 @@ public final class TransportWarmupAction
       IndicesService indices,
       ActionFilters filters,
       ProjectResolver projects,
-      IndexNameExpressionResolver names) {
+      IndexNameExpressionResolver names,
+      DamagedFiles damaged) {
     super(
         new Messages<>(TYPE, WarmupRequest::new, ShardWarmth::new, WarmupResponse::new),
         cluster,
@@ -48,6 +58,7 @@ public final class TransportWarmupAction
         filters,
         projects,
         names);
+    this.damaged = damaged;
     this.threads = transport.getThreadPool();
     this.executor = threads.executor(ThreadPool.Names.MANAGEMENT);
   }
@@ -66,21 +77,66 @@ public final class TransportWarmupAction
         answer -> {
           ShardSegments segments = new ShardSegments(searcher.getIndexReader());
           segments.warm();
-          UploadWait.begin(
-              threads,
-              executor,
-              segments,
-              request.waitForCompletion() ? request.uploadTimeout() : TimeValue.ZERO,
+          BooleanSupplier closed =
               () -> {
                 if (task instanceof CancellableTask cancellable) {
                   cancellable.ensureNotCancelled();
                 }
                 return shard.state() == IndexShardState.CLOSED;
-              },
-              answer.map(
-                  over ->
-                      new ShardWarmth(
-                          routing, segments.reports(), over && request.waitForCompletion())));
+              };
+          boolean waits = request.waitForCompletion();
+          long end = System.nanoTime() + request.uploadTimeout().nanos();
+          UploadWait.begin(
+              threads,
+              executor,
+              segments,
+              waits ? request.uploadTimeout() : TimeValue.ZERO,
+              closed,
+              answer.delegateFailureAndWrap(
+                  (next, over) -> {
+                    if (waits && over == false) {
+                      threads
+                          .generic()
+                          .execute(
+                              ActionRunnable.supply(
+                                  next,
+                                  () -> {
+                                    boolean late = check(segments, closed, end);
+                                    return new ShardWarmth(routing, segments.reports(), late);
+                                  }));
+                    } else {
+                      next.onResponse(new ShardWarmth(routing, segments.reports(), waits && over));
+                    }
+                  }));
         });
+  }
+
+  /** Tells that the time of a warm-up is over. */
+  private static final class TimeIsOver extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /**
+   * Compares files that no upload has compared, for instance all on a node without a device.
+   *
+   * @return whether the time ran out before all were compared
+   */
+  private boolean check(ShardSegments segments, BooleanSupplier closed, long end)
+      throws IOException {
+    try {
+      segments.check(
+          () -> {
+            if (closed.getAsBoolean()) {
+              throw new AlreadyClosedException("the shard is closed");
+            }
+            if (System.nanoTime() - end >= 0) {
+              throw new TimeIsOver();
+            }
+          },
+          damaged);
+      return false;
+    } catch (TimeIsOver e) {
+      return true;
+    }
   }
 }

@@ -48,5 +48,7 @@ public final class WarmupResponse extends ShardsResponse<ShardWarmth> {
     json.field(
         "device_bytes",
         segments.stream().mapToLong(segment -> segment.presence().deviceBytes()).sum());
+    json.field(
+        "damaged_files", segments.stream().mapToLong(segment -> segment.damaged().size()).sum());
   }
 }

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.training;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
@@ -105,6 +106,26 @@ public class TrainingDeviceTests extends LuceneTestCase {
       throws IOException {
     return new Codebook(CodebookId.random(), layout, centroids)
         .quantizationError(sample, AbortCheck.NEVER);
+  }
+
+  /** Whichever wait fails while an encoder is made: nothing of it stays on the device. */
+  public void testAnEncoderThatFailsLeavesNothing() throws IOException {
+    SubspaceLayout layout = new SubspaceLayout(8, 2);
+    Codebook codebook =
+        new Codebook(CodebookId.random(), layout, new float[Codebook.CENTROIDS * layout.dims()]);
+    for (int n = 1; n <= 2; n++) {
+      SimulatedDriver simulated = driver();
+      FaultyDriver driver = new FaultyDriver(simulated);
+      driver.bind();
+      Budget budget = new Budget(Long.MAX_VALUE);
+      TrainingDevice device = new TrainingDevice(driver, hostMemory(), budget);
+      driver.fail(FaultyDriver.Operation.SYNCHRONIZE, n, GpuException.Kind.FAILED);
+      expectThrows(GpuException.class, () -> device.encoder(codebook, AbortCheck.NEVER));
+      assertEquals(0, simulated.deviceBytes());
+      assertEquals(0, budget.used.get());
+      device.free();
+      driver.close();
+    }
   }
 
   public void testTrainsAsTheCpu() throws IOException {

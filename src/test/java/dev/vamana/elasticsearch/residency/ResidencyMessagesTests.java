@@ -83,7 +83,8 @@ public class ResidencyMessagesTests extends LuceneTestCase {
               TestUtil.randomSimpleString(random),
               TestUtil.randomUnicodeString(random),
               random.nextInt(Integer.MAX_VALUE),
-              presence(random)));
+              presence(random),
+              random.nextBoolean() ? List.of() : List.of("_0.vec", "_0.vex")));
     }
     return new ShardWarmth(
         routing("photos", random.nextInt(9), random.nextBoolean()), segments, random.nextBoolean());
@@ -161,8 +162,9 @@ public class ResidencyMessagesTests extends LuceneTestCase {
 
   public void testWarmupAsJson() {
     SegmentReport resident =
-        new SegmentReport("_0", "v", 12, DevicePresence.resident("exact", 1000));
-    SegmentReport refused = new SegmentReport("_1", "v", 3, DevicePresence.refused("over budget"));
+        new SegmentReport("_0", "v", 12, DevicePresence.resident("exact", 1000), List.of());
+    SegmentReport refused =
+        new SegmentReport("_1", "v", 3, DevicePresence.refused("damaged"), List.of("_1.vec"));
     WarmupResponse response =
         new WarmupResponse(
             3,
@@ -177,6 +179,7 @@ public class ResidencyMessagesTests extends LuceneTestCase {
     Map<String, Object> json = json(response);
     assertEquals(true, json.get("timed_out"));
     assertEquals(1000, json.get("device_bytes"));
+    assertEquals("of both copies", 2, json.get("damaged_files"));
     assertEquals(
         Map.of("resident", 1, "waiting", 0, "refused", 2, "no_device", 0), json.get("segments"));
     assertEquals(1, ((Map<?, ?>) json.get("_shards")).get("failed"));
@@ -211,7 +214,9 @@ public class ResidencyMessagesTests extends LuceneTestCase {
                 "state",
                 "refused",
                 "reason",
-                "over budget")),
+                "damaged",
+                "damaged_files",
+                List.of("_1.vec"))),
         ((Map<?, ?>) copies.get(0)).get("segments"));
   }
 

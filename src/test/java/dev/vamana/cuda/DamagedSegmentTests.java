@@ -1,0 +1,200 @@
+package dev.vamana.cuda;
+
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.store.NIOFSDirectory;
+
+/** Tests that an upload notices damaged files, and what follows. */
+public class DamagedSegmentTests extends GpuTestCase {
+
+  private static final int SIZE = 600;
+  private static final int DIMENSION = 24;
+
+  /** Remembers what an operator is told. */
+  private static final class Told extends QuietListener {
+    final List<String> damaged = new ArrayList<>();
+    final List<FallbackReason> fallbacks = new ArrayList<>();
+    final List<Throwable> failures = new ArrayList<>();
+
+    @Override
+    public synchronized void damaged(String segment, CorruptIndexException cause) {
+      damaged.add(segment + ": " + cause.getMessage());
+    }
+
+    @Override
+    public synchronized void fallback(FallbackReason reason, String detail) {
+      fallbacks.add(reason);
+    }
+
+    @Override
+    public synchronized void uploadFailed(String segment, Throwable cause) {
+      failures.add(cause);
+    }
+  }
+
+  /** Writes two segments. */
+  private static Path write(boolean compound) throws IOException {
+    Path folder = createTempDir();
+    VamanaParameters parameters =
+        VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0).withSubspaces(4);
+    try (Directory directory = new MMapDirectory(folder);
+        IndexWriter writer =
+            new IndexWriter(
+                directory,
+                DeviceSegment.config(new VamanaVectorsFormat(parameters, Workers.callingThread()))
+                    .setUseCompoundFile(compound))) {
+      for (int segment = 0; segment < 2; segment++) {
+        for (int id = 0; id < SIZE; id++) {
+          writer.addDocument(
+              DeviceSegment.document(id, vector(), VectorSimilarityFunction.EUCLIDEAN));
+        }
+        writer.flush();
+      }
+    }
+    return folder;
+  }
+
+  private static QueryVector vector() {
+    float[] vector = new float[DIMENSION];
+    for (int d = 0; d < DIMENSION; d++) {
+      vector[d] = random().nextFloat();
+    }
+    return QueryVector.of(vector);
+  }
+
+  /** Flips a bit in the middle half of the first segment's file, which holds no header. */
+  private static String flip(Path folder, String extension) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      Path file =
+          files
+              .filter(path -> path.getFileName().toString().startsWith("_0"))
+              .filter(path -> path.getFileName().toString().endsWith(extension))
+              .findFirst()
+              .orElseThrow();
+      byte[] bytes = Files.readAllBytes(file);
+      int at = bytes.length / 4 + random().nextInt(bytes.length / 2);
+      bytes[at] ^= (byte) (1 << random().nextInt(8));
+      Files.write(file, bytes);
+      return file.getFileName().toString();
+    }
+  }
+
+  private static List<SegmentView> views(DirectoryReader reader) {
+    List<SegmentView> views = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      views.add(DeviceSegment.view(leaf.reader()));
+    }
+    return views;
+  }
+
+  private static WorkItem item(SegmentView view) {
+    return new WorkItem(
+        view,
+        vector(),
+        5,
+        WalkParameters.exact(24),
+        null,
+        view.size(),
+        Long.MAX_VALUE,
+        () -> false,
+        new int[0]);
+  }
+
+  private static void assertRefused(Placement placement, boolean compound, String extension)
+      throws Exception {
+    Path folder = write(compound);
+    String file = flip(folder, extension);
+    Told told = new Told();
+    SimulatedDriver driver = driver();
+    PlanMode plan = random().nextBoolean() ? PlanMode.GRAPH : PlanMode.AUTO;
+    boolean mapped = placement == Placement.MAPPED_GRAPH || random().nextBoolean();
+    try (ExecutorRegistry.Installation installation =
+            ExecutorRegistry.install(
+                () ->
+                    GpuDevice.open(
+                        () -> driver,
+                        ResidencyOptions.defaults(1L << 30)
+                            .withPlacement(placement)
+                            .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60)),
+                        GpuOptions.DEFAULT.withBatches(BATCHES).withPlan(plan),
+                        told));
+        Directory directory = mapped ? new MMapDirectory(folder) : new NIOFSDirectory(folder);
+        DirectoryReader reader = DirectoryReader.open(directory)) {
+      GpuExecutor executor = (GpuExecutor) installation.executor();
+      List<SegmentView> views = views(reader);
+      await(() -> executor.statistics().counter("residency", "segments_waiting") == 0);
+      DevicePresence first = executor.presence(views.get(0));
+      assertEquals(placement + " " + file, DevicePresence.State.REFUSED, first.state());
+      assertEquals("damaged", first.reason());
+      assertEquals(DevicePresence.State.RESIDENT, executor.presence(views.get(1)).state());
+      // neither a search nor a warm-up brings it there
+      for (int i = 0; i < 2; i++) {
+        executor.warm(views.get(0));
+        executor.search(List.of(item(views.get(0)), item(views.get(1))));
+      }
+      await(() -> executor.statistics().counter("residency", "segments_waiting") == 0);
+      assertEquals(first, executor.presence(views.get(0)));
+      assertEquals(2, executor.statistics().counter("items_on_cpu", "damaged"));
+      assertEquals(1, executor.statistics().counter("residency", "upload_failures"));
+      assertEquals(told.damaged.toString(), 1, told.damaged.size());
+      assertTrue(told.damaged.toString(), told.damaged.get(0).contains(file));
+      assertEquals(List.of(), told.failures);
+      assertEquals(1, told.fallbacks.stream().filter(r -> r == FallbackReason.DAMAGED).count());
+      List<String> damaged = views.get(0).fileChecks().damaged();
+      assertEquals(damaged.toString(), 1, damaged.size());
+      assertTrue(damaged.toString(), compound || damaged.get(0).equals(file));
+      assertEquals(List.of(), views.get(1).fileChecks().damaged());
+    } catch (GpuException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  public void testFlippedVectors() throws Exception {
+    assertRefused(Placement.EXACT, false, ".vec");
+    assertRefused(Placement.EXACT_FLOAT16, false, ".vec");
+    assertRefused(Placement.EXACT_INT8, false, ".vec");
+  }
+
+  public void testFlippedGraph() throws Exception {
+    assertRefused(Placement.EXACT, false, ".vex");
+    assertRefused(Placement.IN_MEMORY, false, ".vex");
+    assertRefused(Placement.MAPPED_GRAPH, false, ".vex");
+  }
+
+  public void testFlippedCodes() throws Exception {
+    assertRefused(Placement.IN_MEMORY, false, ".veq");
+    assertRefused(Placement.HOST_FETCH, false, ".veq");
+  }
+
+  /** The middle of a compound file is vectors or graph. */
+  public void testFlippedCompoundFile() throws Exception {
+    assertRefused(Placement.EXACT, true, ".cfs");
+    assertRefused(Placement.EXACT_INT8, true, ".cfs");
+  }
+}

@@ -1,0 +1,69 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.SeamDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.PlanMode;
+
+/**
+ * One way in which a device fails.
+ *
+ * @param phase what the node does meanwhile
+ * @param route how segments are searched
+ * @param call the call of the driver that goes wrong
+ * @param fault how it goes wrong
+ * @param n which of these calls since the phase began, from 1
+ */
+record FaultCell(Phase phase, Route route, SeamDriver.Call call, SeamDriver.Fault fault, int n) {
+
+  /** What the node does. */
+  enum Phase {
+    OPENING("opening a context"),
+    INDEXING("indexing"),
+    MERGING("merging"),
+    WARMING("warming"),
+    SEARCHING("searching"),
+    CLOSING("closing");
+
+    private final String title;
+
+    Phase(String title) {
+      this.title = title;
+    }
+
+    String title() {
+      return title;
+    }
+
+    /** Whether it depends on how segments are searched. */
+    boolean ofSegments() {
+      return this == WARMING || this == SEARCHING || this == CLOSING;
+    }
+  }
+
+  /** Where segments lie, and with which plan they are searched. */
+  enum Route {
+    EXACT(Placement.EXACT, PlanMode.GRAPH),
+    FLOAT16(Placement.EXACT_FLOAT16, PlanMode.GRAPH),
+    INT8(Placement.EXACT_INT8, PlanMode.GRAPH),
+    CODES(Placement.IN_MEMORY, PlanMode.GRAPH),
+    MAPPED(Placement.MAPPED_GRAPH, PlanMode.GRAPH),
+    HOST_FETCH(Placement.HOST_FETCH, PlanMode.GRAPH),
+    SCAN(Placement.EXACT, PlanMode.EXACT);
+
+    private final Placement placement;
+    private final PlanMode plan;
+
+    Route(Placement placement, PlanMode plan) {
+      this.placement = placement;
+      this.plan = plan;
+    }
+
+    Placement placement() {
+      return placement;
+    }
+
+    PlanMode plan() {
+      return plan;
+    }
+  }
+}
