@@ -26,6 +26,9 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  */
 final class CollectorWalk {
 
+  /** Patience of a walk that is not given up. */
+  static final long TO_THE_END = Long.MAX_VALUE / 2;
+
   private final RandomVectorScorer scorer;
   private final Adjacency graph;
   private final KnnCollector collector;
@@ -84,8 +87,12 @@ final class CollectorWalk {
   /**
    * Walks from the given ordinals until no candidate is competitive or the collector stops the
    * walk.
+   *
+   * @param patience number of distances after which the walk is given up
+   * @return whether the walk has ended, rather than been given up
    */
-  void run(int[] entryPoints) throws IOException {
+  boolean run(int[] entryPoints, long patience) throws IOException {
+    long given = collector.visitedCount() + patience;
     minCompetitive = collector.minCompetitiveSimilarity();
     int count = 0;
     for (int entryPoint : entryPoints) {
@@ -101,7 +108,10 @@ final class CollectorWalk {
     while (candidates.size() > 0 && collector.earlyTerminated() == false) {
       long nearest = candidates.pop();
       if (worthExpanding(nearest) == false) {
-        return;
+        return true;
+      }
+      if (collector.visitedCount() > given) {
+        return false;
       }
       int degree = graph.neighbors(ordinalOf(nearest), row);
       count = 0;
@@ -115,6 +125,7 @@ final class CollectorWalk {
         strategy.nextVectorsBlock();
       }
     }
+    return true;
   }
 
   /**

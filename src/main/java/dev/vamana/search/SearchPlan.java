@@ -32,8 +32,26 @@ final class SearchPlan {
     if (segment.hasGraph() == false || k >= size || k >= accepted) {
       return true;
     }
-    double selectivity = (double) accepted / size;
-    return SCAN_COST * accepted <= visits(size, segment.meanDegree(), k) / selectivity;
+    return SCAN_COST * accepted <= filteredVisits(segment, k, accepted);
+  }
+
+  /**
+   * Returns how many distances a filtered walk computes before a scan of the accepted vectors takes
+   * its place. A filter that accepts only vectors far from the query makes a walk pass through all
+   * nearer ones, which the accepted share does not tell. A walk that has cost as much as the scan
+   * costs, and twice as much as expected, at most doubles the time of the better choice.
+   *
+   * @param k number of hits, or the beam width if larger
+   * @param accepted estimated number of accepted vectors, at least 1
+   */
+  static long patience(SegmentView segment, int k, int accepted) {
+    double expected = filteredVisits(segment, k, accepted);
+    return (long) Math.ceil(Math.max(SCAN_COST * accepted, 2 * expected));
+  }
+
+  private static double filteredVisits(SegmentView segment, int k, int accepted) {
+    double selectivity = (double) accepted / segment.size();
+    return visits(segment.size(), segment.meanDegree(), k) / selectivity;
   }
 
   /**

@@ -108,12 +108,35 @@ public final class SegmentSearch {
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
     CollectorWalk steered =
         new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam);
-    steered.run(starts);
+    long patience =
+        acceptedOrdinals == null
+            ? CollectorWalk.TO_THE_END
+            : SearchPlan.patience(segment, beam, accepted);
+    if (steered.run(starts, patience) == false) {
+      scanAll(scorer, ordinals, steered, accepted);
+      return;
+    }
     float worst = ordinals.minCompetitiveSimilarity();
     if (worst > Float.NEGATIVE_INFINITY
         && worst < SearchPlan.unreliableBelow(segment)
         && ordinals.earlyTerminated() == false) {
       new ExactScan(scorer, ordinals).run(steered.unvisited());
+    }
+  }
+
+  /**
+   * Scans what a walk has left. Lucene's queries limit the number of distances of a filtered search
+   * to the number of accepted vectors, and score all of them if the limit is reached: if it would
+   * be, the search ends at once.
+   */
+  private static void scanAll(
+      RandomVectorScorer scorer, KnnCollector ordinals, CollectorWalk walk, int accepted)
+      throws IOException {
+    long left = ordinals.visitLimit() - ordinals.visitedCount();
+    if (left < accepted) {
+      ordinals.incVisitedCount((int) Math.max(0, left));
+    } else {
+      new ExactScan(scorer, ordinals).run(walk.unvisited());
     }
   }
 

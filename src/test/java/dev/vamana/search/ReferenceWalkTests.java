@@ -241,7 +241,7 @@ public class ReferenceWalkTests extends SearchTestCase {
               collector,
               null,
               walk.beamWidth())
-          .run(new int[] {segment.medoid()});
+          .run(new int[] {segment.medoid()}, CollectorWalk.TO_THE_END);
       TopDocs hits = collector.topDocs();
       int[] ordinals = new int[hits.scoreDocs.length];
       for (int i = 0; i < ordinals.length; i++) {
