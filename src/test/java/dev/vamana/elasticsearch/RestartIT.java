@@ -136,7 +136,7 @@ public class RestartIT {
   private List<String> notices() throws IOException {
     Map<String, Object> stats = node.client().get("/_vamana/stats/notices");
     Map<?, ?> only = (Map<?, ?>) ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
-    return ((List<?>) NodeClient.at(only, "notices", "events"))
+    return ((List<?>) NodeClient.at(only, "notices", "list"))
         .stream()
             .map(each -> ((Map<?, ?>) each).get("kind") + " " + ((Map<?, ?>) each).get("subject"))
             .toList();

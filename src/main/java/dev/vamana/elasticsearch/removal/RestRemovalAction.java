@@ -45,6 +45,7 @@ public final class RestRemovalAction extends BaseRestHandler {
       Client client = new RestCancellableNodeClient(node, request.getHttpChannel());
       find(
           client,
+          node,
           state,
           new RestBuilderListener<>(channel) {
             @Override
@@ -60,8 +61,14 @@ public final class RestRemovalAction extends BaseRestHandler {
     };
   }
 
+  /**
+   * Gathers answers, by a client whose requests end with the channel, and by one for the others.
+   */
   private static void find(
-      Client client, ClusterStateRequest state, ActionListener<List<Obstacle>> listener) {
+      Client client,
+      Client steady,
+      ClusterStateRequest state,
+      ActionListener<List<Obstacle>> listener) {
     SegmentsRequest segments = new SegmentsRequest();
     segments.indicesOptions(IndicesOptions.LENIENT_EXPAND_OPEN_HIDDEN);
     NodesInfoRequest nodes =
@@ -73,7 +80,7 @@ public final class RestRemovalAction extends BaseRestHandler {
             state,
             listener.delegateFailureAndWrap(
                 (afterState, metadata) ->
-                    client
+                    steady
                         .admin()
                         .cluster()
                         .nodesInfo(
