@@ -21,7 +21,7 @@ final class UploadChecks implements AutoCloseable {
   /**
    * Begins to compare.
    *
-   * @param files files to compare; those that have been compared are not read again
+   * @param files files to compare; files that were compared before are not read again
    */
   UploadChecks(List<FileCheck> files) {
     this.thread = new Thread(() -> run(files), "vamana-gpu-check");
