@@ -70,9 +70,7 @@ final class SharedCluster extends ExternalResource {
 
   private void start(int i) throws IOException {
     if (homes[i] == null) {
-      // the build runs several JVMs, which have a cluster each
-      homes[i] =
-          PluginNode.home("shared-" + names[i] + "-" + System.getProperty("tests.fork", "1"));
+      homes[i] = PluginNode.home("shared-" + names[i]);
     }
     nodes[i] = RunningNode.start(homes[i], options(i));
     nodes[0].client().get("/_cluster/health?timeout=60s&wait_for_nodes=" + (i + 1));
