@@ -129,21 +129,12 @@ public class NodeSettingsIT {
   }
 
   @Test
-  public void testBadValuesEndTheStart() {
-    assertRejected("vamana.gpu.enabled", "yes", "auto, required, off");
-    assertRejected("vamana.gpu.memory.limit", "120%", "at most 100%");
-    assertRejected("vamana.gpu.no_such_setting", "1", "unknown setting");
-  }
-
-  private static void assertRejected(String setting, String value, String range) {
-    NodeOptions bad = PluginNode.options().withSetting(setting, value);
+  public void testABadValueEndsTheStart() {
     IllegalStateException failure =
-        assertThrows(IllegalStateException.class, () -> RunningNode.start(home, bad));
+        assertThrows(IllegalStateException.class, () -> RunningNode.start(home, options("yes")));
     String message = failure.getMessage();
-    assertTrue(message, message.contains("[" + setting + "]"));
-    assertTrue(message, message.contains(range));
-    if (!setting.contains("no_such")) {
-      assertTrue(message, message.contains("[" + value + "]"));
-    }
+    assertTrue(message, message.contains("[vamana.gpu.enabled]"));
+    assertTrue(message, message.contains("[yes]"));
+    assertTrue(message, message.contains("auto, required, off"));
   }
 }

@@ -21,14 +21,13 @@ import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.runner.RunWith;
-import org.junit.runners.Parameterized;
 import org.junit.runners.Parameterized.Parameters;
 
 /**
  * The requests that the pages for operators print work as printed, one after the other, and where a
  * page shows an answer the node's has those members.
  */
-@RunWith(Parameterized.class)
+@RunWith(OneByOne.class)
 public class OperatorPagesIT {
   private static final int DIMS = 128;
 

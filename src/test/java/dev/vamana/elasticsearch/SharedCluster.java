@@ -9,11 +9,14 @@ import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.rules.ExternalResource;
 
 /**
  * Nodes that several test classes use one after the other, to be a {@code @ClassRule} of each.
- * Starting a node costs more than most classes do with it.
+ * Starting a node costs more than most classes do with it. Classes run side by side, so one that
+ * finds its cluster in use waits.
  *
  * <p>The first class starts them; they end with this JVM. Each class finds all of them running,
  * with no index, template, pipeline, snapshot repository or cluster setting of another class.
@@ -32,6 +35,7 @@ final class SharedCluster extends ExternalResource {
   private final String[] names;
   private final NodeHome[] homes;
   private final RunningNode[] nodes;
+  private final Lock inUse = new ReentrantLock();
   private Leftovers leftovers;
 
   private SharedCluster(String... names) {
@@ -42,29 +46,40 @@ final class SharedCluster extends ExternalResource {
 
   @Override
   protected void before() throws IOException {
-    if (homes[0] == null) {
-      Runtime.getRuntime().addShutdownHook(new Thread(this::end, "end of shared nodes"));
-    }
-    for (int i = 0; i < names.length; i++) {
-      if (nodes[i] == null || nodes[i].isAlive() == false) {
-        start(i);
+    inUse.lock();
+    boolean ready = false;
+    try {
+      if (homes[0] == null) {
+        Runtime.getRuntime().addShutdownHook(new Thread(this::end, "end of shared nodes"));
+      }
+      for (int i = 0; i < names.length; i++) {
+        if (nodes[i] == null || nodes[i].isAlive() == false) {
+          start(i);
+        }
+      }
+      leftovers = Leftovers.before(nodes[0].httpUri());
+      ready = true;
+    } finally {
+      if (ready == false) {
+        inUse.unlock(); // a rule that failed before the class is not told of its end
       }
     }
-    leftovers = Leftovers.before(nodes[0].httpUri());
   }
 
   @Override
   protected void after() {
     try (Leftovers made = leftovers) {
       made.remove();
+      for (RunningNode node : nodes) {
+        String log = node.log();
+        for (String bad : BAD_IN_LOG) {
+          assertFalse(log, log.contains(bad));
+        }
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-    for (RunningNode node : nodes) {
-      String log = node.log();
-      for (String bad : BAD_IN_LOG) {
-        assertFalse(log, log.contains(bad));
-      }
+    } finally {
+      inUse.unlock();
     }
   }
 

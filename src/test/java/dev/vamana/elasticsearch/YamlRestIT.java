@@ -19,7 +19,6 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.ExternalResource;
 import org.junit.runner.RunWith;
-import org.junit.runners.Parameterized;
 import org.junit.runners.Parameterized.Parameters;
 
 /**
@@ -28,7 +27,7 @@ import org.junit.runners.Parameterized.Parameters;
  *
  * <p>System properties choose others; docs/internals/development.md has them.
  */
-@RunWith(Parameterized.class)
+@RunWith(OneByOne.class)
 public class YamlRestIT {
   static final Path OURS = Path.of("rest-api-spec/src/yamlRestTest/resources/rest-api-spec/test");
   private static final Path OPTED_IN = Path.of("src/test/resources/rest-api-spec/test");

@@ -8,17 +8,19 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.elasticsearch.Build;
 import org.junit.Test;
 
-/** The assembled node starts, answers, keeps its data and forms clusters. */
+/**
+ * A node without a plugin starts and answers. Restarts, kills and clusters of several nodes are in
+ * the tests of the plugin.
+ */
 public class NodeIT {
 
   private static final String MAPPING =
       """
-      {"settings": {"number_of_shards": 1, "number_of_replicas": %d},
+      {"settings": {"number_of_shards": 1, "number_of_replicas": 0},
        "mappings": {"properties": {"v": {"type": "dense_vector", "dims": 2, "index": true,
          "similarity": "l2_norm", "index_options": {"type": "hnsw"}}}}}
       """;
@@ -53,11 +55,10 @@ public class NodeIT {
   }
 
   @Test
-  public void testSearchRestartAndKill() throws IOException {
+  public void testSearch() throws IOException {
     NodeHome home = NodeHome.assemble(folder("alone"), null);
-    NodeOptions options = TestNodes.options();
-    try (RunningNode node = RunningNode.start(home, options)) {
-      node.client().put("/t", String.format(Locale.ROOT, MAPPING, 0));
+    try (RunningNode node = RunningNode.start(home, TestNodes.options())) {
+      node.client().put("/t", MAPPING);
       node.client().bulk("/t/_bulk?refresh=true", DOCUMENTS);
       assertNearest(node.client());
       Map<String, Object> nodes = node.client().get("/_nodes/_local");
@@ -70,43 +71,7 @@ public class NodeIT {
       node.stop();
       assertFalse(node.isAlive());
     }
-    try (RunningNode node = RunningNode.start(home, options)) {
-      assertNearest(node.client());
-      node.kill();
-      assertFalse(node.isAlive());
-    }
-    try (RunningNode node = RunningNode.start(home, options)) {
-      assertNearest(node.client());
-    }
     home.delete();
-  }
-
-  @Test
-  public void testTwoNodes() throws IOException {
-    NodeHome home1 = NodeHome.assemble(folder("first"), null);
-    NodeHome home2 = NodeHome.assemble(folder("second"), null);
-    NodeOptions first =
-        TestNodes.options()
-            .withSetting("node.name", "first")
-            .withSetting("cluster.initial_master_nodes", "first");
-    try (RunningNode node1 = RunningNode.start(home1, first)) {
-      NodeOptions second =
-          TestNodes.options()
-              .withSetting("node.name", "second")
-              .withSetting("discovery.seed_hosts", node1.transportAddress());
-      try (RunningNode node2 = RunningNode.start(home2, second)) {
-        node1.client().put("/t", String.format(Locale.ROOT, MAPPING, 1));
-        node1.client().bulk("/t/_bulk?refresh=true", DOCUMENTS);
-        Map<String, Object> health =
-            node2.client().get("/_cluster/health?wait_for_status=green&timeout=60s");
-        assertEquals("green", health.get("status"));
-        assertEquals(2, health.get("number_of_nodes"));
-        assertNearest(node1.client());
-        assertNearest(node2.client());
-      }
-    }
-    home1.delete();
-    home2.delete();
   }
 
   @Test
