@@ -14,6 +14,7 @@ import dev.vamana.cuda.memory.SegmentResidency;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.util.Locale;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
@@ -157,8 +158,8 @@ public final class GpuDevice {
     }
 
     @Override
-    public void adjust(MemoryLimit device, MemoryLimit pageCache, Placement placement) {
-      segments.adjust(device, pageCache, placement);
+    public void adjust(MemoryLimit device, MemoryLimit pageCache, Set<Placement> placements) {
+      segments.adjust(device, pageCache, placements);
     }
 
     @Override

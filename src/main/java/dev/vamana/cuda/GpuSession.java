@@ -154,7 +154,7 @@ final class GpuSession {
   /** Changes options from now on. */
   void adjust(DynamicOptions options) {
     device.adjust(options.maxBatch(), options.lingerNanos());
-    residency.adjust(options.deviceLimit(), options.pageCacheLimit(), options.placement());
+    residency.adjust(options.deviceLimit(), options.pageCacheLimit(), options.placements());
   }
 
   /**

@@ -83,7 +83,7 @@ final class CudaDevices implements GpuDevices {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
     residency =
         ResidencyOptions.defaults(hostBytes)
-            .withPlacement(settings.placement())
+            .withPlacements(settings.placements())
             .withLimits(settings.memoryLimit(), settings.pageCacheLimit());
     GpuOptions options =
         GpuOptions.DEFAULT
@@ -109,7 +109,7 @@ final class CudaDevices implements GpuDevices {
           new DynamicOptions(
               settings.memoryLimit(),
               settings.pageCacheLimit(),
-              settings.placement(),
+              settings.placements(),
               settings.maxBatch(),
               settings.linger().nanos(),
               settings.segmentsAhead(),

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -33,7 +34,7 @@ import org.elasticsearch.core.TimeValue;
  *     process
  * @param memoryLimit most device memory for segments
  * @param pageCacheLimit most host memory that is pinned so that the device can read segment files
- * @param placement placement of every segment, or null to choose one for each
+ * @param placements placements from which one is chosen for each segment
  * @param maxBatch most work items of one launch
  * @param linger how long an idle device waits for further queries before it starts the first
  * @param segmentsAhead whether a query's later segments are sent to the device together with its
@@ -49,7 +50,7 @@ record GpuSettings(
     int device,
     MemoryLimit memoryLimit,
     MemoryLimit pageCacheLimit,
-    Placement placement,
+    Set<Placement> placements,
     int maxBatch,
     TimeValue linger,
     boolean segmentsAhead,
@@ -57,9 +58,6 @@ record GpuSettings(
     PlanMode plan,
     boolean compileKernels,
     Path nvrtc) {
-
-  /** The value of {@code vamana.gpu.placement} that leaves the choice to the planner. */
-  static final String AUTO_PLACEMENT = "auto";
 
   private static final int MAX_DEVICES = 64;
   private static final ByteSizeValue MIN_MEMORY = ByteSizeValue.of(64, ByteSizeUnit.MB);
@@ -94,15 +92,6 @@ record GpuSettings(
           MemoryLimit.DEFAULT_PAGE_CACHE,
           ByteSizeValue.ZERO,
           "the host's");
-
-  /** Placement of all segments: {@link #AUTO_PLACEMENT}, or the name of one placement. */
-  static final Setting<String> PLACEMENT =
-      new Setting<>(
-          "vamana.gpu.placement",
-          AUTO_PLACEMENT,
-          text -> parsePlacement("vamana.gpu.placement", text),
-          Property.NodeScope,
-          Property.Dynamic);
 
   /** Most work items of one launch. */
   static final Setting<Integer> BATCH_MAX_SIZE =
@@ -157,7 +146,8 @@ record GpuSettings(
       List.of(
           MEMORY_LIMIT,
           PAGE_CACHE_LIMIT,
-          PLACEMENT,
+          PlacementSettings.PLACEMENT,
+          PlacementSettings.PRECISION,
           BATCH_MAX_SIZE,
           BATCH_LINGER,
           SEGMENTS_AHEAD,
@@ -170,19 +160,12 @@ record GpuSettings(
 
   /** Reads the settings of a node. */
   static GpuSettings of(Settings settings) {
-    String placement = PLACEMENT.get(settings);
     return new GpuSettings(
         ENABLED.get(settings),
         DEVICE.get(settings),
         MEMORY_LIMIT.get(settings),
         PAGE_CACHE_LIMIT.get(settings),
-        placement.equals(AUTO_PLACEMENT)
-            ? null
-            : oneOf(
-                PLACEMENT.getKey(),
-                placement,
-                Arrays.asList(Placement.values()),
-                Placement::settingName),
+        PlacementSettings.of(settings),
         BATCH_MAX_SIZE.get(settings),
         BATCH_LINGER.get(settings),
         SEGMENTS_AHEAD.get(settings),
@@ -214,7 +197,12 @@ record GpuSettings(
     }
   }
 
-  private static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {
+  /**
+   * Returns the value with a name.
+   *
+   * @throws IllegalArgumentException if none has it; names setting, text and all names
+   */
+  static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {
     return values.stream()
         .filter(value -> name.apply(value).equals(text))
         .findFirst()
@@ -229,13 +217,6 @@ record GpuSettings(
             + key
             + "] must be one of "
             + names.stream().collect(Collectors.joining(", ", "[", "]")));
-  }
-
-  private static String parsePlacement(String key, String text) {
-    List<String> names =
-        Arrays.stream(Placement.values()).map(Placement::settingName).collect(Collectors.toList());
-    names.add(0, AUTO_PLACEMENT);
-    return oneOf(key, text, names, Function.identity());
   }
 
   /**

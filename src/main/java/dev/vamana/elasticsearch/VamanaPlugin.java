@@ -223,6 +223,7 @@ public final class VamanaPlugin extends Plugin
   public Collection<MappedActionFilter> getMappedActionFilters() {
     List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
     filters.add(settingChange);
+    filters.add(new PlacementChange());
     return filters;
   }
 

@@ -283,7 +283,7 @@ public class GpuWaitingTests extends GpuTestCase {
     return new DynamicOptions(
         MemoryLimit.percent(50),
         MemoryLimit.percent(50),
-        null,
+        Placement.ALL,
         maxBatch,
         lingerNanos,
         false,

@@ -36,7 +36,7 @@ public class SteeringTests extends GpuTestCase {
 
   private static DynamicOptions options(MemoryLimit limit, int maxBatch, boolean wait) {
     return new DynamicOptions(
-        limit, PAGES, Placement.EXACT, maxBatch, 0, false, wait, PlanMode.GRAPH);
+        limit, PAGES, Placement.only(Placement.EXACT), maxBatch, 0, false, wait, PlanMode.GRAPH);
   }
 
   private static void await(SearchExecutor executor, SegmentView view, State state)
@@ -162,7 +162,7 @@ public class SteeringTests extends GpuTestCase {
                       new DynamicOptions(
                           MemoryLimit.percent(50),
                           PAGES,
-                          Placement.EXACT,
+                          Placement.only(Placement.EXACT),
                           i % 3 == 0 ? 1 : i * 7 % 900 + 1,
                           i % 2 * 100_000L,
                           i % 5 > 1,

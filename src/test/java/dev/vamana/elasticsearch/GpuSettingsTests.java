@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import java.io.IOException;
@@ -29,7 +30,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertEquals(0, settings.device());
     assertEquals(MemoryLimit.DEFAULT_DEVICE, settings.memoryLimit());
     assertEquals(MemoryLimit.DEFAULT_PAGE_CACHE, settings.pageCacheLimit());
-    assertNull(settings.placement());
+    assertEquals(Placement.ALL, settings.placements());
     assertEquals(16_384, settings.maxBatch());
     assertEquals(TimeValue.ZERO, settings.linger());
     assertTrue(settings.segmentsAhead());
@@ -56,7 +57,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertEquals(3, settings.device());
     assertEquals(MemoryLimit.bytes(12L << 30), settings.memoryLimit());
     assertEquals(MemoryLimit.percent(12.5), settings.pageCacheLimit());
-    assertEquals(Placement.MAPPED_GRAPH, settings.placement());
+    assertEquals(Set.of(Placement.MAPPED_GRAPH), settings.placements());
     assertEquals(7, settings.maxBatch());
     assertEquals(50_000, settings.linger().nanos());
     assertFalse(settings.segmentsAhead());
@@ -68,12 +69,62 @@ public class GpuSettingsTests extends LuceneTestCase {
     for (GpuMode mode : GpuMode.values()) {
       assertEquals(mode, of("vamana.gpu.enabled", mode.settingName()).mode());
     }
-    for (Placement placement : Placement.values()) {
-      assertEquals(placement, of("vamana.gpu.placement", placement.settingName()).placement());
-    }
     for (PlanMode plan : PlanMode.values()) {
       assertEquals(plan, of("vamana.gpu.plan", plan.settingName()).plan());
     }
+  }
+
+  public void testPlaceAndPrecision() {
+    assertEquals(Placement.ALL, placements("auto", "auto"));
+    assertEquals(
+        Set.of(Placement.EXACT, Placement.EXACT_FLOAT16, Placement.EXACT_INT8, Placement.IN_MEMORY),
+        placements("device", "auto"));
+    assertEquals(
+        Set.of(Placement.IN_MEMORY, Placement.MAPPED_GRAPH, Placement.HOST_FETCH),
+        placements("auto", "pq"));
+    assertEquals(Set.of(Placement.EXACT), placements("auto", "float32"));
+    assertEquals(Set.of(Placement.EXACT_INT8), placements("device", "int8"));
+    assertEquals(Set.of(Placement.IN_MEMORY), placements("device", "pq"));
+    assertEquals(Set.of(Placement.HOST_FETCH), placements("host-fetch", "auto"));
+    assertEquals(Set.of(Placement.MAPPED_GRAPH), placements("mapped-graph", "pq"));
+    for (String place : List.of("mapped-graph", "host-fetch")) {
+      for (String precision : List.of("float32", "float16", "int8")) {
+        IllegalArgumentException e =
+            expectThrows(IllegalArgumentException.class, () -> placements(place, precision));
+        for (String part :
+            List.of(
+                "[vamana.gpu.placement] is [" + place + "]",
+                "[" + precision + "] for [vamana.gpu.precision]",
+                "take [auto] or [pq]")) {
+          assertTrue(e.getMessage(), e.getMessage().contains(part));
+        }
+      }
+    }
+  }
+
+  /** Values of earlier releases, each a place and a precision, work and are warned of. */
+  public void testDeprecatedPlacements() {
+    for (Placement placement :
+        List.of(
+            Placement.EXACT, Placement.EXACT_FLOAT16, Placement.EXACT_INT8, Placement.IN_MEMORY)) {
+      String old = placement.settingName();
+      assertEquals(Set.of(placement), of("vamana.gpu.placement", old).placements());
+      assertEquals(Set.of(placement), placements(old, placement.precision().settingName()));
+      assertEquals(Set.of(placement), placements("device", placement.precision().settingName()));
+      String other = placement.precision() == Precision.PQ ? "float32" : "pq";
+      IllegalArgumentException e =
+          expectThrows(IllegalArgumentException.class, () -> placements(old, other));
+      assertTrue(e.getMessage(), e.getMessage().contains("[" + old + "]"));
+    }
+  }
+
+  private static Set<Placement> placements(String place, String precision) {
+    return GpuSettings.of(
+            Settings.builder()
+                .put("vamana.gpu.placement", place)
+                .put("vamana.gpu.precision", precision)
+                .build())
+        .placements();
   }
 
   public void testMemoryLimitInBytesOrAsAShareOfTheDevice() {
@@ -103,9 +154,8 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertRejected("vamana.gpu.page_cache.limit", "-1", "at most 100% of the host's memory");
     assertRejected("vamana.gpu.page_cache.limit", "200%", "at most 100% of the host's memory");
     assertRejected(
-        "vamana.gpu.placement",
-        "everywhere",
-        "auto, exact, exact-float16, exact-int8, in-memory, mapped-graph, host-fetch");
+        "vamana.gpu.placement", "everywhere", "[auto, device, mapped-graph, host-fetch]");
+    assertRejected("vamana.gpu.precision", "double", "[auto, float32, float16, int8, pq]");
     assertRejected("vamana.gpu.batch.max_size", "0", "must be >= 1");
     assertRejected("vamana.gpu.batch.max_size", "65537", "must be <= 65536");
     assertRejected("vamana.gpu.batch.linger", "-2ms", "vamana.gpu.batch.linger");

@@ -166,7 +166,7 @@ public class SimulatedGpuIT {
 
   /** The row of the only segment tells of its place on the device. */
   private static void assertListedAsResident(RunningNode node) throws IOException {
-    String columns = "placement,state,vectors,graph.disk,graph.device,device,codebook";
+    String columns = "placement,state,vectors,graph.disk,graph.device,device,codebook,precision";
     String[] row =
         node.client()
             .send("GET", "/_cat/vamana/photos?bytes=b&h=" + columns, null, "text/plain")
@@ -174,7 +174,8 @@ public class SimulatedGpuIT {
             .strip()
             .split("\\s+");
     String all = String.join(" ", row);
-    assertEquals(all, 7, row.length);
+    assertEquals(all, 8, row.length);
+    assertEquals(all, "float32", row[7]);
     assertEquals(all, "exact resident " + COUNT, row[0] + " " + row[1] + " " + row[2]);
     assertEquals("the graph is copied as it is: " + all, row[3], row[4]);
     long graph = Long.parseLong(row[4]);

@@ -5,6 +5,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.cuda.driver.StubLibraries;
+import dev.vamana.cuda.memory.Placement;
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
@@ -62,7 +63,8 @@ public class StubbedDeviceIT {
     NodeOptions options =
         PluginNode.options()
             .withSetting("vamana.gpu.enabled", "required")
-            .withSetting("vamana.gpu.placement", placement)
+            .withSetting("vamana.gpu.placement", Placement.named(placement).place().settingName())
+            .withSetting("vamana.gpu.precision", "pq")
             .withSetting("vamana.gpu.plan", "graph")
             .withSetting("vamana.gpu.wait_for_upload", "true")
             // the plugin may be built without kernels; the node then compiles them with a stand-in

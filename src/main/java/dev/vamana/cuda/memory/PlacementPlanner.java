@@ -3,6 +3,7 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.kernel.Limits;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Lists the possible placements of a segment, best first, and chooses the first that fits.
@@ -24,15 +25,15 @@ final class PlacementPlanner {
           Placement.MAPPED_GRAPH,
           Placement.HOST_FETCH);
 
-  private final Placement forced;
+  private final Set<Placement> allowed;
 
   /**
    * Makes a planner.
    *
-   * @param forced the placement of all segments, or null to choose for each segment
+   * @param allowed the placements from which one is chosen for each segment
    */
-  PlacementPlanner(Placement forced) {
-    this.forced = forced;
+  PlacementPlanner(Set<Placement> allowed) {
+    this.allowed = allowed;
   }
 
   /**
@@ -45,8 +46,8 @@ final class PlacementPlanner {
     if (obstacle(shape) != null) {
       return candidates;
     }
-    for (Placement placement : forced == null ? ORDER : List.of(effective(forced, shape))) {
-      if (possible(shape, placement, registers) == false) {
+    for (Placement placement : ORDER) {
+      if (allowed(shape, placement) == false || possible(shape, placement, registers) == false) {
         continue;
       }
       for (RawVectors raw : RawVectors.values()) {
@@ -92,10 +93,13 @@ final class PlacementPlanner {
     return null;
   }
 
-  /** Returns {@code EXACT} for copies of byte vectors, which have one byte a component already. */
-  private static Placement effective(Placement forced, SegmentShape shape) {
-    boolean copies = forced == Placement.EXACT_FLOAT16 || forced == Placement.EXACT_INT8;
-    return copies && shape.floats() == false ? Placement.EXACT : forced;
+  /** Byte vectors take the place of their copies: they have one byte a component already. */
+  private boolean allowed(SegmentShape shape, Placement placement) {
+    return allowed.contains(placement)
+        || (placement == Placement.EXACT
+            && shape.floats() == false
+            && (allowed.contains(Placement.EXACT_FLOAT16)
+                || allowed.contains(Placement.EXACT_INT8)));
   }
 
   private static boolean possible(SegmentShape shape, Placement placement, boolean registers) {
@@ -109,8 +113,8 @@ final class PlacementPlanner {
 
   /**
    * Whether a placement can re-rank from {@code raw}. Raw vectors on the device beside copies or
-   * codes take more memory than {@code EXACT} alone, so they are possible only with a forced
-   * placement.
+   * codes take more memory than {@code EXACT} alone, so they are possible only where that is not
+   * allowed.
    */
   private boolean possible(
       SegmentShape shape, Placement placement, RawVectors raw, boolean registers) {
@@ -121,7 +125,10 @@ final class PlacementPlanner {
       return raw == RawVectors.CALLER;
     }
     return switch (raw) {
-      case DEVICE -> forced != null && placement != Placement.MAPPED_GRAPH && shape.rawVectors();
+      case DEVICE ->
+          allowed(shape, Placement.EXACT) == false
+              && placement != Placement.MAPPED_GRAPH
+              && shape.rawVectors();
       case MAPPED -> registers && shape.vectorsMapped();
       case CALLER -> true;
     };

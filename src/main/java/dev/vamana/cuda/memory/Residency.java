@@ -4,6 +4,7 @@ import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.io.Closeable;
 import java.util.Collections;
+import java.util.Set;
 import java.util.SortedMap;
 
 /** Decides which segments are on the device, uploads them in the background, and evicts them. */
@@ -81,12 +82,12 @@ public interface Residency extends Closeable {
   }
 
   /**
-   * Changes limits and the placement of segments uploaded from now on. Resident segments stay where
-   * they are as long as they are within the limits.
+   * Changes limits and the placements of segments uploaded from now on. Resident segments stay
+   * where they are as long as they are within the limits.
    *
-   * @param placement placement of all segments; null to choose for each
+   * @param placements placements from which one is chosen for each
    */
-  default void adjust(MemoryLimit device, MemoryLimit pageCache, Placement placement) {}
+  default void adjust(MemoryLimit device, MemoryLimit pageCache, Set<Placement> placements) {}
 
   /**
    * Reserves device memory for work other than segments. Returns false, and reserves nothing, if

@@ -2,11 +2,12 @@ package dev.vamana.cuda.memory;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Options of a {@link SegmentResidency}.
  *
- * @param placement placement of all segments; null to choose for each segment
+ * @param placements placements from which one is chosen for each segment; not empty
  * @param deviceLimit limit of device memory
  * @param pageCacheLimit limit of page cache pinned for the device
  * @param hostBytes memory of the host, to which a percentage in {@code pageCacheLimit} refers
@@ -14,7 +15,7 @@ import java.util.Objects;
  * @param retryAfter how long after a failed upload a search may queue the segment again
  */
 public record ResidencyOptions(
-    Placement placement,
+    Set<Placement> placements,
     MemoryLimit deviceLimit,
     MemoryLimit pageCacheLimit,
     long hostBytes,
@@ -28,6 +29,10 @@ public record ResidencyOptions(
   public static final Duration DEFAULT_RETRY_AFTER = Duration.ofSeconds(30);
 
   public ResidencyOptions {
+    placements = Set.copyOf(placements);
+    if (placements.isEmpty()) {
+      throw new IllegalArgumentException("placements must not be empty");
+    }
     Objects.requireNonNull(deviceLimit, "deviceLimit");
     Objects.requireNonNull(pageCacheLimit, "pageCacheLimit");
     if (hostBytes < 0) {
@@ -50,7 +55,7 @@ public record ResidencyOptions(
    */
   public static ResidencyOptions defaults(long hostBytes) {
     return new ResidencyOptions(
-        null,
+        Placement.ALL,
         MemoryLimit.DEFAULT_DEVICE,
         MemoryLimit.DEFAULT_PAGE_CACHE,
         hostBytes,
@@ -60,18 +65,23 @@ public record ResidencyOptions(
 
   /** Returns these options with a placement for all segments, or null to choose for each. */
   public ResidencyOptions withPlacement(Placement forced) {
+    return withPlacements(Placement.only(forced));
+  }
+
+  /** Returns these options with the placements from which one is chosen for each segment. */
+  public ResidencyOptions withPlacements(Set<Placement> newPlacements) {
     return new ResidencyOptions(
-        forced, deviceLimit, pageCacheLimit, hostBytes, evictAfter, retryAfter);
+        newPlacements, deviceLimit, pageCacheLimit, hostBytes, evictAfter, retryAfter);
   }
 
   /** Returns these options with other limits. */
   public ResidencyOptions withLimits(MemoryLimit device, MemoryLimit pageCache) {
-    return new ResidencyOptions(placement, device, pageCache, hostBytes, evictAfter, retryAfter);
+    return new ResidencyOptions(placements, device, pageCache, hostBytes, evictAfter, retryAfter);
   }
 
   /** Returns these options with other times. */
   public ResidencyOptions withTimes(Duration newEvictAfter, Duration newRetryAfter) {
     return new ResidencyOptions(
-        placement, deviceLimit, pageCacheLimit, hostBytes, newEvictAfter, newRetryAfter);
+        placements, deviceLimit, pageCacheLimit, hostBytes, newEvictAfter, newRetryAfter);
   }
 }

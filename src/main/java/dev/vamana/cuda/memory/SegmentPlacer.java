@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.store.AlreadyClosedException;
@@ -49,7 +50,7 @@ final class SegmentPlacer {
       Collection<SegmentEntry> entries,
       BiConsumer<SegmentEntry, Resident> evict,
       BiConsumer<SegmentView, GpuException> refused) {
-    this.planner = new PlacementPlanner(options.placement());
+    this.planner = new PlacementPlanner(options.placements());
     this.evictAfter = options.evictAfter().toNanos();
     this.counters = counters;
     this.entries = entries;
@@ -57,9 +58,9 @@ final class SegmentPlacer {
     this.refused = refused;
   }
 
-  /** Sets the placement of segments from now on; null to choose for each segment. */
-  void placement(Placement forced) {
-    planner = new PlacementPlanner(forced);
+  /** Sets the placements from which one is chosen for each segment from now on. */
+  void placements(Set<Placement> allowed) {
+    planner = new PlacementPlanner(allowed);
   }
 
   /** Uploads a segment, or returns why that failed. */

@@ -275,11 +275,11 @@ public final class SegmentResidency implements Residency {
   }
 
   @Override
-  public void adjust(MemoryLimit device, MemoryLimit pageCache, Placement placement) {
-    ResidencyOptions adjusted = options.withLimits(device, pageCache).withPlacement(placement);
+  public void adjust(MemoryLimit device, MemoryLimit pageCache, Set<Placement> placements) {
+    ResidencyOptions adjusted = options.withLimits(device, pageCache).withPlacements(placements);
     options = adjusted;
     memories.limits(adjusted);
-    placer.placement(placement);
+    placer.placements(placements);
     tasks.add(this::retryWaiting, false);
   }
 

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.segments;
 
+import dev.vamana.cuda.memory.Placement;
 import java.util.Comparator;
 import java.util.List;
 import org.elasticsearch.action.support.DefaultShardOperationFailedException;
@@ -84,6 +85,7 @@ public final class RestCatVamanaAction extends AbstractCatAction {
         .addCell("similarity", "alias:sim;desc:how the segment compares vectors")
         .addCell("encoding", "alias:e;desc:type of the components" + HIDDEN)
         .addCell("placement", "alias:pl;desc:placement on the device, or cpu")
+        .addCell("precision", "alias:prec;desc:what walks on the device read" + HIDDEN)
         .addCell("state", "alias:st;desc:resident, or why it is not on the device")
         .addCell("vectors.disk", "alias:vd;desc:bytes of the raw vectors on disk" + RIGHT)
         .addCell("graph.disk", "alias:gd;desc:bytes of the graph on disk" + RIGHT)
@@ -120,6 +122,8 @@ public final class RestCatVamanaAction extends AbstractCatAction {
     table.addCell(row.similarity());
     table.addCell(row.encoding());
     table.addCell(row.device().placement());
+    Placement placement = Placement.named(row.device().placement());
+    table.addCell(placement == null ? null : placement.precision().settingName());
     table.addCell(row.device().state());
     table.addCell(ByteSizeValue.ofBytes(row.disk().vectors()));
     table.addCell(ByteSizeValue.ofBytes(row.disk().graph()));

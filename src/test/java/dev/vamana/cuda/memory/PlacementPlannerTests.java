@@ -3,6 +3,7 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.kernel.SegmentLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -18,7 +19,8 @@ public class PlacementPlannerTests extends LuceneTestCase {
 
   private static List<String> names(Placement forced, SegmentShape shape, boolean registers) {
     List<String> names = new ArrayList<>();
-    for (PlacementPlan plan : new PlacementPlanner(forced).candidates(shape, registers)) {
+    for (PlacementPlan plan :
+        new PlacementPlanner(Placement.only(forced)).candidates(shape, registers)) {
       names.add(plan.placement() + "/" + plan.raw());
     }
     return names;
@@ -146,7 +148,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
   public void testChoiceByFreeMemory() {
     SegmentShape shape =
         new SegmentShape(100_000, 128, VectorEncoding.FLOAT32, 64, 32, true, true, true);
-    List<PlacementPlan> candidates = new PlacementPlanner(null).candidates(shape, true);
+    List<PlacementPlan> candidates = new PlacementPlanner(Placement.ALL).candidates(shape, true);
     List<Placement> chosen = new ArrayList<>();
     long free = PLENTY;
     for (; ; ) {
@@ -172,7 +174,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
 
   public void testChoiceByPageCache() {
     List<PlacementPlan> candidates =
-        new PlacementPlanner(Placement.MAPPED_GRAPH).candidates(FLOATS, true);
+        new PlacementPlanner(Set.of(Placement.MAPPED_GRAPH)).candidates(FLOATS, true);
     PlacementPlan both = candidates.get(0);
     PlacementPlan graph = candidates.get(1);
     assertTrue(both.mappedBytes() > graph.mappedBytes());
@@ -196,7 +198,8 @@ public class PlacementPlannerTests extends LuceneTestCase {
               true,
               true);
       Placement forced = random().nextBoolean() ? null : Placement.values()[random().nextInt(6)];
-      for (PlacementPlan plan : new PlacementPlanner(forced).candidates(shape, true)) {
+      for (PlacementPlan plan :
+          new PlacementPlanner(Placement.only(forced)).candidates(shape, true)) {
         TreeMap<Long, Long> arrays = new TreeMap<>();
         long size = shape.size();
         add(arrays, plan.graph(), size * shape.graphStride() * 4);

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -287,7 +288,7 @@ public class ResidencyFailureTests extends MemoryTestCase {
           residency.adjust(
               MemoryLimit.bytes(random.nextBoolean() ? DEVICE : random.nextInt(200_000)),
               MemoryLimit.bytes(random.nextInt(4) * MEGABYTE),
-              random.nextBoolean() ? null : Placement.values()[random.nextInt(6)]);
+              random.nextBoolean() ? Placement.ALL : Set.of(Placement.values()[random.nextInt(6)]));
       default -> assertNotNull(residency.presence(view).state());
     }
   }

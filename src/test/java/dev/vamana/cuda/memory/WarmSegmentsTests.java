@@ -305,6 +305,7 @@ public class WarmSegmentsTests extends ResidencyTestCase {
   }
 
   private void adjust(long device, long pageCache, Placement placement) {
-    residency.adjust(MemoryLimit.bytes(device), MemoryLimit.bytes(pageCache), placement);
+    residency.adjust(
+        MemoryLimit.bytes(device), MemoryLimit.bytes(pageCache), Placement.only(placement));
   }
 }

@@ -144,7 +144,7 @@ final class OpenGpu implements Gpu {
         new DynamicOptions(
             DEVICE_MEMORY,
             PAGE_CACHE,
-            placement,
+            Placement.only(placement),
             batches.maxBatch(),
             nanos,
             batches.segmentsAhead(),
