@@ -4,6 +4,8 @@ import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.recall.RecallMonitor;
+import dev.vamana.elasticsearch.recall.RecallStats;
 import dev.vamana.elasticsearch.stats.Counters;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
@@ -17,6 +19,7 @@ import dev.vamana.elasticsearch.stats.TrainingStats;
  * @param building counts written segments
  * @param codebooks trains and keeps codebooks
  * @param pinned bounds the host memory of batches
+ * @param recalls recall of sampled searches
  * @param noted notices for the operator
  */
 record NodeStatsSource(
@@ -24,6 +27,7 @@ record NodeStatsSource(
     BuildStatistics building,
     Codebooks codebooks,
     PinnedMemoryBreaker pinned,
+    RecallMonitor recalls,
     NodeNotices noted)
     implements StatsSource {
   @Override
@@ -49,6 +53,11 @@ record NodeStatsSource(
   @Override
   public Counters training() {
     return TrainingStats.of(codebooks.known(), codebooks.samples());
+  }
+
+  @Override
+  public RecallStats recall() {
+    return recalls.stats();
   }
 
   @Override

@@ -8,6 +8,11 @@ import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.recall.RecallListener;
+import dev.vamana.elasticsearch.recall.RecallMonitor;
+import dev.vamana.elasticsearch.recall.RecallSettings;
+import dev.vamana.elasticsearch.recall.RestRecallAction;
+import dev.vamana.elasticsearch.recall.TransportRecallAction;
 import dev.vamana.elasticsearch.removal.RestRemovalAction;
 import dev.vamana.elasticsearch.residency.IndexWarming;
 import dev.vamana.elasticsearch.residency.ResidencyActions;
@@ -78,6 +83,7 @@ public final class VamanaPlugin extends Plugin
   private ThreadPool threads;
   private NodeExecutor executor;
   private NodeNotices notices;
+  private RecallMonitor recall;
   private BodyLimit bodyLimit;
   private CodebookSettingCheck codebookCheck;
   private OptInCheck optInCheck;
@@ -111,6 +117,7 @@ public final class VamanaPlugin extends Plugin
     int threads = VamanaSettings.BUILD_THREADS.get(settings);
     return List.of(
         new ScalingExecutorBuilder(BUILD_POOL, 0, threads, BUILD_THREAD_KEEP_ALIVE, true),
+        new ScalingExecutorBuilder(RecallSettings.POOL, 0, 1, BUILD_THREAD_KEEP_ALIVE, true),
         Codebooks.executor(settings));
   }
 
@@ -133,6 +140,7 @@ public final class VamanaPlugin extends Plugin
   @Override
   public void onIndexModule(IndexModule module) {
     IndexWarming.register(module, threads);
+    RecallListener.register(module, recall);
     if (VamanaSettings.ENABLED.get(module.getSettings()) == false) {
       LeftoverSegments.register(module, threads, notices);
     }
@@ -163,6 +171,7 @@ public final class VamanaPlugin extends Plugin
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
+    recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
     bodyLimit = new BodyLimit(settings);
     settingChange =
         new IndexSettingChange(
@@ -178,7 +187,9 @@ public final class VamanaPlugin extends Plugin
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
-            new NodeStatsSource(executor, building.statistics(), codebooks, breaker, notices)));
+            new NodeStatsSource(
+                executor, building.statistics(), codebooks, breaker, recall, notices)));
+    components.add(recall);
     components.add(new DamagedFiles(notices));
     components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
@@ -190,6 +201,7 @@ public final class VamanaPlugin extends Plugin
     actions.addAll(Codebooks.actions());
     actions.addAll(ResidencyActions.actions());
     actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
+    actions.add(new ActionHandler(TransportRecallAction.TYPE, TransportRecallAction.class));
     actions.add(new ActionHandler(TransportSegmentsAction.TYPE, TransportSegmentsAction.class));
     return actions;
   }
@@ -210,6 +222,7 @@ public final class VamanaPlugin extends Plugin
     handlers.add(new RestBatchSearchAction(bodyLimit));
     handlers.add(new RestCatVamanaAction());
     handlers.add(new RestIndexStatsAction());
+    handlers.add(new RestRecallAction());
     handlers.add(new RestRemovalAction());
     return handlers;
   }
@@ -245,6 +258,9 @@ public final class VamanaPlugin extends Plugin
   @Override
   public void close() throws IOException {
     codebooks.close();
+    if (recall != null) {
+      recall.close();
+    }
     if (executor != null) {
       executor.close();
     }

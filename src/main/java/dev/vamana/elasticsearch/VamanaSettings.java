@@ -4,6 +4,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.recall.RecallSettings;
 import dev.vamana.elasticsearch.residency.WarmSettings;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.pq.SubspaceLayout;
@@ -134,6 +135,7 @@ final class VamanaSettings {
               OWN,
               GpuSettings.ALL,
               WarmSettings.ALL,
+              RecallSettings.ALL,
               PinnedMemoryBreaker.SETTINGS,
               Codebooks.SETTINGS)
           .<Setting<?>>flatMap(List::stream)

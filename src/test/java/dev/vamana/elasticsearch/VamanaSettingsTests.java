@@ -4,6 +4,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.recall.RecallSettings;
 import dev.vamana.elasticsearch.residency.WarmSettings;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,6 +51,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
         if (GpuSettings.ALL.contains(setting)
             || Codebooks.SETTINGS.contains(setting)
             || PinnedMemoryBreaker.SETTINGS.contains(setting)
+            || setting == RecallSettings.MAX_LOAD
             || setting == BodyLimit.MAX_BODY) {
           continue;
         }
@@ -82,6 +84,11 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("vamana.build.threads", "0");
     assertRejected("index.vamana.warm", "yes");
     assertRejected("index.vamana.warm_timeout", "11m");
+    for (String share : List.of("-0.1", "1.5", "NaN", "often")) {
+      assertRejected("index.vamana.recall.sample_rate", share);
+      assertRejected("vamana.recall.max_load", share);
+    }
+    assertRejected("vamana.recall.max_load", "0");
   }
 
   public void testBeamWidthIsAtLeastMaxDegree() {
@@ -111,7 +118,9 @@ public class VamanaSettingsTests extends LuceneTestCase {
   public void testIndexSettingsOfTheFormatCanChangeOnAClosedIndexOnly() {
     for (Setting<?> setting : VamanaSettings.ALL) {
       if (setting.hasIndexScope()) {
-        assertEquals(setting.getKey(), WarmSettings.ALL.contains(setting), setting.isDynamic());
+        boolean ofTheFormat =
+            WarmSettings.ALL.contains(setting) == false && setting != RecallSettings.SAMPLE_RATE;
+        assertEquals(setting.getKey(), ofTheFormat == false, setting.isDynamic());
         assertFalse(setting.getKey(), setting.isFinal());
         assertFalse(setting.getKey(), setting.getProperties().contains(Property.PrivateIndex));
       }
@@ -133,7 +142,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
   public void testThePluginBringsItsPools() {
     Settings settings = Settings.builder().put("vamana.build.threads", 1).build();
     try (VamanaPlugin plugin = new VamanaPlugin(settings)) {
-      assertEquals(2, plugin.getExecutorBuilders(settings).size());
+      assertEquals(3, plugin.getExecutorBuilders(settings).size());
       ExecutorBuilder<?> builder = plugin.getExecutorBuilders(settings).get(0);
       assertTrue(
           builder.getRegisteredSettings().stream()

@@ -103,6 +103,16 @@ record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
     return query == 0 ? 0 : ends[query - 1];
   }
 
+  /** The hits of a query. */
+  ScoreDoc[] of(int query) {
+    int start = start(query);
+    ScoreDoc[] hits = new ScoreDoc[ends[query] - start];
+    for (int i = 0; i < hits.length; i++) {
+      hits[i] = new ScoreDoc(docs[start + i], scores[start + i]);
+    }
+    return hits;
+  }
+
   /** The documents of all hits, ascending and distinct. */
   int[] distinctDocs() {
     return distinct(docs.clone(), docs.length);

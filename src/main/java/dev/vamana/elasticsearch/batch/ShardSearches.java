@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.batch;
 
+import dev.vamana.elasticsearch.recall.RecallSampler;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
@@ -33,11 +34,14 @@ final class ShardSearches {
   private final ThreadPool threadPool;
   private final SearchThreads threads;
   private final DocFetcher fetcher;
+  private final RecallSampler recall;
 
-  ShardSearches(SearchService service, ThreadPool threadPool, SearchThreads threads) {
+  ShardSearches(
+      SearchService service, ThreadPool threadPool, SearchThreads threads, RecallSampler recall) {
     this.service = service;
     this.threadPool = threadPool;
     this.threads = threads;
+    this.recall = recall;
     this.fetcher = new DocFetcher(service, threads);
   }
 
@@ -181,7 +185,7 @@ final class ShardSearches {
   }
 
   /** Returns the hits, or null if the mapping of the index does not have the field. */
-  private static ShardHits search(
+  private ShardHits search(
       OpenShard shard, ShardRequest.ShardTarget target, ShardQuery query, VectorSearch search)
       throws IOException {
     SearchExecutionContext context = shard.executionContext(query.nowMillis());
@@ -193,7 +197,20 @@ final class ShardSearches {
       if (queries == null) {
         return ShardHits.none(query.vectors().count());
       }
-      return search.search(query, queries.filteredBy(target.aliasFilter()), queries.leastScore());
+      VectorSearch.Queries filtered = queries.filteredBy(target.aliasFilter());
+      Elapsed elapsed = Elapsed.now();
+      ShardHits hits = search.search(query, filtered, queries.leastScore());
+      if (search.timedOut() == false) {
+        recall.batch(
+            shard.reader().indexShard(),
+            shard.searcher().getIndexReader(),
+            query.vectors().count(),
+            filtered::of,
+            query.k(),
+            hits::of,
+            elapsed.nanos());
+      }
+      return hits;
     } finally {
       context.releaseQueryConstructionMemory();
     }

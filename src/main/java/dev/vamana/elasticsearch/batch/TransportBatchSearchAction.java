@@ -1,5 +1,7 @@
 package dev.vamana.elasticsearch.batch;
 
+import dev.vamana.elasticsearch.recall.RecallMonitor;
+import dev.vamana.elasticsearch.recall.RecallSampler;
 import java.util.concurrent.Executor;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
@@ -52,7 +54,8 @@ public final class TransportBatchSearchAction
       ProjectResolver projects,
       IndexNameExpressionResolver names,
       SearchService service,
-      ThreadPool threadPool) {
+      ThreadPool threadPool,
+      RecallMonitor recall) {
     super(
         TYPE.name(),
         transport,
@@ -68,7 +71,8 @@ public final class TransportBatchSearchAction
     Executor search = threadPool.executor(ThreadPool.Names.SEARCH);
     SearchThreads threads =
         new SearchThreads(search, EsExecutors.allocatedProcessors(cluster.getSettings()));
-    ShardSearches shards = new ShardSearches(service, threadPool, threads);
+    ShardSearches shards =
+        new ShardSearches(service, threadPool, threads, new RecallSampler(recall));
     transport.registerRequestHandler(
         QUERY,
         search,

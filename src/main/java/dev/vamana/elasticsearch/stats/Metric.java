@@ -24,6 +24,8 @@ public enum Metric {
   TRAINING,
   /** Limits and use of memory. */
   MEMORY,
+  /** The recall of sampled searches. */
+  RECALL,
   /** Notices for the operator. */
   NOTICES;
 

@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.stats;
 
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.Notice;
+import dev.vamana.elasticsearch.recall.RecallStats;
 import java.io.IOException;
 import java.util.Objects;
 import org.elasticsearch.action.support.nodes.BaseNodeResponse;
@@ -37,6 +38,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
       Counters build,
       Counters training,
       Counters memory,
+      RecallStats recall,
       NodeNotices.Snapshot notices) {}
 
   /** Makes the statistics of a node. */
@@ -63,6 +65,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
             in.readOptionalWriteable(Counters::new),
             in.readOptionalWriteable(Counters::new),
             in.readOptionalWriteable(Counters::new),
+            in.readOptionalWriteable(RecallStats::new),
             in.readBoolean()
                 ? new NodeNotices.Snapshot(in.readCollectionAsList(Notice::new), in.readVLong())
                 : null);
@@ -90,6 +93,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
     out.writeOptionalWriteable(sections.build());
     out.writeOptionalWriteable(sections.training());
     out.writeOptionalWriteable(sections.memory());
+    out.writeOptionalWriteable(sections.recall());
     out.writeBoolean(sections.notices() != null);
     if (sections.notices() != null) {
       out.writeCollection(sections.notices().notices());
@@ -110,6 +114,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
     section(json, Metric.BUILD, sections.build());
     section(json, Metric.TRAINING, sections.training());
     section(json, Metric.MEMORY, sections.memory());
+    section(json, Metric.RECALL, sections.recall());
     NodeNotices.Snapshot notices = sections.notices();
     if (notices != null) {
       json.startObject(Metric.NOTICES.label());

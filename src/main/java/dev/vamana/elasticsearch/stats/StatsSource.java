@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.stats;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.recall.RecallStats;
 
 /** Gives the current statistics of a node. Every request calls it again. Thread-safe. */
 public interface StatsSource {
@@ -23,6 +24,9 @@ public interface StatsSource {
 
   /** Codebooks and samples. */
   Counters training();
+
+  /** Recall of sampled searches. */
+  RecallStats recall();
 
   /** Notices for the operator. */
   NodeNotices.Snapshot notices();

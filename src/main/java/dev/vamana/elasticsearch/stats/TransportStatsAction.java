@@ -84,6 +84,7 @@ public final class TransportStatsAction
             asked.contains(Metric.BUILD) ? BuildStats.of(source.build(), gpu.quantization()) : null,
             asked.contains(Metric.TRAINING) ? source.training() : null,
             asked.contains(Metric.MEMORY) ? gpu.memory(source.breaker()) : null,
+            asked.contains(Metric.RECALL) ? source.recall() : null,
             asked.contains(Metric.NOTICES) ? source.notices() : null);
     return new NodeStats(
         clusterService.localNode(),

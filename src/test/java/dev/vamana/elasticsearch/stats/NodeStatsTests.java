@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.stats;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.Notice;
+import dev.vamana.elasticsearch.recall.RecallStats;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -116,7 +117,26 @@ public class NodeStatsTests extends LuceneTestCase {
         sometimes(random, randomCounters(random, 1)),
         sometimes(random, randomCounters(random, 2)),
         sometimes(random, randomCounters(random, 1)),
+        sometimes(random, randomRecall(random)),
         sometimes(random, new NodeNotices.Snapshot(notices, random.nextInt(10))));
+  }
+
+  private static RecallStats randomRecall(Random random) {
+    List<RecallStats.Row> rows = new ArrayList<>();
+    for (int i = random.nextInt(3); i > 0; i--) {
+      rows.add(
+          new RecallStats.Row(
+              "index" + i,
+              TestUtil.randomUnicodeString(random),
+              1 + random.nextInt(100),
+              1 + random.nextInt(10_000),
+              random.nextInt(2_000),
+              random.nextDouble(),
+              random.nextDouble(),
+              random.nextDouble()));
+    }
+    return new RecallStats(
+        random.nextInt(9_000), random.nextInt(9_000), new TreeMap<>(Map.of("busy", 2L)), rows);
   }
 
   private static NodeStats randomStats(String id) {
@@ -261,6 +281,7 @@ public class NodeStatsTests extends LuceneTestCase {
             null,
             null,
             Counters.of(Map.of("x", 3L)),
+            null,
             new NodeNotices.Snapshot(
                 List.of(new Notice("gpu_lost", "gpu", "it fell off", 3, 1000)), 2));
     StatsResponse response =
@@ -328,7 +349,7 @@ public class NodeStatsTests extends LuceneTestCase {
             IllegalArgumentException.class, () -> Metric.of(List.of("state", "gpu", "Device")));
     assertEquals(
         "path parameter [metric] has unknown metrics [Device, gpu]; known are [_all, build, device,"
-            + " executor, memory, notices, residency, state, training]",
+            + " executor, memory, notices, recall, residency, state, training]",
         unknown.getMessage());
     expectThrows(IllegalArgumentException.class, () -> Metric.of(List.of()));
   }
