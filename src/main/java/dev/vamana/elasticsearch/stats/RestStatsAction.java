@@ -12,7 +12,10 @@ import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
 import org.elasticsearch.rest.action.RestResponseListener;
 
-/** {@code GET /_vamana/stats}, for some nodes or all, and for some metrics or all. */
+/**
+ * {@code GET /_vamana/stats}, for some nodes or all, and for some metrics or all; as JSON or as
+ * OpenMetrics text.
+ */
 public final class RestStatsAction extends BaseRestHandler {
 
   @Override
