@@ -23,15 +23,16 @@ public final class MetricsPage {
   private static final Path PAGE = Path.of("docs/operators/openmetrics.md");
   private static final Pattern ROW =
       Pattern.compile(
-          "^\\| `(vamana_\\w+)(?:\\{(\\w+)\\})?` \\| `((?:\\w|[.<>])+)`.* \\|$", Pattern.MULTILINE);
+          "^\\| `(vamana_\\w+)(?:\\{[\\w,]+\\})?` \\| `((?:\\w|[.<>])+)`.* \\|$",
+          Pattern.MULTILINE);
   private static final Pattern NAME = Pattern.compile("`(vamana_\\w+)(?:\\{[\\w,]+\\})?`");
   private static final Pattern PLACEHOLDER = Pattern.compile("<(\\w+)>");
 
   private final List<Row> rows;
   private final Set<String> names;
 
-  /** A number of the JSON and its sample; in the path, a group stands for the label's value. */
-  private record Row(String sample, String label, Pattern path) {}
+  /** A number of the JSON and its sample; in the path, groups stand for values of the labels. */
+  private record Row(String sample, List<String> labels, Pattern path) {}
 
   private MetricsPage(List<Row> rows, Set<String> names) {
     this.rows = rows;
@@ -44,11 +45,15 @@ public final class MetricsPage {
     List<Row> rows =
         ROW.matcher(text)
             .results()
-            .map(row -> new Row(row.group(1), row.group(2), path(row.group(3))))
+            .map(row -> new Row(row.group(1), labels(row.group(2)), path(row.group(2))))
             .toList();
     Set<String> names =
         NAME.matcher(text).results().map(m -> m.group(1)).collect(Collectors.toSet());
     return new MetricsPage(rows, names);
+  }
+
+  private static List<String> labels(String path) {
+    return PLACEHOLDER.matcher(path).results().map(match -> match.group(1)).toList();
   }
 
   private static Pattern path(String path) {
@@ -162,8 +167,10 @@ public final class MetricsPage {
     check(matching.size() == 1, path + " has the rows " + matching);
     Row row = matching.get(0);
     MatchResult match = row.path.matcher(joined).results().findFirst().orElseThrow();
-    Map<String, String> all =
-        match.groupCount() == 0 ? labels : with(labels, row.label, match.group(1));
+    Map<String, String> all = labels;
+    for (int i = 0; i < row.labels.size(); i++) {
+      all = with(all, row.labels.get(i), match.group(i + 1));
+    }
     only(text, row.sample, all, inBaseUnit(path.get(path.size() - 1), value).toPlainString());
   }
 
@@ -178,7 +185,7 @@ public final class MetricsPage {
     } else if (name.endsWith("_percent")) {
       decimals = 2;
     }
-    return BigDecimal.valueOf(value.longValue(), decimals);
+    return new BigDecimal(value.toString()).movePointLeft(decimals);
   }
 
   /** A bucket holds what the JSON counts there and in all smaller ones. */
