@@ -87,6 +87,7 @@ public class SimulatedGpuIT {
       assertListedAsResident(node);
       assertPlansAreCounted(node, index);
       runYaml(node);
+      Scrape.assertSameAsJson(node.client(), "/_vamana/stats");
       node.client().delete("/photos");
       assertEquals(0L, awaitZero(node, "device"));
       createMapped(node, "apart", 0);

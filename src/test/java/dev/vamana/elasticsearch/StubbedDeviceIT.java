@@ -12,8 +12,10 @@ import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.junit.After;
@@ -102,6 +104,10 @@ public class StubbedDeviceIT {
     assertEquals(37, stats("device", "utilization_percent"));
     assertEquals(123456, stats("device", "power_in_milliwatts"));
     assertEquals(41, stats("device", "temperature_in_celsius"));
+    assertEquals(
+        List.of(new BigDecimal("123.456")),
+        Scrape.assertSameAsJson(node.client(), "/_vamana/stats")
+            .values("vamana_device_power_watts", Map.of("device", "0")));
     TestIndex index =
         TestIndex.create(
             node.client(),

@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.elasticsearch.openmetrics.MetricsText;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
@@ -74,6 +75,10 @@ public class TwoNodesIT {
               node ->
                   states.put(NodeClient.at(node, "name"), NodeClient.at(node, "state", "state")));
       assertEquals(Map.of("first", "unavailable", "second", "off"), states);
+      MetricsText metrics = Scrape.assertSameAsJson(asked.client(), "/_vamana/stats");
+      for (String name : List.of("first", "second")) {
+        assertEquals(1, metrics.values("vamana_gpu_usable", Map.of("node_name", name)).size());
+      }
       for (String path : List.of("/_vamana/_local/stats", "/_vamana/second/stats?timeout=10s")) {
         assertEquals(1, NodeClient.at(asked.client().get(path), "_nodes", "successful"));
       }

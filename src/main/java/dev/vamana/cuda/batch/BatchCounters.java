@@ -1,8 +1,10 @@
 package dev.vamana.cuda.batch;
 
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
 
 /**
  * Counts what the dispatchers of an executor have done, over all contexts. Counters only grow.
@@ -101,13 +103,21 @@ public final class BatchCounters {
     return histogram(waits);
   }
 
+  /** The largest values of all buckets but the last, which has no limit. */
+  public static List<Long> bounds() {
+    return IntStream.range(0, BUCKETS - 1).mapToObj(BatchCounters::most).toList();
+  }
+
+  private static long most(int bucket) {
+    return (1L << bucket) - 1;
+  }
+
   private static SortedMap<String, Long> histogram(LongAdder[] buckets) {
     SortedMap<String, Long> named = new TreeMap<>();
     for (int i = 0; i < buckets.length; i++) {
       long count = buckets[i].sum();
       if (count > 0) {
-        String most = String.valueOf((1L << i) - 1);
-        named.put(i == buckets.length - 1 ? "more" : "up_to_" + most, count);
+        named.put(i == buckets.length - 1 ? "more" : "up_to_" + most(i), count);
       }
     }
     return named;

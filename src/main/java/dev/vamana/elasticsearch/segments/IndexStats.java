@@ -34,6 +34,24 @@ record IndexStats(Map<String, Map<String, FieldSum>> indices) implements ToXCont
       states.merge(segment.device().state(), 1, Integer::sum);
     }
 
+    long vectors() {
+      return vectors;
+    }
+
+    /** Bytes on disk by what they hold. */
+    Map<String, Long> disk() {
+      return Map.of("vectors", vectorBytes, "graph", graphBytes, "codes", codeBytes);
+    }
+
+    long deviceBytes() {
+      return deviceBytes;
+    }
+
+    /** Segments by their state. */
+    Map<String, Integer> states() {
+      return Map.copyOf(states);
+    }
+
     private void write(XContentBuilder json) throws IOException {
       json.field("segments", segments);
       json.field("vectors", vectors);

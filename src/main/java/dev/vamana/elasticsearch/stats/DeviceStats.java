@@ -97,14 +97,24 @@ public record DeviceStats(
     sensors.writeTo(out);
   }
 
+  /** The compute capability as in {@code 9.0}. */
+  String computeCapabilityLabel() {
+    return computeCapability / 10 + "." + computeCapability % 10;
+  }
+
+  /** The CUDA version as in {@code 13.0}. */
+  String cudaVersionLabel() {
+    return cudaVersion / 1000 + "." + cudaVersion % 1000 / 10;
+  }
+
   @Override
   public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
     json.startObject();
     json.field("ordinal", ordinal);
     json.field("name", name);
-    json.field("compute_capability", computeCapability / 10 + "." + computeCapability % 10);
+    json.field("compute_capability", computeCapabilityLabel());
     json.field("multiprocessors", multiprocessors);
-    json.field("cuda_version", cudaVersion / 1000 + "." + cudaVersion % 1000 / 10);
+    json.field("cuda_version", cudaVersionLabel());
     if (sensors.driverVersion != null) {
       json.field("driver_version", sensors.driverVersion);
     }

@@ -1,10 +1,13 @@
 package dev.vamana.elasticsearch.stats;
 
+import dev.vamana.cuda.batch.BatchCounters;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
@@ -67,6 +70,16 @@ public record Histogram(List<Bucket> buckets) implements Writeable, ToXContentFr
                     count)));
     buckets.sort(Comparator.comparingLong(Bucket::upTo));
     return new Histogram(buckets);
+  }
+
+  /** The buckets with those of the executor that are empty. */
+  List<Bucket> withEmptyBuckets() {
+    SortedMap<Long, Long> counts = new TreeMap<>();
+    BatchCounters.bounds().forEach(upTo -> counts.put(upTo, 0L));
+    buckets.forEach(bucket -> counts.merge(bucket.upTo, bucket.count, Long::sum));
+    return counts.entrySet().stream()
+        .map(bucket -> new Bucket(bucket.getKey(), bucket.getValue()))
+        .toList();
   }
 
   /** Number of values. */

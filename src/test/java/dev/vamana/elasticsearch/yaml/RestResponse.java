@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.yaml;
 
+import dev.vamana.elasticsearch.openmetrics.OpenMetrics;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -24,7 +25,10 @@ record RestResponse(int status, Object body, List<String> warnings) {
   }
 
   private static Object body(String contentType, byte[] bytes) throws IOException {
-    boolean text = contentType != null && contentType.startsWith("text/");
+    boolean text =
+        contentType != null
+            && (contentType.startsWith("text/")
+                || contentType.startsWith(OpenMetrics.CONTENT_TYPE));
     if (bytes.length == 0 && !text) {
       return null;
     }

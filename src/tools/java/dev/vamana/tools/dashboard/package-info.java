@@ -1,0 +1,5 @@
+/**
+ * Draws the dashboard of docs/operators/monitoring with the figures of a Prometheus server, for
+ * pages that show it.
+ */
+package dev.vamana.tools.dashboard;
