@@ -41,7 +41,7 @@ public class DriverRequestsIT {
                    "similarity": "cosine", "index_options": {"type": "bbq_flat"}}}}}}
       """;
 
-  private static final int DIMS = 24;
+  private static final int DIMS = 16;
 
   /** Enough for a graph with the default settings. */
   private static final int COUNT = 4200;
@@ -110,8 +110,8 @@ public class DriverRequestsIT {
   @Test
   public void testCuvsBench() throws IOException {
     for (String type : List.of("hnsw", "int8_hnsw", "int4_hnsw")) {
-      String index = "elastic_" + type + "_m16_ef_construction100";
-      int count = type.equals("hnsw") ? COUNT : 500;
+      String index = "elastic_" + type + "_vamana_m16_ef_construction100";
+      int count = 500;
       client.put(
           "/" + index,
           Json.of(
@@ -234,7 +234,7 @@ public class DriverRequestsIT {
   /** The algorithm {@code elasticsearch} of ann-benchmarks. */
   @Test
   public void testAnnBenchmarks() throws IOException {
-    String index = "euclidean-24-ef_construction-100-m-16";
+    String index = "euclidean-16-ef_construction-100-m-16";
     int count = 1000;
     client.put(
         "/" + index,

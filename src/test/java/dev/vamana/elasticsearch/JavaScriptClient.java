@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.rules.ExternalResource;
 
@@ -41,14 +42,22 @@ final class JavaScriptClient extends ExternalResource {
     Files.createDirectories(work);
     Result node = run(work, 60, "node", "--version");
     Matcher version = VERSION.matcher(node.printed().strip());
-    assumeTrue("skipped: no Node: " + node, node.status() == 0 && version.matches());
+    runOnlyIf(node.status() == 0 && version.matches(), "there is no Node: " + node.printed());
     int major = Integer.parseInt(version.group(1));
     List<Integer> pinned = pinned();
     Optional<Integer> best =
         pinned.stream().filter(each -> each <= major).max(Comparator.naturalOrder());
-    assumeTrue(
-        "skipped: Node is " + version.group() + ", clients need " + pinned, best.isPresent());
+    runOnlyIf(
+        best.isPresent(), "Node is " + version.group() + ", clients are pinned for " + pinned);
     install("node" + best.get());
+  }
+
+  /** Reports hold the reason for a skipped test; the console would not tell it. */
+  private static void runOnlyIf(boolean condition, String reason) {
+    if (condition == false) {
+      System.out.println("JavaScriptClientIT is skipped: " + reason);
+    }
+    assumeTrue(reason, condition);
   }
 
   /** Versions of Node for which a client is pinned. */
@@ -91,9 +100,15 @@ final class JavaScriptClient extends ExternalResource {
             "--fetch-retries=1",
             "--fetch-retry-mintimeout=1000",
             "--fetch-timeout=20000");
-    assumeTrue(
-        "skipped: npm cannot install the client; no npm, or no way to its registry: " + npm,
-        npm.status() == 0);
+    String errors =
+        npm.printed()
+            .lines()
+            .filter(line -> line.startsWith("npm error") || npm.status() > 1)
+            .limit(5)
+            .collect(Collectors.joining("; "));
+    runOnlyIf(
+        npm.status() == 0,
+        "npm cannot install the client; no npm, or no way to its registry: " + errors);
     Files.copy(lock, installed, StandardCopyOption.REPLACE_EXISTING);
   }
 
@@ -102,13 +117,12 @@ final class JavaScriptClient extends ExternalResource {
     return packages;
   }
 
-  /** Runs a program of {@link #SOURCES}; the client's packages are its last argument. */
-  Result run(String script, String... arguments) throws IOException {
+  /** Runs a program. */
+  Result run(Path script, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add("node");
-    command.add(SOURCES.resolve(script).toAbsolutePath().toString());
+    command.add(script.toAbsolutePath().toString());
     command.addAll(List.of(arguments));
-    command.add(packages.toString());
     return run(work, 120, command.toArray(String[]::new));
   }
 

@@ -7,6 +7,8 @@ import static org.junit.Assert.assertTrue;
 import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import org.junit.Before;
 import org.junit.ClassRule;
@@ -46,6 +48,12 @@ public class OptInTemplateIT {
     Object mapping = client.get("/" + index + "/_mapping");
     mapping = NodeClient.at(mapping, index, "mappings", "properties", "embedding");
     return NodeClient.at(mapping, (Object[]) path);
+  }
+
+  @Test
+  public void testThePageShowsTheFile() throws IOException {
+    String page = Files.readString(Path.of("docs/operators/examples.md"));
+    assertTrue(page.contains("```json\n" + Files.readString(ExampleTemplates.FOR_ALL) + "```"));
   }
 
   @Test
