@@ -28,7 +28,9 @@ import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -49,7 +51,7 @@ import org.junit.Test;
  * the pages switches it on. Answers are compared with exact search in this JVM.
  */
 public class JavaClientIT {
-  private static final String INDEX = "java-photos";
+  private static final String INDEX = "java-pictures";
   private static final int DIMS = 64;
   private static final int COUNT = 400;
   private static final int CANDIDATES = 200;
@@ -453,5 +455,29 @@ public class JavaClientIT {
 
     Request warmup = new Request("POST", "/" + INDEX + "/_vamana/warmup");
     assertEquals(0, NodeClient.at(json(perform(client, warmup)), "_shards", "failed"));
+  }
+
+  /** The program that the page prints, but for the node's address; Java compiles and runs it. */
+  @Test
+  public void testProgramOfThePage() throws IOException {
+    List<String> programs = PrintedCommands.blocks(Path.of("docs/operators/clients.md"), "java");
+    assertEquals(1, programs.size());
+    URI node = CLUSTER.first().httpUri();
+    String address = node.getHost() + ":" + node.getPort();
+    Path folder = Files.createDirectories(Path.of("target", "java-client"));
+    Files.writeString(
+        folder.resolve("PhotoSearch.java"),
+        programs.get(0).replace(PrintedCommands.PRINTED_ADDRESS, address));
+    String printed =
+        PrintedCommands.run(
+            folder,
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            "PhotoSearch.java");
+    assertEquals(
+        List.of("3 0.9901 2024", "2 0.5025 2023", "{\"ids\":[[\"1\",\"3\"],[\"2\",\"3\"]]}"),
+        printed.lines().toList());
   }
 }

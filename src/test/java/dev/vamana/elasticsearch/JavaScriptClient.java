@@ -103,7 +103,7 @@ final class JavaScriptClient extends ExternalResource {
     String errors =
         npm.printed()
             .lines()
-            .filter(line -> line.startsWith("npm error") || npm.status() > 1)
+            .filter(line -> line.matches("npm (ERR!|error).*") || npm.status() > 1)
             .limit(5)
             .collect(Collectors.joining("; "));
     runOnlyIf(
