@@ -23,7 +23,7 @@ import org.junit.rules.ExternalResource;
  * Elasticsearch's own JavaScript client, to be a rule of a class. Each folder {@code node<version>}
  * in {@code src/test/javascript} pins the newest client for that version of Node; the newest that
  * this machine's Node can run is installed below {@code target}. Without Node, or without the
- * packages and a way to npm's registry, the class is skipped and says why.
+ * packages and a way to npm's registry, its tests are skipped and say why.
  */
 final class JavaScriptClient extends ExternalResource {
   static final Path SOURCES = Path.of("src/test/javascript");
@@ -33,6 +33,7 @@ final class JavaScriptClient extends ExternalResource {
 
   private final Path work = Path.of("target", "javascript").toAbsolutePath();
   private Path packages;
+  private String missing;
 
   /** What a program printed, standard error included, and its exit status. */
   record Result(int status, String printed) {}
@@ -40,24 +41,23 @@ final class JavaScriptClient extends ExternalResource {
   @Override
   protected void before() throws IOException {
     Files.createDirectories(work);
+    missing = prepare();
+  }
+
+  /** What is missing, or null. */
+  private String prepare() throws IOException {
     Result node = run(work, 60, "node", "--version");
     Matcher version = VERSION.matcher(node.printed().strip());
-    runOnlyIf(node.status() == 0 && version.matches(), "there is no Node: " + node.printed());
+    if (node.status() != 0 || version.matches() == false) {
+      return "there is no Node: " + node.printed();
+    }
     int major = Integer.parseInt(version.group(1));
     List<Integer> pinned = pinned();
     Optional<Integer> best =
         pinned.stream().filter(each -> each <= major).max(Comparator.naturalOrder());
-    runOnlyIf(
-        best.isPresent(), "Node is " + version.group() + ", clients are pinned for " + pinned);
-    install("node" + best.get());
-  }
-
-  /** Reports hold the reason for a skipped test; the console would not tell it. */
-  private static void runOnlyIf(boolean condition, String reason) {
-    if (condition == false) {
-      System.out.println("JavaScriptClientIT is skipped: " + reason);
-    }
-    assumeTrue(reason, condition);
+    return best.isPresent()
+        ? install("node" + best.get())
+        : "Node is " + version.group() + ", clients are pinned for " + pinned;
   }
 
   /** Versions of Node for which a client is pinned. */
@@ -74,14 +74,14 @@ final class JavaScriptClient extends ExternalResource {
     return versions;
   }
 
-  /** Installs what a lock file lists, unless that was done before. */
-  private void install(String name) throws IOException {
+  /** Installs what a lock file lists, unless that was done before; returns why it cannot. */
+  private String install(String name) throws IOException {
     Path from = SOURCES.resolve(name);
     Path lock = from.resolve("package-lock.json");
     packages = Files.createDirectories(work.resolve(name));
     Path installed = packages.resolve("installed-lock.json");
     if (Files.exists(installed) && Files.mismatch(installed, lock) < 0) {
-      return;
+      return null;
     }
     for (String file : List.of("package.json", "package-lock.json")) {
       Files.copy(from.resolve(file), packages.resolve(file), StandardCopyOption.REPLACE_EXISTING);
@@ -100,20 +100,28 @@ final class JavaScriptClient extends ExternalResource {
             "--fetch-retries=1",
             "--fetch-retry-mintimeout=1000",
             "--fetch-timeout=20000");
-    String errors =
-        npm.printed()
-            .lines()
-            .filter(line -> line.matches("npm (ERR!|error).*") || npm.status() > 1)
-            .limit(5)
-            .collect(Collectors.joining("; "));
-    runOnlyIf(
-        npm.status() == 0,
-        "npm cannot install the client; no npm, or no way to its registry: " + errors);
+    if (npm.status() != 0) {
+      return npm.printed()
+          .lines()
+          .filter(line -> line.matches("npm (ERR!|error).*") || npm.status() > 1)
+          .limit(5)
+          .collect(
+              Collectors.joining(
+                  "; ", "npm cannot install the client; no npm, or no way to its registry: ", ""));
+    }
     Files.copy(lock, installed, StandardCopyOption.REPLACE_EXISTING);
+    return null;
   }
 
-  /** The folder with the client's {@code package.json} and {@code node_modules}. */
+  /**
+   * The folder with the client's {@code package.json} and {@code node_modules}. Skips the test if
+   * there is none; the reason is in the report and, since that hides it, on the console.
+   */
   Path packages() {
+    if (missing != null) {
+      System.out.println("JavaScriptClientIT is skipped: " + missing);
+    }
+    assumeTrue(missing, missing == null);
     return packages;
   }
 
