@@ -91,6 +91,30 @@ final class TestVectors {
     return made;
   }
 
+  /**
+   * Vectors around common centres, as those of texts and pictures lie: the spread of a cluster is a
+   * quarter of that of the centres. Components are multiples of 1/64.
+   */
+  static TestVectors clustered(int count, int dims, int clusters, long seed) {
+    TestVectors made = new TestVectors(dims);
+    Random random = new Random(seed);
+    double[][] centres = new double[clusters][dims];
+    for (double[] centre : centres) {
+      for (int j = 0; j < dims; j++) {
+        centre[j] = random.nextGaussian();
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      double[] centre = centres[random.nextInt(clusters)];
+      float[] vector = new float[dims];
+      for (int j = 0; j < dims; j++) {
+        vector[j] = Math.round(64 * (centre[j] + random.nextGaussian() / 4)) / 64f;
+      }
+      made.vectors.add(vector);
+    }
+    return made;
+  }
+
   /** Random vectors of whole numbers from -128 to 127. */
   static TestVectors randomBytes(int count, int dims, long seed) {
     TestVectors made = new TestVectors(dims);
