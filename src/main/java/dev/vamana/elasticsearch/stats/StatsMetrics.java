@@ -144,6 +144,9 @@ final class StatsMetrics {
     addCounters(CounterTables.BUILD, labels, sections.build());
     addCounters(CounterTables.TRAINING, labels, sections.training());
     addCounters(CounterTables.MEMORY, labels, sections.memory());
+    if (sections.recall() != null) {
+      RecallMetrics.add(exposition, labels, sections.recall());
+    }
     if (sections.notices() != null) {
       addNotices(labels, sections.notices());
     }

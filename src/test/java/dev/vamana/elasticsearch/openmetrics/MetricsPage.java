@@ -112,6 +112,19 @@ public final class MetricsPage {
       }
       only(text, "vamana_device_info", described, "1");
     }
+    if (node.get("recall") instanceof Map<?, ?> recall) {
+      for (Object row : (List<?>) recall.get("searches")) {
+        Map<?, ?> search = (Map<?, ?>) row;
+        Map<String, String> asked = labels;
+        for (String label : List.of("index", "field", "k", "num_candidates")) {
+          asked = with(asked, label, search.get(label).toString());
+        }
+        only(text, "vamana_recall_queries", asked, search.get("queries").toString());
+        only(text, "vamana_recall_ratio", asked, search.get("recall").toString());
+        only(text, "vamana_recall_ratio_low", asked, search.get("low").toString());
+        only(text, "vamana_recall_ratio_high", asked, search.get("high").toString());
+      }
+    }
     if (node.get("notices") instanceof Map<?, ?> notices) {
       Map<String, Long> counts = new HashMap<>();
       for (Object notice : (List<?>) notices.get("list")) {

@@ -4,6 +4,7 @@ import static org.apache.lucene.tests.util.LuceneTestCase.random;
 
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.Notice;
+import dev.vamana.elasticsearch.recall.RecallStats;
 import dev.vamana.search.ExecutorRegistry;
 import java.net.InetAddress;
 import java.util.List;
@@ -171,6 +172,13 @@ final class FullStatistics {
         build(gpu),
         training(),
         gpu.memory(counters("used_in_bytes", "limit_in_bytes", "tripped")),
+        new RecallStats(
+            number(),
+            number() >>> 8,
+            new TreeMap<>(Map.of("busy", 3L, "changed", 4L)),
+            List.of(
+                new RecallStats.Row("photos", "v", 10, 100, 412, 0.93124, 0.9221, 0.9394),
+                new RecallStats.Row("photos", "w", 1, 10, 7, 1, 0.6457, 1))),
         new NodeNotices.Snapshot(
             List.of(
                 new Notice("gpu_lost", "gpu", "it fell off", 3, 1000),

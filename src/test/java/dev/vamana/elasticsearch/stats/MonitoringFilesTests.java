@@ -29,10 +29,6 @@ public class MonitoringFilesTests extends LuceneTestCase {
   private static final Pattern NAME = Pattern.compile("vamana_[a-z0-9_]+");
   private static final Pattern REASONS = Pattern.compile("reason=~?\"([a-z_|]+)\"");
 
-  /** Names that dashboard and rules use and that no node has yet. */
-  private static final Set<String> NOT_YET =
-      Set.of("vamana_recall_ratio", "vamana_recall_ratio_low", "vamana_recall_ratio_high");
-
   @BeforeClass
   public static void readyServerClasses() {
     ServerClasses.ready();
@@ -93,7 +89,6 @@ public class MonitoringFilesTests extends LuceneTestCase {
 
   public void testNamesExist() throws IOException {
     Set<String> known = rendered();
-    known.addAll(NOT_YET);
     List<String> expressions = new ArrayList<>(queries());
     rules().forEach(rule -> expressions.add((String) rule.get("expr")));
     assertTrue(expressions.toString(), expressions.size() > 30);
@@ -109,7 +104,6 @@ public class MonitoringFilesTests extends LuceneTestCase {
   public void testThePageHasAllNames() throws IOException {
     Set<String> listed = new TreeSet<>(MetricsPage.read().names());
     listed.removeIf(name -> name.startsWith("vamana_index_"));
-    listed.removeAll(NOT_YET);
     assertEquals(rendered(), listed);
   }
 
@@ -194,7 +188,6 @@ public class MonitoringFilesTests extends LuceneTestCase {
           .forEach(
               series -> {
                 Set<String> names = new TreeSet<>(names((String) series.get("series")));
-                names.removeAll(NOT_YET);
                 assertTrue(names.toString(), rendered().containsAll(names));
               });
     }

@@ -57,6 +57,7 @@ public class StatsMetricsTests extends LuceneTestCase {
             null,
             FullStatistics.training(),
             gpu.memory(FullStatistics.counters("used_in_bytes")),
+            null,
             new NodeNotices.Snapshot(List.of(), 0));
     MetricsText text =
         assertSameAsJson(
@@ -75,7 +76,7 @@ public class StatsMetricsTests extends LuceneTestCase {
 
   public void testSectionsThatWereNotAsked() throws IOException {
     NodeStats.Sections none =
-        new NodeStats.Sections(null, null, null, null, null, null, null, null);
+        new NodeStats.Sections(null, null, null, null, null, null, null, null, null);
     MetricsText text = assertSameAsJson(FullStatistics.response(FullStatistics.node("one", none)));
     assertEquals(
         List.of("vamana_nodes", "vamana_counting_since_seconds", "vamana_counted_until_seconds"),
@@ -96,6 +97,7 @@ public class StatsMetricsTests extends LuceneTestCase {
             Counters.builder()
                 .put("device", Counters.of(Map.of("used_in_bytes", 17L << 30)))
                 .build(),
+            null,
             null);
     String text =
         StatsMetrics.of(FullStatistics.response(FullStatistics.node("a\"b", sections))).text();
