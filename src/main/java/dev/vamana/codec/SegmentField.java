@@ -7,6 +7,7 @@ import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkChange;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.codecs.lucene95.HasIndexSlice;
 import org.apache.lucene.index.KnnVectorValues;
@@ -40,6 +42,7 @@ final class SegmentField implements SegmentView {
   private final FileChecks checks;
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
+  private volatile Supplier<WalkChange> walkChanges = () -> WalkChange.NONE;
   // null until the first call has sampled the vectors
   private volatile Optional<RawComparison> rawComparison;
 
@@ -89,6 +92,16 @@ final class SegmentField implements SegmentView {
       bytes.put(CODE_BYTES, codesRegion.length());
     }
     return bytes;
+  }
+
+  @Override
+  public WalkChange walkChange() {
+    return walkChanges.get();
+  }
+
+  @Override
+  public void walkChanges(Supplier<WalkChange> source) {
+    walkChanges = source;
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.residency.IndexWarming;
+import dev.vamana.elasticsearch.walks.IndexWalks;
 import dev.vamana.work.Workers;
 import org.elasticsearch.cluster.metadata.IndexMetadataVerifier;
 import org.elasticsearch.common.settings.Settings;
@@ -72,7 +73,9 @@ final class VamanaEngineFactory implements EngineFactory {
     return new InternalEngine(
         EngineConfig.builder(config)
             .codecProvider(enabled ? new VamanaCodecProvider(codecs, formats, notices) : codecs)
-            .warmer(IndexWarming.warmer(config.getWarmer(), indexSettings))
+            .warmer(
+                IndexWalks.warmer(
+                    IndexWarming.warmer(config.getWarmer(), indexSettings), indexSettings))
             .mergePolicy(new ReformattingMergePolicy(config.getMergePolicy(), formats))
             .build());
   }

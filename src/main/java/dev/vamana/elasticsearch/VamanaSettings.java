@@ -6,6 +6,7 @@ import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.recall.RecallSettings;
 import dev.vamana.elasticsearch.residency.WarmSettings;
+import dev.vamana.elasticsearch.walks.WalkSettings;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.pq.SubspaceLayout;
 import java.util.Iterator;
@@ -136,6 +137,7 @@ final class VamanaSettings {
               GpuSettings.ALL,
               WarmSettings.ALL,
               RecallSettings.ALL,
+              WalkSettings.ALL,
               PinnedMemoryBreaker.SETTINGS,
               Codebooks.SETTINGS)
           .<Setting<?>>flatMap(List::stream)

@@ -49,6 +49,10 @@ public final class SegmentSearch {
     KnnSearchStrategy strategy = collector.getSearchStrategy();
     WalkParameters own = walkParameters(strategy);
     SearchExecutor executor = ExecutorRegistry.current();
+    WalkChange change = segment.walkChange();
+    if (own == null && change.isNone() == false) {
+      own = change.applyTo(defaultWalk(executor, collector.k()));
+    }
     WalkParameters walk = own == null ? defaultWalk(executor, collector.k()) : own;
     int beam = Math.max(collector.k(), walk.beamWidth());
     // a collector ranks by scores, so it cannot steer a walk if scores are too coarse

@@ -6,6 +6,7 @@ import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
+import java.util.function.Supplier;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -85,6 +86,14 @@ public interface SegmentView {
    * them as one slice.
    */
   FileRegion vectorsRegion() throws IOException;
+
+  /** Returns what changes in the walks of queries that bring no parameters of their own. */
+  default WalkChange walkChange() {
+    return WalkChange.NONE;
+  }
+
+  /** Sets who is asked what changes in walks, at every search. */
+  default void walkChanges(Supplier<WalkChange> source) {}
 
   /** Returns the checks of the segment's files, always the same objects. */
   default FileChecks fileChecks() {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.elasticsearch.Build;
 
 /** Node homes with the plugin that the build has packed. */
 final class PluginNode {
@@ -28,10 +29,18 @@ final class PluginNode {
     return NodeHome.assemble(Path.of("target", "node", name), zip());
   }
 
-  /** The plugin's zip, as the build has made it. */
+  /**
+   * The plugin's zip, as the build has made it. Builds for other releases of Elasticsearch may have
+   * left theirs beside it.
+   */
   static Path zip() throws IOException {
+    String start = "elasticsearch-vamana-" + Build.current().version() + ".";
     try (Stream<Path> files = Files.list(Path.of("target", "releases"))) {
-      List<Path> zips = files.filter(file -> file.toString().endsWith(".zip")).toList();
+      List<Path> zips =
+          files
+              .filter(file -> file.toString().endsWith(".zip"))
+              .filter(file -> file.getFileName().toString().startsWith(start))
+              .toList();
       assertEquals("plugin zips in target/releases: " + zips, 1, zips.size());
       return zips.get(0);
     }

@@ -214,6 +214,59 @@ public class RecallIT {
     assertTrue(advice, advice.endsWith("from 1 searches; advice needs 30"));
   }
 
+  /** Mean recall of the answers, and not of samples. */
+  private static double recallOfAnswers(TestIndex index) throws IOException {
+    double sum = 0;
+    for (int i = 0; i < QUERIES; i++) {
+      sum += recall(index.knn("v", ASKED.vector(i), K, K), ASKED.vector(i), doc -> true);
+    }
+    return sum / QUERIES;
+  }
+
+  private static double recallOfABatch(String index, String more) throws IOException {
+    List<String> vectors = new ArrayList<>();
+    for (int i = 0; i < QUERIES; i++) {
+      vectors.add(ASKED.json(i));
+    }
+    Map<String, Object> answer =
+        node.client()
+            .post(
+                "/" + index + "/_vamana/search",
+                Json.of(
+                    "{\"field\": \"v\", \"query_vectors\": %s, \"k\": 10, \"num_candidates\": 10%s}",
+                    vectors, more));
+    List<?> responses = (List<?>) answer.get("responses");
+    double sum = 0;
+    for (int i = 0; i < QUERIES; i++) {
+      @SuppressWarnings("unchecked")
+      Map<String, Object> response = (Map<String, Object>) responses.get(i);
+      sum += recall(response, ASKED.vector(i), doc -> true);
+    }
+    return sum / QUERIES;
+  }
+
+  /** Of an index while it is open, for segments that there are and that come; and of a request. */
+  @Test
+  public void testWiderBeams() throws Exception {
+    TestIndex index = index("beams", 0);
+    double narrow = recallOfAnswers(index);
+    assertTrue("neighbours are missed, " + narrow, narrow < 0.95);
+    assertEquals(narrow, recallOfABatch("beams", ""), 1e-6);
+    double wide = recallOfABatch("beams", ", \"beam_width\": 200");
+    assertTrue(wide + " after " + narrow, wide > narrow + 0.03);
+    index.set("\"index.vamana.search.beam_width\": 200");
+    assertEquals(wide, recallOfAnswers(index), 1e-6);
+    assertEquals(wide, recallOfABatch("beams", ""), 1e-6);
+    index.forceMerge();
+    double merged = recallOfAnswers(index);
+    assertTrue("a new segment, " + merged + " after " + narrow, merged > narrow + 0.03);
+    index.close();
+    index.open();
+    assertEquals("a reopened index", merged, recallOfAnswers(index), 1e-6);
+    index.set("\"index.vamana.search.beam_width\": null");
+    assertTrue("as before", recallOfAnswers(index) < merged - 0.03);
+  }
+
   @Test
   public void testNothingIsSampledUnlessAskedFor() throws Exception {
     TestIndex index = index("off", 0);

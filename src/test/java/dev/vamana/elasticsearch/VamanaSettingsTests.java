@@ -6,6 +6,7 @@ import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.recall.RecallSettings;
 import dev.vamana.elasticsearch.residency.WarmSettings;
+import dev.vamana.elasticsearch.walks.WalkSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,6 +85,9 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("vamana.build.threads", "0");
     assertRejected("index.vamana.warm", "yes");
     assertRejected("index.vamana.warm_timeout", "11m");
+    assertRejected("index.vamana.search.beam_width", "10001");
+    assertRejected("index.vamana.search.parents", "65");
+    assertRejected("index.vamana.search.rerank_depth", "-1");
     for (String share : List.of("-0.1", "1.5", "NaN", "often")) {
       assertRejected("index.vamana.recall.sample_rate", share);
       assertRejected("vamana.recall.max_load", share);
@@ -119,7 +123,9 @@ public class VamanaSettingsTests extends LuceneTestCase {
     for (Setting<?> setting : VamanaSettings.ALL) {
       if (setting.hasIndexScope()) {
         boolean ofTheFormat =
-            WarmSettings.ALL.contains(setting) == false && setting != RecallSettings.SAMPLE_RATE;
+            WarmSettings.ALL.contains(setting) == false
+                && WalkSettings.ALL.contains(setting) == false
+                && setting != RecallSettings.SAMPLE_RATE;
         assertEquals(setting.getKey(), ofTheFormat == false, setting.isDynamic());
         assertFalse(setting.getKey(), setting.isFinal());
         assertFalse(setting.getKey(), setting.getProperties().contains(Property.PrivateIndex));

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.batch;
 
+import dev.vamana.search.WalkChange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -46,6 +47,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
   private Integer numCandidates;
   private List<QueryBuilder> filters = List.of();
   private Float similarity;
+  private WalkChange walk = WalkChange.NONE;
   private FetchSourceContext source;
   private List<FieldAndFormat> fields = List.of();
   private String routing;
@@ -71,6 +73,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     numCandidates = in.readOptionalVInt();
     filters = readFilters(in);
     similarity = in.readOptionalFloat();
+    walk = readWalk(in);
     source = in.readOptionalWriteable(FetchSourceContext::readFrom);
     fields = in.readCollectionAsImmutableList(FieldAndFormat::new);
     routing = in.readOptionalString();
@@ -92,6 +95,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     out.writeOptionalVInt(numCandidates);
     writeFilters(out, filters);
     out.writeOptionalFloat(similarity);
+    writeWalk(out, walk);
     out.writeOptionalWriteable(source);
     out.writeCollection(fields);
     out.writeOptionalString(routing);
@@ -100,6 +104,16 @@ public final class BatchSearchRequest extends UntypedActionRequest
     out.writeBoolean(profile);
     out.writeOptionalTimeValue(timeout);
     out.writeOptionalBoolean(allowPartialSearchResults);
+  }
+
+  static WalkChange readWalk(StreamInput in) throws IOException {
+    return new WalkChange(in.readVInt(), in.readVInt(), in.readVInt());
+  }
+
+  static void writeWalk(StreamOutput out, WalkChange walk) throws IOException {
+    out.writeVInt(walk.beamWidth());
+    out.writeVInt(walk.parents());
+    out.writeVInt(walk.rerankDepth());
   }
 
   /** Reads filters; entries may be null. */
@@ -265,6 +279,17 @@ public final class BatchSearchRequest extends UntypedActionRequest
   /** Sets the minimum similarity of a hit; null for none. */
   public BatchSearchRequest similarity(Float least) {
     similarity = least;
+    return this;
+  }
+
+  /** What the request changes in walks, before the settings of the index do. */
+  public WalkChange walk() {
+    return walk;
+  }
+
+  /** Sets what the request changes in walks. */
+  public BatchSearchRequest walk(WalkChange change) {
+    walk = Objects.requireNonNull(change, "walk");
     return this;
   }
 

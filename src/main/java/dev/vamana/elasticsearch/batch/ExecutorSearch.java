@@ -5,6 +5,7 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.search.WalkChange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,8 +86,10 @@ final class ExecutorSearch {
    * Finds the k best documents of each query.
    *
    * @param leastScore minimum score of a hit
+   * @param walk what changes in walks
    */
-  ScoreDoc[][] search(Query[] queries, int k, float leastScore) throws IOException {
+  ScoreDoc[][] search(Query[] queries, int k, float leastScore, WalkChange walk)
+      throws IOException {
     Map<Query, List<Integer>> byFilter = new LinkedHashMap<>();
     for (int i = 0; i < queries.length; i++) {
       byFilter.computeIfAbsent(filter(plain(queries[i])), filter -> new ArrayList<>()).add(i);
@@ -104,7 +107,7 @@ final class ExecutorSearch {
             .search(
                 field,
                 parts,
-                executor.defaultWalk(candidates),
+                walk.applyTo(executor.defaultWalk(candidates)),
                 hitsOfSegment(searcher.getIndexReader(), filtered, k, candidates));
     ScoreDoc[][] hits = new ScoreDoc[queries.length][];
     int part = 0;

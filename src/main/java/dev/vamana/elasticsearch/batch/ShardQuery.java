@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.batch;
 
+import dev.vamana.search.WalkChange;
 import java.io.IOException;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
@@ -15,6 +16,7 @@ import org.elasticsearch.core.TimeValue;
  * @param numCandidates width of the search
  * @param filters the filters of the queries
  * @param similarity minimum similarity of a hit, or null
+ * @param walk what the request changes in walks
  * @param timeout time after which a shard returns what it has found, or null for none
  * @param allowPartial whether a timeout is not a failure
  * @param nowMillis the time that relative dates in filters refer to
@@ -26,6 +28,7 @@ record ShardQuery(
     int numCandidates,
     QueryFilters filters,
     Float similarity,
+    WalkChange walk,
     TimeValue timeout,
     boolean allowPartial,
     long nowMillis)
@@ -39,6 +42,7 @@ record ShardQuery(
         in.readVInt(),
         QueryFilters.readFrom(in),
         in.readOptionalFloat(),
+        BatchSearchRequest.readWalk(in),
         in.readOptionalTimeValue(),
         in.readBoolean(),
         in.readVLong());
@@ -52,6 +56,7 @@ record ShardQuery(
     out.writeVInt(numCandidates);
     filters.writeTo(out);
     out.writeOptionalFloat(similarity);
+    BatchSearchRequest.writeWalk(out, walk);
     out.writeOptionalTimeValue(timeout);
     out.writeBoolean(allowPartial);
     out.writeVLong(nowMillis);
@@ -60,6 +65,30 @@ record ShardQuery(
   /** Returns this query with other filters. */
   ShardQuery with(QueryFilters other) {
     return new ShardQuery(
-        field, vectors, k, numCandidates, other, similarity, timeout, allowPartial, nowMillis);
+        field,
+        vectors,
+        k,
+        numCandidates,
+        other,
+        similarity,
+        walk,
+        timeout,
+        allowPartial,
+        nowMillis);
+  }
+
+  /** Returns this query with the walks of an index where the request changes nothing. */
+  ShardQuery with(WalkChange ofIndex) {
+    return new ShardQuery(
+        field,
+        vectors,
+        k,
+        numCandidates,
+        filters,
+        similarity,
+        walk.orElse(ofIndex),
+        timeout,
+        allowPartial,
+        nowMillis);
   }
 }

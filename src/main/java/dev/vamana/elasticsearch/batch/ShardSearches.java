@@ -1,6 +1,8 @@
 package dev.vamana.elasticsearch.batch;
 
 import dev.vamana.elasticsearch.recall.RecallSampler;
+import dev.vamana.elasticsearch.walks.WalkSettings;
+import dev.vamana.search.WalkChange;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
@@ -151,7 +153,14 @@ final class ShardSearches {
       Elapsed elapsed)
       throws IOException {
     ShardRequest.ShardTarget target = request.target();
-    ShardQuery query = request.query().with(filters);
+    WalkChange ofIndex =
+        WalkSettings.of(
+            service
+                .getIndicesService()
+                .indexServiceSafe(target.shardId().getIndex())
+                .getIndexSettings()
+                .getSettings());
+    ShardQuery query = request.query().with(filters).with(ofIndex);
     int vectors = query.vectors().count();
     long waited = elapsed.nanos();
     BooleanSupplier outOfTime = () -> elapsed.reached(query.timeout());

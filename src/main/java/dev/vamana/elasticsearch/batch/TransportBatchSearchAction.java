@@ -163,6 +163,7 @@ public final class TransportBatchSearchAction
         request.numCandidates(),
         filters,
         request.similarity(),
+        request.walk(),
         request.timeout() == null
             ? cluster.getClusterSettings().get(SearchService.DEFAULT_SEARCH_TIMEOUT_SETTING)
             : request.timeout(),

@@ -1,5 +1,7 @@
 package dev.vamana.elasticsearch.batch;
 
+import dev.vamana.search.VamanaSearchStrategy;
+import dev.vamana.search.WalkParameters;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -20,6 +22,8 @@ import org.elasticsearch.index.query.Rewriteable;
 import org.elasticsearch.index.query.SearchExecutionContext;
 import org.elasticsearch.search.internal.AliasFilter;
 import org.elasticsearch.search.vectors.CachingEnableFilterQuery;
+import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
+import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
 import org.elasticsearch.search.vectors.VectorData;
 
 /**
@@ -172,19 +176,47 @@ final class VectorQueries {
 
   private Query query(VectorData vector, Query filter) {
     IndexSettings settings = context.getIndexSettings();
-    return field.createKnnQuery(
-        vector,
-        query.k(),
-        query.numCandidates(),
-        null,
-        null,
-        filter,
-        query.similarity(),
-        null,
-        settings.getHnswFilterHeuristic(),
-        settings.getHnswEarlyTermination(),
-        settings.isSliceEnabled(),
-        context.getSliceRouting());
+    Query made =
+        field.createKnnQuery(
+            vector,
+            query.k(),
+            query.numCandidates(),
+            null,
+            null,
+            filter,
+            query.similarity(),
+            null,
+            settings.getHnswFilterHeuristic(),
+            settings.getHnswEarlyTermination(),
+            settings.isSliceEnabled(),
+            context.getSliceRouting());
+    return query.walk().isNone() ? made : walking(made);
+  }
+
+  /** Returns a plain query with the walk of the batch; other queries stay as they are. */
+  private Query walking(Query made) {
+    VamanaSearchStrategy strategy =
+        new VamanaSearchStrategy(
+            query.walk().applyTo(WalkParameters.defaults(query.numCandidates())));
+    if (made instanceof ESKnnFloatVectorQuery floats) {
+      return new ESKnnFloatVectorQuery(
+          floats.getField(),
+          floats.getTargetCopy(),
+          query.k(),
+          query.numCandidates(),
+          floats.getFilter(),
+          strategy);
+    }
+    if (made instanceof ESKnnByteVectorQuery bytes) {
+      return new ESKnnByteVectorQuery(
+          bytes.getField(),
+          bytes.getTargetCopy(),
+          query.k(),
+          query.numCandidates(),
+          bytes.getFilter(),
+          strategy);
+    }
+    return made;
   }
 
   private VectorData vector(int number) {

@@ -147,7 +147,7 @@ final class VectorSearch {
       return;
     }
     searchedBy = executor.name();
-    ScoreDoc[][] found = executor.search(slice, query.k(), leastScore);
+    ScoreDoc[][] found = executor.search(slice, query.k(), leastScore, query.walk());
     for (int i = 0; i < found.length; i++) {
       hits.add(numbers[i], found[i]);
     }

@@ -6,6 +6,7 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.search.WalkChange;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -115,6 +116,7 @@ public class BatchSearchRunTests {
             K,
             QueryFilters.of(List.of()),
             null,
+            WalkChange.NONE,
             null,
             true,
             17);

@@ -5,6 +5,7 @@ import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.WalkChange;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -139,7 +140,8 @@ public class ExecutorSearchTests extends LuceneTestCase {
         ExecutorRegistry.Installation installed = ExecutorRegistry.install(() -> executor)) {
       assertSame(executor, installed.executor());
       ScoreDoc[][] found =
-          ExecutorSearch.of(searcher, FIELD, queries).search(queries, k, leastScore);
+          ExecutorSearch.of(searcher, FIELD, queries)
+              .search(queries, k, leastScore, WalkChange.NONE);
       int same = 0;
       int all = 0;
       for (int i = 0; i < queries.length; i++) {

@@ -6,6 +6,7 @@ import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.WalkChange;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.work.Workers;
@@ -109,6 +110,7 @@ public class VectorSearchTests extends LuceneTestCase {
         candidates,
         QueryFilters.of(filters),
         null,
+        WalkChange.NONE,
         null,
         true,
         0);

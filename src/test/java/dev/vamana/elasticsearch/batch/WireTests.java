@@ -8,6 +8,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.search.WalkChange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -222,7 +223,16 @@ public class WireTests {
     assertArrayEquals(new int[] {0, 1, 0}, grouped.groupOf());
     ShardQuery query =
         new ShardQuery(
-            "v", bytes(3, 4), 5, 50, grouped, 0.25f, TimeValue.timeValueMillis(9), false, 1234L);
+            "v",
+            bytes(3, 4),
+            5,
+            50,
+            grouped,
+            0.25f,
+            new WalkChange(200, 4, 64),
+            TimeValue.timeValueMillis(9),
+            false,
+            1234L);
     FetchSpec fetch =
         new FetchSpec(
             false, FetchSourceContext.FETCH_SOURCE, List.of(new FieldAndFormat("f", null)));
@@ -234,6 +244,7 @@ public class WireTests {
     assertEquals(IndicesOptions.strictExpandOpen(), received.indicesOptions());
     assertEquals("v", received.query().field());
     assertEquals(query.vectors(), received.query().vectors());
+    assertEquals(query.walk(), received.query().walk());
     assertEquals(grouped.distinct(), received.query().filters().distinct());
     assertEquals(1, received.query().filters().group(1));
     assertEquals(query.timeout(), received.query().timeout());

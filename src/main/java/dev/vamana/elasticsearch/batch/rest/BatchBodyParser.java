@@ -1,6 +1,8 @@
 package dev.vamana.elasticsearch.batch.rest;
 
 import dev.vamana.elasticsearch.batch.BatchSearchRequest;
+import dev.vamana.search.WalkChange;
+import dev.vamana.search.WalkParameters;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -38,6 +40,9 @@ final class BatchBodyParser {
   private TypedVectors.ElementType elementType;
   private ByteOrder byteOrder;
   private boolean filterForEach;
+  private int beamWidth;
+  private int parents;
+  private int rerankDepth;
 
   @FunctionalInterface
   private interface KeyReader {
@@ -57,6 +62,14 @@ final class BatchBodyParser {
     keys.put(
         "num_candidates",
         parser -> request.numCandidates(wholeNumber(parser, "num_candidates", MAX_CANDIDATES)));
+    keys.put(
+        "beam_width",
+        parser -> beamWidth = wholeNumber(parser, "beam_width", WalkParameters.MAX_BEAM_WIDTH));
+    keys.put(
+        "parents", parser -> parents = wholeNumber(parser, "parents", WalkParameters.MAX_PARENTS));
+    keys.put(
+        "rerank_depth",
+        parser -> rerankDepth = wholeNumber(parser, "rerank_depth", WalkParameters.MAX_BEAM_WIDTH));
     keys.put("similarity", this::readSimilarity);
     keys.put("filter", this::readFilter);
     keys.put("filters", this::readFilters);
@@ -123,6 +136,7 @@ final class BatchBodyParser {
             ? new TypedVectors(elementType, ByteOrder.BIG_ENDIAN, dims, MAX_VECTORS)
             : new TypedVectors(TypedVectors.ElementType.FLOAT, byteOrder, dims, MAX_VECTORS);
     request.vectors(typed.of(vectors));
+    request.walk(new WalkChange(beamWidth, parents, rerankDepth));
     int count = request.vectors().count();
     if (filterForEach && request.filters().size() != count) {
       throw BadBody.of(
