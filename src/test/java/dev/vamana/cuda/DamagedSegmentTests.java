@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.lucene.codecs.CodecUtil;
@@ -41,8 +42,8 @@ public class DamagedSegmentTests extends GpuTestCase {
 
   /** Remembers what an operator is told. */
   private static final class Told extends QuietListener {
-    final List<String> damaged = new ArrayList<>();
-    final List<FallbackReason> fallbacks = new ArrayList<>();
+    final List<String> damaged = Collections.synchronizedList(new ArrayList<>());
+    final List<FallbackReason> fallbacks = Collections.synchronizedList(new ArrayList<>());
     final List<Throwable> failures = new ArrayList<>();
 
     @Override
@@ -196,6 +197,8 @@ public class DamagedSegmentTests extends GpuTestCase {
       assertEquals(first, executor.presence(views.get(0)));
       assertEquals(2, executor.statistics().counter("items_on_cpu", "damaged"));
       assertEquals(1, executor.statistics().counter("residency", "upload_failures"));
+      // told after the segment has left the queue
+      await(() -> told.damaged.isEmpty() == false);
       assertEquals(told.damaged.toString(), 1, told.damaged.size());
       assertTrue(told.damaged.toString(), told.damaged.get(0).contains(file));
       assertEquals(List.of(), told.failures);

@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.function.IntPredicate;
 import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.search.ByteVectorSimilarityQuery;
-import org.apache.lucene.search.FloatVectorSimilarityQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
@@ -24,9 +22,7 @@ public class ThresholdQueryTests extends SearchTestCase {
 
   private static Query query(
       QueryVector vector, float threshold, float decay, Query filter, KnnSearchStrategy strategy) {
-    return vector.floats() != null
-        ? new FloatVectorSimilarityQuery(FIELD, vector.floats(), threshold, decay, filter, strategy)
-        : new ByteVectorSimilarityQuery(FIELD, vector.bytes(), threshold, decay, filter, strategy);
+    return ThresholdQueries.of(FIELD, vector, threshold, decay, filter, strategy);
   }
 
   private static double recall(

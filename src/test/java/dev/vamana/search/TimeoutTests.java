@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.index.QueryTimeout;
 import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.search.FloatVectorSimilarityQuery;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
@@ -97,7 +96,9 @@ public class TimeoutTests extends SearchTestCase {
       QueryVector vector = index.vectors.get(3);
       // must not throw; how many are found depends on when it ends
       TopDocs hits =
-          index.searcher.search(new FloatVectorSimilarityQuery(FIELD, vector.floats(), -1), SIZE);
+          index.searcher.search(
+              ThresholdQueries.of(FIELD, vector, -1, 0, null, KnnSearchStrategy.Hnsw.DEFAULT),
+              SIZE);
       assertTrue(hits.scoreDocs.length < SIZE);
     }
   }

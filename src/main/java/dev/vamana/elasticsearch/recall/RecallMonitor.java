@@ -80,7 +80,12 @@ public final class RecallMonitor implements Closeable {
       return;
     }
     long from = System.nanoTime();
-    executor().execute(() -> evaluate(sample, from));
+    try {
+      executor().execute(() -> evaluate(sample, from));
+    } catch (RuntimeException e) {
+      drop(sample); // the node is shutting down
+      throw e;
+    }
   }
 
   private Executor executor() {
