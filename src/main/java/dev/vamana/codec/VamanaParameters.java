@@ -14,7 +14,8 @@ import dev.vamana.pq.SubspaceLayout;
  * @param subspaces PQ subspaces (m), which is the length of a code in bytes, 1 to 256 and at most
  *     the field's dimension; or {@link #AUTO_SUBSPACES} for {@link SubspaceLayout#defaultSubspaces}
  * @param graphThreshold segments with fewer vectors get no graph and are searched exactly; at least
- *     0
+ *     0, or {@link #AUTO_GRAPH_THRESHOLD} for a number that depends on the dimension, see {@link
+ *     #graphThreshold(int)}
  * @param quantizationThreshold segments with fewer vectors get no codes; at least 0
  */
 public record VamanaParameters(
@@ -29,7 +30,8 @@ public record VamanaParameters(
   public static final int DEFAULT_BEAM_WIDTH = 128;
   public static final float DEFAULT_ALPHA = 1.2f;
   public static final int AUTO_SUBSPACES = 0;
-  public static final int DEFAULT_GRAPH_THRESHOLD = 4_096;
+  public static final int AUTO_GRAPH_THRESHOLD = -1;
+  public static final int DEFAULT_GRAPH_THRESHOLD = AUTO_GRAPH_THRESHOLD;
   public static final int DEFAULT_QUANTIZATION_THRESHOLD = 25_000;
 
   /** The parameters of the no-argument constructor of {@link VamanaVectorsFormat}. */
@@ -41,6 +43,11 @@ public record VamanaParameters(
           AUTO_SUBSPACES,
           DEFAULT_GRAPH_THRESHOLD,
           DEFAULT_QUANTIZATION_THRESHOLD);
+
+  // components that a thread scans in the time of a walk
+  private static final int SCANNED_COMPONENTS = 65_536;
+  private static final int MIN_AUTO_GRAPH = 256;
+  private static final int MAX_AUTO_GRAPH = 1_024;
 
   private static final long SEED = 42;
 
@@ -55,7 +62,15 @@ public record VamanaParameters(
               + " for automatic, got "
               + subspaces);
     }
-    checkNotNegative("graphThreshold", graphThreshold);
+    if (graphThreshold < AUTO_GRAPH_THRESHOLD) {
+      throw new IllegalArgumentException(
+          "graphThreshold must be between 0 and "
+              + Integer.MAX_VALUE
+              + ", or "
+              + AUTO_GRAPH_THRESHOLD
+              + " for automatic, got "
+              + graphThreshold);
+    }
     checkNotNegative("quantizationThreshold", quantizationThreshold);
   }
 
@@ -75,6 +90,20 @@ public record VamanaParameters(
   public VamanaParameters withThresholds(int newGraphThreshold, int newQuantizationThreshold) {
     return new VamanaParameters(
         maxDegree, beamWidth, alpha, subspaces, newGraphThreshold, newQuantizationThreshold);
+  }
+
+  /**
+   * Returns the number of vectors from which a segment gets a graph. Automatically it is about the
+   * number whose scan takes as long as a walk, which is less the longer the vectors are. The search
+   * of a segment with a graph may still be a scan. docs/internals/search.md has the measurements.
+   *
+   * @param dimension components of a vector, at least 1
+   */
+  public int graphThreshold(int dimension) {
+    if (graphThreshold != AUTO_GRAPH_THRESHOLD) {
+      return graphThreshold;
+    }
+    return Math.max(MIN_AUTO_GRAPH, Math.min(MAX_AUTO_GRAPH, SCANNED_COMPONENTS / dimension));
   }
 
   /** Parameters of the graph that a merge builds. */

@@ -133,7 +133,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
       throws IOException {
     FieldMetadata metadata;
     VamanaParameters parameters = building.parameters();
-    boolean withGraph = size > 0 && size >= parameters.graphThreshold();
+    boolean withGraph = size > 0 && size >= parameters.graphThreshold(info.getVectorDimension());
     boolean withCodes = size > 0 && size >= parameters.quantizationThreshold();
     if (withGraph || withCodes) {
       FieldIndexer indexer = new FieldIndexer(info, rawReader(), building, abort, state.infoStream);

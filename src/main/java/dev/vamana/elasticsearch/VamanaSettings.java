@@ -93,12 +93,15 @@ final class VamanaSettings {
           Integer.MAX_VALUE,
           Property.IndexScope);
 
-  /** Number of vectors from which a segment gets a graph; smaller segments are scanned. */
+  /**
+   * Number of vectors from which a segment gets a graph; smaller segments are scanned. -1 derives
+   * the number from the dimension.
+   */
   static final Setting<Integer> GRAPH_THRESHOLD =
       Setting.intSetting(
           "index.vamana.graph_threshold",
           VamanaParameters.DEFAULT_GRAPH_THRESHOLD,
-          0,
+          VamanaParameters.AUTO_GRAPH_THRESHOLD,
           Integer.MAX_VALUE,
           Property.IndexScope);
 

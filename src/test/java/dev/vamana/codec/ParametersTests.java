@@ -81,17 +81,29 @@ public class ParametersTests extends LuceneTestCase {
   }
 
   public void testThresholds() {
+    expectRefused(
+        "graphThreshold",
+        -2,
+        "between 0 and 2147483647, or -1 for automatic",
+        () -> VamanaParameters.DEFAULT.withThresholds(-2, 0));
     for (int threshold : new int[] {-1, Integer.MIN_VALUE}) {
-      expectRefused(
-          "graphThreshold",
-          threshold,
-          "between 0 and 2147483647",
-          () -> VamanaParameters.DEFAULT.withThresholds(threshold, 0));
       expectRefused(
           "quantizationThreshold",
           threshold,
           "between 0 and 2147483647",
           () -> VamanaParameters.DEFAULT.withThresholds(0, threshold));
+    }
+  }
+
+  /** What a scan costs decides: long vectors get a graph sooner. */
+  public void testAutomaticGraphThreshold() {
+    assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(3));
+    assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(64));
+    assertEquals(512, VamanaParameters.DEFAULT.graphThreshold(128));
+    assertEquals(256, VamanaParameters.DEFAULT.graphThreshold(256));
+    assertEquals(256, VamanaParameters.DEFAULT.graphThreshold(4_096));
+    for (int given : new int[] {0, 1, 4_096}) {
+      assertEquals(given, VamanaParameters.DEFAULT.withThresholds(given, 0).graphThreshold(784));
     }
   }
 

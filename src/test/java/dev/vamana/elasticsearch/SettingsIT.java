@@ -43,7 +43,7 @@ public class SettingsIT {
     assertRejected("index.vamana.alpha", "0.5");
     assertRejected("index.vamana.pq.subspaces", "-1");
     assertRejected("index.vamana.pq.threshold", "-1");
-    assertRejected("index.vamana.graph_threshold", "-1");
+    assertRejected("index.vamana.graph_threshold", "-2");
     assertRejected("index.vamana.codebook.v", "Upper");
     assertRejected("index.vamana.no_such_setting", "1");
   }

@@ -81,7 +81,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("index.vamana.pq.subspaces", "-1");
     assertRejected("index.vamana.pq.subspaces", "257");
     assertRejected("index.vamana.pq.threshold", "-1");
-    assertRejected("index.vamana.graph_threshold", "-1");
+    assertRejected("index.vamana.graph_threshold", "-2");
     assertRejected("vamana.build.threads", "0");
     assertRejected("index.vamana.warm", "yes");
     assertRejected("index.vamana.warm_timeout", "11m");
