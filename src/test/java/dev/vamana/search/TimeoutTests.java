@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -84,7 +85,11 @@ public class TimeoutTests extends SearchTestCase {
   }
 
   public void testScans() throws IOException {
-    try (TestIndex index = new TestIndex(data(randomEncoding()), new VamanaVectorsFormat(), 1)) {
+    VamanaVectorsFormat scanned =
+        new VamanaVectorsFormat(
+            VamanaParameters.DEFAULT.withThresholds(Integer.MAX_VALUE, Integer.MAX_VALUE),
+            Workers.callingThread());
+    try (TestIndex index = new TestIndex(data(randomEncoding()), scanned, 1)) {
       assertFalse(index.view().hasGraph());
       assertEndsEarly(index, KnnSearchStrategy.Hnsw.DEFAULT, 64);
     }
