@@ -107,26 +107,34 @@ public final class RecallMonitor implements Closeable {
       return;
     }
     long start = System.nanoTime();
+    boolean done = false;
     try (sample) {
       BooleanSupplier stop = () -> closed || sample.stopped();
       Evaluation.Outcome outcome = new Evaluation(sample, stop, items).run();
+      if (sample.stopped()) {
+        return; // the shard is being closed, and was forgotten
+      }
       if (outcome != null) {
-        evaluated.increment();
         collector(sample.shard()).add(sample, outcome);
+        done = true;
       } else if (stop.getAsBoolean() == false) {
         skip(sample.shard(), Skipped.NO_NEIGHBORS);
       }
-    } catch (AlreadyClosedException e) {
-      skip(sample.shard(), Skipped.CLOSED);
     } catch (Exception e) {
       // of the index or of the query: the user's search has been answered
       logger.debug("a sample of " + sample.shard() + " was not evaluated", e);
-      skip(sample.shard(), Skipped.FAILED);
+      if (sample.stopped() == false) {
+        boolean gone = e instanceof AlreadyClosedException;
+        skip(sample.shard(), gone ? Skipped.CLOSED : Skipped.FAILED);
+      }
     } finally {
       long took = System.nanoTime() - start;
       workNanos.add(took);
       restUntil = System.nanoTime() + (long) (took * (1 / maxLoad - 1));
       current.compareAndSet(sample, null);
+      if (done) {
+        evaluated.increment(); // last: who sees it finds room for the next sample
+      }
     }
   }
 
