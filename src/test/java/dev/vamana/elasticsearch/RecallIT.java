@@ -280,6 +280,20 @@ public class RecallIT {
     assertEquals(1, number(only(field("off"), "searches"), "queries"), 0);
   }
 
+  /** Half of the searches; the query phase that each of them has, too, takes no part. */
+  @Test
+  public void testAShareOfTheSearches() throws Exception {
+    TestIndex index = index("half", 0.5);
+    long before = evaluated();
+    index.knn("v", ASKED.vector(0), K, K);
+    index.knn("v", ASKED.vector(1), K, K);
+    awaitEvaluated(before + 1);
+    index.knn("v", ASKED.vector(2), K, K);
+    index.knn("v", ASKED.vector(3), K, K);
+    awaitEvaluated(before + 2);
+    assertEquals(2, number(only(field("half"), "searches"), "queries"), 0);
+  }
+
   @Test
   public void testWhatCannotBeEvaluatedIsCounted() throws Exception {
     TestIndex index = index("thresholds", 1);

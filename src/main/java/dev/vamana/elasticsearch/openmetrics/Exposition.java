@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.SortedMap;
 
 /**
- * Collects samples and writes them as OpenMetrics text. Samples may come in any order: those of one
- * family are written together, families in the order in which they came first. Not thread-safe.
+ * Collects samples and writes them as OpenMetrics text. Samples may come in any order. The samples
+ * of a family are written together, families in the order of their first samples. Not thread-safe.
  */
 public final class Exposition {
 

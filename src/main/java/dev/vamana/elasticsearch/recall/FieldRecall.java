@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.recall;
 
 import java.io.IOException;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -97,10 +96,9 @@ final class FieldRecall implements Writeable {
     asked.answers = asked.answers.plus(outcome.recall(), outcome.visited(), sample.tookNanos());
     asked.filtered += sample.filter() == null ? 0 : 1;
     for (Evaluation.Repeat repeat : outcome.repeats()) {
-      asked.repeats.merge(
-          repeat.numCandidates(),
-          Tally.NONE.plus(repeat.recall(), repeat.visited(), repeat.nanos()),
-          (old, one) -> old.plus(repeat.recall(), repeat.visited(), repeat.nanos()));
+      Tally before = asked.repeats.getOrDefault(repeat.numCandidates(), Tally.NONE);
+      asked.repeats.put(
+          repeat.numCandidates(), before.plus(repeat.recall(), repeat.visited(), repeat.nanos()));
     }
     // segments that were merged away are gone from the list with the next sample
     segments.keySet().retainAll(outcome.segments().keySet());
@@ -131,10 +129,9 @@ final class FieldRecall implements Writeable {
 
   /** Returns how most of the queries were asked, or null without a query. */
   Question most() {
-    Map<Question, Double> counts = new HashMap<>();
-    questions.forEach((question, asked) -> counts.put(question, asked.answers.queries()));
-    return questions.keySet().stream()
-        .max(Comparator.comparingDouble(question -> counts.get(question)))
+    return questions.entrySet().stream()
+        .max(Comparator.comparingDouble(entry -> entry.getValue().answers.queries()))
+        .map(Map.Entry::getKey)
         .orElse(null);
   }
 }

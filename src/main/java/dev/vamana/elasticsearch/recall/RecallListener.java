@@ -50,15 +50,15 @@ public final class RecallListener implements SearchOperationListener, IndexEvent
 
   @Override
   public void onDfsPhase(SearchContext context, long tookInNanos) {
-    if (sampler.drawn(rate) == false) {
-      return;
-    }
     SearchSourceBuilder source = context.request().source();
     List<DfsKnnResults> results = context.dfsResult().knnResults();
-    if (source == null || results == null || results.size() != source.knnSearch().size()) {
-      return;
-    }
-    if (results.isEmpty() == false) {
+    boolean searched =
+        source != null
+            && results != null
+            && results.isEmpty() == false
+            && results.size() == source.knnSearch().size();
+    // only searches that can be sampled are counted: each of them has a query phase, too
+    if (searched && sampler.drawn(rate)) {
       int number = sampler.turn(results.size());
       KnnSearchBuilder knn = source.knnSearch().get(number);
       KnnVectorQueryBuilder query = knn.toQueryBuilder();
@@ -72,9 +72,6 @@ public final class RecallListener implements SearchOperationListener, IndexEvent
 
   @Override
   public void onQueryPhase(SearchContext context, long tookInNanos) {
-    if (sampler.drawn(rate) == false) {
-      return;
-    }
     SearchSourceBuilder source = context.request().source();
     boolean plain =
         source != null
@@ -88,7 +85,7 @@ public final class RecallListener implements SearchOperationListener, IndexEvent
             && context.rescore().isEmpty()
             && context.scrollContext() == null
             && context.request().getAliasFilter().getQueryBuilder() == null;
-    if (plain) {
+    if (plain && sampler.drawn(rate)) {
       ScoreDoc[] hits = context.queryResult().topDocs().topDocs.scoreDocs;
       KnnVectorQueryBuilder query = (KnnVectorQueryBuilder) source.query();
       sample(context, query, context.size(), hits, tookInNanos);

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.recall;
 
+import dev.vamana.elasticsearch.shards.ShardSearchers;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import org.apache.lucene.index.DirectoryReader;
@@ -26,6 +27,7 @@ public final class RecallSampler {
 
   private final RecallMonitor monitor;
   private final AtomicLong asked = new AtomicLong();
+  private final AtomicLong turns = new AtomicLong();
 
   /** Makes a sampler. */
   public RecallSampler(RecallMonitor monitor) {
@@ -34,7 +36,7 @@ public final class RecallSampler {
 
   /**
    * Whether the next search is to be sampled. Cheap. Of a rate of 0.25, every fourth search is
-   * drawn; those that come while the monitor works or rests do not count.
+   * drawn; searches that come while the monitor works or rests do not count.
    */
   boolean drawn(double rate) {
     if (rate <= 0 || monitor.ready() == false) {
@@ -46,7 +48,7 @@ public final class RecallSampler {
 
   /** Takes turns among the queries of a request. */
   int turn(int count) {
-    return (int) (asked.get() % count);
+    return (int) (turns.getAndIncrement() % count);
   }
 
   /** Counts a search that was drawn and is not evaluated. */
@@ -88,7 +90,7 @@ public final class RecallSampler {
       long tookNanos) {
     ShardId id = shard.shardId();
     try {
-      Engine.Searcher searcher = searcher(shard);
+      Engine.Searcher searcher = ShardSearchers.acquire(shard, SOURCE);
       if (searcher == null) {
         monitor.skip(id, Skipped.CLOSED);
         return;
@@ -115,15 +117,6 @@ public final class RecallSampler {
       logger.debug("no sample of " + id, e);
       monitor.skip(id, Skipped.FAILED);
     }
-  }
-
-  /**
-   * Acquires a searcher without the wrappers of a user's search, whom the monitor does not know.
-   */
-  private static Engine.Searcher searcher(IndexShard shard) {
-    return shard.withEngineOrNull(
-        engine ->
-            engine == null ? null : engine.acquireSearcher(SOURCE, Engine.SearcherScope.EXTERNAL));
   }
 
   /** Returns in which way a search saw other documents, or null. */

@@ -10,7 +10,7 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
 /**
- * What samples of a copy of a shard showed, and those that could not be evaluated.
+ * What the evaluated samples of a copy of a shard showed, and how many samples were skipped.
  *
  * @param fields by field
  * @param skipped number of samples that were not evaluated, by reason

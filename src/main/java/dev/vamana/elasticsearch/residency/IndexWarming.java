@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.residency;
 
+import dev.vamana.elasticsearch.shards.ShardSearchers;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -83,7 +84,7 @@ public final class IndexWarming implements IndexEventListener {
     }
     Engine.Searcher searcher;
     try {
-      searcher = searcher(shard);
+      searcher = ShardSearchers.acquire(shard, SOURCE);
     } catch (EngineException | AlreadyClosedException e) {
       logger.debug("not warmed, the shard is closed", e);
       searcher = null;
@@ -123,13 +124,6 @@ public final class IndexWarming implements IndexEventListener {
             }));
   }
 
-  /** Acquires a searcher from the engine, because the shard does not allow searches yet. */
-  private static Engine.Searcher searcher(IndexShard shard) {
-    return shard.withEngineOrNull(
-        engine ->
-            engine == null ? null : engine.acquireSearcher(SOURCE, Engine.SearcherScope.EXTERNAL));
-  }
-
   private void changed(boolean warm) {
     for (IndexShard shard : shards) {
       // not on the thread that applies cluster states
@@ -138,7 +132,7 @@ public final class IndexWarming implements IndexEventListener {
   }
 
   private void withSegments(IndexShard shard, CheckedConsumer<ShardSegments, IOException> action) {
-    try (Engine.Searcher searcher = searcher(shard)) {
+    try (Engine.Searcher searcher = ShardSearchers.acquire(shard, SOURCE)) {
       if (searcher != null) {
         action.accept(new ShardSegments(searcher.getIndexReader()));
       }

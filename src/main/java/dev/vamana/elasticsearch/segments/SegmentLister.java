@@ -8,11 +8,9 @@ import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
@@ -138,8 +136,9 @@ final class SegmentLister {
     if (presence.state() != DevicePresence.State.RESIDENT) {
       return FieldSegment.OnDevice.not(presence.reason().replace(' ', '_'));
     }
-    boolean graph = anyPlacement(presence, Placement::copiesGraph);
-    boolean codes = anyPlacement(presence, Placement::copiesCodes);
+    Placement placement = Placement.named(presence.placement());
+    boolean graph = placement != null && placement.copiesGraph();
+    boolean codes = placement != null && placement.copiesCodes();
     long stride = view.size() == 0 ? 0 : disk.codes() / view.size();
     return new FieldSegment.OnDevice(
         presence.placement(),
@@ -147,13 +146,6 @@ final class SegmentLister {
         graph ? disk.graph() : 0,
         codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0,
         presence.deviceBytes());
-  }
-
-  private static boolean anyPlacement(DevicePresence presence, Predicate<Placement> copies) {
-    return Arrays.stream(Placement.values())
-        .anyMatch(
-            placement ->
-                placement.settingName().equals(presence.placement()) && copies.test(placement));
   }
 
   /** Describes a field in another format; returns null if it has no vectors in this segment. */

@@ -1,2 +1,2 @@
-/** Base classes of the actions that ask every copy of the shards of some indices. */
+/** What asks every copy of the shards of some indices, and reads them. */
 package dev.vamana.elasticsearch.shards;

@@ -72,7 +72,7 @@ public record Histogram(List<Bucket> buckets) implements Writeable, ToXContentFr
     return new Histogram(buckets);
   }
 
-  /** The buckets with those of the executor that are empty. */
+  /** All buckets of the executor; the missing ones are empty. */
   List<Bucket> withEmptyBuckets() {
     SortedMap<Long, Long> counts = new TreeMap<>();
     BatchCounters.bounds().forEach(upTo -> counts.put(upTo, 0L));
