@@ -16,6 +16,7 @@
 #include "vamana/shared_layout.h"
 #include "vamana/table.h"
 #include "vamana/visited.h"
+#include "visited_host.h"
 
 using namespace vamana;
 
@@ -31,16 +32,15 @@ VAMANA_EXPORT uint32_t vamana_visited_bucket(uint32_t ordinal, uint32_t slots) {
   return visited_bucket(ordinal, slots);
 }
 
-// Adds nodes to a visited set one after the other; marks those that were not there.
+// Adds nodes to a visited set, a row of up to 128 at a time; marks those that were not there.
 VAMANA_EXPORT void vamana_visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals,
                                 uint32_t count, uint8_t* added) {
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t* bucket = slots + visited_bucket(ordinals[i], slot_count);
-    const uint32_t found[kBucket] = {bucket[0], bucket[1], bucket[2], bucket[3]};
-    const uint32_t place = visited_place(found, ordinals[i]);
-    added[i] = place < kBucket;
-    if (place < kBucket) {
-      bucket[place] = visited_mark(ordinals[i]);
+  for (uint32_t from = 0; from < count; from += kVisitedRow) {
+    const uint32_t length = count - from < kVisitedRow ? count - from : kVisitedRow;
+    bool fresh[kVisitedRow];
+    visited_add(slots, slot_count, ordinals + from, length, 4, fresh);
+    for (uint32_t i = 0; i < length; i++) {
+      added[from + i] = fresh[i];
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "vamana/order.h"
 #include "vamana/table.h"
 #include "vamana/visited.h"
+#include "visited_host.h"
 
 namespace vamana {
 
@@ -41,28 +42,27 @@ struct Slot {
   uint32_t* const picks;
 };
 
-bool visited_add(uint32_t* visited, uint32_t slots, uint32_t ordinal) {
-  uint32_t* bucket = visited + visited_bucket(ordinal, slots);
-  const uint32_t found[kBucket] = {bucket[0], bucket[1], bucket[2], bucket[3]};
-  const uint32_t place = visited_place(found, ordinal);
-  if (place == kBucket) {
-    return false;
-  }
-  bucket[place] = visited_mark(ordinal);
-  return true;
-}
-
 void filter(const HostFetch& p, const Slot& slot) {
   FetchState& state = slot.state;
   uint32_t flags = state.flags;
   uint32_t count = 0;
-  for (uint32_t i = 0; flags == 0 && i < p.row_stride; i++) {
-    const uint32_t ordinal = slot.row[i];
-    if (ordinal >= state.size) {
-      flags |= ordinal == kUnusedSlot ? 0u : kCorrupt;
-    } else if ((p.flags & kNoVisitedFilter) != 0 ||
-               visited_add(slot.visited, p.visited_slots, ordinal)) {
-      slot.ids[count++] = ordinal;
+  for (uint32_t from = 0; flags == 0 && from < p.row_stride; from += kVisitedRow) {
+    const uint32_t length = std::min(kVisitedRow, p.row_stride - from);
+    uint32_t valid[kVisitedRow];
+    bool fresh[kVisitedRow];
+    for (uint32_t i = 0; i < length; i++) {
+      const uint32_t ordinal = slot.row[from + i];
+      valid[i] = ordinal < state.size ? ordinal : kUnusedSlot;
+      flags |= valid[i] == ordinal ? 0u : kCorrupt;
+      fresh[i] = valid[i] != kUnusedSlot;
+    }
+    if ((p.flags & kNoVisitedFilter) == 0) {
+      visited_add(slot.visited, p.visited_slots, valid, length, 4, fresh);
+    }
+    for (uint32_t i = 0; i < length; i++) {
+      if (fresh[i]) {
+        slot.ids[count++] = valid[i];
+      }
     }
   }
   const uint32_t allowed = state.visit_limit - state.visited;
@@ -321,7 +321,7 @@ std::string host_fetch_begin_host(const HostFetch& p) {
     slot.state.code_stride = segment.code_stride;
     slot.state.subspaces = segment.subspaces;
     slot.state.beam = item.beam;
-    slot.state.visit_limit = item.visit_limit;
+    slot.state.visit_limit = walk_limit(item.visit_limit, segment.size);
   });
   return other.empty() ? wrong : other;
 }

@@ -7,30 +7,11 @@
 #include "vamana/merge.h"
 #include "vamana/order.h"
 #include "vamana/visited.h"
+#include "visited_host.h"
 
 namespace vamana {
 
 namespace {
-
-// The visited set as one thread uses it, see src/visited.cuh.
-class Visited {
- public:
-  explicit Visited(uint32_t slots) : slots_(slots) {}
-
-  bool add(uint32_t ordinal) {
-    uint32_t* bucket = slots_.data() + visited_bucket(ordinal, slots_.size());
-    const uint32_t found[kBucket] = {bucket[0], bucket[1], bucket[2], bucket[3]};
-    const uint32_t place = visited_place(found, ordinal);
-    if (place == kBucket) {
-      return false;
-    }
-    bucket[place] = visited_mark(ordinal);
-    return true;
-  }
-
- private:
-  std::vector<uint32_t> slots_;
-};
 
 // The worklist: nearest first, no key twice.
 class Worklist {
@@ -84,6 +65,7 @@ class Walker {
         query_(query_of(segment_, item)),
         norm2_(query_norm2(query_, warps)),
         list_(item.beam),
+        visit_limit_(walk_limit(item.visit_limit, segment_.size)),
         visited_(walk.visited_slots) {
     if (policy > kExactByte) {
       table_ = distance_table(segment_, query_, norm2_, policy == kTableHalf);
@@ -95,10 +77,7 @@ class Walker {
   }
 
   void run() {
-    add_fresh(segment_.medoid);
-    for (uint32_t i = 0; i < item_.entry_count; i++) {
-      add_fresh(reinterpret_cast<const uint32_t*>(item_.entry_points)[i]);
-    }
+    add_entry_points();
     bool complete = score_fresh();
     while (complete && flags_ == 0 && expand()) {
       iterations_++;
@@ -108,11 +87,33 @@ class Walker {
   }
 
  private:
-  void add_fresh(uint32_t ordinal) {
-    if (ordinal >= segment_.size) {
-      flags_ |= kCorrupt;
-    } else if (visited_.add(ordinal)) {
-      fresh_.push_back(ordinal);
+  void add_entry_points() {
+    std::vector<uint32_t> ordinals = {segment_.medoid};
+    const uint32_t* more = reinterpret_cast<const uint32_t*>(item_.entry_points);
+    ordinals.insert(ordinals.end(), more, more + item_.entry_count);
+    for (size_t from = 0; from < ordinals.size(); from += 32) {
+      add_fresh(ordinals.data() + from, std::min<size_t>(32, ordinals.size() - from), 1);
+    }
+  }
+
+  // Nodes that get distances: those that were not seen before.
+  void add_fresh(const uint32_t* ordinals, uint32_t count, uint32_t turns) {
+    uint32_t valid[kVisitedRow];
+    bool fresh[kVisitedRow];
+    for (uint32_t i = 0; i < count; i++) {
+      valid[i] = ordinals[i] < segment_.size ? ordinals[i] : kUnusedSlot;
+      flags_ |= valid[i] == ordinals[i] ? 0u : kCorrupt;
+    }
+    if ((walk_.flags & kNoVisitedFilter) != 0 && turns > 1) {
+      std::transform(valid, valid + count, fresh,
+                     [](uint32_t ordinal) { return ordinal != kUnusedSlot; });
+    } else {
+      visited_add(visited_.data(), walk_.visited_slots, valid, count, turns, fresh);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+      if (fresh[i]) {
+        fresh_.push_back(valid[i]);
+      }
     }
   }
 
@@ -127,16 +128,7 @@ class Walker {
       }
       remember(parent);
       const uint32_t* row = graph + static_cast<uint64_t>(parent) * segment_.graph_stride;
-      for (uint32_t slot = 0; slot < segment_.graph_stride; slot++) {
-        if (row[slot] == kUnusedSlot) {
-          continue;
-        }
-        if ((walk_.flags & kNoVisitedFilter) != 0 && row[slot] < segment_.size) {
-          fresh_.push_back(row[slot]);
-        } else {
-          add_fresh(row[slot]);
-        }
-      }
+      add_fresh(row, segment_.graph_stride, 4);
     }
     return count > 0;
   }
@@ -154,7 +146,7 @@ class Walker {
 
   // False if the visit limit ends the walk.
   bool score_fresh() {
-    const size_t allowed = std::min<size_t>(fresh_.size(), item_.visit_limit - visited_count_);
+    const size_t allowed = std::min<size_t>(fresh_.size(), visit_limit_ - visited_count_);
     const bool complete = allowed == fresh_.size();
     for (size_t i = 0; i < allowed; i++) {
       list_.insert(make_key(distance(fresh_[i]), fresh_[i]));
@@ -249,7 +241,8 @@ class Walker {
   HostRows rows_ = {};
   std::vector<float> table_;
   Worklist list_;
-  Visited visited_;
+  const uint32_t visit_limit_;
+  std::vector<uint32_t> visited_;
   std::vector<uint32_t> fresh_;
   std::vector<uint32_t> expanded_;
   uint32_t visited_count_ = 0;

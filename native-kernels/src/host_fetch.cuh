@@ -56,9 +56,12 @@ __device__ __forceinline__ uint32_t filter_row(const HostFetch& p, const FetchSl
         corrupt |= ordinals[i] != kUnusedSlot;
       }
     }
-    const uint32_t add = (p.flags & kNoVisitedFilter) != 0
-                             ? valid
-                             : visited_add<4>(slot.visited, p.visited_slots, ordinals, valid);
+    uint32_t add = valid;
+    if ((p.flags & kNoVisitedFilter) == 0) {
+      add = state.visit_limit == kUnlimited
+                ? visited_add<4>(slot.visited, p.visited_slots, ordinals, valid)
+                : visited_add_in_turns<4>(slot.visited, p.visited_slots, ordinals, valid);
+    }
     uint32_t place = count;
 #pragma unroll
     for (int i = 0; i < 4; i++) {

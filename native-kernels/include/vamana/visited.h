@@ -2,6 +2,12 @@
 // the distance it had; it is then in the worklist, whose merge drops it, or beyond its end. So
 // forgetting never changes an answer (unlike BANG's Bloom filter, section 4.4, whose false positives
 // lose nodes), and neither lanes that add to one slot at once nor a full bucket need care.
+//
+// It does change how many nodes get distances, which a visit limit bounds. Where there is a limit,
+// nodes are therefore added row by row and in turns: turn i adds the nodes i, 4 + i, 8 + i, ... of up
+// to 128 (entry points: up to 32, in one turn). A turn looks all its nodes up before it adds one. A
+// node that occurs twice in a turn is added once, and of several that take one slot the one of the
+// smallest ordinal stays.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +22,14 @@ constexpr uint32_t kBucket = 4;
 // First slot of a node's bucket among so many slots, a power of two.
 VAMANA_HD uint32_t visited_bucket(uint32_t ordinal, uint32_t slots) {
   return ((ordinal * 0x9E3779B1u) >> 8) & (slots - 1) & ~(kBucket - 1);
+}
+
+// A visit limit that ends no walk.
+constexpr uint32_t kUnlimited = 0xFFFFFFFFu;
+
+// The limit of a walk in a segment of so many vectors: none if it allows a distance for each.
+VAMANA_HD uint32_t walk_limit(uint32_t visit_limit, uint32_t segment_size) {
+  return visit_limit < segment_size ? visit_limit : kUnlimited;
 }
 
 // What a slot holds of a node; 0 is an empty slot.

@@ -9,6 +9,27 @@
 
 namespace vamana {
 
+// Whether a visit limit may end the walk.
+template <class W>
+__device__ __forceinline__ bool is_limited(const W& w) {
+  return w.control.item.visit_limit != kUnlimited;
+}
+
+// The warp that appends the p-th row of a step; where distances are limited, one appends all in turn.
+template <class W>
+__device__ __forceinline__ uint32_t warp_of_row(const W& w, uint32_t p) {
+  return is_limited(w) ? 0 : p % W::kWarps;
+}
+
+// Adds nodes to the visited set, by one warp; a bit of the result says that the node was not there.
+template <int COUNT, class W>
+__device__ __forceinline__ uint32_t add_visited(W& w, const uint32_t (&ordinals)[COUNT],
+                                                uint32_t valid) {
+  return is_limited(w)
+             ? visited_add_in_turns<COUNT>(w.visited, w.walk.visited_slots, ordinals, valid)
+             : visited_add<COUNT>(w.visited, w.walk.visited_slots, ordinals, valid);
+}
+
 // Appends the medoid and the item's entry points to w.ids. Ends with a barrier.
 template <class W>
 __device__ __forceinline__ void add_entry_points(W& w) {
@@ -27,7 +48,7 @@ __device__ __forceinline__ void add_entry_points(W& w) {
         valid = false;
       }
       const uint32_t ordinals[1] = {ordinal};
-      bool fresh = visited_add<1>(w.visited, w.walk.visited_slots, ordinals, valid ? 1u : 0u) != 0;
+      bool fresh = add_visited<1>(w, ordinals, valid ? 1u : 0u) != 0;
       uint32_t slot = append_slot(fresh, &w.control.fresh_count);
       if (fresh) {
         w.ids[slot] = ordinal;
@@ -58,7 +79,7 @@ __device__ __forceinline__ void prefetch_row(const W& w, uint32_t ordinal) {
   }
 }
 
-// Appends the neighbours of a row that were not seen before to w.ids, by one warp; `alone` if no
+// Appends the neighbours of a row that were not seen before to w.ids in their order, by one warp; `alone` if no
 // other row of the step is appended.
 template <class W>
 __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
@@ -74,13 +95,14 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
   }
   uint32_t add = (w.walk.flags & kNoVisitedFilter) != 0
                      ? valid
-                     : visited_add<4>(w.visited, w.walk.visited_slots, slots, valid);
-  uint32_t fresh[4];
+                     : add_visited<4>(w, slots, valid);
+  uint32_t place = 0;
   uint32_t total = 0;
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    fresh[i] = __ballot_sync(kAllLanes, (add >> i & 1u) != 0);
-    total += __popc(fresh[i]);
+    const uint32_t fresh = __ballot_sync(kAllLanes, (add >> i & 1u) != 0);
+    place += __popc(fresh & lanes_below());
+    total += __popc(fresh);
   }
   uint32_t base = 0;
   if (alone) {
@@ -93,19 +115,22 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
     }
     base = __shfl_sync(kAllLanes, base, 0);
   }
+  place += base;
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    if ((fresh[i] >> lane_id() & 1u) != 0) {
-      w.ids[base + __popc(fresh[i] & lanes_below())] = slots[i];
+    if ((add >> i & 1u) != 0) {
+      w.ids[place++] = slots[i];
     }
-    base += __popc(fresh[i]);
   }
 }
 
 // Appends the rows of the parents.
 template <class W>
 __device__ __forceinline__ void read_rows(W& w, uint4 requested, uint32_t requested_of) {
-  for (uint32_t p = warp_id(); p < w.control.parent_count; p += W::kWarps) {
+  for (uint32_t p = 0; p < w.control.parent_count; p++) {
+    if (warp_of_row(w, p) != warp_id()) {
+      continue;
+    }
     uint32_t parent = w.control.parents[p];
     uint4 row = p == 0 && parent == requested_of ? requested : load_row(w, parent);
     append_row(w, row, w.control.parent_count == 1);

@@ -50,7 +50,7 @@ __device__ __forceinline__ uint32_t expand(W& w, uint32_t wanted, uint64_t* next
     const bool open = is_expanded(key) == false;
     const uint32_t opened = __ballot_sync(kAllLanes, open);
     const uint32_t rank = found + __popc(opened & lanes_below());
-    const bool own = open && rank < wanted && rank % W::kWarps == warp_id();
+    const bool own = open && rank < wanted && warp_of_row(w, rank) == warp_id();
     for (uint32_t mine = __ballot_sync(kAllLanes, own); mine != 0; mine &= mine - 1) {
       const uint64_t parent = __shfl_sync(kAllLanes, key, __ffs(mine) - 1);
       append_row(w, load_row(w, key_ordinal(parent)), w.control.item.parents == 1);

@@ -68,6 +68,9 @@ public interface HostLibrary extends Library {
 
   int vamana_visited_bucket(int ordinal, int slots);
 
+  /** Nodes that are added together. */
+  int VISITED_ROW = 128;
+
   void vamana_visit(int[] slots, int slotCount, int[] ordinals, int count, byte[] added);
 
   float vamana_byte_component(int value, float scale, float offset);

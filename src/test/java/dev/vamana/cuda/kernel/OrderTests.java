@@ -190,17 +190,44 @@ public class OrderTests extends KernelTestCase {
       library.vamana_visit(new int[slots], slots, ordinals, ordinals.length, added);
       Set<Integer> seen = new HashSet<>();
       Map<Integer, Set<Integer>> buckets = new HashMap<>();
-      for (int i = 0; i < ordinals.length; i++) {
-        boolean fresh = seen.add(ordinals[i]);
-        int bucket = library.vamana_visited_bucket(ordinals[i], slots);
-        Set<Integer> nodes = buckets.computeIfAbsent(bucket, unused -> new HashSet<>());
-        nodes.add(ordinals[i]);
-        if (fresh) {
-          assertEquals(1, added[i]);
-        } else if (nodes.size() <= 4) {
-          assertEquals("forgotten though the bucket has room", 0, added[i]);
+      for (int row = 0; row < ordinals.length; row += HostLibrary.VISITED_ROW) {
+        int end = Math.min(ordinals.length, row + HostLibrary.VISITED_ROW);
+        Map<Integer, Integer> times = new HashMap<>();
+        for (int i = row; i < end; i++) {
+          times.merge(ordinals[i], (int) added[i], Integer::sum);
+          int bucket = library.vamana_visited_bucket(ordinals[i], slots);
+          buckets.computeIfAbsent(bucket, unused -> new HashSet<>()).add(ordinals[i]);
+        }
+        for (int ordinal : times.keySet()) {
+          int bucket = library.vamana_visited_bucket(ordinal, slots);
+          boolean room = buckets.get(bucket).size() <= 4;
+          if (seen.add(ordinal)) {
+            assertTrue("a new node is added", times.get(ordinal) > 0);
+          } else if (room) {
+            assertEquals("forgotten though the bucket has room", 0, (int) times.get(ordinal));
+          }
         }
       }
     }
+  }
+
+  /** One turn: looked up together, and of several that take one slot the smallest stays. */
+  public void testOfNodesThatTakeOneSlotTheSmallestStays() {
+    int slots = 4;
+    // all go to the only bucket: four to its slots, each of the others to the place of its last
+    // bits
+    int[] slotsOfRow = new int[slots];
+    int[] row = {8, 12, 4, 16};
+    byte[] added = new byte[row.length];
+    // a row of four is four turns, which fill the bucket one after the other
+    library.vamana_visit(slotsOfRow, slots, row, row.length, added);
+    assertArrayEquals(new byte[] {1, 1, 1, 1}, added);
+    assertArrayEquals(new int[] {9, 13, 5, 17}, slotsOfRow);
+    // nodes 0, 4 and 8 of this row are of one turn and take the first slot
+    int[] next = {40, -1, -1, -1, 32, -1, -1, -1, 36, -1, -1, -1, 40};
+    byte[] addedNext = new byte[next.length];
+    library.vamana_visit(slotsOfRow, slots, next, next.length, addedNext);
+    assertArrayEquals(new byte[] {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0}, addedNext);
+    assertArrayEquals(new int[] {33, 13, 5, 17}, slotsOfRow);
   }
 }
