@@ -1,16 +1,16 @@
-// The visited set as one thread uses it: in the turns that vamana/visited.h describes.
+// The visited set as one thread uses it, in the order that vamana/visited.h describes.
 #pragma once
 
 #include <cstdint>
 
 namespace vamana {
 
-// Nodes that a warp of lanes looks up at a time, four a lane.
+// Nodes that the lanes of a warp hold together, four each.
 constexpr uint32_t kVisitedRow = 128;
 
-// Adds up to kVisitedRow nodes in `turns` turns, 1 or 4; those that are kUnusedSlot are left out.
-// Node i was not there if fresh[i] is set.
+// Adds `count` nodes, up to kVisitedRow: those at 0, stride, 2 * stride, ..., then those at 1, and so
+// on; kUnusedSlot is left out. fresh[i] tells that node i was not there.
 void visited_add(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals, uint32_t count,
-                 uint32_t turns, bool* fresh);
+                 uint32_t stride, bool* fresh);
 
 }  // namespace vamana

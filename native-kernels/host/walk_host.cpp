@@ -97,18 +97,18 @@ class Walker {
   }
 
   // Nodes that get distances: those that were not seen before.
-  void add_fresh(const uint32_t* ordinals, uint32_t count, uint32_t turns) {
+  void add_fresh(const uint32_t* ordinals, uint32_t count, uint32_t stride) {
     uint32_t valid[kVisitedRow];
     bool fresh[kVisitedRow];
     for (uint32_t i = 0; i < count; i++) {
       valid[i] = ordinals[i] < segment_.size ? ordinals[i] : kUnusedSlot;
       flags_ |= valid[i] == ordinals[i] ? 0u : kCorrupt;
     }
-    if ((walk_.flags & kNoVisitedFilter) != 0 && turns > 1) {
+    if ((walk_.flags & kNoVisitedFilter) != 0 && stride > 1) {
       std::transform(valid, valid + count, fresh,
                      [](uint32_t ordinal) { return ordinal != kUnusedSlot; });
     } else {
-      visited_add(visited_.data(), walk_.visited_slots, valid, count, turns, fresh);
+      visited_add(visited_.data(), walk_.visited_slots, valid, count, stride, fresh);
     }
     for (uint32_t i = 0; i < count; i++) {
       if (fresh[i]) {

@@ -4,10 +4,8 @@
 // lose nodes), and neither lanes that add to one slot at once nor a full bucket need care.
 //
 // It does change how many nodes get distances, which a visit limit bounds. Where there is a limit,
-// nodes are therefore added row by row and in turns: turn i adds the nodes i, 4 + i, 8 + i, ... of up
-// to 128 (entry points: up to 32, in one turn). A turn looks all its nodes up before it adds one. A
-// node that occurs twice in a turn is added once, and of several that take one slot the one of the
-// smallest ordinal stays.
+// nodes are therefore added one after the other: row by row, of a row first the nodes at 0, 4, 8, ...,
+// then those at 1, 5, 9, ... (as a warp holds them), and entry points as they come.
 #pragma once
 
 #include <cstdint>

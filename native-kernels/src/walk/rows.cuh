@@ -15,7 +15,7 @@ __device__ __forceinline__ bool is_limited(const W& w) {
   return w.control.item.visit_limit != kUnlimited;
 }
 
-// The warp that appends the p-th row of a step; where distances are limited, one appends all in turn.
+// The warp that appends the p-th row of a step; where distances are limited, one appends all, in their order.
 template <class W>
 __device__ __forceinline__ uint32_t warp_of_row(const W& w, uint32_t p) {
   return is_limited(w) ? 0 : p % W::kWarps;
@@ -26,7 +26,7 @@ template <int COUNT, class W>
 __device__ __forceinline__ uint32_t add_visited(W& w, const uint32_t (&ordinals)[COUNT],
                                                 uint32_t valid) {
   return is_limited(w)
-             ? visited_add_in_turns<COUNT>(w.visited, w.walk.visited_slots, ordinals, valid)
+             ? visited_add_in_order<COUNT>(w.visited, w.walk.visited_slots, ordinals, valid)
              : visited_add<COUNT>(w.visited, w.walk.visited_slots, ordinals, valid);
 }
 

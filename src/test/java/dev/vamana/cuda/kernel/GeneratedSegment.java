@@ -12,6 +12,7 @@ import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.codecs.hnsw.FlatVectorsScorer;
 import org.apache.lucene.index.ByteVectorValues;
@@ -93,8 +94,16 @@ final class GeneratedSegment implements SegmentView {
     int[][] rows = new int[size][];
     for (int i = 0; i < size; i++) {
       int degree = 1 + random.nextInt(maxDegree);
-      rows[i] = random.ints(degree, 0, size).toArray();
-      rows[i][random.nextInt(degree)] = (i + 1) % size;
+      int next = (i + 1) % size;
+      // a graph names no neighbour twice
+      rows[i] =
+          IntStream.concat(IntStream.of(next), random.ints(0, size))
+              .distinct()
+              .limit(Math.min(degree, size))
+              .toArray();
+      int place = random.nextInt(rows[i].length);
+      rows[i][0] = rows[i][place];
+      rows[i][place] = next;
     }
     return rows;
   }

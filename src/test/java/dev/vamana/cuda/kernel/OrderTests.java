@@ -211,23 +211,16 @@ public class OrderTests extends KernelTestCase {
     }
   }
 
-  /** One turn: looked up together, and of several that take one slot the smallest stays. */
-  public void testOfNodesThatTakeOneSlotTheSmallestStays() {
-    int slots = 4;
-    // all go to the only bucket: four to its slots, each of the others to the place of its last
-    // bits
-    int[] slotsOfRow = new int[slots];
-    int[] row = {8, 12, 4, 16};
+  /** Of a row first the nodes at 0, 4, 8, and so on, as a warp holds them. */
+  public void testNodesAreAddedInTheOrderOfLanes() {
+    int[] set = new int[4];
+    int[] row = {0, 1, 2, 3, 4, 5};
     byte[] added = new byte[row.length];
-    // a row of four is four turns, which fill the bucket one after the other
-    library.vamana_visit(slotsOfRow, slots, row, row.length, added);
-    assertArrayEquals(new byte[] {1, 1, 1, 1}, added);
-    assertArrayEquals(new int[] {9, 13, 5, 17}, slotsOfRow);
-    // nodes 0, 4 and 8 of this row are of one turn and take the first slot
-    int[] next = {40, -1, -1, -1, 32, -1, -1, -1, 36, -1, -1, -1, 40};
-    byte[] addedNext = new byte[next.length];
-    library.vamana_visit(slotsOfRow, slots, next, next.length, addedNext);
-    assertArrayEquals(new byte[] {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0}, addedNext);
-    assertArrayEquals(new int[] {33, 13, 5, 17}, slotsOfRow);
+    library.vamana_visit(set, set.length, row, row.length, added);
+    // the bucket is full with 0, 4, 1, 5; nodes 2 and 3 take the places of 1 and 5
+    assertArrayEquals(new byte[] {1, 1, 1, 1, 1, 1}, added);
+    assertArrayEquals(new int[] {1, 5, 3, 4}, set);
+    library.vamana_visit(set, set.length, new int[] {3, 1, 1}, 3, added);
+    assertArrayEquals(new byte[] {0, 1, 0, 1, 1, 1}, added);
   }
 }
