@@ -15,15 +15,16 @@ import java.util.stream.Stream;
 
 /**
  * Runs small tests under NVIDIA's compute-sanitizer, which finds invalid accesses, races in shared
- * memory and barriers that not all threads reach. Each of its tools runs in a process of its own
- * and is a test of the report. If a tool cannot run on the machine, its test is skipped with a
- * reason.
+ * memory, barriers that not all threads reach, and reads of device memory that nobody has written.
+ * Each of its tools runs in a process of its own and is a test of the report. If a tool cannot run
+ * on the machine, its test is skipped with a reason.
  *
  * @param classes names of test classes that the suite contains and that take seconds
  */
 record SanitizerStage(List<String> classes) implements Stage {
 
-  private static final List<String> TOOLS = List.of("memcheck", "racecheck", "synccheck");
+  private static final List<String> TOOLS =
+      List.of("memcheck", "racecheck", "synccheck", "initcheck");
   private static final int SECONDS = 150;
   private static final int FOUND_SOMETHING = 86;
   private static final List<Path> PLACES =

@@ -18,6 +18,7 @@ public final class Suite {
   private static final List<String> CORRECTNESS =
       List.of(
           "dev.vamana.cuda.WalkParityTests",
+          "dev.vamana.cuda.LimitedWalkTests",
           "dev.vamana.cuda.RealSetParityTests",
           "dev.vamana.cuda.select.SelectionTests",
           "dev.vamana.cuda.exact.ExactScansTests",
