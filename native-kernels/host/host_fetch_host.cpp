@@ -321,7 +321,7 @@ std::string host_fetch_begin_host(const HostFetch& p) {
     slot.state.code_stride = segment.code_stride;
     slot.state.subspaces = segment.subspaces;
     slot.state.beam = item.beam;
-    slot.state.visit_limit = walk_limit(item.visit_limit, segment.size);
+    slot.state.visit_limit = item.visit_limit;
   });
   return other.empty() ? wrong : other;
 }

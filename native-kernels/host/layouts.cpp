@@ -12,6 +12,7 @@
 #include "vamana/select/select.h"
 #include "vamana/shared_layout.h"
 #include "vamana/types.h"
+#include "vamana/visited.h"
 
 namespace {
 
@@ -301,6 +302,8 @@ constexpr Constant kConstants[] = {
     CONSTANT(kEagerPick),
     CONSTANT(kNoVisitedFilter),
     CONSTANT(kOneItem),
+    CONSTANT(kLimited),
+    CONSTANT(kUnlimited),
     CONSTANT(kPickMerged),
     CONSTANT(kStopped),
     CONSTANT(kRerankPass),

@@ -65,7 +65,7 @@ class Walker {
         query_(query_of(segment_, item)),
         norm2_(query_norm2(query_, warps)),
         list_(item.beam),
-        visit_limit_(walk_limit(item.visit_limit, segment_.size)),
+        visit_limit_(item.visit_limit),
         visited_(walk.visited_slots) {
     if (policy > kExactByte) {
       table_ = distance_table(segment_, query_, norm2_, policy == kTableHalf);
@@ -311,6 +311,7 @@ std::string check(uint32_t policy, const Walk& walk) {
   REQUIRE((walk.flags & kOneItem) == 0 || walk.count == 1);
   for (uint32_t i = 0; i < walk.count; i++) {
     const Item& item = item_of(walk, i);
+    REQUIRE(item.visit_limit == kUnlimited || (walk.flags & kLimited) != 0);
     std::string wrong =
         check(policy, walk, item, *reinterpret_cast<const Segment*>(item.segment));
     if (wrong.empty() == false) {

@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(kWarps * 32)
   fill_table<kWarps>(segment, query, const_cast<float*>(slot.table));
   if (threadIdx.x == 0) {
     *slot.state = {item.segment,        segment.codes, kNoKey, segment.size, segment.code_stride,
-                   segment.subspaces,   item.beam,     walk_limit(item.visit_limit, segment.size),
+                   segment.subspaces,   item.beam,     item.visit_limit,
                    0,                   0,             0,      0,            0,
                    0,                   0};
   }

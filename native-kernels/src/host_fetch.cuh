@@ -60,7 +60,7 @@ __device__ __forceinline__ uint32_t filter_row(const HostFetch& p, const FetchSl
     if ((p.flags & kNoVisitedFilter) == 0) {
       add = state.visit_limit == kUnlimited
                 ? visited_add<4>(slot.visited, p.visited_slots, ordinals, valid)
-                : visited_add_in_order<4>(slot.visited, p.visited_slots, ordinals, valid);
+                : visited_add_row_in_order(slot.visited, p.visited_slots, four, valid);
     }
     uint32_t place = count;
 #pragma unroll

@@ -75,4 +75,11 @@ __device__ __forceinline__ uint32_t visited_add_in_order(uint32_t* slots, uint32
   return fresh;
 }
 
+// The same for a row, out of line: most launches have no limit, and should not carry its registers.
+__device__ __noinline__ uint32_t visited_add_row_in_order(uint32_t* slots, uint32_t count, uint4 row,
+                                                          uint32_t valid) {
+  const uint32_t ordinals[4] = {row.x, row.y, row.z, row.w};
+  return visited_add_in_order<4>(slots, count, ordinals, valid);
+}
+
 }  // namespace vamana

@@ -71,7 +71,7 @@ struct Item {
   uint32_t beam;          // worklist capacity, k to 10,000
   uint32_t parents;       // 1 to 64
   int32_t rerank;         // best accepted entries that get exact scores, at least k; -1: all expanded
-  uint32_t visit_limit;
+  uint32_t visit_limit;     // kUnlimited in visited.h if it allows a distance for every vector
   uint32_t capacity;      // hits the result has room for; k, or rerank if Segment.raw is 0
   uint32_t reserved;
 };
@@ -121,6 +121,7 @@ enum WalkFlags : uint32_t {
   kEagerPick = 1,           // choose and fetch the next row before sorting (BANG, section 4.6)
   kNoVisitedFilter = 2,     // ablation: every neighbour gets a distance each time it is met
   kOneItem = 4,             // Walk.items is an Item, not an array of addresses: one read less over the bus
+  kLimited = 8,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
 };
 
 static_assert(sizeof(Segment) == 112, "Segment");

@@ -3,8 +3,8 @@
 // forgetting never changes an answer (unlike BANG's Bloom filter, section 4.4, whose false positives
 // lose nodes), and neither lanes that add to one slot at once nor a full bucket need care.
 //
-// It does change how many nodes get distances, which a visit limit bounds. Where there is a limit,
-// nodes are therefore added one after the other: row by row, of a row first the nodes at 0, 4, 8, ...,
+// It does change how many nodes get distances, which a visit limit bounds. In launches with such an
+// item nodes are therefore added one after the other: row by row, of a row first the nodes at 0, 4, 8, ...,
 // then those at 1, 5, 9, ... (as a warp holds them), and entry points as they come.
 #pragma once
 
@@ -24,11 +24,6 @@ VAMANA_HD uint32_t visited_bucket(uint32_t ordinal, uint32_t slots) {
 
 // A visit limit that ends no walk.
 constexpr uint32_t kUnlimited = 0xFFFFFFFFu;
-
-// The limit of a walk in a segment of so many vectors: none if it allows a distance for each.
-VAMANA_HD uint32_t walk_limit(uint32_t visit_limit, uint32_t segment_size) {
-  return visit_limit < segment_size ? visit_limit : kUnlimited;
-}
 
 // What a slot holds of a node; 0 is an empty slot.
 VAMANA_HD uint32_t visited_mark(uint32_t ordinal) { return ordinal + 1; }

@@ -8,7 +8,6 @@
 #include "exact.cuh"
 #include "query.cuh"
 #include "walk/state.cuh"
-#include "vamana/visited.h"
 
 namespace vamana {
 
@@ -44,10 +43,7 @@ __device__ __forceinline__ bool take_item(W& w) {
     if (lane_id() < sizeof(Segment) / 4) {
       reinterpret_cast<uint32_t*>(&w.control.segment)[lane_id()] = segment[lane_id()];
     }
-    __syncwarp();
     if (lane_id() == 0) {
-      w.control.item.visit_limit =
-          walk_limit(w.control.item.visit_limit, w.control.segment.size);
       w.control.flags = 0;
       w.control.fresh_count = 0;
       w.control.key_count = 0;

@@ -9,25 +9,12 @@
 
 namespace vamana {
 
-// Whether a visit limit may end the walk.
+// What of p tells the warp that appends the p-th row of a step: where a visit limit may end walks, one
+// warp appends all rows, in their order.
 template <class W>
-__device__ __forceinline__ bool is_limited(const W& w) {
-  return w.control.item.visit_limit != kUnlimited;
-}
-
-// The warp that appends the p-th row of a step; where distances are limited, one appends all, in their order.
-template <class W>
-__device__ __forceinline__ uint32_t warp_of_row(const W& w, uint32_t p) {
-  return is_limited(w) ? 0 : p % W::kWarps;
-}
-
-// Adds nodes to the visited set, by one warp; a bit of the result says that the node was not there.
-template <int COUNT, class W>
-__device__ __forceinline__ uint32_t add_visited(W& w, const uint32_t (&ordinals)[COUNT],
-                                                uint32_t valid) {
-  return is_limited(w)
-             ? visited_add_in_order<COUNT>(w.visited, w.walk.visited_slots, ordinals, valid)
-             : visited_add<COUNT>(w.visited, w.walk.visited_slots, ordinals, valid);
+__device__ __forceinline__ uint32_t row_mask(const W& w) {
+  static_assert((W::kWarps & (W::kWarps - 1)) == 0, "a mask takes the place of a division");
+  return (w.walk.flags & kLimited) != 0 ? 0 : W::kWarps - 1;
 }
 
 // Appends the medoid and the item's entry points to w.ids. Ends with a barrier.
@@ -48,7 +35,8 @@ __device__ __forceinline__ void add_entry_points(W& w) {
         valid = false;
       }
       const uint32_t ordinals[1] = {ordinal};
-      bool fresh = add_visited<1>(w, ordinals, valid ? 1u : 0u) != 0;
+      bool fresh = visited_add_in_order<1>(w.visited, w.walk.visited_slots, ordinals,
+                                           valid ? 1u : 0u) != 0;
       uint32_t slot = append_slot(fresh, &w.control.fresh_count);
       if (fresh) {
         w.ids[slot] = ordinal;
@@ -93,9 +81,12 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
       w.control.flags = kCorrupt;
     }
   }
-  uint32_t add = (w.walk.flags & kNoVisitedFilter) != 0
-                     ? valid
-                     : add_visited<4>(w, slots, valid);
+  uint32_t add = valid;
+  if ((w.walk.flags & (kNoVisitedFilter | kLimited)) == 0) {
+    add = visited_add<4>(w.visited, w.walk.visited_slots, slots, valid);
+  } else if ((w.walk.flags & kNoVisitedFilter) == 0) {
+    add = visited_add_row_in_order(w.visited, w.walk.visited_slots, row, valid);
+  }
   uint32_t place = 0;
   uint32_t total = 0;
 #pragma unroll
@@ -127,8 +118,9 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
 // Appends the rows of the parents.
 template <class W>
 __device__ __forceinline__ void read_rows(W& w, uint4 requested, uint32_t requested_of) {
+  const uint32_t mask = row_mask(w);
   for (uint32_t p = 0; p < w.control.parent_count; p++) {
-    if (warp_of_row(w, p) != warp_id()) {
+    if ((p & mask) != warp_id()) {
       continue;
     }
     uint32_t parent = w.control.parents[p];

@@ -43,6 +43,7 @@ __device__ __forceinline__ void mark_expanded(W& w, uint32_t count) {
 template <class W>
 __device__ __forceinline__ uint32_t expand(W& w, uint32_t wanted, uint64_t* next) {
   *next = kNoKey;
+  const uint32_t mask = row_mask(w);
   uint32_t found = 0;
   for (uint32_t from = 0; from < w.list.size && found <= wanted; from += 32) {
     const uint32_t i = from + lane_id();
@@ -50,7 +51,7 @@ __device__ __forceinline__ uint32_t expand(W& w, uint32_t wanted, uint64_t* next
     const bool open = is_expanded(key) == false;
     const uint32_t opened = __ballot_sync(kAllLanes, open);
     const uint32_t rank = found + __popc(opened & lanes_below());
-    const bool own = open && rank < wanted && warp_of_row(w, rank) == warp_id();
+    const bool own = open && rank < wanted && (rank & mask) == warp_id();
     for (uint32_t mine = __ballot_sync(kAllLanes, own); mine != 0; mine &= mine - 1) {
       const uint64_t parent = __shfl_sync(kAllLanes, key, __ffs(mine) - 1);
       append_row(w, load_row(w, key_ordinal(parent)), w.control.item.parents == 1);

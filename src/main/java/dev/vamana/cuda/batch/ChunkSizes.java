@@ -1,20 +1,22 @@
 package dev.vamana.cuda.batch;
 
 /**
- * The memory sizes that a kernel needs for the items of a chunk or of a launch: each is the maximum
- * over the items.
+ * What a kernel needs to know of the items of a chunk or of a launch together: the memory sizes,
+ * each the maximum over the items, and whether one of them has a visit limit.
  *
  * @param beam capacity of the worklist
  * @param fresh new neighbours of a step, a multiple of 32
  * @param dimension components of a query
  * @param subspaces subspaces of a code, 0 unless codes are read
  * @param expanded expanded nodes to record, 0 if none
+ * @param limited whether a visit limit may end a walk
  */
-record ChunkSizes(int beam, int fresh, int dimension, int subspaces, int expanded) {
+record ChunkSizes(
+    int beam, int fresh, int dimension, int subspaces, int expanded, boolean limited) {
 
-  static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0);
+  static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0, false);
 
-  /** Returns the element-wise maximum. */
+  /** Returns what both need together. */
   ChunkSizes max(ChunkSizes other) {
     if (equals(other)) {
       return this;
@@ -24,6 +26,7 @@ record ChunkSizes(int beam, int fresh, int dimension, int subspaces, int expande
         Math.max(fresh, other.fresh),
         Math.max(dimension, other.dimension),
         Math.max(subspaces, other.subspaces),
-        Math.max(expanded, other.expanded));
+        Math.max(expanded, other.expanded),
+        limited || other.limited);
   }
 }

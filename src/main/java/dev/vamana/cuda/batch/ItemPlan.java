@@ -1,6 +1,7 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.Reads;
+import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.graph.StoredAdjacency;
@@ -78,7 +79,8 @@ public record ItemPlan(
             WalkShape.fresh(stride, walk.parents(), item.entryPoints().length),
             view.dimension(),
             subspaces,
-            expandedCapacity);
+            expandedCapacity,
+            VisitLimit.of(item.visitLimit(), view.size()) != VisitLimit.NONE);
     return new ItemPlan(segment, shape, k, beam, rerank, capacity, sizes);
   }
 

@@ -150,7 +150,9 @@ final class LaunchSlot {
     walk.set(
         ValueLayout.JAVA_INT,
         WalkLayout.FLAGS,
-        kernels.flags() | (one ? WalkLayout.FLAG_ONE_ITEM : 0));
+        kernels.flags()
+            | (one ? WalkLayout.FLAG_ONE_ITEM : 0)
+            | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
     driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
     driver.record(ended, stream);
     statistics.launched(batch.size(), items);

@@ -2,6 +2,7 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.MemorySegment;
@@ -146,7 +147,7 @@ public final class Packer {
     target.set(
         ValueLayout.JAVA_INT,
         header + ItemLayout.VISIT_LIMIT,
-        (int) Math.min(Integer.MAX_VALUE, item.visitLimit()));
+        VisitLimit.of(item.visitLimit(), item.segment().size()));
     target.set(ValueLayout.JAVA_INT, header + ItemLayout.CAPACITY, plan.capacity());
     // marks the result as void until the device writes it
     target.set(ValueLayout.JAVA_INT, at + ResultLayout.COUNT, -1);

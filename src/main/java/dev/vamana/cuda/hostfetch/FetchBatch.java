@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchStateLayout;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
@@ -174,7 +175,7 @@ final class FetchBatch {
       target.set(
           ValueLayout.JAVA_INT,
           item + ItemLayout.VISIT_LIMIT,
-          (int) Math.max(0, Math.min(Integer.MAX_VALUE, slot.item().visitLimit())));
+          VisitLimit.of(slot.item().visitLimit(), slot.item().segment().size()));
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, layout.k());
       target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, 0);
     }

@@ -45,7 +45,7 @@ public final class ItemLayout {
    */
   public static final long RERANK = 56;
 
-  /** Visit limit of the walk. */
+  /** As of {@link VisitLimit#of}. */
   public static final long VISIT_LIMIT = 60;
 
   /** Number of hits that the result has room for. */

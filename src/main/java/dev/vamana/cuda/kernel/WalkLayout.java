@@ -58,5 +58,11 @@ public final class WalkLayout {
    */
   public static final int FLAG_ONE_ITEM = 4;
 
+  /**
+   * Flag: a visit limit may end a walk of the launch. Walks then add nodes to their visited sets in
+   * an order that no race decides, because a forgotten node counts again.
+   */
+  public static final int FLAG_LIMITED = 8;
+
   private WalkLayout() {}
 }

@@ -40,7 +40,7 @@ public class KernelsTests extends LuceneTestCase {
       Tuning tuning, int subspaces, int parents, int beam, int items, int others) {
     Reads reads = subspaces > 0 ? Reads.CODES : Reads.FLOAT32;
     WalkShape shape = WalkShape.of(reads, 128, subspaces, beam, 32, parents, 0, false);
-    ChunkSizes sizes = new ChunkSizes(beam, 32 * parents, 128, subspaces, 0);
+    ChunkSizes sizes = new ChunkSizes(beam, 32 * parents, 128, subspaces, 0, false);
     return new Kernels(driver, tuning).choose(shape, sizes, items, others);
   }
 
@@ -115,7 +115,7 @@ public class KernelsTests extends LuceneTestCase {
     empty.bind();
     try {
       WalkShape shape = WalkShape.of(Reads.BYTE, 128, 0, 20, 32, 1, 0, false);
-      ChunkSizes sizes = new ChunkSizes(20, 32, 128, 0, 0);
+      ChunkSizes sizes = new ChunkSizes(20, 32, 128, 0, 0, false);
       expectThrows(
           GpuException.class, () -> new Kernels(empty, Tuning.DEFAULT).choose(shape, sizes, 1, 0));
     } finally {

@@ -34,7 +34,7 @@ public class LostContextTests extends LuceneTestCase {
   private static Chunk chunk(StagingPool.Block block) {
     return new Chunk(
         WalkShape.of(Reads.BYTE, 128, 0, 20, 32, 1, 0, false),
-        new ChunkSizes(20, 32, 128, 0, 0),
+        new ChunkSizes(20, 32, 128, 0, 0, false),
         block,
         List.of(),
         List.of(),

@@ -18,8 +18,6 @@ import org.apache.lucene.util.Bits;
  */
 final class HostWalk implements AutoCloseable {
 
-  private static final int NO_LIMIT = Integer.MAX_VALUE;
-
   private final HostLibrary host;
   private final Policy policy;
   private final Arena arena = Arena.ofConfined();
@@ -29,6 +27,7 @@ final class HostWalk implements AutoCloseable {
   private final List<MemorySegment> results = new ArrayList<>();
   private final NativeStruct walk;
   private boolean raw = true;
+  private boolean limited;
 
   HostWalk(HostLibrary host, Policy policy) {
     this.host = host;
@@ -89,8 +88,9 @@ final class HostWalk implements AutoCloseable {
         .set("beam", item.effectiveBeamWidth())
         .set("parents", item.walk().parents())
         .set("rerank", depth)
-        .set("visit_limit", Math.min(item.visitLimit(), NO_LIMIT))
+        .set("visit_limit", VisitLimit.of(item.visitLimit(), segment.size()))
         .set("capacity", capacity);
+    limited |= block.get("visit_limit") != VisitLimit.NONE;
     atLeast("list_capacity", item.effectiveBeamWidth());
     int row = stride(segment) * item.walk().parents();
     atLeast("fresh_capacity", (Math.max(row, item.entryPoints().length + 1) + 31) / 32 * 32);
@@ -247,10 +247,12 @@ final class HostWalk implements AutoCloseable {
       addresses.setAtIndex(ValueLayout.JAVA_LONG, i, blocks.get(i).memory().address());
     }
     boolean one = items.size() == 1;
-    int flags = walk.get("flags") & ~WalkLayout.FLAG_ONE_ITEM;
+    int flags = walk.get("flags") & ~(WalkLayout.FLAG_ONE_ITEM | WalkLayout.FLAG_LIMITED);
     walk.set("items", one ? blocks.get(0).memory() : addresses)
         .set("count", items.size())
-        .set("flags", flags | (one ? WalkLayout.FLAG_ONE_ITEM : 0));
+        .set(
+            "flags",
+            flags | (one ? WalkLayout.FLAG_ONE_ITEM : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
     HostKernels.load().launch(policy.kernelName(warps), walk.memory());
     List<Hits> hits = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {

@@ -120,6 +120,8 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(WalkLayout.FLAG_EAGER_PICK, "kEagerPick");
     assertConstant(WalkLayout.FLAG_NO_VISITED_FILTER, "kNoVisitedFilter");
     assertConstant(WalkLayout.FLAG_ONE_ITEM, "kOneItem");
+    assertConstant(WalkLayout.FLAG_LIMITED, "kLimited");
+    assertConstant(Integer.toUnsignedLong(VisitLimit.NONE), "kUnlimited");
     assertConstant(SegmentLayout.FORMAT_FLOAT32, "kFloat32");
     assertConstant(SegmentLayout.FORMAT_FLOAT16, "kFloat16");
     assertConstant(SegmentLayout.FORMAT_BYTE, "kByte");
