@@ -93,6 +93,26 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertTrue(tables.toString(), tables.get("gpu.md").contains("| lucene-m16-b100, 1 thread |"));
   }
 
+  public void testFiltersBecomeATable() throws Exception {
+    Path home = createTempDir();
+    run(
+        home,
+        new FilterStage("clustered"),
+        options(home, "filters-clustered", "--placements=cpu", "--seconds=0.001", "--limit=1200"));
+    run(home, new ReportStage(), options(home, "report"));
+    Path file = home.resolve("report").resolve(ReportStage.FILE);
+    List<Map<String, Object>> rows =
+        Fragment.rows(Fragment.read(file), FilterStage.SECTION).stream()
+            .filter(row -> row.get("placement").equals("cpu"))
+            .toList();
+    // five shares, three kinds of filters, one caller and many
+    assertEquals(5 * 3 * 2, rows.size());
+    for (Map<String, Object> row : rows) {
+      assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
+    }
+    assertTrue(ReportTables.make(file).get("gpu.md").contains("## Filters"));
+  }
+
   public void testSelectionBecomesTables() throws Exception {
     Path home = createTempDir();
     Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);

@@ -14,12 +14,13 @@ import org.apache.lucene.util.BitSetIterator;
 import org.apache.lucene.util.FixedBitSet;
 
 /** Accepts given documents of an index of one segment. */
-final class AcceptQuery extends Query {
+public final class AcceptQuery extends Query {
 
   private final FixedBitSet accepted;
   private final int count;
 
-  AcceptQuery(FixedBitSet accepted) {
+  /** Accepts these documents, all of one segment. */
+  public AcceptQuery(FixedBitSet accepted) {
     this.accepted = accepted;
     this.count = accepted.cardinality();
   }

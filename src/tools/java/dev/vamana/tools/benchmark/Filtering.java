@@ -13,10 +13,10 @@ import org.apache.lucene.util.FixedBitSet;
  * @param accepted accepted ordinals of each query
  * @param nearest ordinals of the nearest accepted vectors of each query, nearest first
  */
-record Filtering(FixedBitSet[] accepted, int[][] nearest) {
+public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
 
   /** How accepted vectors lie to their query. */
-  enum Kind {
+  public enum Kind {
     /** Drawn by lot. */
     INDEPENDENT,
     /** The nearest ones of the set. */
@@ -28,7 +28,7 @@ record Filtering(FixedBitSet[] accepted, int[][] nearest) {
   private static final long SEED = 17;
 
   /** Orders all vectors of the set by their distance to each query, nearest first. */
-  static int[][] orders(VectorSet set, int queries) {
+  public static int[][] orders(VectorSet set, int queries) {
     return IntStream.range(0, queries)
         .parallel()
         .mapToObj(q -> order(set, q))
@@ -56,7 +56,7 @@ record Filtering(FixedBitSet[] accepted, int[][] nearest) {
    * @param orders what {@link #orders} returns
    * @param share 0 to 1
    */
-  static Filtering of(int[][] orders, Kind kind, double share, int k) {
+  public static Filtering of(int[][] orders, Kind kind, double share, int k) {
     FixedBitSet[] accepted = new FixedBitSet[orders.length];
     int[][] nearest = new int[orders.length][];
     SplittableRandom random = new SplittableRandom(SEED);

@@ -34,7 +34,8 @@ final class Fragment {
           "linger_us",
           "search_threads",
           "what",
-          "variant");
+          "variant",
+          "share");
 
   private final Path file;
   private final Map<String, Object> content;

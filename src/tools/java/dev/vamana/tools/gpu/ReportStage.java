@@ -39,6 +39,7 @@ final class ReportStage implements Stage {
           "builds",
           "top_docs",
           "concurrent",
+          FilterStage.SECTION,
           "overhead",
           "ceilings",
           "plans",

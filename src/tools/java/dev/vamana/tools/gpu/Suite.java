@@ -98,6 +98,7 @@ public final class Suite {
       stages.put("profile-" + set, new ProfileStage(set));
       stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
+      stages.put("filters-" + set, new FilterStage(set));
     }
     stages.put("correctness", new TestStage(CORRECTNESS));
     for (int part = 0; part < CORRECTNESS_PARTS; part++) {
