@@ -19,6 +19,7 @@ public final class Suite {
       List.of(
           "dev.vamana.cuda.WalkParityTests",
           "dev.vamana.cuda.RealSetParityTests",
+          "dev.vamana.cuda.ByteVectorTests",
           "dev.vamana.cuda.select.SelectionTests",
           "dev.vamana.cuda.exact.ExactScansTests",
           "dev.vamana.cuda.ExactPlanTests",
