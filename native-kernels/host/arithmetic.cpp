@@ -7,7 +7,7 @@
 #include "export.h"
 #include "half.h"
 #include "vamana/bitonic.h"
-#include "vamana/component.h"
+#include "vamana/bytes.h"
 #include "vamana/convert.h"
 #include "vamana/counting.h"
 #include "vamana/merge.h"
@@ -45,8 +45,14 @@ VAMANA_EXPORT void vamana_visit(uint32_t* slots, uint32_t slot_count, const uint
   }
 }
 
-VAMANA_EXPORT float vamana_byte_component(uint32_t byte, float scale, float offset) {
-  return byte_component(byte, scale, offset);
+// The step of a query whose largest component this is.
+VAMANA_EXPORT float vamana_query_step(float largest) { return query_step(largest); }
+
+// A component of a query as its bytes represent it.
+VAMANA_EXPORT float vamana_query_component(float component, float step) {
+  const int32_t steps = query_steps(component, step);
+  return step * static_cast<float>(256 * static_cast<int8_t>(high_byte(steps)) +
+                                   static_cast<int8_t>(low_byte(steps)));
 }
 
 VAMANA_EXPORT uint32_t vamana_to_half(float value) { return to_half(value); }
@@ -62,16 +68,30 @@ VAMANA_EXPORT uint32_t vamana_subspace_offset(uint32_t dimension, uint32_t subsp
   return subspace_offset(dimension, subspaces, subspace);
 }
 
-// Score of two vectors of floats; those of byte_scoring hold integers.
-VAMANA_EXPORT float vamana_score(uint32_t similarity, uint32_t byte_scoring, uint32_t dimension,
-                                 const float* query, const float* vector) {
+// Score of two vectors of floats.
+VAMANA_EXPORT float vamana_score(uint32_t similarity, uint32_t dimension, const float* query,
+                                 const float* vector) {
   Sums sums = {0, 0};
   float norm2 = 0;
   for (uint32_t d = 0; d < dimension; d++) {
     accumulate(sums, similarity == kEuclidean, query[d], vector[d]);
     norm2 = fmaf(query[d], query[d], norm2);
   }
-  return score_of(similarity, byte_scoring != 0, dimension, sums, norm2);
+  return score_of(similarity, sums, norm2);
+}
+
+// Score of two vectors of bytes.
+VAMANA_EXPORT float vamana_byte_score(uint32_t similarity, uint32_t dimension, const int8_t* query,
+                                      const int8_t* vector) {
+  int32_t product = 0;
+  int32_t norm2 = 0;
+  int32_t query_norm2 = 0;
+  for (uint32_t d = 0; d < dimension; d++) {
+    product += query[d] * vector[d];
+    norm2 += vector[d] * vector[d];
+    query_norm2 += query[d] * query[d];
+  }
+  return byte_score(similarity, dimension, product, norm2, query_norm2);
 }
 
 // The distance table of a query; norms may be null unless entries have 16 bits.

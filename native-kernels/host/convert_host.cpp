@@ -1,9 +1,12 @@
 #include "convert_host.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "half.h"
+#include "vamana/bytes.h"
 
 namespace vamana {
 
@@ -66,14 +69,45 @@ void convert_float16_host(const Convert& convert) {
 }
 
 void convert_byte_host(const Convert& convert) {
-  for (uint64_t row = 0; row < convert.rows; row++) {
-    const float* source = row_of(convert.source, row, convert.source_stride);
-    uint8_t* target = reinterpret_cast<uint8_t*>(convert.target) + row * convert.target_stride;
-    std::memset(target, 0, convert.target_stride);
-    for (uint32_t d = 0; d < convert.dimension; d++) {
-      target[d] = to_byte(source[d], convert.scale, convert.offset);
+  const float* center = reinterpret_cast<const float*>(convert.center);
+  uint32_t flags = 0;
+  std::vector<float> row(convert.dimension);
+  for (uint64_t number = 0; number < convert.rows; number++) {
+    const float* source = row_of(convert.source, number, convert.source_stride);
+    std::copy(source, source + convert.dimension, row.begin());
+    float factor = 1;
+    if (convert.unit != 0) {
+      float largest = 0;
+      for (float component : row) {
+        largest = std::fmax(largest, std::fabs(component));
+      }
+      float squares = 0;
+      for (float& component : row) {
+        component = unit_part(component, largest);
+        squares = std::fmaf(component, component, squares);
+      }
+      factor = unit_factor(squares);
     }
+    float largest = 0;
+    bool whole = true;
+    for (uint32_t d = 0; d < convert.dimension; d++) {
+      row[d] = std::fmaf(row[d], factor, -center[d]);
+      flags |= is_finite(row[d]) ? 0u : kNotFinite;
+      whole = whole && is_whole(row[d]);
+      largest = std::fmax(largest, std::fabs(row[d]));
+    }
+    const float step = whole ? 1 : copy_step(largest);
+    int8_t* target = reinterpret_cast<int8_t*>(convert.target) + number * convert.target_stride;
+    std::memset(target, 0, convert.target_stride);
+    int32_t squares = 0;
+    for (uint32_t d = 0; d < convert.dimension; d++) {
+      target[d] = static_cast<int8_t>(copy_byte(row[d], step));
+      squares += target[d] * target[d];
+    }
+    reinterpret_cast<ByteFacts*>(convert.facts)[number] = copy_facts(step, squares);
   }
+  __atomic_fetch_or(&reinterpret_cast<RangeResult*>(convert.result)->flags, flags,
+                    __ATOMIC_RELAXED);
 }
 
 void probe_copy_host(const Probe& probe) {

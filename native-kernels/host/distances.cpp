@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "half.h"
-#include "vamana/component.h"
 #include "vamana/table.h"
 
 namespace vamana {
@@ -30,31 +29,17 @@ float component(const HostRows& rows, const uint8_t* row, uint32_t d) {
     std::memcpy(&value, row + 4 * d, sizeof value);
     return value;
   }
-  if (rows.format == kFloat16) {
-    uint16_t half;
-    std::memcpy(&half, row + 2 * d, sizeof half);
-    return half_value(half);
-  }
-  return byte_component(row[d] ^ rows.flip, rows.scale, rows.offset);
+  uint16_t half;
+  std::memcpy(&half, row + 2 * d, sizeof half);
+  return half_value(half);
 }
 
-}  // namespace
-
-std::vector<float> query_of(const Segment& segment, const Item& item) {
-  std::vector<float> query(segment.dimension);
-  for (uint32_t d = 0; d < segment.dimension; d++) {
-    query[d] = segment.byte_scoring != 0
-                   ? static_cast<float>(reinterpret_cast<const int8_t*>(item.query)[d])
-                   : reinterpret_cast<const float*>(item.query)[d];
-  }
-  return query;
-}
-
-float query_norm2(const std::vector<float>& query, uint32_t warps) {
+// Sum as a block of so many warps adds it up: of products of two vectors.
+float block_sum(const std::vector<float>& a, const std::vector<float>& b, uint32_t warps) {
   std::vector<float> threads(warps * 32);
-  for (size_t d = 0; d < query.size(); d++) {
+  for (size_t d = 0; d < a.size(); d++) {
     float& sum = threads[d % threads.size()];
-    sum = std::fmaf(query[d], query[d], sum);
+    sum = std::fmaf(a[d], b[d], sum);
   }
   if (warps == 1) {
     return butterfly(threads.data(), 32);
@@ -66,23 +51,53 @@ float query_norm2(const std::vector<float>& query, uint32_t warps) {
   return sum;
 }
 
-HostRows vector_rows(const Segment& segment, uint32_t format) {
-  return {segment.vectors,      segment.vector_stride, segment.dimension, format,
-          segment.vector_scale, segment.vector_offset, segment.vector_flip, true};
-}
-
-HostRows raw_rows(const Segment& segment) {
-  bool aligned = ((segment.raw | segment.raw_stride) & 15u) == 0;
-  return {segment.raw, segment.raw_stride, segment.dimension, segment.raw_format,
-          1.0f,        -128.0f,            0x80u,             aligned};
-}
-
-float exact_distance(const Segment& segment, const HostRows& rows, const float* query,
-                     float norm2, uint32_t ordinal) {
+// What the query is to copies in bytes.
+void set_copies(HostQuery& query, const Segment& segment, uint32_t warps) {
   const bool euclidean = segment.similarity == kEuclidean;
-  const uint8_t* row = reinterpret_cast<const uint8_t*>(rows.base) +
-                       static_cast<uint64_t>(ordinal) * rows.stride;
-  const uint32_t chunk = rows.format == kFloat32 ? 4 : rows.format == kFloat16 ? 8 : 16;
+  const float* from = reinterpret_cast<const float*>(segment.vector_center);
+  const std::vector<float> center(from, from + segment.dimension);
+  std::vector<float> moved = query.floats;
+  float largest = 0;
+  for (uint32_t d = 0; d < segment.dimension; d++) {
+    moved[d] = euclidean ? moved[d] - center[d] : moved[d];
+    largest = std::fmax(largest, std::fabs(moved[d]));
+  }
+  const float step = query_step(largest);
+  const float norm2 = block_sum(moved, moved, warps);
+  query.copies = byte_query(segment.similarity, step,
+                            euclidean ? norm2 : block_sum(moved, center, warps), norm2);
+  for (float component : moved) {
+    const int32_t steps = query_steps(component, step);
+    query.high.push_back(static_cast<int8_t>(high_byte(steps)));
+    query.low.push_back(static_cast<int8_t>(low_byte(steps)));
+  }
+}
+
+int32_t dot_bytes(const int8_t* a, const int8_t* b, uint32_t dimension) {
+  int32_t sum = 0;
+  for (uint32_t d = 0; d < dimension; d++) {
+    sum += a[d] * b[d];
+  }
+  return sum;
+}
+
+float byte_distance(const Segment& segment, const int8_t* row, const HostQuery& query) {
+  return -byte_score(segment.similarity, segment.dimension,
+                     dot_bytes(query.high.data(), row, segment.dimension),
+                     dot_bytes(row, row, segment.dimension), query.squares);
+}
+
+float copy_distance(const Segment& segment, const int8_t* row, ByteFacts facts,
+                    const HostQuery& query) {
+  const Sums sums = copy_sums(dot_bytes(query.high.data(), row, segment.dimension),
+                              dot_bytes(query.low.data(), row, segment.dimension), facts);
+  return -copy_score(segment.similarity, sums, query.copies);
+}
+
+float float_distance(const Segment& segment, const HostRows& rows, const uint8_t* row,
+                     const HostQuery& query) {
+  const bool euclidean = segment.similarity == kEuclidean;
+  const uint32_t chunk = rows.format == kFloat32 ? 4 : 8;
   const uint32_t whole = rows.aligned ? rows.dimension / chunk : 0;
   float first[kTeam];
   float second[kTeam];
@@ -90,17 +105,67 @@ float exact_distance(const Segment& segment, const HostRows& rows, const float* 
     Sums sums = {0, 0};
     for (uint32_t c = lane; c < whole; c += kTeam) {
       for (uint32_t d = c * chunk; d < (c + 1) * chunk; d++) {
-        accumulate(sums, euclidean, query[d], component(rows, row, d));
+        accumulate(sums, euclidean, query.floats[d], component(rows, row, d));
       }
     }
     for (uint32_t d = whole * chunk + lane; d < rows.dimension; d += kTeam) {
-      accumulate(sums, euclidean, query[d], component(rows, row, d));
+      accumulate(sums, euclidean, query.floats[d], component(rows, row, d));
     }
     first[lane] = sums.first;
     second[lane] = sums.second;
   }
   Sums sums = {butterfly(first, kTeam), butterfly(second, kTeam)};
-  return -score_of(segment.similarity, segment.byte_scoring != 0, segment.dimension, sums, norm2);
+  return -score_of(segment.similarity, sums, query.norm2);
+}
+
+}  // namespace
+
+HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps) {
+  HostQuery query;
+  query.floats.resize(segment.dimension);
+  for (uint32_t d = 0; d < segment.dimension; d++) {
+    if (segment.byte_scoring != 0) {
+      const int32_t component = reinterpret_cast<const int8_t*>(item.query)[d];
+      query.floats[d] = static_cast<float>(component);
+      query.high.push_back(static_cast<int8_t>(component));
+      query.squares += component * component;
+    } else {
+      query.floats[d] = reinterpret_cast<const float*>(item.query)[d];
+    }
+  }
+  query.norm2 = query_norm2(query.floats, warps);
+  if (segment.vector_facts != 0) {
+    set_copies(query, segment, warps);
+  }
+  return query;
+}
+
+float query_norm2(const std::vector<float>& query, uint32_t warps) {
+  return block_sum(query, query, warps);
+}
+
+HostRows vector_rows(const Segment& segment, uint32_t format) {
+  return {segment.vectors, segment.vector_stride, segment.dimension,
+          format,          segment.vector_facts,  true};
+}
+
+HostRows raw_rows(const Segment& segment) {
+  bool aligned = ((segment.raw | segment.raw_stride) & 15u) == 0;
+  return {segment.raw, segment.raw_stride, segment.dimension, segment.raw_format, 0, aligned};
+}
+
+float exact_distance(const Segment& segment, const HostRows& rows, const HostQuery& query,
+                     uint32_t ordinal) {
+  const uint8_t* row = reinterpret_cast<const uint8_t*>(rows.base) +
+                       static_cast<uint64_t>(ordinal) * rows.stride;
+  if (rows.format != kByte) {
+    return float_distance(segment, rows, row, query);
+  }
+  const int8_t* bytes = reinterpret_cast<const int8_t*>(row);
+  return rows.facts == 0
+             ? byte_distance(segment, bytes, query)
+             : copy_distance(segment, bytes,
+                             reinterpret_cast<const ByteFacts*>(rows.facts)[ordinal], query);
 }
 
 std::vector<float> distance_table(const Segment& segment, std::vector<float> query, float norm2,

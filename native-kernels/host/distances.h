@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "vamana/bytes.h"
 #include "vamana/score.h"
 #include "vamana/types.h"
 
@@ -16,14 +17,22 @@ struct HostRows {
   uint32_t stride;
   uint32_t dimension;
   uint32_t format;  // VectorFormat
-  float scale;
-  float offset;
-  uint32_t flip;
+  uint64_t facts;   // ByteFacts of copies in bytes, or 0
   bool aligned;
 };
 
-// The query's components as floats.
-std::vector<float> query_of(const Segment& segment, const Item& item);
+struct HostQuery {
+  std::vector<float> floats;
+  float norm2 = 0;     // as a block adds it up
+  int32_t squares = 0;  // the same of a query of bytes, without rounding
+  // bytes of the query, and those that stand for it over copies in bytes
+  std::vector<int8_t> high;
+  std::vector<int8_t> low;
+  ByteQuery copies = {};
+};
+
+// The query of an item, for a block of so many warps.
+HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps);
 
 // Squared norm as a block of so many warps adds it up.
 float query_norm2(const std::vector<float>& query, uint32_t warps);
@@ -34,9 +43,9 @@ HostRows vector_rows(const Segment& segment, uint32_t format);
 // What re-ranking reads.
 HostRows raw_rows(const Segment& segment);
 
-// The exact score, negated.
-float exact_distance(const Segment& segment, const HostRows& rows, const float* query,
-                     float query_norm2, uint32_t ordinal);
+// The score, negated: exact, but of copies.
+float exact_distance(const Segment& segment, const HostRows& rows, const HostQuery& query,
+                     uint32_t ordinal);
 
 // The distance table of a query, subspaces * 256 entries; those of halves are scaled and rounded.
 std::vector<float> distance_table(const Segment& segment, std::vector<float> query, float norm2,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "vamana/bytes.h"
 #include "vamana/score.h"
 
 namespace vamana {
@@ -12,15 +13,27 @@ uint32_t exact_order_host(const ExactScan& p, bool bytes, uint32_t query, uint32
       reinterpret_cast<const float*>(p.queries + static_cast<uint64_t>(query) * p.query_stride);
   const uint8_t* source = reinterpret_cast<const uint8_t*>(p.rows) +
                           static_cast<uint64_t>(row) * p.row_stride;
+  if (bytes) {
+    int32_t product = 0;
+    int32_t norm2 = 0;
+    int32_t query_norm2 = 0;
+    for (uint32_t d = 0; d < p.dimension; d++) {
+      const int32_t q = static_cast<int32_t>(target[d]);
+      const int32_t x = reinterpret_cast<const int8_t*>(source)[d];
+      product += q * x;
+      norm2 += x * x;
+      query_norm2 += q * q;
+    }
+    return exact_order(byte_score(p.similarity, p.dimension, product, norm2, query_norm2));
+  }
   Sums sums{0, 0};
   float norm = 0;
   for (uint32_t d = 0; d < p.dimension; d++) {
-    float x = bytes ? static_cast<float>(reinterpret_cast<const int8_t*>(source)[d])
-                    : reinterpret_cast<const float*>(source)[d];
-    accumulate(sums, p.similarity == kEuclidean, target[d], x);
+    accumulate(sums, p.similarity == kEuclidean, target[d],
+               reinterpret_cast<const float*>(source)[d]);
     norm = fmaf(target[d], target[d], norm);
   }
-  return exact_order(score_of(p.similarity, p.byte_scoring != 0, p.dimension, sums, norm));
+  return exact_order(score_of(p.similarity, sums, norm));
 }
 
 namespace {

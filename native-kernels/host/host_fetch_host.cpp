@@ -270,14 +270,12 @@ std::string check(const FetchRerank& p, const FetchGroup& group, const Item& ite
 
 void rerank(const FetchRerank& p, const FetchGroup& group, const Item& item) {
   const Segment& segment = *reinterpret_cast<const Segment*>(item.segment);
-  const std::vector<float> query = query_of(segment, item);
-  const float norm2 = query_norm2(query, kWarps);
+  const HostQuery query = query_of(segment, item, kWarps);
   const uint32_t format = segment.byte_scoring != 0 ? kByte : kFloat32;
-  const HostRows vectors = {p.vectors, p.vector_stride, segment.dimension, format,
-                            1.0f,      -128.0f,         0x80u,             true};
+  const HostRows vectors = {p.vectors, p.vector_stride, segment.dimension, format, 0, true};
   std::vector<uint64_t> keys;
   for (uint32_t i = group.first; i < group.first + group.count; i++) {
-    keys.push_back(make_key(exact_distance(segment, vectors, query.data(), norm2,
+    keys.push_back(make_key(exact_distance(segment, vectors, query,
                                            reinterpret_cast<const uint32_t*>(p.rows)[i]),
                             reinterpret_cast<const uint32_t*>(p.ordinals)[i]));
   }
@@ -308,9 +306,9 @@ std::string host_fetch_begin_host(const HostFetch& p) {
       return;
     }
     const Segment& segment = *reinterpret_cast<const Segment*>(item.segment);
-    const std::vector<float> query = query_of(segment, item);
+    const HostQuery query = query_of(segment, item, kWarps);
     const std::vector<float> table =
-        distance_table(segment, query, query_norm2(query, kWarps), false);
+        distance_table(segment, query.floats, query.norm2, false);
     std::copy(table.begin(), table.end(), slot.table);
     std::fill(slot.visited, slot.visited + p.visited_slots, 0u);
     slot.state = {};

@@ -62,13 +62,12 @@ class Walker {
         walk_(walk),
         item_(item),
         segment_(*reinterpret_cast<const Segment*>(item.segment)),
-        query_(query_of(segment_, item)),
-        norm2_(query_norm2(query_, warps)),
+        query_(query_of(segment_, item, warps)),
         list_(item.beam),
         visit_limit_(item.visit_limit),
         visited_(walk.visited_slots) {
     if (policy > kExactByte) {
-      table_ = distance_table(segment_, query_, norm2_, policy == kTableHalf);
+      table_ = distance_table(segment_, query_.floats, query_.norm2, policy == kTableHalf);
     } else {
       rows_ = vector_rows(segment_, policy == kExactFloat16 ? kFloat16
                                     : policy == kExactByte  ? kByte
@@ -158,7 +157,7 @@ class Walker {
 
   float distance(uint32_t ordinal) const {
     if (policy_ <= kExactByte) {
-      return exact_distance(segment_, rows_, query_.data(), norm2_, ordinal);
+      return exact_distance(segment_, rows_, query_, ordinal);
     }
     const uint8_t* code = reinterpret_cast<const uint8_t*>(segment_.codes) +
                           static_cast<uint64_t>(ordinal) * segment_.code_stride;
@@ -211,8 +210,7 @@ class Walker {
     Worklist best(item_.k);
     const HostRows rows = raw_rows(segment_);
     for (uint32_t ordinal : candidates) {
-      best.insert(
-          make_key(exact_distance(segment_, rows, query_.data(), norm2_, ordinal), ordinal));
+      best.insert(make_key(exact_distance(segment_, rows, query_, ordinal), ordinal));
     }
     return best.keys();
   }
@@ -236,8 +234,7 @@ class Walker {
   const Walk& walk_;
   const Item& item_;
   const Segment& segment_;
-  const std::vector<float> query_;
-  const float norm2_;
+  const HostQuery query_;
   HostRows rows_ = {};
   std::vector<float> table_;
   Worklist list_;
@@ -290,6 +287,12 @@ std::string check(uint32_t policy, const Walk& walk, const Item& item, const Seg
     REQUIRE(segment.vector_format == policy);
     REQUIRE(segment.vector_stride % 16 == 0);
     REQUIRE(segment.vector_stride >= segment.dimension * component);
+    if (policy == kExactByte) {
+      // bytes of a segment, or copies of its floats
+      REQUIRE((segment.byte_scoring != 0) == (segment.vector_facts == 0));
+      REQUIRE((segment.vector_facts != 0) == (segment.vector_center != 0));
+      REQUIRE(segment.vector_facts % 8 == 0 && segment.vector_center % 4 == 0);
+    }
   }
   return "";
 }

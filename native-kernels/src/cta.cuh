@@ -17,6 +17,44 @@ __device__ __forceinline__ void cta_sync() {
   }
 }
 
+// Sum over the block, of floats or of 32-bit integers; the same in all threads. Scratch has room for a number
+// of each warp. Ends with a barrier.
+template <int WARPS, class Number>
+__device__ __forceinline__ Number cta_sum(Number value, void* scratch) {
+  value = warp_sum(value);
+  if constexpr (WARPS > 1) {
+    Number* sums = reinterpret_cast<Number*>(scratch);
+    if (threadIdx.x % 32 == 0) {
+      sums[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = 0;
+    for (int warp = 0; warp < WARPS; warp++) {
+      value += sums[warp];
+    }
+  }
+  cta_sync<WARPS>();
+  return value;
+}
+
+// The largest float of the block; as cta_sum.
+template <int WARPS>
+__device__ __forceinline__ float cta_max(float value, void* scratch) {
+  value = warp_max(value);
+  if constexpr (WARPS > 1) {
+    float* largest = reinterpret_cast<float*>(scratch);
+    if (threadIdx.x % 32 == 0) {
+      largest[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    for (int warp = 0; warp < WARPS; warp++) {
+      value = fmaxf(value, largest[warp]);
+    }
+  }
+  cta_sync<WARPS>();
+  return value;
+}
+
 __device__ __forceinline__ uint32_t lane_id() { return threadIdx.x & 31u; }
 
 __device__ __forceinline__ uint32_t warp_id() { return threadIdx.x >> 5; }

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 
+#include "byte_dot.cuh"
 #include "cta.cuh"
 #include "half.cuh"
-#include "vamana/component.h"
+#include "vamana/bytes.h"
 #include "vamana/score.h"
 #include "vamana/types.h"
 
@@ -45,10 +46,8 @@ struct Rows {
   const uint8_t* base;
   uint32_t stride;
   uint32_t dimension;
-  float scale;
-  float offset;
-  uint32_t flip;
-  bool aligned;  // rows start at multiples of 16 bytes
+  const ByteFacts* facts;  // of copies in bytes, or null
+  bool aligned;  // rows start at multiples of 16 bytes, and are as long
 };
 
 // Place of component d in the query's copy in shared memory: chunk by chunk within each quarter of a
@@ -62,20 +61,17 @@ __device__ __forceinline__ uint32_t query_place(uint32_t d, uint32_t padded) {
 }
 
 template <uint32_t FORMAT>
-__device__ __forceinline__ float load_component(const Rows& rows, const uint8_t* row, uint32_t d) {
+__device__ __forceinline__ float load_component(const uint8_t* row, uint32_t d) {
   if constexpr (FORMAT == kFloat32) {
     return reinterpret_cast<const float*>(row)[d];
-  } else if constexpr (FORMAT == kFloat16) {
-    return half_value(reinterpret_cast<const uint16_t*>(row)[d]);
   } else {
-    return byte_component(row[d] ^ rows.flip, rows.scale, rows.offset);
+    return half_value(reinterpret_cast<const uint16_t*>(row)[d]);
   }
 }
 
 template <uint32_t FORMAT>
-__device__ __forceinline__ void accumulate_chunk(Sums& sums, bool euclidean, const Rows& rows,
-                                                 uint4 chunk, const float4* query,
-                                                 uint32_t quarter_stride) {
+__device__ __forceinline__ void accumulate_chunk(Sums& sums, bool euclidean, uint4 chunk,
+                                                 const float4* query, uint32_t quarter_stride) {
   constexpr int kQuarters = Chunk<FORMAT>::kComponents / 4;
   const uint32_t words[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
 #pragma unroll
@@ -87,19 +83,13 @@ __device__ __forceinline__ void accumulate_chunk(Sums& sums, bool euclidean, con
       x[1] = __uint_as_float(words[1]);
       x[2] = __uint_as_float(words[2]);
       x[3] = __uint_as_float(words[3]);
-    } else if constexpr (FORMAT == kFloat16) {
+    } else {
       float2 low = half_values(words[quarter * 2]);
       float2 high = half_values(words[quarter * 2 + 1]);
       x[0] = low.x;
       x[1] = low.y;
       x[2] = high.x;
       x[3] = high.y;
-    } else {
-      uint32_t word = words[quarter] ^ (rows.flip * 0x01010101u);
-#pragma unroll
-      for (int b = 0; b < 4; b++) {
-        x[b] = byte_component(__byte_perm(word, 0, 0x4440 + b), rows.scale, rows.offset);
-      }
     }
     accumulate(sums, euclidean, q.x, x[0]);
     accumulate(sums, euclidean, q.y, x[1]);
@@ -144,7 +134,7 @@ __device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, cons
       if (c + load * kTeam < whole) {
 #pragma unroll
         for (int v = 0; v < kVectors; v++) {
-          accumulate_chunk<FORMAT>(sums[v], euclidean, rows, chunks[v][load],
+          accumulate_chunk<FORMAT>(sums[v], euclidean, chunks[v][load],
                                    query4 + c + load * kTeam, quarter_stride);
         }
       }
@@ -155,7 +145,7 @@ __device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, cons
     float q = query[query_place<FORMAT>(d, padded)];
 #pragma unroll
     for (int v = 0; v < kVectors; v++) {
-      accumulate(sums[v], euclidean, q, load_component<FORMAT>(rows, row[v], d));
+      accumulate(sums[v], euclidean, q, load_component<FORMAT>(row[v], d));
     }
   }
 #pragma unroll
@@ -167,6 +157,116 @@ __device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, cons
         sums[v].second += __shfl_xor_sync(kAllLanes, sums[v].second, stride);
       }
     }
+  }
+}
+
+// Dot products of up to kVectors rows of bytes with a query that pack_query has laid out, the same for all
+// lanes of the team: the first with its high bytes, the second of copies with its low ones, and of other
+// rows with themselves.
+template <int LOADS>
+__device__ __forceinline__ void team_products(const Rows& rows, const float* query, uint32_t padded,
+                                              const uint32_t (&ordinals)[Chunk<kByte>::kVectors],
+                                              int32_t (&first)[Chunk<kByte>::kVectors],
+                                              int32_t (&second)[Chunk<kByte>::kVectors]) {
+  constexpr int kVectors = Chunk<kByte>::kVectors;
+  constexpr uint32_t kComponents = Chunk<kByte>::kComponents;
+  const uint32_t lane = threadIdx.x & (kTeam - 1);
+  const uint32_t quarter_stride = padded / kComponents;
+  const uint4* query4 = reinterpret_cast<const uint4*>(query);
+  const bool copies = rows.facts != nullptr;
+  const uint8_t* row[kVectors];
+#pragma unroll
+  for (int v = 0; v < kVectors; v++) {
+    row[v] = rows.base + static_cast<uint64_t>(ordinals[v]) * rows.stride;
+    first[v] = 0;
+    second[v] = 0;
+  }
+  const uint32_t chunk_count = rows.aligned ? quarter_stride : 0;
+#pragma unroll 1
+  for (uint32_t c = lane; c < chunk_count; c += kTeam * LOADS) {
+    uint4 chunks[kVectors][LOADS];
+#pragma unroll
+    for (int load = 0; load < LOADS; load++) {
+#pragma unroll
+      for (int v = 0; v < kVectors; v++) {
+        if (c + load * kTeam < chunk_count) {
+          chunks[v][load] = __ldg(reinterpret_cast<const uint4*>(row[v]) + c + load * kTeam);
+        }
+      }
+    }
+#pragma unroll
+    for (int load = 0; load < LOADS; load++) {
+      const uint32_t at = c + load * kTeam;
+      if (at < chunk_count) {
+        if (rows.dimension - at * kComponents < kComponents) {
+#pragma unroll
+          for (int v = 0; v < kVectors; v++) {
+            chunks[v][load] = first_bytes(chunks[v][load], rows.dimension - at * kComponents);
+          }
+        }
+#pragma unroll
+        for (int quarter = 0; quarter < 4; quarter++) {
+          const uint2 q = *reinterpret_cast<const uint2*>(query4 + quarter * quarter_stride + at);
+#pragma unroll
+          for (int v = 0; v < kVectors; v++) {
+            const uint4 chunk = chunks[v][load];
+            const uint32_t word = quarter == 0   ? chunk.x
+                                  : quarter == 1 ? chunk.y
+                                  : quarter == 2 ? chunk.z
+                                                 : chunk.w;
+            first[v] = dot_bytes(word, q.x, first[v]);
+            second[v] = dot_bytes(word, copies ? q.y : word, second[v]);
+          }
+        }
+      }
+    }
+  }
+  if (rows.aligned == false) {
+#pragma unroll 1
+    for (uint32_t d = lane; d < rows.dimension; d += kTeam) {
+      const uint32_t word = query_place<kByte>(d & ~3u, padded);
+      const int32_t q = reinterpret_cast<const int8_t*>(query + word)[d & 3u];
+#pragma unroll
+      for (int v = 0; v < kVectors; v++) {
+        const int32_t x = reinterpret_cast<const int8_t*>(row[v])[d];
+        first[v] += q * x;
+        second[v] += x * x;
+      }
+    }
+  }
+#pragma unroll
+  for (int v = 0; v < kVectors; v++) {
+#pragma unroll
+    for (int stride = kTeam / 2; stride > 0; stride >>= 1) {
+      first[v] += __shfl_xor_sync(kAllLanes, first[v], stride);
+      second[v] += __shfl_xor_sync(kAllLanes, second[v], stride);
+    }
+  }
+}
+
+// As team_sums, of rows of bytes.
+template <int LOADS>
+__device__ __forceinline__ void team_byte_sums(const Rows& rows, const float* query,
+                                               uint32_t padded,
+                                               const uint32_t (&ordinals)[Chunk<kByte>::kVectors],
+                                               Sums (&sums)[Chunk<kByte>::kVectors]) {
+  constexpr int kVectors = Chunk<kByte>::kVectors;
+  int32_t first[kVectors];
+  int32_t second[kVectors];
+  // asked for before the rows, and there when these are
+  float2 facts[kVectors];
+#pragma unroll
+  for (int v = 0; v < kVectors; v++) {
+    facts[v] = rows.facts == nullptr
+                   ? float2{0, 0}
+                   : __ldg(reinterpret_cast<const float2*>(rows.facts) + ordinals[v]);
+  }
+  team_products<LOADS>(rows, query, padded, ordinals, first, second);
+#pragma unroll
+  for (int v = 0; v < kVectors; v++) {
+    sums[v] = rows.facts == nullptr
+                  ? Sums{__int_as_float(first[v]), __int_as_float(second[v])}
+                  : copy_sums(first[v], second[v], ByteFacts{facts[v].x, facts[v].y});
   }
 }
 
@@ -201,7 +301,11 @@ __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, con
       uint32_t i = from + v * kTeams + team;
       own[v] = ordinals[i < count ? i : from];
     }
-    team_sums<FORMAT, LOADS>(rows, euclidean, query, padded, own, own_sums);
+    if constexpr (FORMAT == kByte) {
+      team_byte_sums<LOADS>(rows, query, padded, own, own_sums);
+    } else {
+      team_sums<FORMAT, LOADS>(rows, euclidean, query, padded, own, own_sums);
+    }
     // a lane of the team hands on each vector, so that they take one turn
     uint32_t ordinal = own[0];
     Sums found = own_sums[0];

@@ -28,7 +28,7 @@ __device__ __forceinline__ void finish(const ExactScan& p) {
   constexpr int kRows = 2;
   extern __shared__ __align__(16) uint8_t memory[];
   uint64_t* keys = reinterpret_cast<uint64_t*>(memory);
-  float* query = reinterpret_cast<float*>(keys + p.capacity);
+  uint32_t* query = reinterpret_cast<uint32_t*>(keys + p.capacity);
   const ExactEntry* buffer = buffer_of_query(p);
   uint64_t* found = reinterpret_cast<uint64_t*>(p.found) + static_cast<uint64_t>(blockIdx.x) * p.k;
   const uint32_t count = *of_query(p.counts);
@@ -42,18 +42,14 @@ __device__ __forceinline__ void finish(const ExactScan& p) {
     }
     return;
   }
-  const uint32_t floats = (p.dimension + 15) / 16 * 16;
+  const uint32_t words = query_words<BYTES>(p.dimension);
   const float* source = reinterpret_cast<const float*>(
       p.queries + static_cast<uint64_t>(blockIdx.x) * p.query_stride);
-  for (uint32_t d = threadIdx.x; d < floats; d += kThreads) {
-    query[d] = d < p.dimension ? source[d] : 0;
+  for (uint32_t i = threadIdx.x; i < words; i += kThreads) {
+    query[i] = query_word<BYTES>(source, i, p.dimension);
   }
   __syncthreads();
-  float norm = 0;
-  for (uint32_t d = threadIdx.x % kRowLanes; d < p.dimension; d += kRowLanes) {
-    norm = fmaf(query[d], query[d], norm);
-  }
-  norm = sum_of_row(norm);
+  const NumberOf<BYTES> norm = sum_of_row(query_part<BYTES>(query, p.dimension));
   const uint32_t group = threadIdx.x / kRowLanes;
   constexpr uint32_t kGroups = kThreads / kRowLanes;
   for (uint32_t base = 0; base < count; base += kGroups * kRows) {
@@ -67,15 +63,14 @@ __device__ __forceinline__ void finish(const ExactScan& p) {
       rows[r] = reinterpret_cast<const uint8_t*>(p.rows) +
                 static_cast<uint64_t>(row == kUnusedSlot ? 0 : row) * p.row_stride;
     }
-    float sums[kRows][1];
-    float squares[kRows];
-    sum_rows<BYTES>(p.similarity == kEuclidean, rows, query, floats, p.dimension, sums, squares);
+    NumberOf<BYTES> sums[kRows][1];
+    NumberOf<BYTES> squares[kRows];
+    sum_rows<BYTES>(p.similarity == kEuclidean, rows, query, p.dimension, sums, squares);
 #pragma unroll
     for (int r = 0; r < kRows; r++) {
       const uint32_t i = base + r * kGroups + group;
       if (i < count && threadIdx.x % kRowLanes == 0) {
-        const float score = score_of(p.similarity, p.byte_scoring != 0, p.dimension,
-                                     Sums{sums[r][0], squares[r]}, norm);
+        const float score = row_score<BYTES>(p, sums[r][0], squares[r], norm);
         keys[i] = exact_key(exact_order(score), exact_ordinal(p, candidates[r]));
       }
     }

@@ -2,8 +2,8 @@
 // ExactScan.scores a key of every score is written; without, each block keeps the best k of its rows, and
 // the block that ends last joins what all have kept.
 //
-// Launch: blocks, 256 threads, shared memory for one Nearest a query and the queries, which are
-// padded to whole chunks. If scores are written, the blocks are a multiple of the groups of queries.
+// Launch: blocks, 256 threads, shared memory for one Nearest a query and the queries, as floats or as
+// bytes, padded to multiples of 16 components. If scores are written, the blocks are a multiple of the groups of queries.
 #include "exact_scan/nearest.cuh"
 #include "exact_scan/rows.cuh"
 
@@ -20,8 +20,7 @@ constexpr uint32_t kJoined = 8;
 
 struct Shared {
   Nearest* nearest;
-  float* queries;
-  uint32_t query_floats;
+  uint32_t* queries;  // query_words each
 };
 
 template <int QUERIES>
@@ -29,21 +28,21 @@ __device__ __forceinline__ Shared shared_memory(const ExactScan& p, uint8_t* mem
   Shared shared;
   shared.nearest = reinterpret_cast<Nearest*>(memory);
   shared.queries =
-      reinterpret_cast<float*>(memory + (p.scores == 0 ? QUERIES * sizeof(Nearest) : 0));
-  shared.query_floats = (p.dimension + 15) / 16 * 16;
+      reinterpret_cast<uint32_t*>(memory + (p.scores == 0 ? QUERIES * sizeof(Nearest) : 0));
   return shared;
 }
 
-template <int QUERIES>
+template <bool BYTES, int QUERIES>
 __device__ __forceinline__ void load_queries(const ExactScan& p, const Shared& shared,
-                                             uint32_t first, float (&norms)[QUERIES]) {
+                                             uint32_t first, NumberOf<BYTES> (&norms)[QUERIES]) {
+  const uint32_t words = query_words<BYTES>(p.dimension);
 #pragma unroll
   for (int q = 0; q < QUERIES; q++) {
     const float* source =
         reinterpret_cast<const float*>(p.queries + static_cast<uint64_t>(first + q) * p.query_stride);
-    for (uint32_t d = threadIdx.x; d < shared.query_floats; d += kThreads) {
-      shared.queries[q * shared.query_floats + d] =
-          first + q < p.query_count && d < p.dimension ? source[d] : 0;
+    for (uint32_t i = threadIdx.x; i < words; i += kThreads) {
+      shared.queries[q * words + i] =
+          first + q < p.query_count ? query_word<BYTES>(source, i, p.dimension) : 0;
     }
   }
   __syncthreads();
@@ -51,15 +50,10 @@ __device__ __forceinline__ void load_queries(const ExactScan& p, const Shared& s
   for (int q = 0; q < QUERIES; q++) {
     norms[q] = 0;
   }
-  if (p.similarity == kCosine) {
+  if (BYTES || p.similarity == kCosine) {
 #pragma unroll
     for (int q = 0; q < QUERIES; q++) {
-      float norm = 0;
-      for (uint32_t d = threadIdx.x % kRowLanes; d < p.dimension; d += kRowLanes) {
-        const float value = shared.queries[q * shared.query_floats + d];
-        norm = fmaf(value, value, norm);
-      }
-      norms[q] = sum_of_row(norm);
+      norms[q] = sum_of_row(query_part<BYTES>(shared.queries + q * words, p.dimension));
     }
   }
 }
@@ -141,15 +135,14 @@ __device__ __forceinline__ void finish(const ExactScan& p, const Shared& shared)
 
 template <bool BYTES, int QUERIES>
 __device__ __forceinline__ void scan(const ExactScan& p) {
-  // sixteen bytes become as many floats, of which few rows fit the registers
-  constexpr int kRows = QUERIES == 1 ? 2 : BYTES ? 1 : 4;
+  constexpr int kRows = QUERIES == 1 ? 2 : 4;
   extern __shared__ __align__(16) uint8_t memory[];
   const Shared shared = shared_memory<QUERIES>(p, memory);
   const bool select = p.scores == 0;
   const uint32_t groups = select ? 1 : (p.query_count + QUERIES - 1) / QUERIES;
   const uint32_t first = blockIdx.x % groups * QUERIES;
-  float norms[QUERIES];
-  load_queries<QUERIES>(p, shared, first, norms);
+  NumberOf<BYTES> norms[QUERIES];
+  load_queries<BYTES>(p, shared, first, norms);
   if (select) {
     for (int q = 0; q < QUERIES; q++) {
       clear(shared.nearest[q]);
@@ -174,24 +167,22 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
       const uint32_t row = numbers[r] == kUnusedSlot ? 0 : numbers[r];
       rows[r] = reinterpret_cast<const uint8_t*>(p.rows) + static_cast<uint64_t>(row) * p.row_stride;
     }
-    float sums[kRows][QUERIES];
-    float squares[kRows];
-    sum_rows<BYTES>(p.similarity == kEuclidean, rows, shared.queries, shared.query_floats,
-                    p.dimension, sums, squares);
+    NumberOf<BYTES> sums[kRows][QUERIES];
+    NumberOf<BYTES> squares[kRows];
+    sum_rows<BYTES>(p.similarity == kEuclidean, rows, shared.queries, p.dimension, sums, squares);
 #pragma unroll
     for (int r = 0; r < kRows; r++) {
       const uint64_t candidate = base + r * kGroups + group;
       // lane q of a row scores query q
-      float sum = sums[r][0];
-      float norm = norms[0];
+      NumberOf<BYTES> sum = sums[r][0];
+      NumberOf<BYTES> norm = norms[0];
 #pragma unroll
       for (int q = 1; q < QUERIES; q++) {
         sum = lane == q ? sums[r][q] : sum;
         norm = lane == q ? norms[q] : norm;
       }
       if (lane < QUERIES && first + lane < p.query_count && candidate < p.candidates) {
-        const float score = score_of(p.similarity, p.byte_scoring != 0, p.dimension,
-                                     Sums{sum, squares[r]}, norm);
+        const float score = row_score<BYTES>(p, sum, squares[r], norm);
         const uint32_t order =
             numbers[r] == kUnusedSlot ? kExactExcluded : exact_order(score);
         if (!select) {

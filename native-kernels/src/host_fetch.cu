@@ -2,6 +2,7 @@
 #include "host_fetch.cuh"
 
 #include "asymmetric.cuh"
+#include "byte_dot.cuh"
 #include "exact.cuh"
 #include "query.cuh"
 #include "sort.cuh"
@@ -14,8 +15,9 @@ using namespace vamana;
 constexpr int kWarps = 4;
 constexpr uint32_t kDistanceThreads = 512;
 
-// Sum over the block; the same in all threads. Between barriers.
-__device__ __forceinline__ float block_sum(float value, float* sums) {
+// Sum over the block, of floats or of 32-bit integers; the same in all threads. Between barriers.
+template <class Number>
+__device__ __forceinline__ Number block_sum(Number value, Number* sums) {
   value = warp_sum(value);
   if (lane_id() == 0) {
     sums[warp_id()] = value;
@@ -253,6 +255,7 @@ extern "C" __global__ void __launch_bounds__(kWarps * 32)
   __shared__ Item item;
   __shared__ Segment segment;
   __shared__ float warp_sums[kWarps];
+  __shared__ uint32_t warp_squares[kWarps];
   __shared__ uint32_t kept;
   __shared__ uint32_t merged;
   const FetchGroup group = reinterpret_cast<const FetchGroup*>(p.groups)[blockIdx.x];
@@ -264,19 +267,24 @@ extern "C" __global__ void __launch_bounds__(kWarps * 32)
   uint32_t* rows = reinterpret_cast<uint32_t*>(keys + kRerankPass);
   float* query = reinterpret_cast<float*>(rows + 2 * kRerankPass);
   float norm2 = 0;
-  for (uint32_t d = threadIdx.x; d < segment.dimension; d += kWarps * 32) {
-    const float q = query_component(segment, item, d);
+  uint32_t squares = 0;
+  for (uint32_t d = threadIdx.x; d < padded; d += kWarps * 32) {
+    const float q = d < segment.dimension ? query_component(segment, item, d) : 0;
     query[bytes ? query_place<kByte>(d, padded) : query_place<kFloat32>(d, padded)] = q;
-    norm2 = fmaf(q, q, norm2);
+    if (bytes) {
+      squares += static_cast<uint32_t>(static_cast<int32_t>(q) * static_cast<int32_t>(q));
+    } else {
+      norm2 = fmaf(q, q, norm2);
+    }
   }
-  norm2 = block_sum(norm2, warp_sums);
-  const Rows vectors = {reinterpret_cast<const uint8_t*>(p.vectors),
-                        p.vector_stride,
-                        segment.dimension,
-                        1.0f,
-                        -128.0f,
-                        0x80u,
-                        true};
+  if (bytes) {
+    squares = block_sum(squares, warp_squares);
+    pack_query<kWarps * 32>(query, padded, kWholeBytes);
+  } else {
+    norm2 = block_sum(norm2, warp_sums);
+  }
+  const Rows vectors = {reinterpret_cast<const uint8_t*>(p.vectors), p.vector_stride,
+                        segment.dimension, nullptr, true};
   Worklist best = {reinterpret_cast<uint64_t*>(shared), 0, 0};
   for (uint32_t from = 0; from < group.count; from += kRerankPass) {
     const uint32_t left = group.count - from;
@@ -298,8 +306,12 @@ extern "C" __global__ void __launch_bounds__(kWarps * 32)
           best.size == item.k ? unmarked(best.keys[best.size - 1]) : kNoKey;
       uint64_t key = kNoKey;
       if (lane_id() < count) {
+        const Sums found = sums[lane_id()];
         const float score =
-            score_of(segment.similarity, bytes, segment.dimension, sums[lane_id()], norm2);
+            bytes ? byte_score(segment.similarity, segment.dimension,
+                               __float_as_int(found.first), __float_as_int(found.second),
+                               static_cast<int32_t>(squares))
+                  : score_of(segment.similarity, found, norm2);
         key = make_key(-score, reinterpret_cast<const uint32_t*>(p.ordinals)[first + lane_id()]);
       }
       const uint32_t wanted = __ballot_sync(kAllLanes, key < worst);

@@ -1,6 +1,6 @@
 // Copies of float vectors in smaller formats, and what has to be known to choose one. The kernels
 // are convert_range, convert_float16 and convert_byte; each takes its struct by value and works
-// with any number of blocks and threads.
+// with any number of blocks and threads, but convert_byte has 256 threads.
 #pragma once
 
 #include <cmath>
@@ -36,22 +36,23 @@ struct RangeResult {
 };
 
 // Parameter of convert_float16 and convert_byte. Bytes of a target row beyond its components are
-// set to zero.
+// set to zero. The last four are convert_byte's; vamana/bytes.h describes its copies.
 struct Convert {
   uint64_t source;         // rows of source_stride bytes that begin with dimension floats
   uint64_t target;         // rows of target_stride bytes, 16-byte aligned
   uint64_t rows;
-  uint32_t dimension;
+  uint32_t dimension;      // at most kMaxDimension
   uint32_t source_stride;  // bytes, a multiple of 4
   uint32_t target_stride;  // bytes, a multiple of 16
-  float scale;             // convert_byte: a byte b stands for scale * b + offset; above 0
-  float offset;
-  uint32_t reserved;
+  uint32_t unit;           // 1: rows are made of length 1 first
+  uint64_t center;         // dimension floats, which components are less
+  uint64_t facts;          // ByteFacts of each row
+  uint64_t result;         // a RangeResult, of which flags alone are set, to kNotFinite
 };
 
 static_assert(sizeof(Range) == 32, "Range");
 static_assert(sizeof(RangeResult) == 16, "RangeResult");
-static_assert(sizeof(Convert) == 48, "Convert");
+static_assert(sizeof(Convert) == 64, "Convert");
 
 VAMANA_HD bool is_finite(float value) { return (float_bits(value) & 0x7F800000u) != 0x7F800000u; }
 
@@ -60,12 +61,6 @@ VAMANA_HD uint32_t range_flags(float value) {
     return kNotFinite | kFractions;
   }
   return value >= 0 && value <= 255 && value == truncf(value) ? 0u : kFractions;
-}
-
-// The byte that stands for a component: rounded to nearest, ties to even, and clamped.
-VAMANA_HD uint8_t to_byte(float value, float scale, float offset) {
-  float steps = rintf((value - offset) / scale);
-  return static_cast<uint8_t>(fminf(fmaxf(steps, 0.0f), 255.0f));
 }
 
 }  // namespace vamana

@@ -9,7 +9,8 @@
 
 namespace vamana {
 
-// Sums over the components of a query q and a vector x.
+// Sums over the components of a query q and a vector x of floats. Those of bytes are two integers, as
+// bits: q.x and |x|^2; those of copies in bytes are what copy_sums makes of them (vamana/bytes.h).
 struct Sums {
   float first;   // |q - x|^2 for kEuclidean, otherwise q.x
   float second;  // |x|^2, used by kCosine
@@ -31,16 +32,12 @@ VAMANA_HD float unit_interval(float value) {
   return half < 0 ? 0 : half;
 }
 
-// VectorSimilarityFunction.compare.
-VAMANA_HD float score_of(uint32_t similarity, bool byte_scoring, uint32_t dimension, Sums sums,
-                         float query_norm2) {
+// VectorSimilarityFunction.compare of float vectors.
+VAMANA_HD float score_of(uint32_t similarity, Sums sums, float query_norm2) {
   switch (similarity) {
     case kEuclidean:
       return 1 / (1 + sums.first);
     case kDotProduct:
-      if (byte_scoring) {
-        return 0.5f + sums.first / static_cast<float>(dimension * 32768u);
-      }
       return unit_interval(sums.first);
     case kCosine:
       return unit_interval(sums.first / sqrtf(query_norm2 * sums.second));

@@ -20,8 +20,7 @@ enum Similarity : uint32_t {
 enum VectorFormat : uint32_t {
   kFloat32 = 0,
   kFloat16 = 1,
-  // unsigned bytes; component = fma(scale, byte ^ flip, offset). Copies of float vectors have flip 0.
-  // Byte vectors of a segment are stored as they are: flip 0x80, scale 1, offset -128.
+  // signed bytes: vectors of bytes as they are, or copies of float vectors, see vamana/bytes.h
   kByte = 2,
 };
 
@@ -53,10 +52,8 @@ struct Segment {
   uint32_t vector_format;   // VectorFormat of vectors
   uint32_t raw_format;      // kFloat32 or kByte
   uint32_t byte_scoring;    // 1 if the segment's encoding is BYTE: its dot product scores differ
-  float vector_scale;       // for kByte in vectors
-  float vector_offset;
-  uint32_t vector_flip;     // 0 or 0x80
-  uint32_t reserved[1];
+  uint64_t vector_facts;    // ByteFacts of every copy in vectors; or 0: they are no copies of bytes
+  uint64_t vector_center;   // dimension floats, which components of copies are less; or 0
 };
 
 // One query over one segment; in pinned host memory that the device reads in place.

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "byte_dot.cuh"
+#include "vamana/bytes.h"
 #include "vamana/exact_scan.h"
 #include "vamana/score.h"
 
@@ -11,71 +13,102 @@ namespace vamana {
 
 constexpr uint32_t kRowLanes = 8;
 
+// What sums are: integers of bytes, which are exact.
 template <bool BYTES>
-struct RowChunk {
-  static constexpr uint32_t kComponents = BYTES ? 16 : 4;
-  uint4 bits;
-
-  __device__ __forceinline__ void load(const uint8_t* row, uint32_t chunk) {
-    bits = __ldg(reinterpret_cast<const uint4*>(row) + chunk);
-  }
-
-  // Component i, which is a constant wherever this is called.
-  __device__ __forceinline__ float component(uint32_t i) const {
-    if constexpr (BYTES) {
-      uint32_t word = i / 4 == 0 ? bits.x : i / 4 == 1 ? bits.y : i / 4 == 2 ? bits.z : bits.w;
-      return static_cast<float>(static_cast<int8_t>(word >> (8 * (i % 4))));
-    } else {
-      return __uint_as_float(i == 0 ? bits.x : i == 1 ? bits.y : i == 2 ? bits.z : bits.w);
-    }
-  }
+struct RowSum {
+  using Number = float;
 };
 
-// Sums of this lane's chunks; queries lie in shared memory, padded with zeros to whole chunks.
-template <bool EUCLIDEAN, bool BYTES, int QUERIES, int ROWS>
-__device__ __forceinline__ void add_chunks(const uint8_t* const (&rows)[ROWS], const float* queries,
-                                           uint32_t query_floats, uint32_t dimension,
-                                           float (&first)[ROWS][QUERIES], float (&second)[ROWS]) {
-  using Chunk = RowChunk<BYTES>;
-  constexpr uint32_t kComponents = Chunk::kComponents;
+template <>
+struct RowSum<true> {
+  using Number = int32_t;
+};
+
+template <bool BYTES>
+using NumberOf = typename RowSum<BYTES>::Number;
+
+// A query in shared memory takes so many words: floats, or four signed bytes each.
+template <bool BYTES>
+__device__ __forceinline__ uint32_t query_words(uint32_t dimension) {
+  return (dimension + 15) / 16 * (BYTES ? 4 : 16);
+}
+
+// Word i of a query that lies in memory as floats; zeros behind the last component.
+template <bool BYTES>
+__device__ __forceinline__ uint32_t query_word(const float* source, uint32_t i, uint32_t dimension) {
+  if constexpr (BYTES) {
+    uint32_t word = 0;
+#pragma unroll
+    for (uint32_t b = 0; b < 4; b++) {
+      const uint32_t d = i * 4 + b;
+      const int32_t value = d < dimension ? static_cast<int32_t>(source[d]) : 0;
+      word |= (static_cast<uint32_t>(value) & 255u) << (8 * b);
+    }
+    return word;
+  } else {
+    return i < dimension ? __float_as_uint(source[i]) : 0;
+  }
+}
+
+// This lane's part of |q|^2.
+template <bool BYTES>
+__device__ __forceinline__ NumberOf<BYTES> query_part(const uint32_t* query, uint32_t dimension) {
+  NumberOf<BYTES> norm = 0;
+  for (uint32_t i = threadIdx.x % kRowLanes; i < query_words<BYTES>(dimension); i += kRowLanes) {
+    if constexpr (BYTES) {
+      norm = dot_bytes(query[i], query[i], norm);
+    } else {
+      norm = fmaf(__uint_as_float(query[i]), __uint_as_float(query[i]), norm);
+    }
+  }
+  return norm;
+}
+
+__device__ __forceinline__ uint4 load_chunk(const uint8_t* row, uint32_t chunk) {
+  return __ldg(reinterpret_cast<const uint4*>(row) + chunk);
+}
+
+// Sums of this lane's chunks of floats; queries lie in shared memory, padded with zeros to whole chunks.
+template <bool EUCLIDEAN, int QUERIES, int ROWS>
+__device__ __forceinline__ void add_chunks(const uint8_t* const (&rows)[ROWS], const uint32_t* queries,
+                                           uint32_t dimension, float (&first)[ROWS][QUERIES],
+                                           float (&second)[ROWS]) {
+  constexpr uint32_t kComponents = 4;
   const uint32_t chunks = (dimension + kComponents - 1) / kComponents;
-#pragma unroll(QUERIES > 1 ? 1 : BYTES ? 2 : 4)
+#pragma unroll(QUERIES > 1 ? 1 : 4)
   for (uint32_t c = threadIdx.x % kRowLanes; c < chunks; c += kRowLanes) {
-    Chunk chunk[ROWS];
+    uint4 chunk[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-      chunk[r].load(rows[r], c);
+      chunk[r] = load_chunk(rows[r], c);
     }
     const uint32_t valid = dimension - c * kComponents;
+    float x[ROWS][4];
 #pragma unroll
-    for (uint32_t part = 0; part < kComponents / 4; part++) {
-      float x[ROWS][4];
+    for (int r = 0; r < ROWS; r++) {
+      const uint32_t words[4] = {chunk[r].x, chunk[r].y, chunk[r].z, chunk[r].w};
+#pragma unroll
+      for (uint32_t i = 0; i < 4; i++) {
+        x[r][i] = i < valid ? __uint_as_float(words[i]) : 0;
+        if constexpr (!EUCLIDEAN) {
+          second[r] = fmaf(x[r][i], x[r][i], second[r]);
+        }
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < QUERIES; q++) {
+      const float4 target = *reinterpret_cast<const float4*>(
+          queries + q * query_words<false>(dimension) + c * kComponents);
+      const float parts[4] = {target.x, target.y, target.z, target.w};
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
 #pragma unroll
         for (uint32_t i = 0; i < 4; i++) {
-          const float value = chunk[r].component(part * 4 + i);
-          x[r][i] = part * 4 + i < valid ? value : 0;
-          if constexpr (!EUCLIDEAN) {
-            second[r] = fmaf(x[r][i], x[r][i], second[r]);
-          }
-        }
-      }
-#pragma unroll
-      for (int q = 0; q < QUERIES; q++) {
-        const float4 target = *reinterpret_cast<const float4*>(queries + q * query_floats +
-                                                               c * kComponents + part * 4);
-        const float parts[4] = {target.x, target.y, target.z, target.w};
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-#pragma unroll
-          for (uint32_t i = 0; i < 4; i++) {
-            if constexpr (EUCLIDEAN) {
-              const float difference = parts[i] - x[r][i];
-              first[r][q] = fmaf(difference, difference, first[r][q]);
-            } else {
-              first[r][q] = fmaf(parts[i], x[r][i], first[r][q]);
-            }
+          if constexpr (EUCLIDEAN) {
+            const float difference = parts[i] - x[r][i];
+            first[r][q] = fmaf(difference, difference, first[r][q]);
+          } else {
+            first[r][q] = fmaf(parts[i], x[r][i], first[r][q]);
           }
         }
       }
@@ -83,7 +116,44 @@ __device__ __forceinline__ void add_chunks(const uint8_t* const (&rows)[ROWS], c
   }
 }
 
-__device__ __forceinline__ float sum_of_row(float value) {
+// As above, of bytes: dot products with the queries, and of rows with themselves.
+template <int QUERIES, int ROWS>
+__device__ __forceinline__ void add_byte_chunks(const uint8_t* const (&rows)[ROWS],
+                                                const uint32_t* queries, uint32_t dimension,
+                                                int32_t (&first)[ROWS][QUERIES],
+                                                int32_t (&second)[ROWS]) {
+  const uint32_t chunks = (dimension + 15) / 16;
+#pragma unroll(QUERIES > 1 ? 1 : 2)
+  for (uint32_t c = threadIdx.x % kRowLanes; c < chunks; c += kRowLanes) {
+    uint4 chunk[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+      chunk[r] = load_chunk(rows[r], c);
+    }
+    if (dimension - c * 16 < 16) {
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) {
+        chunk[r] = first_bytes(chunk[r], dimension - c * 16);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+      second[r] = dot_chunks(chunk[r], chunk[r], second[r]);
+    }
+#pragma unroll
+    for (int q = 0; q < QUERIES; q++) {
+      const uint4 target =
+          *reinterpret_cast<const uint4*>(queries + q * query_words<true>(dimension) + c * 4);
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) {
+        first[r][q] = dot_chunks(chunk[r], target, first[r][q]);
+      }
+    }
+  }
+}
+
+template <class Number>
+__device__ __forceinline__ Number sum_of_row(Number value) {
 #pragma unroll
   for (uint32_t step = kRowLanes / 2; step > 0; step /= 2) {
     value += __shfl_xor_sync(0xFFFFFFFFu, value, step);
@@ -94,9 +164,9 @@ __device__ __forceinline__ float sum_of_row(float value) {
 // Sums of whole rows, in all lanes that share a row.
 template <bool BYTES, int QUERIES, int ROWS>
 __device__ __forceinline__ void sum_rows(bool euclidean, const uint8_t* const (&rows)[ROWS],
-                                         const float* queries, uint32_t query_floats,
-                                         uint32_t dimension, float (&first)[ROWS][QUERIES],
-                                         float (&second)[ROWS]) {
+                                         const uint32_t* queries, uint32_t dimension,
+                                         NumberOf<BYTES> (&first)[ROWS][QUERIES],
+                                         NumberOf<BYTES> (&second)[ROWS]) {
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     second[r] = 0;
@@ -105,10 +175,12 @@ __device__ __forceinline__ void sum_rows(bool euclidean, const uint8_t* const (&
       first[r][q] = 0;
     }
   }
-  if (euclidean) {
-    add_chunks<true, BYTES>(rows, queries, query_floats, dimension, first, second);
+  if constexpr (BYTES) {
+    add_byte_chunks(rows, queries, dimension, first, second);
+  } else if (euclidean) {
+    add_chunks<true>(rows, queries, dimension, first, second);
   } else {
-    add_chunks<false, BYTES>(rows, queries, query_floats, dimension, first, second);
+    add_chunks<false>(rows, queries, dimension, first, second);
   }
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
@@ -117,6 +189,17 @@ __device__ __forceinline__ void sum_rows(bool euclidean, const uint8_t* const (&
     for (int q = 0; q < QUERIES; q++) {
       first[r][q] = sum_of_row(first[r][q]);
     }
+  }
+}
+
+// Lucene's score from the sums of a row and the |q|^2 of a query.
+template <bool BYTES>
+__device__ __forceinline__ float row_score(const ExactScan& p, NumberOf<BYTES> sum,
+                                           NumberOf<BYTES> square, NumberOf<BYTES> query_norm2) {
+  if constexpr (BYTES) {
+    return byte_score(p.similarity, p.dimension, sum, square, query_norm2);
+  } else {
+    return score_of(p.similarity, Sums{sum, square}, query_norm2);
   }
 }
 

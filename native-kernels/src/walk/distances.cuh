@@ -21,9 +21,7 @@ __device__ __forceinline__ void distances(W& w, uint32_t count, Take take) {
     Rows rows = {reinterpret_cast<const uint8_t*>(segment.vectors),
                  segment.vector_stride,
                  segment.dimension,
-                 segment.vector_scale,
-                 segment.vector_offset,
-                 segment.vector_flip,
+                 reinterpret_cast<const ByteFacts*>(segment.vector_facts),
                  true};
     // one warp has other blocks to hide its latency behind, and registers bound their number
     constexpr int kLoads =
@@ -39,13 +37,37 @@ __device__ __forceinline__ void distances(W& w, uint32_t count, Take take) {
   }
 }
 
+// Lucene's score from the sums of a vector of bytes.
+__device__ __forceinline__ float byte_score_of(const Segment& segment, Sums sums,
+                                               float query_norm2) {
+  return byte_score(segment.similarity, segment.dimension, __float_as_int(sums.first),
+                    __float_as_int(sums.second), __float_as_int(query_norm2));
+}
+
+// What keys are ordered by; `raw` if the sums are of raw vectors, for re-ranking.
 template <class W>
-__device__ __forceinline__ uint64_t key_of(const W& w, bool scores, Sums sums, uint32_t ordinal) {
+__device__ __forceinline__ float distance_of(const W& w, bool raw, Sums sums) {
   const Segment& segment = w.control.segment;
-  const float distance = scores ? -score_of(segment.similarity, segment.byte_scoring != 0,
-                                            segment.dimension, sums, w.query_norm2)
-                                : sums.first;
-  return make_key(distance, ordinal);
+  if constexpr (W::kPolicy == kExactByte) {
+    // what is re-ranked are copies, of floats
+    if (raw == false) {
+      return segment.vector_facts != 0 ? -copy_score(segment.similarity, sums, w.control.query)
+                                       : -byte_score_of(segment, sums, w.query_norm2);
+    }
+  } else if constexpr (W::kExact == false) {
+    if (raw == false) {
+      return sums.first;
+    }
+    if (segment.byte_scoring != 0) {
+      return -byte_score_of(segment, sums, w.query_norm2);
+    }
+  }
+  return -score_of(segment.similarity, sums, w.query_norm2);
+}
+
+template <class W>
+__device__ __forceinline__ uint64_t key_of(const W& w, bool raw, Sums sums, uint32_t ordinal) {
+  return make_key(distance_of(w, raw, sums), ordinal);
 }
 
 // Takes sums as the keys they become, those below `worst`, in any order; counts them in
@@ -55,10 +77,10 @@ struct KeepKeys {
   W& w;
   uint64_t worst;
   uint64_t near;
-  bool scores;
+  bool raw;
 
   __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums sums) {
-    const uint64_t key = own ? key_of(w, scores, sums, ordinal) : kNoKey;
+    const uint64_t key = own ? key_of(w, raw, sums, ordinal) : kNoKey;
     const uint32_t slot = append_slot(key < worst, &w.control.key_count);
     if (key < worst) {
       w.keys[slot] = key;
@@ -73,14 +95,14 @@ struct KeepKeys {
 // take; by one warp, 32 at a time.
 template <class W>
 __device__ __forceinline__ uint32_t make_keys(W& w, uint32_t count, uint32_t capacity,
-                                              const Worklist& list, bool scores) {
+                                              const Worklist& list, bool raw) {
   uint32_t kept_count = 0;
   const uint64_t worst = list.size == capacity ? unmarked(list.keys[list.size - 1]) : kNoKey;
   for (uint32_t from = 0; from < count; from += 32) {
     uint32_t i = from + lane_id();
     uint64_t key = kNoKey;
     if (i < count) {
-      key = key_of(w, scores, reinterpret_cast<const Sums*>(w.keys)[i], w.ids[i]);
+      key = key_of(w, raw, reinterpret_cast<const Sums*>(w.keys)[i], w.ids[i]);
     }
     uint32_t kept = __ballot_sync(kAllLanes, key < worst);
     // keys go where other lanes have just read their sums

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "asymmetric.cuh"
+#include "byte_dot.cuh"
 #include "cta.cuh"
 #include "exact.cuh"
 #include "query.cuh"
@@ -56,17 +57,52 @@ __device__ __forceinline__ bool take_item(W& w) {
   return true;
 }
 
-// Query and table.
+// The query as bytes: its own, or those that stand for it less the center of the segment's copies.
 template <class W>
-__device__ __forceinline__ void prepare(W& w) {
+__device__ __forceinline__ void load_bytes(W& w) {
   const Segment& segment = w.control.segment;
   const Item& item = w.control.item;
-  w.padded = up16(segment.dimension);
-  w.list.size = 0;
-  w.list.cursor = 0;
-  w.visited_count = 0;
-  w.expanded_count = 0;
-  w.iterations = 0;
+  const bool copies = segment.vector_facts != 0;
+  const bool euclidean = segment.similarity == kEuclidean;
+  const float* center = reinterpret_cast<const float*>(segment.vector_center);
+  uint32_t squares = 0;
+  float norm2 = 0;
+  float product = 0;
+  float largest = 0;
+  for (uint32_t d = threadIdx.x; d < w.padded; d += W::kThreads) {
+    float q = d < segment.dimension ? query_component(segment, item, d) : 0;
+    if (copies) {
+      const float c = d < segment.dimension ? __ldg(center + d) : 0;
+      q = euclidean ? q - c : q;
+      norm2 = fmaf(q, q, norm2);
+      product = fmaf(q, c, product);
+      largest = fmaxf(largest, fabsf(q));
+    } else {
+      squares += static_cast<uint32_t>(static_cast<int32_t>(q) * static_cast<int32_t>(q));
+    }
+    w.query[query_place<kByte>(d, w.padded)] = q;
+  }
+  float step = kWholeBytes;
+  if (copies) {
+    norm2 = cta_sum<W::kWarps>(norm2, w.keys);
+    product = cta_sum<W::kWarps>(product, w.keys);
+    step = query_step(cta_max<W::kWarps>(largest, w.keys));
+    w.query_norm2 = norm2;
+    if (threadIdx.x == 0) {
+      w.control.query = byte_query(segment.similarity, step, euclidean ? norm2 : product, norm2);
+    }
+  } else {
+    w.query_norm2 = __uint_as_float(cta_sum<W::kWarps>(squares, w.keys));
+  }
+  pack_query<W::kThreads>(w.query, w.padded, step);
+  cta_sync<W::kWarps>();
+}
+
+// The query as floats; for tables of cosines of length 1.
+template <class W>
+__device__ __forceinline__ void load_floats(W& w) {
+  const Segment& segment = w.control.segment;
+  const Item& item = w.control.item;
   const bool unit = W::kExact == false && segment.similarity == kCosine;
   float norm2 = 0;
   for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {
@@ -74,28 +110,33 @@ __device__ __forceinline__ void prepare(W& w) {
     w.query[W::kExact ? query_place<W::kFormat>(d, w.padded) : d] = q;
     norm2 = fmaf(q, q, norm2);
   }
-  norm2 = warp_sum(norm2);
-  if constexpr (W::kWarps > 1) {
-    float* sums = reinterpret_cast<float*>(w.keys);
-    if (lane_id() == 0) {
-      sums[warp_id()] = norm2;
-    }
-    __syncthreads();
-    norm2 = 0;
-    for (int warp = 0; warp < W::kWarps; warp++) {
-      norm2 += sums[warp];
-    }
-  }
+  norm2 = cta_sum<W::kWarps>(norm2, w.keys);
   w.query_norm2 = norm2;
-  cta_sync<W::kWarps>();
-  if constexpr (W::kExact == false) {
-    if (unit && norm2 > 0) {
-      float inverse = 1 / sqrtf(norm2);
-      for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {
-        w.query[d] *= inverse;
-      }
-      cta_sync<W::kWarps>();
+  if (unit && norm2 > 0) {
+    float inverse = 1 / sqrtf(norm2);
+    for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {
+      w.query[d] *= inverse;
     }
+    cta_sync<W::kWarps>();
+  }
+}
+
+// Query and table.
+template <class W>
+__device__ __forceinline__ void prepare(W& w) {
+  const Segment& segment = w.control.segment;
+  w.padded = up16(segment.dimension);
+  w.list.size = 0;
+  w.list.cursor = 0;
+  w.visited_count = 0;
+  w.expanded_count = 0;
+  w.iterations = 0;
+  if constexpr (W::kPolicy == kExactByte) {
+    load_bytes(w);
+  } else {
+    load_floats(w);
+  }
+  if constexpr (W::kExact == false) {
     if constexpr (W::kPolicy == kTableHalf) {
       float scale = table_scale<W::kWarps>(segment, w.query, &w.control.table_scale);
       fill_table<W::kWarps>(segment, w.query, scale, reinterpret_cast<uint16_t*>(w.table));

@@ -55,16 +55,23 @@ __device__ __forceinline__ void relay_query(W& w) {
   const Item& item = w.control.item;
   const bool here = W::kExact == false && segment.dimension <= W::kThreads &&
                     segment.similarity != kCosine;
+  const bool bytes = W::kExact == false && segment.raw_format == kByte;
   float q = here && threadIdx.x < segment.dimension ? w.query[threadIdx.x] : 0;
+  uint32_t squares = 0;
   cta_sync<W::kWarps>();
-  for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {
-    q = here ? q : query_component(segment, item, d);
-    uint32_t place = W::kExact == false && segment.raw_format == kByte
-                         ? query_place<kByte>(d, w.padded)
-                         : query_place<kFloat32>(d, w.padded);
-    w.query[place] = q;
+  for (uint32_t d = threadIdx.x; d < (bytes ? w.padded : segment.dimension); d += W::kThreads) {
+    q = here ? q : d < segment.dimension ? query_component(segment, item, d) : 0;
+    if (bytes) {
+      squares += static_cast<uint32_t>(static_cast<int32_t>(q) * static_cast<int32_t>(q));
+    }
+    w.query[bytes ? query_place<kByte>(d, w.padded) : query_place<kFloat32>(d, w.padded)] = q;
   }
   cta_sync<W::kWarps>();
+  if (bytes) {
+    w.query_norm2 = __uint_as_float(cta_sum<W::kWarps>(squares, w.keys));
+    pack_query<W::kThreads>(w.query, w.padded, kWholeBytes);
+    cta_sync<W::kWarps>();
+  }
 }
 
 // Sums of the ids in w.ids from raw vectors, which `take` gets.
@@ -91,9 +98,7 @@ __device__ __forceinline__ void rerank(W& w) {
   Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw),
                segment.raw_stride,
                segment.dimension,
-               1.0f,
-               -128.0f,
-               0x80u,
+               nullptr,
                ((segment.raw | segment.raw_stride) & 15u) == 0};
   Worklist best = {w.list.keys, 0, 0};
   for (uint32_t from = 0; from < candidates && room > 0; from += 32) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "worklist.cuh"
+#include "vamana/bytes.h"
 #include "vamana/shared_layout.h"
 #include "vamana/types.h"
 
@@ -20,7 +21,7 @@ struct Control {
   uint32_t list_size;
   uint32_t parent_count;
   uint32_t flags;
-  float query_norm2;
+  ByteQuery query;  // of walks on copies in bytes
   float table_scale;
   uint32_t parents[kMaxParents];
 };
@@ -53,7 +54,7 @@ struct WalkState {
   uint32_t visited_count;
   uint32_t expanded_count;
   uint32_t iterations;
-  float query_norm2;
+  float query_norm2;  // |q|^2; of a query of bytes an integer, as bits, where Sums are integers
   bool complete;
   bool begun = false;  // whether the block has had an item
   long long lap_start;

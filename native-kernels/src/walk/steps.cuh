@@ -35,7 +35,7 @@ __device__ __forceinline__ void walk_led(W& w) {
     cta_sync<W::kWarps>();
     w.lap(kDistances);
     if (warp_id() == 0) {
-      const uint32_t kept = make_keys(w, allowed, w.control.item.beam, w.list, W::kExact);
+      const uint32_t kept = make_keys(w, allowed, w.control.item.beam, w.list, false);
       pick_eagerly(w, kept, &row, &row_of);
       merge_new_keys<1>(w.list, w.control.item.beam, w.keys, w.ids, kept, &w.control.merge_count);
       w.lap(kMerge);

@@ -83,7 +83,7 @@ __device__ __forceinline__ void walk_together(W& w) {
       mark_expanded(w, expanded);
     }
     w.expanded_count += expanded;
-    distances(w, allowed, KeepKeys<W>{w, worst, eager ? next : 0, W::kExact});
+    distances(w, allowed, KeepKeys<W>{w, worst, eager ? next : 0, false});
     __syncthreads();
     w.lap(kDistances);
     const uint32_t kept = w.control.key_count;

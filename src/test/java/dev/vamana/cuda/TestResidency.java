@@ -213,9 +213,6 @@ final class TestResidency implements Residency {
       setInt(block, SegmentLayout.VECTOR_FORMAT, format);
       setInt(block, SegmentLayout.RAW_FORMAT, format);
       setInt(block, SegmentLayout.BYTE_SCORING, bytes ? 1 : 0);
-      block.set(ValueLayout.JAVA_FLOAT, SegmentLayout.VECTOR_SCALE, 1);
-      block.set(ValueLayout.JAVA_FLOAT, SegmentLayout.VECTOR_OFFSET, bytes ? -128 : 0);
-      setInt(block, SegmentLayout.VECTOR_FLIP, bytes ? 0x80 : 0);
       if (codes) {
         Codebook codebook = view.codebook();
         int subspaces = codebook.layout().count();

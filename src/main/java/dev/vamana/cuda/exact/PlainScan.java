@@ -202,7 +202,8 @@ final class PlainScan {
   }
 
   private static int queryBytes(ExactRows rows, int width) {
-    return width * ((rows.dimension() + 15) / 16 * 16) * Float.BYTES;
+    int component = rows.encoding() == VectorEncoding.BYTE ? Byte.BYTES : Float.BYTES;
+    return width * ((rows.dimension() + 15) / 16 * 16) * component;
   }
 
   private void launch(

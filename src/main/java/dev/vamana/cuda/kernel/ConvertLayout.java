@@ -8,7 +8,7 @@ package dev.vamana.cuda.kernel;
 public final class ConvertLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 48;
+  public static final int BYTES = 64;
 
   /** Address of rows of {@code SOURCE_STRIDE} bytes that begin with {@code DIMENSION} floats. */
   public static final long SOURCE = 0;
@@ -28,11 +28,20 @@ public final class ConvertLayout {
   /** Bytes between target rows, a multiple of 16. */
   public static final long TARGET_STRIDE = 32;
 
-  /** Factor of a byte, a float above 0. */
-  public static final long SCALE = 36;
+  /** Copies in bytes: 1 if rows are made of length 1 first. */
+  public static final long UNIT = 36;
 
-  /** Value added to a scaled byte, a float. */
-  public static final long OFFSET = 40;
+  /** Copies in bytes: address of {@code DIMENSION} floats, which components are less. */
+  public static final long CENTER = 40;
+
+  /**
+   * Copies in bytes: address of two floats for each row: the step of its components, and the
+   * squared length of its bytes in such steps.
+   */
+  public static final long FACTS = 48;
+
+  /** Copies in bytes: address of a {@link RangeResultLayout}, of which only flags are set. */
+  public static final long RESULT = 56;
 
   private ConvertLayout() {}
 }

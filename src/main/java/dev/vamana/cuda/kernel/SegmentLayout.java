@@ -63,14 +63,14 @@ public final class SegmentLayout {
   /** 1 if the segment's encoding is BYTE, else 0. */
   public static final long BYTE_SCORING = 92;
 
-  /** Factor of a one-byte component in {@code VECTORS}, a float. */
-  public static final long VECTOR_SCALE = 96;
+  /**
+   * Address of two floats for each copy in bytes in {@code VECTORS}: the step of its components,
+   * and the squared length of its bytes in such steps; or 0.
+   */
+  public static final long VECTOR_FACTS = 96;
 
-  /** Value added to a scaled one-byte component, a float. */
-  public static final long VECTOR_OFFSET = 100;
-
-  /** Bits of a one-byte component to flip before scaling: 0 or 0x80. */
-  public static final long VECTOR_FLIP = 104;
+  /** Address of the center of copies in bytes, {@code DIMENSION} floats; or 0. */
+  public static final long VECTOR_CENTER = 104;
 
   /** Format: 32-bit floats. */
   public static final int FORMAT_FLOAT32 = 0;
@@ -78,7 +78,7 @@ public final class SegmentLayout {
   /** Format: 16-bit floats. */
   public static final int FORMAT_FLOAT16 = 1;
 
-  /** Format: bytes, read as {@code fma(scale, byte ^ flip, offset)}. */
+  /** Format: signed bytes. Those of a copy times its step, plus the center, are the components. */
   public static final int FORMAT_BYTE = 2;
 
   private SegmentLayout() {}

@@ -18,6 +18,8 @@ import dev.vamana.cuda.kernel.Limits;
  * @param codes offset of the codes, in rows of {@link #codeStride} bytes
  * @param columns offset of the codebook in column order
  * @param norms offset of each subspace's largest centroid norm
+ * @param facts offset of {@link #FACT_BYTES} bytes for each copy in bytes
+ * @param center offset of the center of copies in bytes, in floats
  * @param deviceBytes size of the block
  * @param mappedBytes upper bound of the pinned page cache, in whole pages
  */
@@ -31,14 +33,19 @@ record PlacementPlan(
     long codes,
     long columns,
     long norms,
+    long facts,
+    long center,
     long deviceBytes,
     long mappedBytes) {
 
   /** Offset of a part that is not in the block. */
   static final long NONE = -1;
 
+  /** Bytes of what is stored of each copy in bytes: {@code vamana::ByteFacts}. */
+  static final int FACT_BYTES = 2 * Float.BYTES;
+
   /**
-   * Offset of 16 bytes behind the descriptor into which {@code convert_range} writes the range of
+   * Offset of 16 bytes behind the descriptor into which conversions write what they find out about
    * components.
    */
   static final long RANGE = 128;
@@ -54,6 +61,8 @@ record PlacementPlan(
     long codes = NONE;
     long columns = NONE;
     long norms = NONE;
+    long facts = NONE;
+    long center = NONE;
     long mapped = 0;
     if (graphCopied(placement)) {
       graph = layout.add(shape.graphBytes());
@@ -62,6 +71,10 @@ record PlacementPlan(
     }
     if (walksExact(placement)) {
       vectors = layout.add((long) shape.size() * vectorStride(shape, placement));
+    }
+    if (placement == Placement.EXACT_INT8) {
+      facts = layout.add((long) shape.size() * FACT_BYTES);
+      center = layout.add((long) shape.dimension() * Float.BYTES);
     }
     if (placement == Placement.EXACT) {
       rawCopy = vectors;
@@ -76,7 +89,19 @@ record PlacementPlan(
       norms = layout.add((long) shape.subspaces() * Float.BYTES);
     }
     return new PlacementPlan(
-        shape, placement, raw, graph, vectors, rawCopy, codes, columns, norms, layout.end, mapped);
+        shape,
+        placement,
+        raw,
+        graph,
+        vectors,
+        rawCopy,
+        codes,
+        columns,
+        norms,
+        facts,
+        center,
+        layout.end,
+        mapped);
   }
 
   private static final class Layout {

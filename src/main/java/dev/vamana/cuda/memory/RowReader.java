@@ -8,10 +8,7 @@ import java.nio.channels.ClosedChannelException;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 
-/**
- * Reads a file region sequentially into native memory, from the mapping or through an input. For
- * one thread.
- */
+/** Reads a file region into native memory, from the mapping or through an input. For one thread. */
 final class RowReader {
 
   private static final int HEAP_BYTES = 1 << 16;
@@ -27,6 +24,26 @@ final class RowReader {
     this.mapped = region.segment();
     this.input = mapped == null ? region.open() : null;
     this.heap = mapped == null ? new byte[HEAP_BYTES] : null;
+  }
+
+  /** Goes on at a byte of the region. */
+  void seek(long position) throws IOException {
+    if (mapped == null) {
+      try {
+        input.seek(position);
+      } catch (IOException e) {
+        throw closed(e);
+      }
+    }
+    this.position = position;
+  }
+
+  /** Returns the failure that tells that the file was closed, or else throws the given one. */
+  private AlreadyClosedException closed(IOException e) throws IOException {
+    if (e instanceof ClosedChannelException || e.getCause() instanceof ClosedChannelException) {
+      return new AlreadyClosedException("the file was closed: " + region, e);
+    }
+    throw e;
   }
 
   /**
@@ -51,10 +68,7 @@ final class RowReader {
           done += part;
         }
       } catch (IOException e) {
-        if (e instanceof ClosedChannelException || e.getCause() instanceof ClosedChannelException) {
-          throw new AlreadyClosedException("the file was closed: " + region, e);
-        }
-        throw e;
+        throw closed(e);
       }
     }
     position += length;

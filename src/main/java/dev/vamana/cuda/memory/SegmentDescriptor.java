@@ -12,9 +12,6 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  */
 final class SegmentDescriptor {
 
-  private static final int SIGN_BIT = 0x80;
-  private static final float SIGNED_OFFSET = -128;
-
   private SegmentDescriptor() {}
 
   /**
@@ -24,7 +21,6 @@ final class SegmentDescriptor {
    * @param block device address of the plan's block
    * @param graph device address of the adjacency rows, or 0
    * @param raw device address of the raw vectors, or 0
-   * @param range range of the components if the plan converts vectors
    */
   static void write(
       MemorySegment target,
@@ -32,8 +28,7 @@ final class SegmentDescriptor {
       PlacementPlan plan,
       long block,
       long graph,
-      long raw,
-      ComponentRange range) {
+      long raw) {
     SegmentShape shape = plan.shape();
     target.fill((byte) 0);
     setLong(target, SegmentLayout.GRAPH, graph);
@@ -55,14 +50,8 @@ final class SegmentDescriptor {
     setInt(target, SegmentLayout.VECTOR_FORMAT, vectorFormat(plan.placement(), rawFormat));
     setInt(target, SegmentLayout.RAW_FORMAT, rawFormat);
     setInt(target, SegmentLayout.BYTE_SCORING, shape.floats() ? 0 : 1);
-    if (shape.floats() == false) {
-      setFloat(target, SegmentLayout.VECTOR_SCALE, 1);
-      setFloat(target, SegmentLayout.VECTOR_OFFSET, SIGNED_OFFSET);
-      setInt(target, SegmentLayout.VECTOR_FLIP, SIGN_BIT);
-    } else if (plan.placement() == Placement.EXACT_INT8) {
-      setFloat(target, SegmentLayout.VECTOR_SCALE, range.scale());
-      setFloat(target, SegmentLayout.VECTOR_OFFSET, range.offset());
-    }
+    setLong(target, SegmentLayout.VECTOR_FACTS, address(block, plan.facts()));
+    setLong(target, SegmentLayout.VECTOR_CENTER, address(block, plan.center()));
   }
 
   private static int similarity(VectorSimilarityFunction function) {
@@ -92,9 +81,5 @@ final class SegmentDescriptor {
 
   private static void setInt(MemorySegment target, long offset, int value) {
     target.set(ValueLayout.JAVA_INT_UNALIGNED, offset, value);
-  }
-
-  private static void setFloat(MemorySegment target, long offset, float value) {
-    target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset, value);
   }
 }

@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * Uploads one segment according to a plan. Runs on the upload thread, between {@link
@@ -144,8 +145,10 @@ final class SegmentUpload {
       copyRows(view.codesRegion(), shape.subspaces(), plan.codes());
       copyCodebook(view.codebook());
     }
-    ComponentRange range = plan.converts() ? convert() : null;
-    copyDescriptor(graph, range);
+    if (plan.converts()) {
+      convert();
+    }
+    copyDescriptor(graph);
   }
 
   private long register(FileRegion region) {
@@ -249,9 +252,17 @@ final class SegmentUpload {
     copied += bytes;
   }
 
-  private ComponentRange convert() throws IOException {
+  private void convert() throws IOException {
     VectorConversion conversion = new VectorConversion(driver, plan, block);
-    return conversion.run(buffers, raw == 0 ? this::staged : this::inPlace);
+    VectorConversion.Rows rows = raw == 0 ? this::staged : this::inPlace;
+    if (plan.placement() == Placement.EXACT_FLOAT16) {
+      conversion.toHalves(buffers, rows);
+    } else {
+      VectorSimilarityFunction similarity = view.similarity();
+      float[] center = CopyCenter.of(view.vectorsRegion(), plan.shape(), similarity, abort);
+      copied += (long) center.length * Float.BYTES;
+      conversion.toBytes(buffers, rows, center, similarity == VectorSimilarityFunction.COSINE);
+    }
   }
 
   /** Passes rows that the device can read already. */
@@ -287,10 +298,10 @@ final class SegmentUpload {
     }
   }
 
-  private void copyDescriptor(long graph, ComponentRange range) {
+  private void copyDescriptor(long graph) {
     BounceBuffers.Lane lane = buffers.next();
     SegmentDescriptor.write(
-        lane.buffer().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw, range);
+        lane.buffer().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw);
     copy(lane, block, SegmentLayout.BYTES);
   }
 }

@@ -57,41 +57,71 @@ final class VectorConversion {
   }
 
   /**
-   * Converts all rows.
+   * Converts all rows to half precision.
    *
-   * @return the range of the components
-   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if the format cannot
-   *     represent them
+   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if halves cannot represent
+   *     them
    */
-  ComponentRange run(BounceBuffers buffers, Rows rows) throws IOException {
-    driver.fill(
-        block + PlacementPlan.RANGE, (byte) 0, RangeResultLayout.BYTES, buffers.next().stream());
-    buffers.finish();
-    boolean half = plan.placement() == Placement.EXACT_FLOAT16;
+  void toHalves(BounceBuffers buffers, Rows rows) throws IOException {
+    clearResult(buffers);
     CudaDriver.Kernel ranger = driver.kernel(RANGE_KERNEL);
-    CudaDriver.Kernel converter = driver.kernel(half ? FLOAT16_KERNEL : BYTE_KERNEL);
+    CudaDriver.Kernel converter = driver.kernel(FLOAT16_KERNEL);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment parameters = arena.allocate(ConvertLayout.BYTES, Long.BYTES);
       rows.forEach(
           (source, stride, first, count, stream) -> {
             range(ranger, parameters, source, stride, count, stream);
-            if (half) {
-              convert(converter, parameters, source, stride, first, count, stream, null);
-            }
+            convert(converter, parameters, source, stride, first, count, stream);
           });
-      ComponentRange range = range(buffers);
-      if ((half ? range.fitsHalf() : range.fitsByte()) == false) {
-        throw new GpuException(
-            GpuException.Kind.NOT_SUPPORTED,
-            "components of " + range + " do not fit " + plan.placement().settingName());
-      }
-      if (half == false) {
-        rows.forEach(
-            (source, stride, first, count, stream) ->
-                convert(converter, parameters, source, stride, first, count, stream, range));
-      }
-      return range;
     }
+    ComponentRange range = ComponentRange.read(result(buffers));
+    if (range.fitsHalf() == false) {
+      throw refused("components of " + range);
+    }
+  }
+
+  /**
+   * Converts all rows to bytes.
+   *
+   * @param center floats from which copies hold the differences; the device gets them here
+   * @param unit whether rows are made of length 1 first
+   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if a component, or its
+   *     difference from the center, is not finite
+   */
+  void toBytes(BounceBuffers buffers, Rows rows, float[] center, boolean unit) throws IOException {
+    clearResult(buffers);
+    BounceBuffers.Lane lane = buffers.next();
+    MemorySegment bytes = lane.buffer().asSlice(0, (long) center.length * Float.BYTES);
+    MemorySegment.copy(center, 0, bytes, ValueLayout.JAVA_FLOAT, 0, center.length);
+    driver.copyToDevice(block + plan.center(), bytes, lane.stream());
+    buffers.finish();
+    CudaDriver.Kernel converter = driver.kernel(BYTE_KERNEL);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment parameters = arena.allocate(ConvertLayout.BYTES, Long.BYTES);
+      parameters.set(ValueLayout.JAVA_INT, ConvertLayout.UNIT, unit ? 1 : 0);
+      parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.CENTER, block + plan.center());
+      parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.RESULT, block + PlacementPlan.RANGE);
+      rows.forEach(
+          (source, stride, first, count, stream) -> {
+            long facts = block + plan.facts() + first * PlacementPlan.FACT_BYTES;
+            parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.FACTS, facts);
+            convert(converter, parameters, source, stride, first, count, stream);
+          });
+    }
+    if (ComponentRange.finite(result(buffers)) == false) {
+      throw refused("components that are not finite");
+    }
+  }
+
+  private GpuException refused(String what) {
+    return new GpuException(
+        GpuException.Kind.NOT_SUPPORTED, what + " do not fit " + plan.placement().settingName());
+  }
+
+  private void clearResult(BounceBuffers buffers) {
+    driver.fill(
+        block + PlacementPlan.RANGE, (byte) 0, RangeResultLayout.BYTES, buffers.next().stream());
+    buffers.finish();
   }
 
   private void range(
@@ -116,8 +146,7 @@ final class VectorConversion {
       int stride,
       long first,
       long count,
-      long stream,
-      ComponentRange range) {
+      long stream) {
     long target = block + plan.vectors() + first * plan.vectorStride();
     parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.SOURCE, source);
     parameters.set(ValueLayout.JAVA_LONG, ConvertLayout.TARGET, target);
@@ -125,9 +154,6 @@ final class VectorConversion {
     parameters.set(ValueLayout.JAVA_INT, ConvertLayout.DIMENSION, plan.shape().dimension());
     parameters.set(ValueLayout.JAVA_INT, ConvertLayout.SOURCE_STRIDE, stride);
     parameters.set(ValueLayout.JAVA_INT, ConvertLayout.TARGET_STRIDE, plan.vectorStride());
-    parameters.set(ValueLayout.JAVA_FLOAT, ConvertLayout.SCALE, range == null ? 1 : range.scale());
-    parameters.set(
-        ValueLayout.JAVA_FLOAT, ConvertLayout.OFFSET, range == null ? 0 : range.offset());
     launch(kernel, parameters, stream);
   }
 
@@ -136,12 +162,13 @@ final class VectorConversion {
     driver.launch(kernel, blocks, THREADS, 0, parameters, stream);
   }
 
-  private ComponentRange range(BounceBuffers buffers) {
+  /** Waits for the conversion and returns what it found out. */
+  private MemorySegment result(BounceBuffers buffers) {
     buffers.finish();
     BounceBuffers.Lane lane = buffers.next();
     MemorySegment result = lane.buffer().asSlice(0, RangeResultLayout.BYTES);
     driver.copyFromDevice(result, block + PlacementPlan.RANGE, lane.stream());
     buffers.finish();
-    return ComponentRange.read(result);
+    return result;
   }
 }

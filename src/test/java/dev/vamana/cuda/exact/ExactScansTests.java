@@ -2,6 +2,7 @@ package dev.vamana.cuda.exact;
 
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.ByteVectors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -55,6 +56,11 @@ public class ExactScansTests extends ExactTestCase {
     return Vectors.of(vectors, dimension, similarity);
   }
 
+  /** Bytes of all values, and rows of the smallest and the largest value only. */
+  private static Vectors wide(int size, int dimension, VectorSimilarityFunction similarity) {
+    return Vectors.of(ByteVectors.wide(random(), size, dimension), dimension, similarity);
+  }
+
   private static Vectors some(int kind, int size, int dimension, VectorSimilarityFunction of) {
     return switch (kind) {
       case 0 -> floats(size, dimension, of);
@@ -78,6 +84,18 @@ public class ExactScansTests extends ExactTestCase {
           int k = random().nextBoolean() ? 10 : 1 + random().nextInt(300);
           check(vectors, some(kind, queries, dimension, similarity), k);
         }
+      }
+    }
+  }
+
+  /** To the last bit, however long the vectors are and however large the sums. */
+  public void testBytesOfManyDimensions() {
+    for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+      int dimension = 259 + random().nextInt(random().nextBoolean() ? 300 : 4096 - 258);
+      Vectors vectors = wide(300, dimension, similarity);
+      for (int queries : new int[] {1, 2 + random().nextInt(15), 17 + random().nextInt(20)}) {
+        int k = random().nextBoolean() ? 10 : 1 + random().nextInt(300);
+        check(vectors, wide(queries, dimension, similarity), k);
       }
     }
   }

@@ -184,36 +184,144 @@ public class ConvertTests extends KernelTestCase {
     }
   }
 
+  /** Copies in bytes of some rows: their bytes, steps and squared lengths, and what flags tell. */
+  private record Copies(byte[][] bytes, float[] steps, float[] norms, int flags) {
+
+    static Copies of(Arena arena, Rows rows, float[] center, boolean unit) {
+      int stride = (rows.dimension() + 15) / 16 * 16;
+      MemorySegment target = arena.allocate((long) stride * rows.rows(), 16);
+      target.fill((byte) 7);
+      MemorySegment facts = arena.allocate(8L * rows.rows(), 16);
+      MemorySegment ownCenter = arena.allocate(4L * center.length, 16);
+      MemorySegment.copy(center, 0, ownCenter, ValueLayout.JAVA_FLOAT, 0, center.length);
+      NativeStruct result = new NativeStruct(library, "RangeResult", arena);
+      launch(
+          "convert_byte",
+          convert(arena, rows, target, stride)
+              .set("unit", unit ? 1 : 0)
+              .set("center", ownCenter)
+              .set("facts", facts)
+              .set("result", result.memory()));
+      byte[][] bytes = new byte[rows.rows()][stride];
+      float[] steps = new float[rows.rows()];
+      float[] norms = new float[rows.rows()];
+      for (int row = 0; row < rows.rows(); row++) {
+        MemorySegment.copy(
+            target, ValueLayout.JAVA_BYTE, (long) row * stride, bytes[row], 0, stride);
+        steps[row] = facts.getAtIndex(ValueLayout.JAVA_FLOAT, 2L * row);
+        norms[row] = facts.getAtIndex(ValueLayout.JAVA_FLOAT, 2L * row + 1);
+      }
+      return new Copies(bytes, steps, norms, result.get("flags"));
+    }
+
+    /** Asserts that a row is as near to what it stands for as its step allows. */
+    void check(Rows rows, int row, float[] center, boolean unit) {
+      double length = 0;
+      for (int d = 0; d < rows.dimension(); d++) {
+        length += (double) rows.get(row, d) * rows.get(row, d);
+      }
+      double factor = unit && length > 0 ? 1 / Math.sqrt(length) : 1;
+      double largest = 0;
+      long squares = 0;
+      for (int d = 0; d < rows.dimension(); d++) {
+        double exact = rows.get(row, d) * factor - center[d];
+        double slack = steps[row] * 0.5001 + 1e-6 * (Math.abs(exact) + Math.abs(center[d]));
+        assertEquals(exact, (double) steps[row] * bytes[row][d], slack);
+        largest = Math.max(largest, Math.abs(exact));
+        squares += bytes[row][d] * bytes[row][d];
+      }
+      assertTrue(steps[row] == 1 || steps[row] <= 1.0001 * largest / 127);
+      assertEquals((double) steps[row] * steps[row] * squares, norms[row], 1e-6 * norms[row]);
+      for (int d = rows.dimension(); d < bytes[row].length; d++) {
+        assertEquals(0, bytes[row][d]);
+      }
+    }
+  }
+
+  private static float[] floats(int count, Rows.Source source) {
+    float[] floats = new float[count];
+    for (int i = 0; i < count; i++) {
+      floats[i] = source.next();
+    }
+    return floats;
+  }
+
   public void testBytes() {
     for (int round = 0; round < 50; round++) {
       try (Arena arena = Arena.ofConfined()) {
-        Rows rows = Rows.some(arena).fill(() -> (float) random().nextGaussian());
-        boolean integers = random().nextBoolean();
-        if (integers) {
-          rows.fill(() -> random().nextInt(256));
-        }
-        float scale = integers ? 1 : 4f / 255;
-        float offset = integers ? 0 : -2;
-        int stride = (rows.dimension() + 15) / 16 * 16;
-        MemorySegment target = arena.allocate((long) stride * rows.rows(), 16);
-        target.fill((byte) 7);
-        launch(
-            "convert_byte",
-            convert(arena, rows, target, stride).set("scale", scale).set("offset", offset));
+        float scale = (float) Math.pow(10, random().nextInt(21) - 10);
+        Rows rows = Rows.some(arena).fill(() -> scale * (float) random().nextGaussian());
+        boolean unit = random().nextBoolean();
+        float[] center =
+            floats(rows.dimension(), () -> (unit ? 0.1f : scale) * (float) random().nextGaussian());
+        Copies copies = Copies.of(arena, rows, center, unit);
+        assertEquals(0, copies.flags());
         for (int row = 0; row < rows.rows(); row++) {
-          for (int d = 0; d < stride; d++) {
-            int actual = target.get(ValueLayout.JAVA_BYTE, (long) row * stride + d) & 0xFF;
-            if (d >= rows.dimension()) {
-              assertEquals(0, actual);
-              continue;
-            }
-            float component = rows.get(row, d);
-            float clamped = Math.max(offset, Math.min(component, offset + 255 * scale));
-            float error = integers ? 0 : scale * 0.5001f;
-            assertEquals(clamped, Math.fma(scale, actual, offset), error);
+          copies.check(rows, row, center, unit);
+        }
+      }
+    }
+  }
+
+  public void testBytesOfIntegersAreExact() {
+    for (int round = 0; round < 20; round++) {
+      try (Arena arena = Arena.ofConfined()) {
+        Rows rows = Rows.some(arena).fill(() -> random().nextInt(256));
+        Copies copies = Copies.of(arena, rows, floats(rows.dimension(), () -> 128), false);
+        for (int row = 0; row < rows.rows(); row++) {
+          assertEquals(1, copies.steps()[row], 0);
+          for (int d = 0; d < rows.dimension(); d++) {
+            assertEquals(rows.get(row, d), copies.bytes()[row][d] + 128, 0);
           }
         }
       }
+    }
+  }
+
+  /** One component that is far from all others costs its own row resolution, and no other. */
+  public void testAnOutlierLeavesOtherRowsAlone() {
+    for (int round = 0; round < 20; round++) {
+      try (Arena arena = Arena.ofConfined()) {
+        Rows rows = Rows.some(arena).fill(() -> (float) random().nextGaussian());
+        boolean unit = random().nextBoolean();
+        float[] center = floats(rows.dimension(), () -> 0.01f * (float) random().nextGaussian());
+        Copies before = Copies.of(arena, rows, center, unit);
+        int row = random().nextInt(rows.rows());
+        int place = random().nextInt(rows.dimension());
+        rows.set(row, place, rows.get(row, place) * (float) Math.pow(10, 3 + random().nextInt(20)));
+        Copies after = Copies.of(arena, rows, center, unit);
+        assertEquals(0, after.flags());
+        for (int other = 0; other < rows.rows(); other++) {
+          if (other == row) {
+            after.check(rows, row, center, unit);
+          } else {
+            assertArrayEquals(before.bytes()[other], after.bytes()[other]);
+            assertEquals(before.steps()[other], after.steps()[other], 0);
+            assertEquals(before.norms()[other], after.norms()[other], 0);
+          }
+        }
+      }
+    }
+  }
+
+  public void testBytesOfRowsWithoutLengthAndOfNoNumbers() {
+    try (Arena arena = Arena.ofConfined()) {
+      Rows rows = new Rows(arena.allocate(48, 16), 3, 4, 16).fill(() -> 0);
+      float[] center = new float[4];
+      for (boolean unit : new boolean[] {false, true}) {
+        Copies copies = Copies.of(arena, rows, center, unit);
+        assertEquals(0, copies.flags());
+        assertArrayEquals(new byte[16], copies.bytes()[1]);
+        assertEquals(0, copies.norms()[1], 0);
+        for (float bad : new float[] {Float.NaN, Float.POSITIVE_INFINITY}) {
+          rows.set(2, 1, bad);
+          assertEquals(NOT_FINITE, Copies.of(arena, rows, center, unit).flags());
+          rows.set(2, 1, 0);
+        }
+      }
+      rows.set(0, 3, Float.MAX_VALUE);
+      center[3] = -Float.MAX_VALUE;
+      assertEquals(NOT_FINITE, Copies.of(arena, rows, center, false).flags());
     }
   }
 

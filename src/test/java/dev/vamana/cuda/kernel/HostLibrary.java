@@ -73,7 +73,9 @@ public interface HostLibrary extends Library {
 
   void vamana_visit(int[] slots, int slotCount, int[] ordinals, int count, byte[] added);
 
-  float vamana_byte_component(int value, float scale, float offset);
+  float vamana_query_step(float largest);
+
+  float vamana_query_component(float component, float step);
 
   int vamana_to_half(float value);
 
@@ -83,7 +85,9 @@ public interface HostLibrary extends Library {
 
   int vamana_subspace_offset(int dimension, int subspaces, int subspace);
 
-  float vamana_score(int similarity, int byteScoring, int dimension, float[] query, float[] vector);
+  float vamana_score(int similarity, int dimension, float[] query, float[] vector);
+
+  float vamana_byte_score(int similarity, int dimension, byte[] query, byte[] vector);
 
   void vamana_table(
       int similarity,

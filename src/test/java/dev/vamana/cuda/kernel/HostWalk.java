@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.Bits;
 
 /**
@@ -139,20 +140,49 @@ final class HostWalk implements AutoCloseable {
     }
     if (policy.quantized()) {
       copyCodes(segment, copy);
+    } else if (policy == Policy.EXACT_BYTE && bytes == false) {
+      copyBytes(segment, copy);
     } else {
       int component = policy == Policy.EXACT_F32 ? 4 : policy == Policy.EXACT_F16 ? 2 : 1;
       int width = up16(segment.dimension() * component);
       copy.set("vectors", rows(segment, policy, width))
           .set("vector_stride", width)
-          .set("vector_format", policy.ordinal())
-          .set("vector_flip", bytes ? 0x80 : 0)
-          .set("vector_scale", 1f)
-          .set("vector_offset", -128f);
+          .set("vector_format", policy.ordinal());
     }
     return copy;
   }
 
-  /** Vectors in a format; copies of float vectors in bytes have 128 added, byte vectors do not. */
+  /** Copies in bytes of float vectors, which are exact if components are integers. */
+  private void copyBytes(GeneratedSegment segment, NativeStruct copy) {
+    int dimension = segment.dimension();
+    int width = up16(dimension);
+    MemorySegment target = arena.allocate((long) width * segment.size(), 16);
+    MemorySegment facts = arena.allocate(8L * segment.size(), 16);
+    MemorySegment center = arena.allocate(4L * dimension, 16);
+    for (int d = 0; d < dimension; d++) {
+      center.setAtIndex(ValueLayout.JAVA_FLOAT, d, d % 7 - 3);
+    }
+    NativeStruct convert =
+        new NativeStruct(host, "Convert", arena)
+            .set("source", rows(segment, Policy.EXACT_F32, 4 * dimension))
+            .set("target", target)
+            .set("rows", segment.size())
+            .set("dimension", dimension)
+            .set("source_stride", 4 * dimension)
+            .set("target_stride", width)
+            .set("unit", segment.similarity() == VectorSimilarityFunction.COSINE ? 1 : 0)
+            .set("center", center)
+            .set("facts", facts)
+            .set("result", new NativeStruct(host, "RangeResult", arena).memory());
+    HostKernels.load().launch("convert_byte", convert.memory());
+    copy.set("vectors", target)
+        .set("vector_stride", width)
+        .set("vector_format", policy.ordinal())
+        .set("vector_facts", facts)
+        .set("vector_center", center);
+  }
+
+  /** Vectors in a format. */
   private MemorySegment rows(GeneratedSegment segment, Policy format, int width) {
     boolean bytes = segment.encoding() == VectorEncoding.BYTE;
     MemorySegment rows = arena.allocate((long) width * segment.size(), 16);
@@ -164,9 +194,7 @@ final class HostWalk implements AutoCloseable {
           case EXACT_F32 -> rows.set(ValueLayout.JAVA_FLOAT, row + 4L * d, component);
           case EXACT_F16 ->
               rows.set(ValueLayout.JAVA_SHORT, row + 2L * d, Float.floatToFloat16(component));
-          default ->
-              rows.set(
-                  ValueLayout.JAVA_BYTE, row + d, (byte) Math.round(component + (bytes ? 0 : 128)));
+          default -> rows.set(ValueLayout.JAVA_BYTE, row + d, (byte) component);
         }
       }
     }

@@ -34,7 +34,7 @@ public class StageTests extends KernelTestCase {
         VectorUtil.l2normalize(vector);
       }
       float expected = similarity.compare(query, vector);
-      float actual = library.vamana_score(similarity.ordinal(), 0, dimension, query, vector);
+      float actual = library.vamana_score(similarity.ordinal(), dimension, query, vector);
       // cosines are of vectors of length one, however short these are
       float norms = similarity == VectorSimilarityFunction.COSINE ? 1 : norm(query) * norm(vector);
       float scale = Math.max(Math.abs(expected), norms);
@@ -42,28 +42,47 @@ public class StageTests extends KernelTestCase {
     }
   }
 
+  /** At every dimension, with the largest sums that there are, to the last bit. */
   public void testScoresOfBytesAreLucenes() {
     for (int round = 0; round < 2000; round++) {
       VectorSimilarityFunction similarity = randomSimilarity();
-      int dimension = TestUtil.nextInt(random(), 1, 1024);
-      byte[] query = new byte[dimension];
-      byte[] vector = new byte[dimension];
-      random().nextBytes(query);
-      random().nextBytes(vector);
+      int dimension = TestUtil.nextInt(random(), 1, round % 2 == 0 ? 300 : 4096);
+      byte[][] vectors = ByteVectors.wide(random(), 2, dimension);
+      byte[] query = vectors[0];
+      byte[] vector = random().nextInt(10) == 0 ? query : vectors[1];
       float expected = similarity.compare(query, vector);
-      float actual =
-          library.vamana_score(similarity.ordinal(), 1, dimension, floats(query), floats(vector));
-      // sums are below 2^24, so that floats hold them
-      // the score of nearly opposite vectors is the small rest of one and a cosine of about -1
-      float rest = similarity == VectorSimilarityFunction.COSINE ? Math.ulp(1f) : 0;
-      assertEquals(similarity.toString(), expected, actual, 2 * Math.ulp(expected) + rest);
+      float actual = library.vamana_byte_score(similarity.ordinal(), dimension, query, vector);
+      assertEquals(similarity + " " + dimension, expected, actual, 0);
+    }
+  }
+
+  public void testQueriesInTwoBytesAComponent() {
+    for (int i = 0; i < 10_000; i++) {
+      float largest = (float) Math.pow(10, random().nextInt(60) - 30) * (1 + random().nextFloat());
+      float step = library.vamana_query_step(largest);
+      assertEquals(step, Float.intBitsToFloat(Float.floatToIntBits(step) & 0x7F800000), 0);
+      assertTrue(step * 32_639 >= largest);
+      assertTrue(step * 32_639 / 2 <= largest || step == Float.MIN_NORMAL);
+      float component = largest * (2 * random().nextFloat() - 1);
+      assertEquals(component, library.vamana_query_component(component, step), step / 2);
+      assertEquals(largest, library.vamana_query_component(largest, step), step / 2);
+    }
+    for (float none : new float[] {0, Float.NaN, Float.POSITIVE_INFINITY}) {
+      assertEquals(1f, library.vamana_query_step(none), 0);
+    }
+    for (int value = -32_639; value <= 32_639; value++) {
+      assertEquals(value, library.vamana_query_component(value, 1), 0);
+    }
+    // bytes of a segment: the high byte is the component
+    for (int value = -128; value < 128; value++) {
+      assertEquals(value, library.vamana_query_component(value, 1f / 256), 0);
     }
   }
 
   public void testScoreOfAZeroVector() {
     for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
       float[] query = {1, 2};
-      float actual = library.vamana_score(similarity.ordinal(), 0, 2, query, new float[2]);
+      float actual = library.vamana_score(similarity.ordinal(), 2, query, new float[2]);
       if (similarity == VectorSimilarityFunction.COSINE) {
         // Lucene's assertions, which are on in tests, refuse to answer; without them it says NaN
         assertEquals(Float.NaN, actual, 0);
@@ -71,14 +90,6 @@ public class StageTests extends KernelTestCase {
         assertEquals(similarity.compare(query, new float[2]), actual, 0);
       }
     }
-  }
-
-  private static float[] floats(byte[] bytes) {
-    float[] floats = new float[bytes.length];
-    for (int d = 0; d < floats.length; d++) {
-      floats[d] = bytes[d];
-    }
-    return floats;
   }
 
   private static VectorSimilarityFunction randomSimilarity() {
@@ -272,22 +283,6 @@ public class StageTests extends KernelTestCase {
           Float.toString(value),
           Float.floatToFloat16(value) & 0xFFFF,
           library.vamana_to_half(value));
-    }
-  }
-
-  public void testByteComponents() {
-    for (int i = 0; i < 10_000; i++) {
-      int value = random().nextInt(256);
-      float scale = (float) random().nextGaussian();
-      float offset = (float) random().nextGaussian() * 100;
-      assertEquals(
-          Math.fma(scale, (float) value, offset),
-          library.vamana_byte_component(value, scale, offset),
-          0);
-    }
-    // byte vectors: the sign bit flipped
-    for (int value = -128; value < 128; value++) {
-      assertEquals(value, library.vamana_byte_component((value & 0xFF) ^ 0x80, 1, -128), 0);
     }
   }
 }

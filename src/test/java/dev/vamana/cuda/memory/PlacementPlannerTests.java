@@ -210,6 +210,8 @@ public class PlacementPlannerTests extends LuceneTestCase {
         add(arrays, plan.codes(), size * plan.codeStride());
         add(arrays, plan.columns(), dimension * 1024L);
         add(arrays, plan.norms(), shape.subspaces() * 4L);
+        add(arrays, plan.facts(), size * 8);
+        add(arrays, plan.center(), dimension * 4L);
         long end = 256;
         for (var array : arrays.entrySet()) {
           assertEquals(end, (long) array.getKey());

@@ -87,7 +87,7 @@ public class SizingTests extends MemoryTestCase {
       long codes = up16(m);
       assertBytes(size, graph + up16(4 * dims), 0, plan(shape, Placement.EXACT));
       assertBytes(size, graph + up16(2 * dims), 0, plan(shape, Placement.EXACT_FLOAT16));
-      assertBytes(size, graph + up16(dims), 0, plan(shape, Placement.EXACT_INT8));
+      assertBytes(size, graph + up16(dims) + 8, 4L * dims, plan(shape, Placement.EXACT_INT8));
       long codebook = 1024L * dims + 4L * m;
       assertBytes(size, graph + codes, codebook, plan(shape, Placement.IN_MEMORY));
       assertBytes(size, codes, codebook, plan(shape, Placement.MAPPED_GRAPH));

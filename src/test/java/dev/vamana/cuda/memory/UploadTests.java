@@ -159,9 +159,12 @@ public class UploadTests extends MemoryTestCase {
     long vectors = segment.getLong((int) SegmentLayout.VECTORS);
     int stride = segment.getInt((int) SegmentLayout.VECTOR_STRIDE);
     int format = segment.getInt((int) SegmentLayout.VECTOR_FORMAT);
-    float scale = segment.getFloat((int) SegmentLayout.VECTOR_SCALE);
-    float offset = segment.getFloat((int) SegmentLayout.VECTOR_OFFSET);
-    int flip = segment.getInt((int) SegmentLayout.VECTOR_FLIP);
+    if (plan.placement() == Placement.EXACT_INT8) {
+      checkCopies(view, segment);
+      return;
+    }
+    assertEquals(0, segment.getLong((int) SegmentLayout.VECTOR_FACTS));
+    assertEquals(0, segment.getLong((int) SegmentLayout.VECTOR_CENTER));
     if (PlacementPlan.walksExact(plan.placement()) == false) {
       assertEquals(0, vectors);
       return;
@@ -182,20 +185,49 @@ public class UploadTests extends MemoryTestCase {
               assertEquals(exact, stored.getFloat(row + d * Float.BYTES), 0f);
           case SegmentLayout.FORMAT_FLOAT16 ->
               assertEquals(Float.floatToFloat16(exact), stored.getShort(row + d * Short.BYTES));
-          default -> {
-            float value = Math.fma(scale, (stored.get(row + d) & 0xFF) ^ flip, offset);
-            assertEquals(exact, value, flip == 0 ? scale * 0.501f : 0f);
-          }
+          default -> assertEquals(exact, stored.get(row + d), 0f);
         }
       }
     }
     int expected =
         switch (plan.placement()) {
           case EXACT_FLOAT16 -> SegmentLayout.FORMAT_FLOAT16;
-          case EXACT_INT8 -> SegmentLayout.FORMAT_BYTE;
           default -> segment.getInt((int) SegmentLayout.RAW_FORMAT);
         };
     assertEquals(expected, format);
+  }
+
+  /** Copies in bytes are as near to the vectors as their steps allow. */
+  private void checkCopies(SegmentView view, ByteBuffer segment) throws IOException {
+    int dimension = view.dimension();
+    int size = view.size();
+    int stride = segment.getInt((int) SegmentLayout.VECTOR_STRIDE);
+    assertEquals(SegmentLayout.FORMAT_BYTE, segment.getInt((int) SegmentLayout.VECTOR_FORMAT));
+    ByteBuffer raw = ByteBuffer.wrap(bytes(view.vectorsRegion())).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer center = at(segment, SegmentLayout.VECTOR_CENTER, dimension * 4L);
+    ByteBuffer facts = at(segment, SegmentLayout.VECTOR_FACTS, size * 8L);
+    ByteBuffer stored = at(segment, SegmentLayout.VECTORS, (long) size * stride);
+    for (int ordinal = 0; ordinal < size; ordinal++) {
+      double squares = 0;
+      for (int d = 0; d < dimension; d++) {
+        float component = raw.getFloat((ordinal * dimension + d) * Float.BYTES);
+        squares += (double) component * component;
+      }
+      boolean unit = view.similarity() == VectorSimilarityFunction.COSINE && squares > 0;
+      double factor = unit ? 1 / Math.sqrt(squares) : 1;
+      float step = facts.getFloat(ordinal * 8);
+      for (int d = 0; d < dimension; d++) {
+        double exact =
+            raw.getFloat((ordinal * dimension + d) * Float.BYTES) * factor
+                - center.getFloat(d * Float.BYTES);
+        assertEquals(exact, step * stored.get(ordinal * stride + d), 0.501 * step + 1e-6);
+      }
+    }
+  }
+
+  private ByteBuffer at(ByteBuffer segment, long field, long bytes) {
+    return ByteBuffer.wrap(device(driver, segment.getLong((int) field), bytes))
+        .order(ByteOrder.nativeOrder());
   }
 
   private void checkCodebook(Codebook codebook, ByteBuffer segment) {
@@ -253,25 +285,12 @@ public class UploadTests extends MemoryTestCase {
     }
   }
 
-  public void testCopyOfIntegersIsExact() {
-    ComponentRange integers = new ComponentRange(3, 200, true, true);
-    assertEquals(1, integers.scale(), 0f);
-    assertEquals(0, integers.offset(), 0f);
-    assertTrue(integers.fitsHalf());
-    assertTrue(integers.fitsByte());
-  }
-
   public void testRanges() {
-    ComponentRange constant = new ComponentRange(0.5f, 0.5f, true, false);
-    assertEquals(1, constant.scale(), 0f);
-    assertEquals(0.5f, constant.offset(), 0f);
-    assertTrue(constant.fitsByte());
-    assertFalse(new ComponentRange(0, 65_505, true, false).fitsHalf());
-    assertFalse(new ComponentRange(-70_000, 0, true, false).fitsHalf());
-    assertTrue(new ComponentRange(-65_504, 65_504, true, false).fitsHalf());
-    assertFalse(new ComponentRange(0, 1, false, false).fitsHalf());
-    assertFalse(new ComponentRange(0, 1, false, false).fitsByte());
-    assertFalse(new ComponentRange(-Float.MAX_VALUE, Float.MAX_VALUE, true, false).fitsByte());
+    assertTrue(new ComponentRange(0.5f, 0.5f, true).fitsHalf());
+    assertFalse(new ComponentRange(0, 65_505, true).fitsHalf());
+    assertFalse(new ComponentRange(-70_000, 0, true).fitsHalf());
+    assertTrue(new ComponentRange(-65_504, 65_504, true).fitsHalf());
+    assertFalse(new ComponentRange(0, 1, false).fitsHalf());
   }
 
   public void testAbort() throws IOException {

@@ -20,6 +20,7 @@ public final class Suite {
           "dev.vamana.cuda.WalkParityTests",
           "dev.vamana.cuda.LimitedWalkTests",
           "dev.vamana.cuda.RealSetParityTests",
+          "dev.vamana.cuda.ByteVectorTests",
           "dev.vamana.cuda.select.SelectionTests",
           "dev.vamana.cuda.exact.ExactScansTests",
           "dev.vamana.cuda.ExactPlanTests",

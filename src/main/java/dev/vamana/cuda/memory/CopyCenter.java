@@ -1,0 +1,92 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.vectors.FileRegion;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/**
+ * Chooses the center of a segment's copies in bytes, from which copies hold the differences. It is
+ * the median of each component over a sample of the vectors, which no few outliers move; where
+ * nearly all vectors are of integers from 0 to 255 it is 128, so that their copies are exact.
+ */
+final class CopyCenter {
+
+  /** Most vectors of the sample, evenly spread over the segment. */
+  static final int SAMPLE = 512;
+
+  private static final float CENTER_OF_BYTES = 128;
+
+  /** Share of the sample's vectors that have to be of integers from 0 to 255. */
+  private static final double BYTES_SHARE = 0.9;
+
+  private static final int ROWS_AN_ABORT = 64;
+
+  private CopyCenter() {}
+
+  /**
+   * Reads the sample and returns the center.
+   *
+   * @param vectors the rows of float vectors of a file
+   * @param abort throws when the upload should stop
+   * @return one float for each component, all finite
+   */
+  static float[] of(
+      FileRegion vectors, SegmentShape shape, VectorSimilarityFunction similarity, Runnable abort)
+      throws IOException {
+    int count = Math.min(SAMPLE, shape.size());
+    int dimension = shape.dimension();
+    float[][] columns = new float[dimension][count];
+    float[] vector = new float[dimension];
+    int bytes = 0;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment row = arena.allocate(shape.vectorBytes(), Float.BYTES);
+      RowReader reader = new RowReader(vectors);
+      for (int i = 0; i < count; i++) {
+        if (i % ROWS_AN_ABORT == 0) {
+          abort.run();
+        }
+        reader.seek((long) i * shape.size() / count * shape.vectorBytes());
+        reader.read(row);
+        MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, vector, 0, dimension);
+        if (similarity == VectorSimilarityFunction.COSINE) {
+          normalize(vector);
+        }
+        boolean integers = true;
+        for (int d = 0; d < dimension; d++) {
+          columns[d][i] = vector[d];
+          integers &= vector[d] >= 0 && vector[d] <= 255 && vector[d] == Math.rint(vector[d]);
+        }
+        bytes += integers ? 1 : 0;
+      }
+    }
+    float[] center = new float[dimension];
+    if (bytes >= BYTES_SHARE * count) {
+      Arrays.fill(center, CENTER_OF_BYTES);
+    } else {
+      for (int d = 0; d < dimension; d++) {
+        Arrays.sort(columns[d]);
+        float median = columns[d][count / 2];
+        center[d] = Float.isFinite(median) ? median : 0;
+      }
+    }
+    return center;
+  }
+
+  /** Copies for the cosine are of vectors of length 1; one of length 0 stays as it is. */
+  private static void normalize(float[] vector) {
+    double squares = 0;
+    for (float component : vector) {
+      squares += (double) component * component;
+    }
+    if (squares > 0) {
+      double factor = 1 / Math.sqrt(squares);
+      for (int d = 0; d < vector.length; d++) {
+        vector[d] = (float) (vector[d] * factor);
+      }
+    }
+  }
+}
