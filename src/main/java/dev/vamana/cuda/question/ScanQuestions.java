@@ -26,6 +26,7 @@ final class ScanQuestions implements Questions {
   private static final int MANY_HITS = 150;
   private static final int MANY_QUERIES = 4;
   private static final float HALF = 0.5f;
+  private static final int STEP = 9;
 
   // products from the first candidate on; the rows of floats are two tiles
   private static final ExactOptions OPTIONS = new ExactOptions(16L << 20, 64L << 10, 1);
@@ -34,8 +35,15 @@ final class ScanQuestions implements Questions {
   private final ExactScans scans;
   private final ExactHits hits = new ExactHits();
   private final Arena arena = Arena.ofShared();
+  private int next;
 
-  ScanQuestions(CudaDriver driver, SessionHostMemory account, KnownVectors known) {
+  /**
+   * Makes streams.
+   *
+   * @param round number of the round, by which queries differ
+   */
+  ScanQuestions(CudaDriver driver, SessionHostMemory account, KnownVectors known, int round) {
+    this.next = round;
     this.known = known;
     this.scans = new ExactScans(driver, account, OPTIONS);
   }
@@ -70,7 +78,20 @@ final class ScanQuestions implements Questions {
 
   private Question question(String family, ExactRows rows, int size, int k, double scale) {
     return new Question(
-        family + ", " + size + " queries", () -> search(rows, batch(rows, size, k, scale), scale));
+        family + ", " + size + " queries",
+        () -> {
+          int first = next();
+          search(rows, batch(rows, first, size, k, scale), first, scale);
+        });
+  }
+
+  /**
+   * Returns the first query of the next question. Each question begins with another one, so the
+   * last answer, left in memory by a kernel that does nothing, is wrong.
+   */
+  private int next() {
+    next = (next + STEP) % KnownVectors.QUERIES;
+    return next;
   }
 
   private ExactRows rows(VectorEncoding encoding, float scale) {
@@ -98,17 +119,17 @@ final class ScanQuestions implements Questions {
         encoding);
   }
 
-  private ExactBatch batch(ExactRows rows, int size, int k, double scale) {
+  private ExactBatch batch(ExactRows rows, int first, int size, int k, double scale) {
     if (rows.encoding() == VectorEncoding.BYTE) {
       byte[][] queries = new byte[size][];
       for (int q = 0; q < size; q++) {
-        queries[q] = known.byteQuery(q);
+        queries[q] = known.byteQuery((first + q) % KnownVectors.QUERIES);
       }
       return ExactBatch.of(queries, k);
     }
     float[][] queries = new float[size][];
     for (int q = 0; q < size; q++) {
-      queries[q] = known.query(q);
+      queries[q] = known.query((first + q) % KnownVectors.QUERIES);
       for (int d = 0; d < KnownVectors.DIMENSION; d++) {
         queries[q][d] *= (float) scale;
       }
@@ -116,9 +137,9 @@ final class ScanQuestions implements Questions {
     return ExactBatch.of(queries, k);
   }
 
-  private void search(ExactRows rows, ExactBatch batch, double scale) {
+  private void search(ExactRows rows, ExactBatch batch, int first, double scale) {
     scans.search(rows, batch, hits);
-    check(batch, scale, null);
+    check(batch, first, scale, null);
   }
 
   /** Searches among every second row. */
@@ -127,14 +148,17 @@ final class ScanQuestions implements Questions {
     for (int i = 0; i < accepted.length; i++) {
       accepted[i] = 2 * i;
     }
-    ExactBatch batch = batch(rows, 1, KnownVectors.NEIGHBORS, 1).among(accepted);
+    int first = next();
+    ExactBatch batch = batch(rows, first, 1, KnownVectors.NEIGHBORS, 1).among(accepted);
     scans.search(rows, batch, hits);
-    check(batch, 1, accepted);
+    check(batch, first, 1, accepted);
   }
 
-  private void check(ExactBatch batch, double scale, int[] accepted) {
+  private void check(ExactBatch batch, int first, double scale, int[] accepted) {
     for (int q = 0; q < batch.size(); q++) {
-      Question.check(known.wrong(q, hits.ordinals(q), hits.scores(q), batch.k(), scale, accepted));
+      int query = (first + q) % KnownVectors.QUERIES;
+      Question.check(
+          known.wrong(query, hits.ordinals(q), hits.scores(q), batch.k(), scale, accepted));
     }
   }
 

@@ -59,6 +59,8 @@ final class SelectQuestions implements Questions {
     prepare();
     long size = (long) k * Integer.BYTES;
     long address = found.ensure(2 * size);
+    // nothing that an earlier question has left is a right answer
+    driver.fill(address, (byte) -1, 2 * size, stream);
     selection.select(
         method,
         new SelectRows(keys.ensure((long) KEYS * Float.BYTES), 0, 1, KEYS, KEYS),

@@ -26,14 +26,22 @@ final class TrainingQuestions implements Questions {
   private static final int[] LENGTHS = {4, 8, 16, 20};
   private static final int PARTS = 2;
   private static final int BUFFERS = 2;
+  private static final long ROUND_SEED = 1_000;
   private static final long SEED = 0x7_EAC4E5L;
 
   // a float seed may be drawn twice where sums round; no more than that
   private static final int LEAST_FOUND = Codebook.CENTROIDS - 8;
 
   private final TrainingDevice device;
+  private final int round;
 
-  TrainingQuestions(CudaDriver driver, SessionHostMemory account) {
+  /**
+   * Allocates nothing yet.
+   *
+   * @param round number of the round, by which vectors differ
+   */
+  TrainingQuestions(CudaDriver driver, SessionHostMemory account, int round) {
+    this.round = round;
     this.device = new TrainingDevice(driver, account, DeviceBudget.UNLIMITED, BUFFERS);
   }
 
@@ -47,8 +55,8 @@ final class TrainingQuestions implements Questions {
     return questions;
   }
 
-  private static float[][] vectors(int length) {
-    SplittableRandom random = new SplittableRandom(SEED);
+  private float[][] vectors(int length) {
+    SplittableRandom random = new SplittableRandom(SEED + ROUND_SEED * round + length);
     float[][] vectors = new float[Codebook.CENTROIDS][];
     for (int i = 0; i < vectors.length; i++) {
       vectors[i] = KnownVectors.toFloats(KnownVectors.vector(random, PARTS * length));
@@ -96,7 +104,8 @@ final class TrainingQuestions implements Questions {
 
   private void encode(int length) throws IOException {
     float[][] vectors = vectors(length);
-    Codebook codebook = codebook(vectors, length);
+    // another order for each length: an earlier answer is a wrong one
+    Codebook codebook = codebook(shuffled(vectors, length), length);
     byte[] codes = new byte[vectors.length * PARTS];
     try (DeviceEncoder encoder = device.encoder(codebook, AbortCheck.NEVER)) {
       encoder.encode(
@@ -112,6 +121,15 @@ final class TrainingQuestions implements Questions {
                 : "code " + code + " of part " + part + " of vector " + i);
       }
     }
+  }
+
+  private static float[][] shuffled(float[][] vectors, int length) {
+    float[][] shuffled = new float[vectors.length][];
+    for (int i = 0; i < vectors.length; i++) {
+      // an odd factor meets every place once
+      shuffled[(2 * length + 1) * i % vectors.length] = vectors[i];
+    }
+    return shuffled;
   }
 
   /** Returns a codebook whose centroids are the parts of the first 256 vectors. */

@@ -34,6 +34,7 @@ final class WalkQuestions implements Questions {
   private final KnownVectors known;
   private final KnownSegment floats;
   private final KnownSegment bytes;
+  private final int first;
   private final FixedPlacements places;
   private final DirectWalks walks;
 
@@ -42,18 +43,21 @@ final class WalkQuestions implements Questions {
    *
    * @param floats the vectors as floats, with codes
    * @param bytes the vectors as bytes
+   * @param round number of the round, by which queries differ
    */
   WalkQuestions(
       CudaDriver driver,
       SessionHostMemory account,
       KnownVectors known,
       KnownSegment floats,
-      KnownSegment bytes) {
+      KnownSegment bytes,
+      int round) {
     this.driver = driver;
     this.account = account;
     this.known = known;
     this.floats = floats;
     this.bytes = bytes;
+    this.first = round * ITEMS;
     this.places = new FixedPlacements(driver, DEVICE_BYTES);
     this.walks = new DirectWalks(driver, account);
   }
@@ -111,7 +115,7 @@ final class WalkQuestions implements Questions {
   }
 
   private String wrong(int query, int[] ordinals, float[] scores) {
-    return known.wrong(query, ordinals, scores, KnownVectors.NEIGHBORS, 1, null);
+    return known.wrong(first + query, ordinals, scores, KnownVectors.NEIGHBORS, 1, null);
   }
 
   /** Returns the question to host fetch. */
@@ -162,7 +166,7 @@ final class WalkQuestions implements Questions {
       items.add(
           new WorkItem(
               segment,
-              segment.query(known, q),
+              segment.query(known, first + q),
               KnownVectors.NEIGHBORS,
               walk,
               null,

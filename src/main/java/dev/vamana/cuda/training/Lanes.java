@@ -95,6 +95,11 @@ final class Lanes {
     this.most = most;
   }
 
+  /** Returns the number of lanes. */
+  int count() {
+    return most;
+  }
+
   /**
    * Returns the next lane, after waiting until the device is done with it. The lane counts as in
    * use from now on.

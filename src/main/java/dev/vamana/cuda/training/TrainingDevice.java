@@ -290,6 +290,11 @@ public final class TrainingDevice {
     return lanes.next().stream();
   }
 
+  /** Returns the number of pinned buffers. */
+  int buffers() {
+    return lanes.count();
+  }
+
   Launcher launcher() {
     return launcher;
   }
