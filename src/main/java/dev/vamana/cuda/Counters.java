@@ -29,6 +29,7 @@ final class Counters {
   final LongAdder questioned = new LongAdder();
   final LongAdder questionNanos = new LongAdder();
   final LongAdder wrongAnswers = new LongAdder();
+  final LongAdder questionsLeftOut = new LongAdder();
   private volatile Runnable whenSuspicious = () -> {};
   private final GpuListener listener;
   private final LongAdder unplaced = new LongAdder();
@@ -117,6 +118,7 @@ final class Counters {
     contexts.put("questioned", questioned.sum());
     contexts.put("questioned_in_micros", questionNanos.sum() / NANOS_PER_MICRO);
     contexts.put("wrong_answers", wrongAnswers.sum());
+    contexts.put("questions_left_out", questionsLeftOut.sum());
     groups.put("contexts", contexts);
     return groups;
   }

@@ -70,7 +70,7 @@ final class Questioner {
       if (questions == null) {
         questions = new KnownQuestions();
       }
-      questions.ask(session.driver);
+      counters.questionsLeftOut.add(questions.ask(session.driver).skipped());
       counters.questioned.increment();
       return null;
     } catch (WrongAnswerException e) {

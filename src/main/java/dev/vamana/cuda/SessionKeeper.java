@@ -82,9 +82,7 @@ final class SessionKeeper implements Runnable {
     this.thread = new Thread(this, "vamana-gpu-recovery");
     thread.setDaemon(true);
     thread.start();
-    if (questioner.asks()) {
-      awaitFirstAnswer();
-    }
+    awaitFirstAnswer();
   }
 
   private void awaitFirstAnswer() {
@@ -297,10 +295,10 @@ final class SessionKeeper implements Runnable {
   /** Asks the first session, and uses it if it answers right. */
   private void proveFirst() {
     GpuSession first = unproven;
-    if (first == null) {
-      return;
-    }
     try {
+      if (first == null) {
+        return;
+      }
       GpuException wrong = questioner.ask(first, true);
       if (wrong == null) {
         publish(first);

@@ -309,6 +309,9 @@ final class FaultRun {
     if (statistics.counter("residency", "upload_failures") > 0) {
       what.add("upload failed");
     }
+    if (statistics.counter("contexts", "questions_left_out") > 0) {
+      what.add("question left out");
+    }
     if (lost > 0) {
       what.add("new context");
     }

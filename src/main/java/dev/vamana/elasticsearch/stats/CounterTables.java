@@ -29,6 +29,10 @@ final class CounterTables {
               "wrong_answers",
               "vamana_gpu_contexts_wrong_answers",
               "Rounds of known questions with a wrong answer.")
+          .counter(
+              "questions_left_out",
+              "vamana_gpu_contexts_questions_left_out",
+              "Known questions for which the device has no kernel.")
           .build();
 
   /** Of {@code residency}. */

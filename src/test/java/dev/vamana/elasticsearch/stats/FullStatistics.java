@@ -115,7 +115,8 @@ final class FullStatistics {
                 "failed_attempts",
                 "questioned",
                 "questioned_in_micros",
-                "wrong_answers")),
+                "wrong_answers",
+                "questions_left_out")),
         groups);
   }
 
