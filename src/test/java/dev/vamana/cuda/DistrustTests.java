@@ -126,9 +126,12 @@ public class DistrustTests extends GpuTestCase {
       assertEquals(0, statistics.counter("items_on_cpu", "no_device"));
       assertTrue(statistics.counter("contexts", "wrong_answers") > 0);
       assertEquals(List.of(FallbackReason.WRONG_ANSWER), told.reasons);
+      // told by another thread than the one that counts
+      await(() -> told.losses.isEmpty() == false);
       assertEquals(told.losses.toString(), 1, told.losses.size());
       lame.lame = "none";
       awaitDevice(executor, items, expected);
+      await(() -> told.recoveries.isEmpty() == false);
       assertEquals(1, told.recoveries.size());
       assertNull(executor.statistics().reason());
       executor.closing(view);

@@ -31,7 +31,7 @@ public class LoadTests extends PlanTestCase {
 
   private static final int CALLERS = 64;
   private static final int ROUNDS = 3;
-  private static final int REQUESTS = 48;
+  private static final int REQUESTS = 24;
   private static final int K = 8;
   private static final double MOST_NANOS = 1e5;
 

@@ -18,6 +18,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -30,6 +32,8 @@ import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 public class KnownQuestionsTests extends LuceneTestCase {
 
   private static final long DEVICE_BYTES = 256L << 20;
+  private static final long MOST_PINNED = 32L << 20;
+  private static final long MOST_MEMORY = 64L << 20;
   private static final int KERNELS_OF_A_RUN = 2;
 
   /** A kernel that is asked, by module; walks are added. */
@@ -66,6 +70,33 @@ public class KnownQuestionsTests extends LuceneTestCase {
           "kmeans",
           "select_sample_finish",
           "select_sample_splitters");
+
+  /** Round by round: right answers, little memory, and nothing left behind. */
+  public void testEveryRound() {
+    HostKernels kernels = HostKernels.load();
+    AtomicReference<SimulatedDriver> device = new AtomicReference<>();
+    AtomicLong pinned = new AtomicLong();
+    AtomicLong memory = new AtomicLong();
+    SimulatedKernels watched =
+        name -> {
+          SimulatedKernels.Body body = kernels.find(name);
+          return (blocks, threads, sharedBytes, parameters) -> {
+            pinned.accumulateAndGet(device.get().pinnedBytes(), Math::max);
+            memory.accumulateAndGet(device.get().deviceBytes(), Math::max);
+            body.run(blocks, threads, sharedBytes, parameters);
+          };
+        };
+    try (SimulatedDriver driver = new SimulatedDriver(watched, DEVICE_BYTES, true)) {
+      device.set(driver);
+      KnownQuestions questions = new KnownQuestions();
+      for (int round = 0; round < KnownQuestions.ROUNDS; round++) {
+        assertEquals(0, questions.ask(driver).skipped());
+        assertEquals(List.of(), driver.leftovers());
+      }
+    }
+    assertTrue(pinned + " bytes pinned", pinned.get() <= MOST_PINNED);
+    assertTrue(memory + " bytes on the device", memory.get() <= MOST_MEMORY);
+  }
 
   private static KnownQuestions.Answers ask(SimulatedKernels kernels) {
     try (SimulatedDriver driver =
