@@ -77,11 +77,18 @@ final class BatchSizes {
 
   /**
    * Returns how many items one CPU thread answers one after the other if the CPU answers {@code
+   * count} items of this call and nothing else.
+   */
+  double ownRounds(int count) {
+    return Math.ceil(count / (double) Math.min(threads, count));
+  }
+
+  /**
+   * Returns how many items one CPU thread answers one after the other if the CPU answers {@code
    * count} items of this call.
    */
   double cpuRounds(int count) {
-    double own = Math.ceil(count / (double) Math.min(threads, count));
     double shared = (count + onCpu) / (double) Runtime.getRuntime().availableProcessors();
-    return Math.max(own, shared);
+    return Math.max(ownRounds(count), shared);
   }
 }

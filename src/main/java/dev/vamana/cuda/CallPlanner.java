@@ -144,12 +144,13 @@ final class CallPlanner {
           view.name());
     }
     return segment == null
-        ? decideAbsent(item, batch, rounds)
-        : decide(item, segment, batch, rounds);
+        ? decideAbsent(item, scans, batch, rounds)
+        : decide(item, segment, scans, batch, rounds);
   }
 
   /** Decides for an item whose segment is not on the device. */
-  private Decision decideAbsent(WorkItem item, int batch, double rounds) throws IOException {
+  private Decision decideAbsent(WorkItem item, boolean scans, int batch, double rounds)
+      throws IOException {
     SegmentView view = item.segment();
     if (session.residency.damaged(view)) {
       return cpu(
@@ -157,67 +158,123 @@ final class CallPlanner {
           FallbackReason.DAMAGED,
           view.name() + " has a damaged file");
     }
-    boolean exact = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
-    if (exact && Tasks.exactFits(item) && keeper.know(view)) {
+    boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
+    MemorySegment file = streams && Tasks.exactFits(item) ? Tasks.file(view) : null;
+    boolean exact = scans || (file != null && prefersExact(item, Task.Rows.STREAMED, batch, null));
+    CpuExecutor.Way way = exact ? CpuExecutor.Way.SCAN : CpuExecutor.Way.BY_RULE;
+    if (file != null && (exact || mode == PlanMode.EXACT) && keeper.know(view)) {
       ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());
-      Task task = Tasks.of(item, Task.Rows.STREAMED, batch + ahead.together(), null, rounds);
+      int together = batch + ahead.together();
+      Task task = task(item, exact, Task.Rows.STREAMED, together, null, rounds);
       Choice choice = session.chooser.choose(task, mode, ahead.nanos());
-      MemorySegment file = choice.plan().exactOnDevice() ? Tasks.file(view) : null;
-      if (file != null) {
+      if (choice.plan().exactOnDevice()) {
         return Decision.exact(choice, new HeldSegment(new StreamedSegment(view)), file);
       }
     }
-    Task task = Tasks.of(item, Task.Rows.NONE, batch, null, rounds);
-    return cpu(
-        task, task.cpu().scans() ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, view.name());
+    Task task = task(item, exact, Task.Rows.NONE, batch, null, rounds);
+    return cpu(task, exact ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, view.name(), way);
+  }
+
+  /**
+   * Whether an item that the CPU would walk is answered exactly. It depends on the request, the
+   * segment, its place and the device: not on what else the node does.
+   *
+   * @param walk how the device would walk this call's items alone, or null
+   */
+  private boolean prefersExact(WorkItem item, Task.Rows rows, int batch, Task.Walk walk) {
+    return mode == PlanMode.AUTO
+        && session.chooser.prefersExact(Tasks.of(item, rows, batch, walk, sizes.ownRounds(batch)));
+  }
+
+  private static Task task(
+      WorkItem item, boolean exact, Task.Rows rows, int batch, Task.Walk walk, double rounds) {
+    Task task = Tasks.of(item, rows, batch, walk, rounds);
+    return exact ? task.scanned() : task;
   }
 
   /** Decides for an item whose segment is on the device. */
-  private Decision decide(WorkItem item, HeldSegment segment, int batch, double rounds)
+  private Decision decide(
+      WorkItem item, HeldSegment segment, boolean scans, int batch, double rounds)
       throws IOException {
     SegmentView view = item.segment();
+    Placement placement = segment.placement();
     boolean hopeless = item.visitLimit() < StoredAdjacency.stride(view.maxDegree());
-    boolean fetched = segment.placement() == Placement.HOST_FETCH && HostFetch.supports(item);
+    boolean fetched = placement == Placement.HOST_FETCH && HostFetch.supports(item);
     ItemPlan plan = hopeless || fetched ? null : ItemPlan.of(item, segment);
-    Task.Walk walk = null;
-    if (hopeless == false && (fetched || plan != null)) {
-      walk = Tasks.walk(item, segment.placement(), sizes.walking());
-    }
+    boolean walks = hopeless == false && (fetched || plan != null);
+    boolean exact =
+        scans
+            || prefersExact(
+                item,
+                readable(item, segment, batch),
+                batch,
+                walks ? Tasks.walk(item, placement, batch) : null);
+    CpuExecutor.Way way = way(placement, exact, walks);
+    Task.Walk walk = walks ? Tasks.walk(item, placement, sizes.walking()) : null;
     ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());
     int together = batch + ahead.together();
-    Task.Rows rows = Tasks.rows(item, segment, together);
-    Task task = Tasks.of(item, rows, together, walk, rounds);
-    Choice choice = session.chooser.choose(task, mode, ahead.nanos());
-    MemorySegment file = null;
-    if (rows == Task.Rows.STREAMED && choice.plan().exactOnDevice()) {
-      file = Tasks.file(view);
-      if (file == null) {
-        task = Tasks.of(item, Tasks.inPlace(item, segment), together, walk, rounds);
-        choice = session.chooser.choose(task, mode, ahead.nanos());
-      }
-    }
+    boolean reads = exact || mode == PlanMode.EXACT;
+    Task.Rows rows = reads ? readable(item, segment, together) : Task.Rows.NONE;
+    Task task = task(item, exact, rows, together, walk, rounds);
+    // the CPU has no copies of vectors, so its answers may differ
+    boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
+    Choice choice = session.chooser.choose(task, device ? PlanMode.GRAPH : mode, ahead.nanos());
+    MemorySegment file =
+        rows == Task.Rows.STREAMED && choice.plan().exactOnDevice() ? Tasks.file(view) : null;
     if (choice.plan() == Plan.GRAPH) {
-      return Decision.walk(choice, segment, plan);
+      return Decision.walk(choice, segment, plan, way);
     }
     if (choice.plan() != Plan.CPU) {
       return Decision.exact(choice, segment, file);
     }
-    if (task.cpu().scans()) {
-      return Decision.cpu(choice, FallbackReason.SCAN, view.name());
+    if (exact) {
+      return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
     }
     if (hopeless) {
-      return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit());
+      return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit(), way);
     }
     return walk == null
         ? Decision.cpu(
             choice,
             FallbackReason.UNSUPPORTED,
-            view.name() + " placed as " + segment.placement().settingName())
-        : Decision.cpu(choice, FallbackReason.PLANNED, view.name());
+            view.name() + " placed as " + placement.settingName(),
+            way)
+        : Decision.cpu(choice, FallbackReason.PLANNED, view.name(), way);
+  }
+
+  /** Returns how the CPU answers as the device would. */
+  private static CpuExecutor.Way way(Placement placement, boolean exact, boolean walks) {
+    if (exact) {
+      return CpuExecutor.Way.SCAN;
+    }
+    if (walks == false) {
+      return CpuExecutor.Way.BY_RULE;
+    }
+    return switch (placement) {
+      case EXACT, EXACT_FLOAT16, EXACT_INT8 -> CpuExecutor.Way.BY_RULE;
+      case IN_MEMORY, MAPPED_GRAPH, HOST_FETCH -> CpuExecutor.Way.WALK_CODES;
+    };
+  }
+
+  /** Returns how the device gets exact vectors, which it cannot stream from all directories. */
+  private static Task.Rows readable(WorkItem item, HeldSegment segment, int batch)
+      throws IOException {
+    Task.Rows rows = Tasks.rows(item, segment, batch);
+    return rows == Task.Rows.STREAMED && Tasks.file(item.segment()) == null
+        ? Tasks.inPlace(item, segment)
+        : rows;
+  }
+
+  private static boolean copies(Placement placement) {
+    return placement == Placement.EXACT_FLOAT16 || placement == Placement.EXACT_INT8;
   }
 
   private Decision cpu(Task task, FallbackReason reason, String detail) {
-    return Decision.cpu(session.chooser.choose(task, PlanMode.CPU, 0), reason, detail);
+    return cpu(task, reason, detail, CpuExecutor.Way.BY_RULE);
+  }
+
+  private Decision cpu(Task task, FallbackReason reason, String detail, CpuExecutor.Way way) {
+    return Decision.cpu(session.chooser.choose(task, PlanMode.CPU, 0), reason, detail, way);
   }
 
   private HeldSegment hold(WorkItem item, boolean wait) {

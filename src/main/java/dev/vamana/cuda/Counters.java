@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.LongAdder;
 /** Counts what an executor has done, over all its contexts. Thread-safe. */
 final class Counters {
 
+  private static final long NANOS_PER_MICRO = 1_000;
+
   final BatchCounters batches = new BatchCounters();
   final TrainingCounters training = new TrainingCounters();
   final PlanCounters plans = new PlanCounters();
@@ -24,6 +26,11 @@ final class Counters {
   final LongAdder lost = new LongAdder();
   final LongAdder opened = new LongAdder();
   final LongAdder failedAttempts = new LongAdder();
+  final LongAdder questioned = new LongAdder();
+  final LongAdder questionNanos = new LongAdder();
+  final LongAdder wrongAnswers = new LongAdder();
+  final LongAdder questionsLeftOut = new LongAdder();
+  private volatile Runnable whenSuspicious = () -> {};
   private final GpuListener listener;
   private final LongAdder unplaced = new LongAdder();
   private final Map<Placement, LongAdder> placements = new EnumMap<>(Placement.class);
@@ -56,8 +63,16 @@ final class Counters {
     uploadWaitNanos.add(nanos);
   }
 
+  /** Sets who hears of every failure after which a device may answer wrong. */
+  void whenSuspicious(Runnable action) {
+    whenSuspicious = action;
+  }
+
   void fallback(FallbackReason reason, int items, String detail) {
     fallbacks.get(reason).add(items);
+    if (reason == FallbackReason.LAUNCH_FAILED || reason == FallbackReason.CORRUPT) {
+      whenSuspicious.run();
+    }
     if (reason.failure() && told.get(reason).compareAndSet(false, true)) {
       listener.fallback(reason, detail);
     }
@@ -100,6 +115,10 @@ final class Counters {
     contexts.put("opened", opened.sum());
     contexts.put("lost", lost.sum());
     contexts.put("failed_attempts", failedAttempts.sum());
+    contexts.put("questioned", questioned.sum());
+    contexts.put("questioned_in_micros", questionNanos.sum() / NANOS_PER_MICRO);
+    contexts.put("wrong_answers", wrongAnswers.sum());
+    contexts.put("questions_left_out", questionsLeftOut.sum());
     groups.put("contexts", contexts);
     return groups;
   }

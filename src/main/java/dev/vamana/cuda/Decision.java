@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.batch.HeldSegment;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.plan.Choice;
+import dev.vamana.search.CpuExecutor;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -16,6 +17,7 @@ import java.lang.foreign.MemorySegment;
  * @param walk how a launch walks the items; null if no launch does
  * @param reason why the CPU answers; null if the device does
  * @param detail detail of the reason, for the log
+ * @param way how the CPU answers, also if the device cannot after all
  */
 record Decision(
     Choice choice,
@@ -23,17 +25,18 @@ record Decision(
     MemorySegment file,
     ItemPlan walk,
     FallbackReason reason,
-    String detail) {
+    String detail,
+    CpuExecutor.Way way) {
 
-  static Decision cpu(Choice choice, FallbackReason reason, String detail) {
-    return new Decision(choice, null, null, null, reason, detail);
+  static Decision cpu(Choice choice, FallbackReason reason, String detail, CpuExecutor.Way way) {
+    return new Decision(choice, null, null, null, reason, detail, way);
   }
 
-  static Decision walk(Choice choice, HeldSegment segment, ItemPlan walk) {
-    return new Decision(choice, segment, null, walk, null, null);
+  static Decision walk(Choice choice, HeldSegment segment, ItemPlan walk, CpuExecutor.Way way) {
+    return new Decision(choice, segment, null, walk, null, null, way);
   }
 
   static Decision exact(Choice choice, HeldSegment segment, MemorySegment file) {
-    return new Decision(choice, segment, file, null, null, null);
+    return new Decision(choice, segment, file, null, null, null, CpuExecutor.Way.SCAN);
   }
 }

@@ -43,6 +43,7 @@ final class DeviceCall {
   private final List<WorkItem> batch;
   private final int wanted;
   private final ItemPlan[] plans;
+  private final CpuExecutor.Way[] ways;
   private final WorkResult[] results;
   private final boolean[] cancelled;
   private final ArrayDeque<Chunk> submitted = new ArrayDeque<>();
@@ -66,6 +67,7 @@ final class DeviceCall {
     this.cpu = cpu;
     this.batch = batch;
     this.plans = new ItemPlan[batch.size()];
+    this.ways = new CpuExecutor.Way[batch.size()];
     this.results = new WorkResult[batch.size()];
     this.cancelled = new boolean[batch.size()];
     this.fetched = new FetchedItems(session.fetch, device, counters);
@@ -131,6 +133,7 @@ final class DeviceCall {
       }
       times.planned(decision);
       plans[i] = decision.walk();
+      ways[i] = decision.way();
       if (plans[i] == null) {
         if (decision.reason() != null) {
           forCpu.add(i);
@@ -202,10 +205,12 @@ final class DeviceCall {
       return;
     }
     List<WorkItem> items = new ArrayList<>();
+    List<CpuExecutor.Way> own = new ArrayList<>();
     for (int i = 0; i < forCpu.size(); i++) {
       items.add(batch.get(forCpu.values()[i]));
+      own.add(ways[forCpu.values()[i]]);
     }
-    List<WorkResult> answers = cpu.search(items);
+    List<WorkResult> answers = cpu.search(items, own);
     for (int i = 0; i < answers.size(); i++) {
       results[forCpu.values()[i]] = answers.get(i);
     }

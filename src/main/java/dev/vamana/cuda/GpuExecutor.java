@@ -27,7 +27,8 @@ import java.util.function.Supplier;
  * model assigns to it.
  *
  * <p>Concurrent calls share launches. After a failure the CPU answers; a lost context is replaced
- * after a back-off, and the open segments are uploaded to the new one. Thread-safe.
+ * after a back-off, and the open segments are uploaded to the new one. A context is used only while
+ * it answers known questions right. Thread-safe.
  */
 public final class GpuExecutor implements SearchExecutor {
 
@@ -89,16 +90,17 @@ public final class GpuExecutor implements SearchExecutor {
     counters.requested.add(wanted);
     GpuSession session = keeper.enter();
     if (session == null) {
-      counters.fallback(FallbackReason.NO_DEVICE, wanted, String.valueOf(keeper.reason()));
-      List<WorkResult> results = new ArrayList<>(cpu.search(batch.subList(0, wanted)));
-      results.addAll(Collections.nCopies(batch.size() - wanted, null));
-      return results;
+      counters.fallback(keeper.absence(), wanted, String.valueOf(keeper.reason()));
+      return onCpu(batch, wanted);
     }
     try {
       CallPlanner planner =
           new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
       List<WorkResult> results =
           new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
+      if (session.distrusted()) {
+        return onCpu(batch, wanted);
+      }
       for (int i = wanted; i < results.size(); i++) {
         if (results.get(i) != null) {
           counters.requested.increment();
@@ -108,6 +110,13 @@ public final class GpuExecutor implements SearchExecutor {
     } finally {
       session.exit();
     }
+  }
+
+  /** Answers the first {@code wanted} items on the CPU, and no others. */
+  private List<WorkResult> onCpu(List<WorkItem> batch, int wanted) throws IOException {
+    List<WorkResult> results = new ArrayList<>(cpu.search(batch.subList(0, wanted)));
+    results.addAll(Collections.nCopies(batch.size() - wanted, null));
+    return results;
   }
 
   @Override
@@ -170,7 +179,9 @@ public final class GpuExecutor implements SearchExecutor {
   public DevicePresence presence(SegmentView segment) {
     GpuSession session = keeper.enter();
     if (session == null) {
-      return DevicePresence.NO_DEVICE;
+      return keeper.absence() == FallbackReason.WRONG_ANSWER
+          ? DevicePresence.WRONG_ANSWERS
+          : DevicePresence.NO_DEVICE;
     }
     try {
       return session.residency.presence(segment);

@@ -26,6 +26,8 @@ import java.util.Objects;
  *     the context counts as lost
  * @param leastTraining least number of components (vectors times dimension) that the device trains
  *     on or encodes; the CPU does what is smaller
+ * @param questionNanos time between two rounds of known questions to a context, which is also asked
+ *     before it is used; 0 to ask none
  */
 public record GpuOptions(
     BatchOptions batches,
@@ -37,13 +39,14 @@ public record GpuOptions(
     HostMemoryAccount hostMemory,
     PlanOptions plans,
     long deadlineNanos,
-    long leastTraining) {
+    long leastTraining,
+    long questionNanos) {
 
   /**
    * Default batches, no waiting for uploads, retries after 1 to 60 seconds, the calling thread
    * only, plans by the costs that ship with the plugin, a deadline of 60 seconds. Training from
    * half a million components, which take one CPU core about 15 ms to encode and are worth a trip
-   * over the bus.
+   * over the bus. Known questions every ten minutes.
    */
   public static final GpuOptions DEFAULT =
       new GpuOptions(
@@ -56,7 +59,8 @@ public record GpuOptions(
           HostMemoryAccount.UNLIMITED,
           new PlanOptions(PlanMode.AUTO, CostModel.shipped()),
           60_000_000_000L,
-          1 << 19);
+          1 << 19,
+          600_000_000_000L);
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");
@@ -74,6 +78,9 @@ public record GpuOptions(
     if (deadlineNanos < 1) {
       throw new IllegalArgumentException("deadlineNanos must be at least 1, got " + deadlineNanos);
     }
+    if (questionNanos < 0) {
+      throw new IllegalArgumentException("questionNanos must be at least 0, got " + questionNanos);
+    }
   }
 
   /** Returns these options with other batches. */
@@ -88,7 +95,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with waiting for uploads on or off. */
@@ -103,7 +111,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with other retry times. */
@@ -118,7 +127,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with other threads for the CPU's items. */
@@ -133,7 +143,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with other host-fetch options. */
@@ -148,7 +159,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with another account of pinned memory. */
@@ -163,7 +175,8 @@ public record GpuOptions(
         newHostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with other plan options. */
@@ -178,7 +191,8 @@ public record GpuOptions(
         hostMemory,
         newPlans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with another plan mode. */
@@ -198,7 +212,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         newDeadlineNanos,
-        leastTraining);
+        leastTraining,
+        questionNanos);
   }
 
   /** Returns these options with another least number of components for training and encoding. */
@@ -213,6 +228,27 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        components);
+        components,
+        questionNanos);
+  }
+
+  /**
+   * Returns these options with another time between known questions.
+   *
+   * @param nanos 0 to ask none
+   */
+  public GpuOptions withQuestions(long nanos) {
+    return new GpuOptions(
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        plans,
+        deadlineNanos,
+        leastTraining,
+        nanos);
   }
 }

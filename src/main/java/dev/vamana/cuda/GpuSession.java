@@ -38,6 +38,8 @@ final class GpuSession {
   private final CountDownLatch unused = new CountDownLatch(1);
   private final CountDownLatch gone = new CountDownLatch(1);
   private volatile GpuException lost;
+  private volatile boolean distrusted;
+  private volatile boolean alive;
 
   private GpuSession(
       CudaDriver driver,
@@ -157,6 +159,22 @@ final class GpuSession {
     residency.adjust(options.deviceLimit(), options.pageCacheLimit(), options.placements());
   }
 
+  /** Marks the session's answers as wrong, those of running calls included. */
+  void distrust() {
+    distrusted = true;
+    alive = true;
+  }
+
+  /** Says that the driver still works, although the session will be lost. */
+  void alive() {
+    alive = true;
+  }
+
+  /** Whether the context has answered a known question wrong. */
+  boolean distrusted() {
+    return distrusted;
+  }
+
   /**
    * Marks the session as lost, after which {@link #enter} fails. Returns whether this is the first
    * report of a loss.
@@ -179,8 +197,9 @@ final class GpuSession {
       unused.countDown();
     }
     unused.await();
+    boolean freed = false;
     try {
-      if (lost == null) {
+      if (lost == null || alive) {
         device.stop();
         fetch.stop();
         scans.stop();
@@ -193,12 +212,13 @@ final class GpuSession {
           scans.free();
           device.free();
         }
+        freed = true;
       }
     } catch (GpuException e) {
       lose(e);
     } finally {
       try {
-        if (lost != null) {
+        if (lost != null && freed == false) {
           residency.abandon();
           device.stop();
           fetch.stop();

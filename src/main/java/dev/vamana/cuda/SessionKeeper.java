@@ -3,7 +3,6 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.driver.WatchedDriver;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
@@ -13,23 +12,29 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
  * Keeps a {@link GpuSession} open: its thread replaces a lost session after a back-off and uploads
- * the open segments to the new one. It also tracks which segments are open.
+ * the open segments to the new one. It asks every session what is known before it is used, and then
+ * now and then. It also tracks which segments are open.
  */
 final class SessionKeeper implements Runnable {
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
+  // compiling kernels for a device without images takes longer; searches go to the CPU meanwhile
+  private static final long FIRST_ANSWER_SECONDS = 10;
+
   private final GpuOptions options;
-  private final Supplier<CudaDriver> drivers;
-  private final ResidencyFactory residencies;
+  private final SessionOpener opener;
   private final Counters counters;
   private final GpuListener listener;
+  private final Questioner questioner;
+  private final CountDownLatch firstAnswered = new CountDownLatch(1);
   private final Set<SegmentView> open = ConcurrentHashMap.newKeySet();
   private final Set<SegmentView> kept = ConcurrentHashMap.newKeySet();
   // a late search must not reopen a closed segment; the weak set keeps a view as long as anything
@@ -37,19 +42,19 @@ final class SessionKeeper implements Runnable {
   private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
   private final Thread thread;
   private volatile GpuSession session;
-  private volatile DeviceInfo device;
   private volatile String reason;
+  private volatile boolean distrusted;
   private volatile DynamicOptions adjusted;
+  // the first session until it has answered
+  private GpuSession unproven;
   private GpuSession failed;
-  // the driver of the last session, for the thread that opens sessions
-  private WatchedDriver watched;
   // the last one, when the keeper closes: a segment that is closed meanwhile waits for it
   private GpuSession leaving;
   private GpuException failure;
   private boolean stopping;
 
   /**
-   * Opens the first session on the calling thread.
+   * Opens the first session on the calling thread, and waits some seconds for its answers.
    *
    * @throws GpuException if there is no usable device
    */
@@ -60,50 +65,38 @@ final class SessionKeeper implements Runnable {
       Counters counters,
       GpuListener listener) {
     this.options = options;
-    this.drivers = drivers;
-    this.residencies = residencies;
     this.counters = counters;
     this.listener = listener;
-    GpuSession first = openSession();
+    this.opener = new SessionOpener(options, drivers, residencies, counters, this::lose);
+    this.questioner = new Questioner(options, counters);
+    GpuSession first = opener.open();
     synchronized (this) {
-      session = failed == first ? null : first;
+      if (questioner.asks()) {
+        unproven = first;
+        reason = "known questions are being asked";
+        counters.whenSuspicious(this::suspect);
+      } else {
+        session = failed == first ? null : first;
+      }
     }
     this.thread = new Thread(this, "vamana-gpu-recovery");
     thread.setDaemon(true);
     thread.start();
+    awaitFirstAnswer();
   }
 
-  private GpuSession openSession() {
-    Handle handle = new Handle();
-    WatchedDriver driver = new WatchedDriver(drivers.get(), options.deadlineNanos());
-    watched = driver;
-    GpuSession opened =
-        GpuSession.open(
-            driver, residencies, options, counters.batches, counters.plans, handle::lost);
-    device = opened.driver.device();
-    reason = null;
-    counters.opened.increment();
-    handle.set(opened);
-    return opened;
-  }
-
-  /** Forwards a session's loss to the keeper, also a loss during the session's construction. */
-  private final class Handle {
-    private GpuSession opened;
-    private GpuException early;
-
-    synchronized void set(GpuSession made) {
-      opened = made;
-      if (early != null) {
-        lose(made, early);
-      }
+  private void awaitFirstAnswer() {
+    try {
+      firstAnswered.await(FIRST_ANSWER_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
+  }
 
-    synchronized void lost(GpuException e) {
-      if (opened == null) {
-        early = e;
-      } else {
-        lose(opened, e);
+  private void suspect() {
+    if (questioner.suspect()) {
+      synchronized (this) {
+        notifyAll();
       }
     }
   }
@@ -116,17 +109,22 @@ final class SessionKeeper implements Runnable {
 
   /** Returns the device in use, or the last one. */
   DeviceInfo device() {
-    return device;
+    return opener.device();
   }
 
   /** Returns the residency counters of all sessions, for use while there is none. */
   SortedMap<String, Long> residencyCounters() {
-    return residencies.counters();
+    return opener.residencyCounters();
   }
 
   /** Returns why there is no session, or null. */
   String reason() {
     return reason;
+  }
+
+  /** Returns the reason under which searches count while there is no session. */
+  FallbackReason absence() {
+    return distrusted ? FallbackReason.WRONG_ANSWER : FallbackReason.NO_DEVICE;
   }
 
   /** Registers a segment unless it is registered already. Returns false if it has been closed. */
@@ -281,10 +279,37 @@ final class SessionKeeper implements Runnable {
       if (session == which) {
         session = null;
       }
-      reason = "the context was lost: " + e.getMessage();
+      tell(which, e);
       failed = which;
       failure = e;
       notifyAll();
+    }
+  }
+
+  /** Sets why there is no session. */
+  private void tell(GpuSession last, GpuException e) {
+    distrusted = last.distrusted();
+    reason = (distrusted ? "" : "the context was lost: ") + e.getMessage();
+  }
+
+  /** Asks the first session, and uses it if it answers right. */
+  private void proveFirst() {
+    GpuSession first = unproven;
+    try {
+      if (first == null) {
+        return;
+      }
+      GpuException wrong = questioner.ask(first, true);
+      if (wrong == null) {
+        publish(first);
+      } else {
+        lose(first, wrong);
+      }
+    } finally {
+      synchronized (this) {
+        unproven = null;
+      }
+      firstAnswered.countDown();
     }
   }
 
@@ -293,6 +318,7 @@ final class SessionKeeper implements Runnable {
     long wait = options.firstRetryNanos();
     long openedAt = System.nanoTime();
     try {
+      proveFirst();
       while (true) {
         GpuSession broken = awaitFailure();
         if (broken == null) {
@@ -312,7 +338,9 @@ final class SessionKeeper implements Runnable {
           opened = attempt(wait);
         }
         openedAt = System.nanoTime();
-        publish(opened);
+        if (publish(opened)) {
+          listener.recovered(opened.driver.device());
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -337,27 +365,38 @@ final class SessionKeeper implements Runnable {
     }
   }
 
-  private GpuSession attempt(long nextWait) {
+  private GpuSession attempt(long nextWait) throws InterruptedException {
     try {
-      if (watched.closed() == false) {
+      if (opener.lastClosed() == false) {
         throw new GpuException(
             GpuException.Kind.UNAVAILABLE,
             "a kernel of the last context still runs; if it never ends, only a restart of the"
                 + " process helps");
       }
-      return openSession();
+      GpuSession opened = opener.open();
+      GpuException wrong = questioner.ask(opened, true);
+      if (wrong == null || opened.lose(wrong) == false) {
+        return opened;
+      }
+      tell(opened, wrong);
+      discard(opened);
+      listener.stillLost(wrong, nextWait / NANOS_PER_MILLI);
     } catch (GpuException e) {
-      counters.failedAttempts.increment();
+      distrusted = false;
       reason = e.getMessage();
       listener.stillLost(e, nextWait / NANOS_PER_MILLI);
-      return null;
     }
+    counters.failedAttempts.increment();
+    return null;
   }
 
-  private void publish(GpuSession opened) {
+  /** Uses a session, and brings the open segments to it. Returns whether it is still there. */
+  private boolean publish(GpuSession opened) {
     synchronized (this) {
       if (failed != opened) {
         session = opened;
+        distrusted = false;
+        reason = null;
         if (adjusted != null) {
           opened.adjust(adjusted);
         }
@@ -365,7 +404,7 @@ final class SessionKeeper implements Runnable {
     }
     for (SegmentView view : open) {
       if (opened.enter() == false) {
-        return;
+        return false;
       }
       try {
         synchronized (this) {
@@ -379,20 +418,41 @@ final class SessionKeeper implements Runnable {
         // the thread must survive, because only it can replace this session
         failed(opened, e);
         if (e.contextLost()) {
-          return;
+          return false;
         }
       } finally {
         opened.exit();
       }
     }
-    listener.recovered(opened.driver.device());
+    return true;
   }
 
-  private synchronized GpuSession awaitFailure() throws InterruptedException {
-    while (failed == null && stopping == false) {
-      wait();
+  /** Waits for a failure, and asks the session from time to time. Returns null to stop. */
+  private GpuSession awaitFailure() throws InterruptedException {
+    while (true) {
+      GpuSession current;
+      synchronized (this) {
+        while (failed == null && stopping == false && asksNow() == false) {
+          if (questioner.asks()) {
+            TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, questioner.nanosUntilDue()));
+          } else {
+            wait();
+          }
+        }
+        if (failed != null || stopping) {
+          return failed;
+        }
+        current = session;
+      }
+      GpuException wrong = questioner.ask(current, false);
+      if (wrong != null) {
+        lose(current, wrong);
+      }
     }
-    return failed;
+  }
+
+  private boolean asksNow() {
+    return questioner.asks() && session != null && questioner.nanosUntilDue() <= 0;
   }
 
   /** Sleeps for a time. Returns false if the keeper is stopping. */
@@ -418,7 +478,7 @@ final class SessionKeeper implements Runnable {
     Threads.join(thread);
     boolean interrupted = false;
     synchronized (this) {
-      last = session != null ? session : failed;
+      last = session != null ? session : failed != null ? failed : unproven;
       session = null;
       failed = null;
       leaving = last != null ? last : leaving;

@@ -26,6 +26,19 @@ public final class CpuExecutor implements SearchExecutor {
     this.workers = workers;
   }
 
+  /**
+   * How an item is answered. An executor that has settled the way asks for it, so that the answer
+   * does not depend on who gives it.
+   */
+  public enum Way {
+    /** As the item says: a scan where that is better than a walk, or a walk. */
+    BY_RULE,
+    /** By a scan. */
+    SCAN,
+    /** As the item says, but a walk compares codes. */
+    WALK_CODES
+  }
+
   @Override
   public String name() {
     return "cpu";
@@ -40,6 +53,29 @@ public final class CpuExecutor implements SearchExecutor {
         () -> index -> results[index] = search(batch.get(index)),
         AbortCheck.NEVER);
     return Arrays.asList(results);
+  }
+
+  /**
+   * Searches items, each in its own way.
+   *
+   * @param ways one for each item
+   */
+  public List<WorkResult> search(List<WorkItem> batch, List<Way> ways) throws IOException {
+    WorkResult[] results = new WorkResult[batch.size()];
+    workers.forEach(
+        0,
+        results.length,
+        () -> index -> results[index] = search(batch.get(index), ways.get(index)),
+        AbortCheck.NEVER);
+    return Arrays.asList(results);
+  }
+
+  private static WorkResult search(WorkItem item, Way way) throws IOException {
+    return switch (way) {
+      case BY_RULE -> search(item);
+      case SCAN -> scan(item);
+      case WALK_CODES -> search(item.onCodes());
+    };
   }
 
   /** Searches one item on the calling thread. */

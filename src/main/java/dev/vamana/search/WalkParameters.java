@@ -66,6 +66,11 @@ public record WalkParameters(int beamWidth, Distances distances, int parents, in
     return new WalkParameters(beamWidth, distances, newParents, rerankDepth);
   }
 
+  /** Returns this walk on other distances. */
+  WalkParameters withDistances(Distances newDistances) {
+    return new WalkParameters(beamWidth, newDistances, parents, rerankDepth);
+  }
+
   /** Returns this walk with another beam width, at most {@value #MAX_BEAM_WIDTH}. */
   WalkParameters withBeamWidth(int newBeamWidth) {
     return new WalkParameters(

@@ -75,6 +75,20 @@ public record WorkItem(
         Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
   }
 
+  /** Returns this item, to be walked on codes. */
+  WorkItem onCodes() {
+    return new WorkItem(
+        segment,
+        query,
+        k,
+        walk.withDistances(WalkParameters.Distances.QUANTIZED),
+        acceptedOrdinals,
+        acceptedCount,
+        visitLimit,
+        cancelled,
+        entryPoints);
+  }
+
   /** Returns this item without a visit limit. */
   WorkItem withoutVisitLimit() {
     return new WorkItem(

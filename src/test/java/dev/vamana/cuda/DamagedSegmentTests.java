@@ -172,7 +172,7 @@ public class DamagedSegmentTests extends GpuTestCase {
                         ResidencyOptions.defaults(1L << 30)
                             .withPlacement(placement)
                             .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60)),
-                        GpuOptions.DEFAULT.withBatches(BATCHES).withPlan(plan),
+                        QUIET.withBatches(BATCHES).withPlan(plan),
                         told));
         Directory directory = mapped ? new MMapDirectory(folder) : new NIOFSDirectory(folder);
         DirectoryReader reader = DirectoryReader.open(directory)) {

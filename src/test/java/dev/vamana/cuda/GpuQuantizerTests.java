@@ -62,7 +62,7 @@ public class GpuQuantizerTests extends GpuTestCase {
 
   private static GpuExecutor open(SimulatedDriver driver, GpuListener listener) {
     return GpuExecutor.open(
-        GpuOptions.DEFAULT.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+        QUIET.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
         () -> driver,
         everything(Placement.EXACT, true),
         listener);
@@ -197,7 +197,7 @@ public class GpuQuantizerTests extends GpuTestCase {
       List<FaultyDriver> drivers = new ArrayList<>();
       GpuExecutor executor =
           GpuExecutor.open(
-              GpuOptions.DEFAULT.withBatches(BATCHES),
+              QUIET.withBatches(BATCHES),
               () -> {
                 FaultyDriver driver = new FaultyDriver(driver());
                 drivers.add(driver);

@@ -73,8 +73,11 @@ public abstract class GpuTestCase extends LuceneTestCase {
       new BatchOptions(
           512, 0, 3, 64, false, 8 << 20, 1 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
 
+  /** Options without known questions, whose kernels tests would count as their own. */
+  static final GpuOptions QUIET = GpuOptions.DEFAULT.withQuestions(0);
+
   /** Options of executors that are to walk. */
-  static final GpuOptions WALKS = GpuOptions.DEFAULT.withPlan(PlanMode.GRAPH);
+  static final GpuOptions WALKS = QUIET.withPlan(PlanMode.GRAPH);
 
   /** Half of the memory for segments that are placed exactly, no linger. */
   static DynamicOptions dynamic(boolean segmentsAhead, boolean waitForUpload, PlanMode plan) {

@@ -91,7 +91,7 @@ abstract class PlanTestCase extends GpuTestCase {
   }
 
   static GpuOptions options(PlanMode mode, CostModel costs) {
-    return GpuOptions.DEFAULT.withBatches(BATCHES).withPlans(new PlanOptions(mode, costs));
+    return QUIET.withBatches(BATCHES).withPlans(new PlanOptions(mode, costs));
   }
 
   static GpuOptions pinned(PlanMode mode) {

@@ -39,6 +39,16 @@ public final class PlanChooser {
   }
 
   /**
+   * Whether queries are answered exactly although the CPU would walk. It depends on nothing but the
+   * task, so it is the same at any load.
+   *
+   * @param alone the request's own queries, on a node that does nothing else
+   */
+  public boolean prefersExact(Task alone) {
+    return choose(alone, PlanMode.AUTO, 0).plan().exactOnDevice();
+  }
+
+  /**
    * Whether the CPU is the choice even if the device could read the vectors from its own memory.
    * The caller then need not find out where the vectors are.
    *

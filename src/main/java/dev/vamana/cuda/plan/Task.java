@@ -88,6 +88,21 @@ public record Task(
     check("batch", batch, 1, Integer.MAX_VALUE);
   }
 
+  /** Returns this task with a scan as the work of the CPU. */
+  public Task scanned() {
+    return new Task(
+        vectors,
+        dimension,
+        rowBytes,
+        rows,
+        accepted,
+        filtered,
+        k,
+        batch,
+        walk,
+        new Cpu(true, cpu.rounds(), accepted));
+  }
+
   private static void check(String name, int value, int min, int max) {
     if (value < min || value > max) {
       throw new IllegalArgumentException(

@@ -38,16 +38,17 @@ public final class DeviceEncoder implements AutoCloseable {
     long rowBytes = (long) together * dims * Float.BYTES;
     long codeBytes = (long) together * codeLength;
     CudaDriver driver = device.driver();
+    int buffers = device.buffers();
     this.block =
         new Block(
             driver,
             device.budget(),
             Block.padded(centroidBytes)
-                + Lanes.COUNT * (Block.padded(rowBytes) + Block.padded(codeBytes)));
+                + buffers * (Block.padded(rowBytes) + Block.padded(codeBytes)));
     boolean success = false;
     try {
       long address = block.take(centroidBytes);
-      for (int i = 0; i < Lanes.COUNT; i++) {
+      for (int i = 0; i < buffers; i++) {
         rows[i] = block.take(rowBytes);
         codes[i] = block.take(codeBytes);
       }

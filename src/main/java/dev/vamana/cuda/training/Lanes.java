@@ -25,6 +25,7 @@ final class Lanes {
   private final CudaDriver driver;
   private final SessionHostMemory account;
   private final Lane[] lanes = new Lane[COUNT];
+  private final int most;
   private int turn;
 
   /** One buffer with its stream. */
@@ -83,9 +84,20 @@ final class Lanes {
     }
   }
 
-  Lanes(CudaDriver driver, SessionHostMemory account) {
+  /**
+   * Makes lanes.
+   *
+   * @param most number of buffers, 1 to {@value #COUNT}
+   */
+  Lanes(CudaDriver driver, SessionHostMemory account, int most) {
     this.driver = driver;
     this.account = account;
+    this.most = most;
+  }
+
+  /** Returns the number of lanes. */
+  int count() {
+    return most;
   }
 
   /**
@@ -98,7 +110,7 @@ final class Lanes {
       lane = make(turn);
       lanes[turn] = lane;
     }
-    turn = (turn + 1) % COUNT;
+    turn = (turn + 1) % most;
     lane.await();
     lane.busy = true;
     return lane;
@@ -124,8 +136,8 @@ final class Lanes {
 
   /** Waits until the device is done with all lanes, in the order of their use. */
   void finish() {
-    for (int i = 0; i < COUNT; i++) {
-      Lane lane = lanes[(turn + i) % COUNT];
+    for (int i = 0; i < most; i++) {
+      Lane lane = lanes[(turn + i) % most];
       if (lane != null) {
         lane.await();
       }

@@ -40,10 +40,20 @@ public final class TrainingDevice {
    * @param budget counts device memory
    */
   public TrainingDevice(CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget) {
+    this(driver, hostMemory, budget, Lanes.COUNT);
+  }
+
+  /**
+   * As {@link #TrainingDevice(CudaDriver, SessionHostMemory, DeviceBudget)}.
+   *
+   * @param buffers pinned buffers of 2 MiB through which rows are copied, 1 to 16
+   */
+  public TrainingDevice(
+      CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget, int buffers) {
     this.driver = driver;
     this.budget = budget;
     this.launcher = new Launcher(driver);
-    this.lanes = new Lanes(driver, hostMemory);
+    this.lanes = new Lanes(driver, hostMemory, buffers);
   }
 
   /** Work of the thread that holds the streams. */
@@ -278,6 +288,11 @@ public final class TrainingDevice {
   /** Returns a stream for the thread that holds the lock. */
   long stream() {
     return lanes.next().stream();
+  }
+
+  /** Returns the number of pinned buffers. */
+  int buffers() {
+    return lanes.count();
   }
 
   Launcher launcher() {

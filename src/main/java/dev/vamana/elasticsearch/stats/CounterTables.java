@@ -17,6 +17,22 @@ final class CounterTables {
               "failed_attempts",
               "vamana_gpu_contexts_not_opened",
               "Attempts to open a context that failed.")
+          .counter(
+              "questioned",
+              "vamana_gpu_contexts_questioned",
+              "Rounds of known questions that contexts answered.")
+          .counter(
+              "questioned_in_micros",
+              "vamana_gpu_contexts_questioned_seconds",
+              "Time of known questions.")
+          .counter(
+              "wrong_answers",
+              "vamana_gpu_contexts_wrong_answers",
+              "Rounds of known questions with a wrong answer.")
+          .counter(
+              "questions_left_out",
+              "vamana_gpu_contexts_questions_left_out",
+              "Known questions for which the device has no kernel.")
           .build();
 
   /** Of {@code residency}. */

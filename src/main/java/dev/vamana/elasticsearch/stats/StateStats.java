@@ -15,8 +15,8 @@ import org.elasticsearch.xcontent.XContentBuilder;
  * @param enabled value of the setting {@code vamana.gpu.enabled}
  * @param state state of the GPU now
  * @param reason reason why the GPU does not answer searches, or null if it does
- * @param contexts counts of contexts {@code opened}, {@code lost}, and of {@code failed_attempts}
- *     to open one; empty if there was no attempt
+ * @param contexts counts of contexts {@code opened}, {@code lost}, of {@code failed_attempts} to
+ *     open one, and of known questions; empty if there was no attempt
  */
 public record StateStats(String enabled, State state, String reason, Counters contexts)
     implements Writeable, ToXContentObject {

@@ -109,7 +109,14 @@ final class FullStatistics {
             "auto",
             StateStats.State.values()[random().nextInt(4)],
             "a \"reason\"\n",
-            counters("opened", "lost", "failed_attempts")),
+            counters(
+                "opened",
+                "lost",
+                "failed_attempts",
+                "questioned",
+                "questioned_in_micros",
+                "wrong_answers",
+                "questions_left_out")),
         groups);
   }
 

@@ -88,6 +88,7 @@ final class OpenGpu implements Gpu {
             },
             options,
             GpuOptions.DEFAULT
+                .withQuestions(0)
                 .withBatches(batches)
                 .withHostFetch(fetch)
                 .withPlans(plans)

@@ -1,5 +1,7 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.question.KnownQuestions;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkResult;
@@ -9,19 +11,27 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Opens the device and compares a few searches of each placement with the CPU's. Takes seconds. */
+/**
+ * Opens the device, asks it what is known, and compares a few searches of each placement with the
+ * CPU's. Takes seconds.
+ */
 final class SmokeStage implements Stage {
 
   /** Enough vectors for codes, which three placements need. */
   private static final int SIZE = 30_000;
 
   private static final int BEAM = 24;
+  private static final int QUESTION_ROUNDS = 5;
+  private static final double NANOS_PER_MILLI = 1e6;
   private static final String FAILED = "failed: ";
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     String missing = Gpu.missing();
     context.say("%s", missing == null ? "a device is there" : missing);
+    if (missing == null) {
+      ask(context);
+    }
     SuiteSet set = ClusteredSet.generate(SIZE);
     List<String> summary = new ArrayList<>();
     try (SetIndex index = BenchStage.index(context, set)) {
@@ -32,6 +42,23 @@ final class SmokeStage implements Stage {
     summary.forEach(line -> context.say("%s", line));
     if (summary.stream().anyMatch(line -> line.contains(FAILED))) {
       throw new IllegalStateException("not every placement works");
+    }
+  }
+
+  /**
+   * Asks a context what is known, as a node does when it opens one. The first round loads all
+   * modules.
+   */
+  private static void ask(Context context) {
+    KnownQuestions questions = new KnownQuestions();
+    try (CudaDriver driver = Gpu.openDriver()) {
+      for (int round = 0; round < QUESTION_ROUNDS; round++) {
+        long start = System.nanoTime();
+        KnownQuestions.Answers answers = questions.ask(driver);
+        context.say(
+            "known questions, round %d: %s in %.1f ms",
+            round + 1, answers, (System.nanoTime() - start) / NANOS_PER_MILLI);
+      }
     }
   }
 

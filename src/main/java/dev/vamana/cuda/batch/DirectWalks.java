@@ -1,0 +1,116 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Walks that the calling thread launches and waits for itself, each with a kernel of its choice.
+ * For questions whose answers are known; searches go through a {@link BatchDevice}, which packs,
+ * launches and reads in the same way. One thread at a time uses an instance, bound to the context.
+ */
+public final class DirectWalks implements AutoCloseable {
+
+  private static final long STAGING_BYTES = 1L << 20;
+  private static final long ACCEPT_BYTES = 4096;
+
+  private final CudaDriver driver;
+  private final StagingPool staging;
+  private final DevicePool accepted;
+  private final BatchCounters counters = new BatchCounters();
+
+  /**
+   * Pins a megabyte.
+   *
+   * @param account counts pinned memory in use by requests
+   * @throws GpuException if anything fails; all resources have been freed then
+   */
+  public DirectWalks(CudaDriver driver, SessionHostMemory account) {
+    this.driver = driver;
+    this.staging = new StagingPool(driver, STAGING_BYTES, account);
+    DevicePool pool = null;
+    try {
+      pool = new DevicePool(driver, ACCEPT_BYTES);
+    } finally {
+      if (pool == null) {
+        staging.free();
+      }
+    }
+    this.accepted = pool;
+  }
+
+  /**
+   * Walks items of one segment in one launch.
+   *
+   * @param items items that differ only in their query
+   * @param segment their segment; it stays held
+   * @param tuning the kernel
+   * @return one result per item
+   * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if no kernel takes the items
+   *     or the chosen one does not fit the device
+   */
+  public List<DeviceResult> walk(List<WorkItem> items, ResidentSegment segment, Tuning tuning)
+      throws IOException {
+    HeldSegment held = new HeldSegment(segment);
+    ItemPlan plan = ItemPlan.of(items.get(0), held);
+    if (plan == null) {
+      throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "no kernel takes the items");
+    }
+    ItemPlan[] plans = new ItemPlan[items.size()];
+    Arrays.fill(plans, plan);
+    Packer packer = new Packer(staging, accepted, items, plans, items.size());
+    LaunchSlot slot =
+        new LaunchSlot(driver, new Kernels(driver, tuning), staging, items.size(), counters);
+    boolean done = false;
+    try {
+      Chunk chunk =
+          packer.pack(plan.shape(), IntStream.range(0, items.size()).toArray(), 0, items.size());
+      if (chunk == null) {
+        throw new GpuException(
+            GpuException.Kind.OUT_OF_MEMORY, "the items do not fit " + STAGING_BYTES + " bytes");
+      }
+      slot.launch(plan.shape(), List.of(chunk), items.size(), 0);
+      slot.recover();
+      List<DeviceResult> results = new ArrayList<>();
+      for (int i = 0; i < items.size(); i++) {
+        results.add(DeviceResult.read(chunk, i, plan));
+      }
+      chunk.freeMemory();
+      done = true;
+      return results;
+    } finally {
+      packer.close();
+      free(slot, done);
+    }
+  }
+
+  /** Frees a slot; if the walk failed, after its stream has ended. */
+  private static void free(LaunchSlot slot, boolean done) {
+    if (done) {
+      slot.free();
+      return;
+    }
+    try {
+      slot.recover();
+      slot.free();
+    } catch (GpuException e) {
+      // the walk's own failure is being thrown; a context that fails like this is closed
+      return;
+    }
+  }
+
+  /** Frees everything. */
+  @Override
+  public void close() {
+    accepted.close();
+    staging.free();
+  }
+}

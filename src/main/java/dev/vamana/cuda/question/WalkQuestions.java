@@ -1,0 +1,189 @@
+package dev.vamana.cuda.question;
+
+import dev.vamana.cuda.batch.DeviceResult;
+import dev.vamana.cuda.batch.DirectWalks;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.hostfetch.FetchCall;
+import dev.vamana.cuda.hostfetch.FetchItem;
+import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.hostfetch.FetchResult;
+import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.kernel.FetchStep;
+import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.FixedPlacements;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Walks by every kernel, and by the steps of host fetch. */
+final class WalkQuestions implements Questions {
+
+  private static final int ITEMS = 3;
+  private static final int BEAM = 64;
+  private static final int PARENTS = 4;
+  private static final long DEVICE_BYTES = 16L << 20;
+
+  private final CudaDriver driver;
+  private final SessionHostMemory account;
+  private final KnownVectors known;
+  private final KnownSegment floats;
+  private final KnownSegment bytes;
+  private final int first;
+  private final FixedPlacements places;
+  private final DirectWalks walks;
+
+  /**
+   * Pins a megabyte.
+   *
+   * @param floats the vectors as floats, with codes
+   * @param bytes the vectors as bytes
+   * @param round number of the round, by which queries differ
+   */
+  WalkQuestions(
+      CudaDriver driver,
+      SessionHostMemory account,
+      KnownVectors known,
+      KnownSegment floats,
+      KnownSegment bytes,
+      int round) {
+    this.driver = driver;
+    this.account = account;
+    this.known = known;
+    this.floats = floats;
+    this.bytes = bytes;
+    this.first = round * ITEMS;
+    this.places = new FixedPlacements(driver, DEVICE_BYTES);
+    this.walks = new DirectWalks(driver, account);
+  }
+
+  @Override
+  public List<Question> all() {
+    List<Question> questions = new ArrayList<>();
+    questions.addAll(of(floats, Placement.EXACT, Policy.EXACT_F32));
+    questions.addAll(of(floats, Placement.EXACT_FLOAT16, Policy.EXACT_F16));
+    questions.addAll(of(floats, Placement.EXACT_INT8, Policy.EXACT_BYTE));
+    questions.addAll(of(bytes, Placement.EXACT, Policy.EXACT_BYTE));
+    questions.addAll(
+        of(
+            floats,
+            Placement.IN_MEMORY,
+            Policy.TABLE_HALF,
+            Policy.TABLE_FLOAT,
+            Policy.TABLE_GLOBAL));
+    questions.add(fetch(floats));
+    return questions;
+  }
+
+  /** Returns the questions to the kernels of one placement. */
+  private List<Question> of(KnownSegment segment, Placement placement, Policy... policies) {
+    ResidentSegment[] placed = new ResidentSegment[1];
+    List<Question> questions = new ArrayList<>();
+    for (Policy policy : policies) {
+      for (int warps : Tuning.WARPS) {
+        Tuning tuning = new Tuning(policy.quantized() ? policy : null, warps, 0, true, true);
+        questions.add(
+            new Question(
+                policy.kernelName(warps),
+                () -> {
+                  if (placed[0] == null) {
+                    placed[0] = places.place(segment, placement);
+                  }
+                  walk(segment, placed[0], tuning);
+                }));
+      }
+    }
+    return questions;
+  }
+
+  private void walk(KnownSegment segment, ResidentSegment placed, Tuning tuning)
+      throws IOException {
+    List<WorkItem> items = items(segment);
+    List<DeviceResult> results = walks.walk(items, placed, tuning);
+    for (int q = 0; q < items.size(); q++) {
+      DeviceResult result = results.get(q);
+      Question.check(
+          result.corrupt() || result.overflow() || result.complete() == false
+              ? "the walk did not end"
+              : wrong(q, result.ordinals(), result.scores()));
+    }
+  }
+
+  private String wrong(int query, int[] ordinals, float[] scores) {
+    return known.wrong(first + query, ordinals, scores, KnownVectors.NEIGHBORS, 1, null);
+  }
+
+  /** Returns the question to host fetch. */
+  private Question fetch(KnownSegment segment) {
+    return new Question(
+        "host fetch", () -> fetch(segment, places.place(segment, Placement.HOST_FETCH)));
+  }
+
+  private void fetch(KnownSegment segment, ResidentSegment placed) throws IOException {
+    FetchOptions options =
+        new FetchOptions(
+            1,
+            ITEMS,
+            1,
+            FetchOptions.MIN_BYTES,
+            FetchOptions.MIN_BYTES,
+            FetchStep.FUSED,
+            true,
+            true);
+    // the call has the failure, too
+    HostFetch fetch = new HostFetch(driver, options, account, failure -> {});
+    try {
+      List<FetchItem> items = new ArrayList<>();
+      for (WorkItem item : items(segment)) {
+        items.add(new FetchItem(item, placed));
+      }
+      FetchCall call = fetch.submit(items);
+      List<FetchResult> results = call.await();
+      for (int q = 0; q < results.size(); q++) {
+        FetchResult result = results.get(q);
+        Question.check(
+            result.corrupt() || result.complete() == false
+                ? "the walk did not end"
+                : wrong(q, result.ordinals(), result.scores()));
+      }
+    } finally {
+      fetch.stop();
+      fetch.free();
+    }
+  }
+
+  private List<WorkItem> items(KnownSegment segment) throws IOException {
+    WalkParameters walk =
+        new WalkParameters(
+            BEAM, WalkParameters.Distances.QUANTIZED, PARENTS, KnownVectors.NEIGHBORS);
+    List<WorkItem> items = new ArrayList<>();
+    for (int q = 0; q < ITEMS; q++) {
+      items.add(
+          new WorkItem(
+              segment,
+              segment.query(known, first + q),
+              KnownVectors.NEIGHBORS,
+              walk,
+              null,
+              segment.size(),
+              Long.MAX_VALUE,
+              () -> false,
+              new int[0]));
+    }
+    return items;
+  }
+
+  @Override
+  public void close() {
+    try {
+      walks.close();
+    } finally {
+      places.close();
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** Devices that answer wrong without an error. */
+public class DistrustTests extends GpuTestCase {
+
+  private static final String WRONG = "the device answers wrong: ";
+
+  /** Kernels some of which do nothing, so that what was in memory before is taken as the answer. */
+  private static final class LameKernels implements SimulatedKernels {
+    private volatile String lame = "none";
+
+    @Override
+    public Body find(String name) {
+      Body body = kernels.find(name);
+      return (blocks, threads, sharedBytes, parameters) -> {
+        if (name.startsWith(lame) == false) {
+          body.run(blocks, threads, sharedBytes, parameters);
+        }
+      };
+    }
+  }
+
+  private static final class Told extends QuietListener {
+    final List<FallbackReason> reasons = new CopyOnWriteArrayList<>();
+    final List<String> losses = new CopyOnWriteArrayList<>();
+    final List<DeviceInfo> recoveries = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void fallback(FallbackReason reason, String detail) {
+      reasons.add(reason);
+    }
+
+    @Override
+    public void lost(GpuException cause, long retryMillis) {
+      losses.add(cause.getMessage());
+    }
+
+    @Override
+    public void recovered(DeviceInfo device) {
+      recoveries.add(device);
+    }
+  }
+
+  private final LameKernels lame = new LameKernels();
+  private final Told told = new Told();
+
+  private static GpuExecutor open(Supplier<CudaDriver> drivers, long interval, Told told) {
+    ResidencyOptions residency =
+        ResidencyOptions.defaults(1L << 30)
+            .withPlacement(Placement.EXACT)
+            .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60))
+            .withTimes(Duration.ZERO, Duration.ZERO);
+    return GpuDevice.open(
+        drivers,
+        residency,
+        WALKS.withBatches(BATCHES).withRetry(1_000_000, 8_000_000).withQuestions(interval),
+        told);
+  }
+
+  private GpuExecutor open(long interval) {
+    assumeTrue("needs kernels of the host", kernels != null);
+    return open(
+        () -> new SimulatedDriver(lame, DEVICE_BYTES, random().nextBoolean()), interval, told);
+  }
+
+  /** Searches until the device answers. */
+  private static void awaitDevice(
+      GpuExecutor executor, List<WorkItem> items, List<WorkResult> expected) throws Exception {
+    long before = executor.statistics().counter("items_by_placement", "exact");
+    await(() -> executor.statistics().usable());
+    do {
+      assertSame(expected, executor.search(items), 0.98);
+    } while (executor.statistics().counter("items_by_placement", "exact") == before);
+  }
+
+  private static void awaitDistrust(GpuExecutor executor) throws InterruptedException {
+    await(
+        () -> {
+          String reason = executor.statistics().reason();
+          return reason != null && reason.startsWith(WRONG);
+        });
+  }
+
+  private static long questioned(GpuExecutor executor) {
+    return executor.statistics().counter("contexts", "questioned");
+  }
+
+  public void testFromTheBeginning() throws Exception {
+    lame.lame = "walk_exact_f16";
+    try (TestIndex index = TestIndex.any(300, 1);
+        GpuExecutor executor = open(TimeUnit.HOURS.toNanos(1))) {
+      List<WorkItem> items = index.items(10, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      SegmentView view = index.views().get(0);
+      executor.opened(view);
+      // an attempt to open another context may be under way
+      awaitDistrust(executor);
+      String reason = executor.statistics().reason();
+      assertTrue(reason, reason.startsWith(WRONG + "walk_exact_f16_w1 ("));
+      assertFalse(executor.statistics().usable());
+      assertEquals(DevicePresence.WRONG_ANSWERS, executor.presence(view));
+      assertSame(expected, executor.search(items), 1);
+      assertSame(expected, executor.search(items), 1);
+      GpuStatistics statistics = executor.statistics();
+      assertEquals(20, statistics.counter("items_on_cpu", "wrong_answer"));
+      assertEquals(0, statistics.counter("items_on_cpu", "no_device"));
+      assertTrue(statistics.counter("contexts", "wrong_answers") > 0);
+      assertEquals(List.of(FallbackReason.WRONG_ANSWER), told.reasons);
+      // told by another thread than the one that counts
+      await(() -> told.losses.isEmpty() == false);
+      assertEquals(told.losses.toString(), 1, told.losses.size());
+      lame.lame = "none";
+      awaitDevice(executor, items, expected);
+      await(() -> told.recoveries.isEmpty() == false);
+      assertEquals(1, told.recoveries.size());
+      assertNull(executor.statistics().reason());
+      executor.closing(view);
+    }
+  }
+
+  public void testLater() throws Exception {
+    try (TestIndex index = TestIndex.any(300, 1);
+        GpuExecutor executor = open(TimeUnit.MILLISECONDS.toNanos(20))) {
+      List<WorkItem> items = index.items(10, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      SegmentView view = index.views().get(0);
+      executor.opened(view);
+      awaitDevice(executor, items, expected);
+      lame.lame = "exact_few";
+      awaitDistrust(executor);
+      assertSame(expected, executor.search(items), 1);
+      assertTrue(executor.statistics().counter("items_on_cpu", "wrong_answer") > 0);
+      lame.lame = "none";
+      awaitDevice(executor, items, expected);
+      executor.closing(view);
+    }
+  }
+
+  /** What fails without taking the context along is followed by questions. */
+  public void testAfterAFailure() throws Exception {
+    FaultyDriver driver = new FaultyDriver(driver());
+    try (TestIndex index = TestIndex.any(300, 1);
+        GpuExecutor executor = open(() -> driver, TimeUnit.HOURS.toNanos(1), told)) {
+      List<WorkItem> items = index.items(10, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      SegmentView view = index.views().get(0);
+      executor.opened(view);
+      awaitDevice(executor, items, expected);
+      assertEquals(1, questioned(executor));
+      driver.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.FAILED);
+      assertSame(expected, executor.search(items), 0.98);
+      await(() -> questioned(executor) == 2);
+      assertSame(expected, executor.search(items), 0.98);
+      assertEquals(0, executor.statistics().counter("contexts", "lost"));
+      executor.closing(view);
+    }
+  }
+}
