@@ -77,9 +77,7 @@ HostRows raw_rows(const Segment& segment) {
           1.0f,        -128.0f,            0x80u,             aligned};
 }
 
-float exact_distance(const Segment& segment, const HostRows& rows, const float* query,
-                     float norm2, uint32_t ordinal) {
-  const bool euclidean = segment.similarity == kEuclidean;
+Sums exact_sums(const HostRows& rows, bool euclidean, const float* query, uint32_t ordinal) {
   const uint8_t* row = reinterpret_cast<const uint8_t*>(rows.base) +
                        static_cast<uint64_t>(ordinal) * rows.stride;
   const uint32_t chunk = rows.format == kFloat32 ? 4 : rows.format == kFloat16 ? 8 : 16;
@@ -99,7 +97,12 @@ float exact_distance(const Segment& segment, const HostRows& rows, const float* 
     first[lane] = sums.first;
     second[lane] = sums.second;
   }
-  Sums sums = {butterfly(first, kTeam), butterfly(second, kTeam)};
+  return {butterfly(first, kTeam), butterfly(second, kTeam)};
+}
+
+float exact_distance(const Segment& segment, const HostRows& rows, const float* query,
+                     float norm2, uint32_t ordinal) {
+  const Sums sums = exact_sums(rows, segment.similarity == kEuclidean, query, ordinal);
   return -score_of(segment.similarity, segment.byte_scoring != 0, segment.dimension, sums, norm2);
 }
 

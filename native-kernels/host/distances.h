@@ -34,6 +34,9 @@ HostRows vector_rows(const Segment& segment, uint32_t format);
 // What re-ranking reads.
 HostRows raw_rows(const Segment& segment);
 
+// Sums over the components of a row and a query of floats.
+Sums exact_sums(const HostRows& rows, bool euclidean, const float* query, uint32_t ordinal);
+
 // The exact score, negated.
 float exact_distance(const Segment& segment, const HostRows& rows, const float* query,
                      float query_norm2, uint32_t ordinal);

@@ -2,12 +2,12 @@ package dev.vamana.codec;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.BuildParameters;
+import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.StoredAdjacency;
-import dev.vamana.graph.VamanaBuilder;
 import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.Codebook;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.vectors.Medoid;
-import dev.vamana.vectors.PairDistanceFactory;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Locale;
@@ -76,13 +76,17 @@ final class FieldIndexer {
     KnnVectorValues vectors = vectors();
     long start = System.nanoTime();
     say("build graph of " + info.name + ": " + vectors.size() + " vectors");
-    PairDistanceFactory distances =
-        new PairDistanceFactory(
-            raw.getFlatVectorScorer(info.name), info.getVectorSimilarityFunction(), vectors);
-    int medoid = Medoid.find(vectors(), info.getVectorSimilarityFunction());
     VamanaGraph graph =
-        new VamanaBuilder(distances, build, building.workers(), abort)
-            .build(medoid, sources.largestGraph());
+        ExecutorRegistry.build(
+            new GraphTask(
+                vectors,
+                info.getVectorSimilarityFunction(),
+                raw.getFlatVectorScorer(info.name),
+                build,
+                Medoid.find(vectors(), info.getVectorSimilarityFunction()),
+                sources.largestGraph(),
+                building.workers(),
+                abort));
     int stride = StoredAdjacency.stride(graph.maxDegree());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     long edges = writeRows(out, graph.rows(), stride);

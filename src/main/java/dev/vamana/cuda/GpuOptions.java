@@ -26,6 +26,8 @@ import java.util.Objects;
  *     the context counts as lost
  * @param leastTraining least number of components (vectors times dimension) that the device trains
  *     on or encodes; the CPU does what is smaller
+ * @param leastGraph least number of vectors of a graph that the device builds, or {@link
+ *     #NO_GRAPHS}
  */
 public record GpuOptions(
     BatchOptions batches,
@@ -37,13 +39,20 @@ public record GpuOptions(
     HostMemoryAccount hostMemory,
     PlanOptions plans,
     long deadlineNanos,
-    long leastTraining) {
+    long leastTraining,
+    int leastGraph) {
+
+  /** Value of {@code leastGraph} for a device that builds no graphs. */
+  public static final int NO_GRAPHS = Integer.MAX_VALUE;
+
+  /** Number of vectors from which the device should be faster, if it builds graphs at all. */
+  public static final int LEAST_GRAPH = 4_096;
 
   /**
    * Default batches, no waiting for uploads, retries after 1 to 60 seconds, the calling thread
    * only, plans by the costs that ship with the plugin, a deadline of 60 seconds. Training from
    * half a million components, which take one CPU core about 15 ms to encode and are worth a trip
-   * over the bus.
+   * over the bus. No graphs.
    */
   public static final GpuOptions DEFAULT =
       new GpuOptions(
@@ -56,7 +65,8 @@ public record GpuOptions(
           HostMemoryAccount.UNLIMITED,
           new PlanOptions(PlanMode.AUTO, CostModel.shipped()),
           60_000_000_000L,
-          1 << 19);
+          1 << 19,
+          NO_GRAPHS);
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");
@@ -88,7 +98,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with waiting for uploads on or off. */
@@ -103,7 +114,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with other retry times. */
@@ -118,7 +130,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with other threads for the CPU's items. */
@@ -133,7 +146,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with other host-fetch options. */
@@ -148,7 +162,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with another account of pinned memory. */
@@ -163,7 +178,8 @@ public record GpuOptions(
         newHostMemory,
         plans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with other plan options. */
@@ -178,7 +194,8 @@ public record GpuOptions(
         hostMemory,
         newPlans,
         deadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with another plan mode. */
@@ -198,7 +215,8 @@ public record GpuOptions(
         hostMemory,
         plans,
         newDeadlineNanos,
-        leastTraining);
+        leastTraining,
+        leastGraph);
   }
 
   /** Returns these options with another least number of components for training and encoding. */
@@ -213,6 +231,27 @@ public record GpuOptions(
         hostMemory,
         plans,
         deadlineNanos,
-        components);
+        components,
+        leastGraph);
+  }
+
+  /**
+   * Returns these options with another least number of vectors of a graph that the device builds.
+   *
+   * @param vectors for instance {@link #LEAST_GRAPH}; {@link #NO_GRAPHS} for none
+   */
+  public GpuOptions withLeastGraph(int vectors) {
+    return new GpuOptions(
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        plans,
+        deadlineNanos,
+        leastTraining,
+        vectors);
   }
 }

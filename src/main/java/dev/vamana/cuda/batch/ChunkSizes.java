@@ -10,7 +10,7 @@ package dev.vamana.cuda.batch;
  * @param subspaces subspaces of a code, 0 unless codes are read
  * @param expanded expanded nodes to record, 0 if none
  */
-record ChunkSizes(int beam, int fresh, int dimension, int subspaces, int expanded) {
+public record ChunkSizes(int beam, int fresh, int dimension, int subspaces, int expanded) {
 
   static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0);
 

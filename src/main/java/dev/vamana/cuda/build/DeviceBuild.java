@@ -1,0 +1,194 @@
+package dev.vamana.cuda.build;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.training.DeviceBudget;
+import dev.vamana.cuda.training.DeviceRows;
+import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.graph.GraphAssembly;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.graph.VamanaGraph;
+import dev.vamana.pq.StoredRows;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/** One graph that is being built on the device. For one thread, bound to the context. */
+final class DeviceBuild implements AutoCloseable {
+
+  // Nodes that are inserted before the host waits for the device: so many take a few milliseconds,
+  // and
+  // an aborted merge has to end soon.
+  private static final int NODES_UNDER_WAY = 1 << 13;
+
+  // rows that are pruned before the host waits
+  private static final int ROWS_UNDER_WAY = 1 << 18;
+
+  private final CudaDriver driver;
+  private final TrainingDevice transfers;
+  private final GraphTask task;
+  private final BuildPlan plan;
+  private final BuildMemory memory;
+  private long stream;
+  private BuildKernels kernels;
+
+  /**
+   * Allocates memory.
+   *
+   * @param transfers copies between host and device
+   * @throws dev.vamana.cuda.driver.GpuException if there is not enough
+   */
+  DeviceBuild(
+      CudaDriver driver,
+      TrainingDevice transfers,
+      DeviceBudget budget,
+      GraphTask task,
+      BuildPlan plan) {
+    this.driver = driver;
+    this.transfers = transfers;
+    this.task = task;
+    this.plan = plan;
+    this.memory = new BuildMemory(driver, budget, plan);
+  }
+
+  /** Builds the graph. */
+  VamanaGraph run() throws IOException {
+    stream = driver.createStream();
+    kernels = new BuildKernels(driver, plan, memory, task.parameters().alpha(), stream);
+    driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
+    driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
+    driver.synchronize(stream);
+    transfers.bring(
+        () -> new StoredRows(task.vectors(), task.similarity(), null),
+        new DeviceRows(memory.vectors, plan.vectorStride(), plan.size(), plan.dimension(), false),
+        task.workers(),
+        task.abort());
+    GraphAssembly assembly = new GraphAssembly(task);
+    if (assembly.hasRows()) {
+      sendRows(assembly);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      sendSegment(arena, assembly.entryPoint());
+      int[] order = assembly.order(0);
+      insert(arena, order, plan.size() - order.length);
+      if (task.parameters().passes() > 1) {
+        insert(arena, assembly.order(1), plan.size());
+      }
+    }
+    trim();
+    fetchRows(assembly);
+    return assembly.finish();
+  }
+
+  private void sendRows(GraphAssembly assembly) throws IOException {
+    int[] row = new int[plan.stride()];
+    transfers.send(
+        memory.graph,
+        plan.rowBytes(),
+        plan.size(),
+        (part, first, count) -> {
+          for (int i = 0; i < count; i++) {
+            int degree = assembly.read(first + i, row);
+            Arrays.fill(row, degree, row.length, StoredAdjacency.UNUSED);
+            MemorySegment.copy(
+                row, 0, part, ValueLayout.JAVA_INT, (long) i * plan.rowBytes(), row.length);
+          }
+        },
+        task.abort());
+  }
+
+  /** Sends what the walks know of the graph: they compare squared distances of float vectors. */
+  private void sendSegment(Arena arena, int entryPoint) {
+    MemorySegment segment = arena.allocate(SegmentLayout.BYTES, Long.BYTES);
+    segment.set(ValueLayout.JAVA_LONG, SegmentLayout.GRAPH, memory.graph);
+    segment.set(ValueLayout.JAVA_LONG, SegmentLayout.VECTORS, memory.vectors);
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.SIZE, plan.size());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.DIMENSION, plan.dimension());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.GRAPH_STRIDE, plan.stride());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.MEDOID, entryPoint);
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_STRIDE, plan.vectorStride());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_FORMAT, SegmentLayout.FORMAT_FLOAT32);
+    driver.copyToDevice(memory.segment, segment, stream);
+    driver.synchronize(stream);
+  }
+
+  /**
+   * Inserts nodes in batches.
+   *
+   * @param present nodes that are in the graph already, the entry point included
+   */
+  private void insert(Arena arena, int[] order, int present) throws IOException {
+    if (order.length == 0) {
+      return;
+    }
+    MemorySegment nodes = arena.allocateFrom(ValueLayout.JAVA_INT, order);
+    driver.copyToDevice(memory.nodes, nodes, stream);
+    int done = 0;
+    int waiting = 0;
+    while (done < order.length) {
+      task.abort().check();
+      int in = Math.min(plan.size(), Math.max(1, present) + done);
+      int batch = plan.batch(in, order.length - done);
+      kernels.insert(done, batch);
+      done += batch;
+      waiting += batch;
+      if (waiting >= NODES_UNDER_WAY) {
+        driver.synchronize(stream);
+        waiting = 0;
+      }
+    }
+    driver.synchronize(stream);
+  }
+
+  private void trim() throws IOException {
+    for (long first = 0; first < plan.size(); first += ROWS_UNDER_WAY) {
+      task.abort().check();
+      kernels.trim((int) first, (int) Math.min(ROWS_UNDER_WAY, plan.size() - first));
+      driver.synchronize(stream);
+    }
+  }
+
+  private void fetchRows(GraphAssembly assembly) throws IOException {
+    int[] row = new int[plan.stride()];
+    transfers.fetch(
+        memory.graph,
+        plan.rowBytes(),
+        plan.size(),
+        (part, first, count) -> {
+          for (int i = 0; i < count; i++) {
+            long at = (long) i * plan.rowBytes();
+            MemorySegment.copy(part, ValueLayout.JAVA_INT, at, row, 0, plan.maxDegree());
+            int degree = 0;
+            while (degree < plan.maxDegree() && row[degree] != StoredAdjacency.UNUSED) {
+              degree++;
+            }
+            assembly.set(first + i, row, degree);
+          }
+        },
+        task.abort());
+  }
+
+  /**
+   * Waits for the device and frees everything.
+   *
+   * @throws dev.vamana.cuda.driver.GpuException if that fails; only closing the context frees the
+   *     memory then
+   */
+  @Override
+  public void close() {
+    if (kernels != null) {
+      kernels.close();
+    }
+    try {
+      if (stream != 0) {
+        driver.synchronize(stream);
+        driver.destroyStream(stream);
+      }
+    } finally {
+      memory.close();
+    }
+  }
+}
