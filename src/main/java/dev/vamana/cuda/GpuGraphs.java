@@ -44,7 +44,7 @@ final class GpuGraphs implements GraphEngine {
         return null;
       }
       long start = System.nanoTime();
-      VamanaGraph graph = session.builder.build(task);
+      VamanaGraph graph = session.builder.build(task, counters::ended);
       counters.graphs.increment();
       counters.nodes.add(task.size());
       counters.nanos.add(System.nanoTime() - start);

@@ -3,6 +3,7 @@ package dev.vamana.cuda.build;
 import dev.vamana.cuda.batch.Kernels;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.BuildLayout;
+import dev.vamana.cuda.kernel.BuildSizes;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkLayout;
 import java.lang.foreign.Arena;
@@ -135,7 +136,7 @@ final class BuildKernels implements AutoCloseable {
 
   private void launchByWarps(String name, int blocks, int warps, int candidates) {
     set(BuildLayout.CANDIDATES, candidates);
-    int shared = BuildLayout.sharedBytes(plan.dimension(), candidates);
+    int shared = BuildSizes.sharedBytes(plan.dimension(), candidates);
     launch(name + "_w" + warps, blocks, warps * WARP, shared);
   }
 

@@ -1,7 +1,7 @@
 package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.BuildLayout;
+import dev.vamana.cuda.kernel.BuildSizes;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.SegmentLayout;
 import dev.vamana.cuda.training.Block;
@@ -70,13 +70,13 @@ final class BuildMemory implements AutoCloseable {
       size * plan.vectorStride(),
       graphBytes,
       nodeBytes,
-      batch * BuildLayout.resultBytes(plan.beam()),
+      batch * BuildSizes.resultBytes(plan.beam()),
       batch * ItemLayout.BYTES,
       batch * Long.BYTES,
-      BuildLayout.COUNTER_BYTES,
+      BuildSizes.COUNTER_BYTES,
       nodeBytes,
       nodeBytes,
-      Math.min(size, edges) * BuildLayout.RUN_BYTES,
+      Math.min(size, edges) * BuildSizes.RUN_BYTES,
       edges * Integer.BYTES
     };
     long total = 0;

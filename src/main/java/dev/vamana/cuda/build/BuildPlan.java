@@ -1,7 +1,7 @@
 package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.batch.ChunkSizes;
-import dev.vamana.cuda.kernel.BuildLayout;
+import dev.vamana.cuda.kernel.BuildSizes;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.Reads;
 import dev.vamana.cuda.kernel.SharedLayout;
@@ -74,7 +74,7 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
 
   /** Candidates of a row that edges come to. */
   int mergeCandidates() {
-    return 2 * BuildLayout.CHUNK;
+    return 2 * BuildSizes.CHUNK;
   }
 
   /** The memory that searches need. */

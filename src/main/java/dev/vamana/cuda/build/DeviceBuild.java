@@ -32,6 +32,8 @@ final class DeviceBuild implements AutoCloseable {
   private final GraphTask task;
   private final BuildPlan plan;
   private final BuildMemory memory;
+  private final BuildPhase.Clock clock;
+  private long phaseStart;
   private long stream;
   private BuildKernels kernels;
 
@@ -39,6 +41,7 @@ final class DeviceBuild implements AutoCloseable {
    * Allocates memory.
    *
    * @param transfers copies between host and device
+   * @param clock takes the times of phases
    * @throws dev.vamana.cuda.driver.GpuException if there is not enough
    */
   DeviceBuild(
@@ -46,16 +49,19 @@ final class DeviceBuild implements AutoCloseable {
       TrainingDevice transfers,
       DeviceBudget budget,
       GraphTask task,
-      BuildPlan plan) {
+      BuildPlan plan,
+      BuildPhase.Clock clock) {
     this.driver = driver;
     this.transfers = transfers;
     this.task = task;
     this.plan = plan;
+    this.clock = clock;
     this.memory = new BuildMemory(driver, budget, plan);
   }
 
   /** Builds the graph. */
   VamanaGraph run() throws IOException {
+    phaseStart = System.nanoTime();
     stream = driver.createStream();
     kernels = new BuildKernels(driver, plan, memory, task.parameters().alpha(), stream);
     driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
@@ -73,14 +79,27 @@ final class DeviceBuild implements AutoCloseable {
     try (Arena arena = Arena.ofConfined()) {
       sendSegment(arena, assembly.entryPoint());
       int[] order = assembly.order(0);
+      ended(BuildPhase.BRING);
       insert(arena, order, plan.size() - order.length);
+      ended(BuildPhase.FIRST_PASS);
       if (task.parameters().passes() > 1) {
         insert(arena, assembly.order(1), plan.size());
+        ended(BuildPhase.SECOND_PASS);
       }
     }
     trim();
+    ended(BuildPhase.TRIM);
     fetchRows(assembly);
-    return assembly.finish();
+    ended(BuildPhase.FETCH);
+    VamanaGraph graph = assembly.finish();
+    ended(BuildPhase.FINISH);
+    return graph;
+  }
+
+  private void ended(BuildPhase phase) {
+    long now = System.nanoTime();
+    clock.ended(phase, now - phaseStart);
+    phaseStart = now;
   }
 
   private void sendRows(GraphAssembly assembly) throws IOException {

@@ -59,14 +59,15 @@ public final class DeviceBuilder {
   /**
    * Builds a graph that the device supports.
    *
+   * @param clock takes the times of phases
    * @throws IOException from reading the vectors or the abort check, unchanged
    * @throws GpuException if the device fails or has too little memory; all memory has been freed
    *     then
    */
-  public VamanaGraph build(GraphTask task) throws IOException {
+  public VamanaGraph build(GraphTask task, BuildPhase.Clock clock) throws IOException {
     task.abort().check();
     driver.bind();
-    DeviceBuild build = new DeviceBuild(driver, transfers, budget, task, BuildPlan.of(task));
+    DeviceBuild build = new DeviceBuild(driver, transfers, budget, task, BuildPlan.of(task), clock);
     try {
       return build.run();
     } finally {

@@ -10,15 +10,6 @@ public final class BuildLayout {
   /** Size of the block. */
   public static final int BYTES = 144;
 
-  /** Bytes of the counters. */
-  public static final int COUNTER_BYTES = 16;
-
-  /** Bytes of a run, the edges that came to a node. */
-  public static final int RUN_BYTES = 16;
-
-  /** Edges that {@code build_merge} compares at a time, and candidates that it keeps. */
-  public static final int CHUNK = 256;
-
   /** Address of the {@link SegmentLayout} that the walks read. */
   public static final long SEGMENT = 0;
 
@@ -40,7 +31,10 @@ public final class BuildLayout {
   /** Address of {@code COUNT} addresses of them. */
   public static final long ADDRESSES = 48;
 
-  /** Address of {@link #COUNTER_BYTES} bytes of counters; the first is the counter of the walks. */
+  /**
+   * Address of {@link BuildSizes#COUNTER_BYTES} bytes of counters; the first is the counter of the
+   * walks.
+   */
   public static final long COUNTERS = 56;
 
   /** Address of a 32-bit number for each node, 0 before and after a batch. */
@@ -49,7 +43,7 @@ public final class BuildLayout {
   /** Address of a 32-bit number for each node. */
   public static final long STARTS = 72;
 
-  /** Address of {@code COUNT * MAX_DEGREE} runs of {@link #RUN_BYTES} bytes. */
+  /** Address of {@code COUNT * MAX_DEGREE} runs of {@link BuildSizes#RUN_BYTES} bytes. */
   public static final long RUNS = 80;
 
   /** Address of {@code COUNT * MAX_DEGREE} ordinals. */
@@ -92,17 +86,4 @@ public final class BuildLayout {
   public static final long ALPHA = 140;
 
   private BuildLayout() {}
-
-  /** Returns the bytes of a walk's result with room for {@code beam} hits. */
-  public static long resultBytes(int beam) {
-    return (ResultLayout.bytes(beam) + 15) & ~15L;
-  }
-
-  /** Returns the dynamic shared memory of a block that chooses among candidates. */
-  public static int sharedBytes(int dimension, int candidates) {
-    return SharedLayout.up16(dimension) * Float.BYTES
-        + candidates * (Long.BYTES + Integer.BYTES)
-        + Limits.MAX_DEGREE * Integer.BYTES
-        + 16;
-  }
 }

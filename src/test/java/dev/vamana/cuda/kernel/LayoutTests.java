@@ -79,8 +79,8 @@ public class LayoutTests extends KernelTestCase {
 
   public void testBuild() throws IllegalAccessException {
     assertLayout("Build", BuildLayout.class);
-    assertConstant(BuildLayout.CHUNK, "kBuildChunk");
-    assertConstant(BuildLayout.COUNTER_BYTES / Integer.BYTES, "kBuildCounters");
+    assertConstant(BuildSizes.CHUNK, "kBuildChunk");
+    assertConstant(BuildSizes.COUNTER_BYTES / Integer.BYTES, "kBuildCounters");
     assertConstant(0, "kBuildItem");
   }
 
