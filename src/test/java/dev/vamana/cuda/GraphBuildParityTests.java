@@ -94,8 +94,8 @@ public class GraphBuildParityTests extends DeviceTestCase {
     }
   }
 
-  public void testLongRowsAndLongVectors() throws IOException {
-    List<float[]> vectors = GraphChecks.clustered(random(), 4_200, 4_096, 7);
+  public void testLongestRows() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 4_200, 9, 7);
     try (Gpu gpu = open(Placement.EXACT)) {
       build(
           gpu,
@@ -103,6 +103,18 @@ public class GraphBuildParityTests extends DeviceTestCase {
               GraphChecks.floats(vectors),
               EUCLIDEAN,
               new BuildParameters(128, 600, 1.2f, random().nextLong())));
+    }
+  }
+
+  public void testLongestVectors() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 4_100, 4_096, 200);
+    try (Gpu gpu = open(Placement.EXACT)) {
+      build(
+          gpu,
+          task(
+              GraphChecks.floats(vectors),
+              EUCLIDEAN,
+              new BuildParameters(8, 16, 1.2f, random().nextLong())));
     }
   }
 
