@@ -1,5 +1,6 @@
 package dev.vamana.cuda.build;
 
+import dev.vamana.cuda.batch.ChunkSizes;
 import dev.vamana.cuda.batch.Kernels;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.BuildLayout;
@@ -60,13 +61,10 @@ final class BuildKernels implements AutoCloseable {
     set(BuildLayout.GRAPH_STRIDE, plan.stride());
     set(BuildLayout.MAX_DEGREE, plan.maxDegree());
     set(BuildLayout.SLOTS, plan.slots());
-    set(BuildLayout.BEAM, plan.beam());
     set(BuildLayout.PARENTS, BuildPlan.PARENTS);
     build.set(ValueLayout.JAVA_FLOAT, BuildLayout.ALPHA, alpha);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, memory.addresses);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, memory.counters);
-    walk.set(ValueLayout.JAVA_INT, WalkLayout.LIST_CAPACITY, plan.beam());
-    walk.set(ValueLayout.JAVA_INT, WalkLayout.FRESH_CAPACITY, plan.walkSizes().fresh());
     walk.set(ValueLayout.JAVA_INT, WalkLayout.DIMENSION, plan.dimension());
     walk.set(ValueLayout.JAVA_INT, WalkLayout.FLAGS, walks.flags());
   }
@@ -83,14 +81,16 @@ final class BuildKernels implements AutoCloseable {
    * Inserts a batch of nodes: searches for each, chooses its neighbours, and adds the edges back.
    *
    * @param from place of the first node in the order of the pass
+   * @param beam nodes that a search keeps
    */
-  void insert(int from, int count) {
+  void insert(int from, int count, int beam) {
+    set(BuildLayout.BEAM, beam);
     set(BuildLayout.NODES, memory.nodes + (long) from * Integer.BYTES);
     set(BuildLayout.FOUND, memory.found);
     set(BuildLayout.COUNT, count);
     launch("build_items", (count + THREADS - 1) / THREADS, THREADS, 0);
-    walk(count);
-    choose(count);
+    walk(count, plan.walkSizes(beam));
+    choose(count, plan.candidates(beam));
     int striding = striding((long) count * plan.maxDegree());
     launch("build_count", striding, THREADS, 0);
     launch("build_place", striding, THREADS, 0);
@@ -107,19 +107,21 @@ final class BuildKernels implements AutoCloseable {
     set(BuildLayout.FOUND, 0L);
     set(BuildLayout.FIRST, first);
     set(BuildLayout.COUNT, count);
-    choose(count);
+    choose(count, plan.candidates(0));
   }
 
-  private void walk(int count) {
-    Kernels.Choice choice = walks.choose(plan.shape(), plan.walkSizes(), count, 0);
+  private void walk(int count, ChunkSizes sizes) {
+    Kernels.Choice choice = walks.choose(plan.shape(), sizes, count, 0);
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.LIST_CAPACITY, sizes.beam());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.FRESH_CAPACITY, sizes.fresh());
     walk.set(ValueLayout.JAVA_INT, WalkLayout.COUNT, count);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.VISITED_SLOTS, choice.slots());
     driver.launch(
         choice.kernel(), choice.blocks(), choice.threads(), choice.sharedBytes(), walk, stream);
   }
 
-  private void choose(int count) {
-    launchByWarps("build_choose", count, warps(count), plan.candidates());
+  private void choose(int count, int candidates) {
+    launchByWarps("build_choose", count, warps(count), candidates);
   }
 
   private int multiprocessors() {

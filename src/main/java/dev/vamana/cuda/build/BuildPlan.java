@@ -67,9 +67,18 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
     return SharedLayout.up16(dimension * Float.BYTES);
   }
 
+  /**
+   * Returns the nodes that the searches of a pass keep.
+   *
+   * @param last whether it is the last pass
+   */
+  int beam(boolean last) {
+    return last ? beam : Math.max(8, beam / 2);
+  }
+
   /** Candidates of a node that is inserted: what its search finds, and its row. */
-  int candidates() {
-    return beam + stride();
+  int candidates(int found) {
+    return found + stride();
   }
 
   /** Candidates of a row that edges come to. */
@@ -77,9 +86,9 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
     return 2 * BuildSizes.CHUNK;
   }
 
-  /** The memory that searches need. */
-  ChunkSizes walkSizes() {
-    return new ChunkSizes(beam, WalkShape.fresh(stride(), PARENTS, 0), dimension, 0, 0);
+  /** The memory that searches need that keep so many nodes. */
+  ChunkSizes walkSizes(int kept) {
+    return new ChunkSizes(kept, WalkShape.fresh(stride(), PARENTS, 0), dimension, 0, 0);
   }
 
   /** Most nodes of a batch. */

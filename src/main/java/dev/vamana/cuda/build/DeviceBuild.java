@@ -80,10 +80,11 @@ final class DeviceBuild implements AutoCloseable {
       sendSegment(arena, assembly.entryPoint());
       int[] order = assembly.order(0);
       ended(BuildPhase.BRING);
-      insert(arena, order, plan.size() - order.length);
+      boolean twice = task.parameters().passes() > 1;
+      insert(arena, order, plan.size() - order.length, plan.beam(twice == false));
       ended(BuildPhase.FIRST_PASS);
-      if (task.parameters().passes() > 1) {
-        insert(arena, assembly.order(1), plan.size());
+      if (twice) {
+        insert(arena, assembly.order(1), plan.size(), plan.beam(true));
         ended(BuildPhase.SECOND_PASS);
       }
     }
@@ -138,8 +139,9 @@ final class DeviceBuild implements AutoCloseable {
    * Inserts nodes in batches.
    *
    * @param present nodes that are in the graph already, the entry point included
+   * @param beam nodes that a search keeps
    */
-  private void insert(Arena arena, int[] order, int present) throws IOException {
+  private void insert(Arena arena, int[] order, int present, int beam) throws IOException {
     if (order.length == 0) {
       return;
     }
@@ -151,7 +153,7 @@ final class DeviceBuild implements AutoCloseable {
       task.abort().check();
       int in = Math.min(plan.size(), Math.max(1, present) + done);
       int batch = plan.batch(in, order.length - done);
-      kernels.insert(done, batch);
+      kernels.insert(done, batch, beam);
       done += batch;
       waiting += batch;
       if (waiting >= NODES_UNDER_WAY) {
