@@ -151,6 +151,25 @@ void build_scatter_host(const Build& b) {
   });
 }
 
+void build_reach_host(const Build& b) {
+  uint32_t* levels = at<uint32_t>(b.arrivals);
+  uint32_t* origins = at<uint32_t>(b.starts);
+  for (uint32_t from = 0; from < b.size; from++) {
+    if (levels[from] != b.first) {
+      continue;
+    }
+    for (uint32_t to : read_row(b, from)) {
+      if (levels[to] == kUnusedSlot) {
+        levels[to] = b.first + 1;
+        at<uint32_t>(b.counters)[kBuildTouched]++;
+      }
+      if (levels[to] == b.first + 1) {
+        origins[to] = std::min(origins[to], from);
+      }
+    }
+  }
+}
+
 std::string build_choose_host(const Build& b) {
   for (uint32_t i = 0; i < b.count; i++) {
     const uint32_t node = node_of(b, i);

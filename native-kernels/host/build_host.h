@@ -11,6 +11,7 @@ void build_items_host(const Build& build);
 void build_count_host(const Build& build);
 void build_place_host(const Build& build);
 void build_scatter_host(const Build& build);
+void build_reach_host(const Build& build);
 std::string build_choose_host(const Build& build);
 std::string build_merge_host(const Build& build);
 

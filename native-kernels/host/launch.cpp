@@ -167,6 +167,7 @@ constexpr Kernel kKernels[] = {
     SIMPLE(build_count),
     SIMPLE(build_place),
     SIMPLE(build_scatter),
+    SIMPLE(build_reach),
     {"build_choose_w1", run_checked<Build, build_choose_host>},
     {"build_choose_w4", run_checked<Build, build_choose_host>},
     {"build_merge_w1", run_checked<Build, build_merge_host>},

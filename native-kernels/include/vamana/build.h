@@ -17,7 +17,7 @@ constexpr uint32_t kBuildChunk = 256;
 // Words that the kernels count in.
 enum BuildCounter : uint32_t {
   kBuildItem = 0,     // the walk's counter of items
-  kBuildTouched = 1,  // nodes that edges came to
+  kBuildTouched = 1,  // nodes that edges came to; build_reach: nodes that were reached
   kBuildPlaced = 2,   // edges that have a place in sources
   kBuildCounters = 4,
 };
@@ -40,11 +40,13 @@ struct Build {
   uint64_t items;      // count Items
   uint64_t addresses;  // count addresses of them
   uint64_t counters;   // uint32 [kBuildCounters]
-  uint64_t arrivals;   // uint32 [size]: edges that came to each node; 0 before and after a batch
-  uint64_t starts;     // uint32 [size]: place of a node's first edge in sources
+  uint64_t arrivals;   // uint32 [size]: edges that came to each node; 0 before and after a batch.
+                       // build_reach: level of each node in the search tree, or kUnusedSlot
+  uint64_t starts;     // uint32 [size]: place of a node's first edge in sources. build_reach: the
+                       // node before each node in the search tree, or kUnusedSlot
   uint64_t runs;       // BuildRun [count * max_degree]
   uint64_t sources;    // uint32 [count * max_degree]: where the edges came from, by node
-  uint32_t first;
+  uint32_t first;      // build_reach: the level whose neighbours are reached
   uint32_t count;
   uint32_t size;
   uint32_t dimension;

@@ -1,37 +1,35 @@
 package dev.vamana.graph;
 
-import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * What the CPU does of a build whose nodes are inserted elsewhere, for instance on a GPU: it brings
- * the rows of an existing graph, says which nodes are to be inserted in which order, takes the
- * finished rows, and repairs reachability.
+ * The part of the CPU in a build whose nodes are inserted elsewhere, for instance on a GPU: it
+ * copies the rows of an existing graph, lists the nodes that are to be inserted, takes the finished
+ * rows into native memory, and repairs reachability.
  */
-public final class GraphAssembly {
+public final class GraphAssembly implements AutoCloseable {
 
   private final GraphTask task;
-  private final GraphRows rows;
   private final FixedBitSet reused;
   private final int entryPoint;
-  private final float[] ranks;
+  private GraphRows existingRows;
+  private NativeRows rows;
 
   /** Copies the rows of the task's existing graph, if it has one. */
   public GraphAssembly(GraphTask task) throws IOException {
     BuildParameters parameters = task.parameters();
     this.task = task;
-    this.rows = new GraphRows(task.size(), parameters.maxDegree());
     this.reused = new FixedBitSet(task.size());
-    this.entryPoint =
-        task.existing() == null
-            ? task.medoid()
-            : new GraphReuse(task.distances(), parameters, task.workers(), task.abort())
-                .load(task.existing(), rows, reused, task.medoid());
-    this.ranks = new float[rows.maxDegree()];
-    for (int i = 0; i < ranks.length; i++) {
-      ranks[i] = i;
+    if (task.existing() == null) {
+      this.entryPoint = task.medoid();
+    } else {
+      this.existingRows = new GraphRows(task.size(), parameters.maxDegree());
+      this.entryPoint =
+          new GraphReuse(task.distances(), parameters, task.workers(), task.abort())
+              .load(task.existing(), existingRows, reused, task.medoid());
     }
   }
 
@@ -40,24 +38,20 @@ public final class GraphAssembly {
     return entryPoint;
   }
 
-  /** Whether there are rows of an existing graph. */
-  public boolean hasRows() {
-    return task.existing() != null;
+  /** Reads the rows of an existing graph. */
+  public interface RowReader {
+    /** Copies a row; returns the number of neighbours, 0 if the node is new. */
+    int read(int ordinal, int[] target);
   }
 
   /**
-   * Copies the row of a node of the existing graph; empty if the node is new.
-   *
-   * @param target room for {@link #slots()} ordinals
-   * @return number of neighbours
+   * Returns the rows of the existing graph, of at most the max degree, or null if there is none.
+   * The assembly forgets them.
    */
-  public int read(int ordinal, int[] target) {
-    return rows.neighbors(ordinal, target);
-  }
-
-  /** Most neighbours of a row during the build, with the spare slots. */
-  public int slots() {
-    return rows.maxDegree();
+  public RowReader takeExisting() {
+    GraphRows taken = existingRows;
+    existingRows = null;
+    return taken == null ? null : taken::neighbors;
   }
 
   /**
@@ -82,32 +76,52 @@ public final class GraphAssembly {
     return count == size ? nodes : Arrays.copyOf(nodes, count);
   }
 
-  /** Returns the number of nodes whose rows the existing graph has. */
-  public int reused() {
-    return reused.cardinality();
+  /** Slots of a finished row: the max degree, rounded up to a multiple of 4. */
+  public int slots() {
+    return StoredAdjacency.stride(task.parameters().maxDegree());
   }
 
   /**
-   * Sets a finished row. Several threads may set different rows.
+   * Sets finished rows of consecutive nodes.
    *
-   * @param neighbors distinct ordinals other than the node's, nearest first
-   * @param degree number of neighbours, at most the max degree
+   * @param source rows of distinct ordinals other than the node's, nearest first, at most the max
+   *     degree of them, followed by {@link StoredAdjacency#UNUSED}
+   * @param rowBytes bytes between rows, at least 4 for each of {@link #slots()}
    */
-  public void set(int ordinal, int[] neighbors, int degree) {
-    // repair drops the farthest neighbour, so the order serves as distance
-    rows.setRow(ordinal, neighbors, ranks, degree);
+  public void set(int first, int count, MemorySegment source, long rowBytes) {
+    if (rows == null) {
+      rows = new NativeRows(task.size(), task.parameters().maxDegree());
+    }
+    for (int i = 0; i < count; i++) {
+      rows.set(first + i, source, i * rowBytes);
+    }
   }
 
-  /** Makes every node reachable, after all rows have been set. */
-  public VamanaGraph finish() throws IOException {
+  /**
+   * Makes every node reachable, after all rows have been set, and hands the rows over. The caller
+   * closes the graph.
+   *
+   * @param tree by node, the node before it in a search tree from the medoid, or -1; null if every
+   *     node can be reached
+   */
+  public VamanaGraph finish(int[] tree) throws IOException {
     BuildParameters parameters = task.parameters();
-    new Reachability(rows, parameters, task.medoid(), task.distances().create(), task.abort())
-        .repair();
-    return new VamanaGraph(rows, parameters.maxDegree(), task.medoid(), reused());
+    if (tree != null) {
+      new Reachability(rows, parameters, task.medoid(), task.distances().create(), task.abort())
+          .repair(tree);
+    }
+    VamanaGraph graph =
+        new VamanaGraph(rows, parameters.maxDegree(), task.medoid(), reused.cardinality());
+    rows = null;
+    return graph;
   }
 
-  /** Threads of the task. */
-  public Workers workers() {
-    return task.workers();
+  /** Frees the rows, unless they were handed over. */
+  @Override
+  public void close() {
+    if (rows != null) {
+      rows.close();
+      rows = null;
+    }
   }
 }

@@ -110,6 +110,12 @@ final class BuildKernels implements AutoCloseable {
     choose(count, plan.candidates(0));
   }
 
+  /** Reaches the neighbours of the nodes of a level. */
+  void reach(int level) {
+    set(BuildLayout.FIRST, level);
+    launch("build_reach", (plan.size() + THREADS - 1) / THREADS, THREADS, 0);
+  }
+
   private void walk(int count, ChunkSizes sizes) {
     Kernels.Choice choice = walks.choose(plan.shape(), sizes, count, 0);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.LIST_CAPACITY, sizes.beam());

@@ -12,6 +12,8 @@ public enum BuildPhase {
   SECOND_PASS,
   /** All rows are pruned. */
   TRIM,
+  /** A search tree shows which nodes can be reached. */
+  REACH,
   /** Rows are copied to the host. */
   FETCH,
   /** The CPU makes every node reachable. */

@@ -72,29 +72,36 @@ final class DeviceBuild implements AutoCloseable {
         new DeviceRows(memory.vectors, plan.vectorStride(), plan.size(), plan.dimension(), false),
         task.workers(),
         task.abort());
-    GraphAssembly assembly = new GraphAssembly(task);
-    if (assembly.hasRows()) {
+    try (GraphAssembly assembly = new GraphAssembly(task);
+        Arena arena = Arena.ofConfined()) {
       sendRows(assembly);
-    }
-    try (Arena arena = Arena.ofConfined()) {
       sendSegment(arena, assembly.entryPoint());
+      boolean twice = task.parameters().passes() > 1;
       int[] order = assembly.order(0);
       ended(BuildPhase.BRING);
-      boolean twice = task.parameters().passes() > 1;
       insert(arena, order, plan.size() - order.length, plan.beam(twice == false));
       ended(BuildPhase.FIRST_PASS);
       if (twice) {
         insert(arena, assembly.order(1), plan.size(), plan.beam(true));
         ended(BuildPhase.SECOND_PASS);
       }
+      trim();
+      ended(BuildPhase.TRIM);
+      int[] tree =
+          new SearchTree(driver, plan, memory, kernels, stream)
+              .grow(task.medoid(), transfers, task.abort());
+      ended(BuildPhase.REACH);
+      transfers.fetch(
+          memory.graph,
+          plan.rowBytes(),
+          plan.size(),
+          (part, first, count) -> assembly.set(first, count, part, plan.rowBytes()),
+          task.abort());
+      ended(BuildPhase.FETCH);
+      VamanaGraph graph = assembly.finish(tree);
+      ended(BuildPhase.FINISH);
+      return graph;
     }
-    trim();
-    ended(BuildPhase.TRIM);
-    fetchRows(assembly);
-    ended(BuildPhase.FETCH);
-    VamanaGraph graph = assembly.finish();
-    ended(BuildPhase.FINISH);
-    return graph;
   }
 
   private void ended(BuildPhase phase) {
@@ -104,6 +111,10 @@ final class DeviceBuild implements AutoCloseable {
   }
 
   private void sendRows(GraphAssembly assembly) throws IOException {
+    GraphAssembly.RowReader rows = assembly.takeExisting();
+    if (rows == null) {
+      return;
+    }
     int[] row = new int[plan.stride()];
     transfers.send(
         memory.graph,
@@ -111,7 +122,7 @@ final class DeviceBuild implements AutoCloseable {
         plan.size(),
         (part, first, count) -> {
           for (int i = 0; i < count; i++) {
-            int degree = assembly.read(first + i, row);
+            int degree = rows.read(first + i, row);
             Arrays.fill(row, degree, row.length, StoredAdjacency.UNUSED);
             MemorySegment.copy(
                 row, 0, part, ValueLayout.JAVA_INT, (long) i * plan.rowBytes(), row.length);
@@ -170,26 +181,6 @@ final class DeviceBuild implements AutoCloseable {
       kernels.trim((int) first, (int) Math.min(ROWS_UNDER_WAY, plan.size() - first));
       driver.synchronize(stream);
     }
-  }
-
-  private void fetchRows(GraphAssembly assembly) throws IOException {
-    int[] row = new int[plan.stride()];
-    transfers.fetch(
-        memory.graph,
-        plan.rowBytes(),
-        plan.size(),
-        (part, first, count) -> {
-          for (int i = 0; i < count; i++) {
-            long at = (long) i * plan.rowBytes();
-            MemorySegment.copy(part, ValueLayout.JAVA_INT, at, row, 0, plan.maxDegree());
-            int degree = 0;
-            while (degree < plan.maxDegree() && row[degree] != StoredAdjacency.UNUSED) {
-              degree++;
-            }
-            assembly.set(first + i, row, degree);
-          }
-        },
-        task.abort());
   }
 
   /**
