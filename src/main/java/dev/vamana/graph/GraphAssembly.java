@@ -3,6 +3,9 @@ package dev.vamana.graph;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
@@ -17,6 +20,7 @@ public final class GraphAssembly implements AutoCloseable {
   private final int entryPoint;
   private GraphRows existingRows;
   private NativeRows rows;
+  private FutureTask<NativeRows> allocation;
 
   /** Copies the rows of the task's existing graph, if it has one. */
   public GraphAssembly(GraphTask task) throws IOException {
@@ -76,24 +80,58 @@ public final class GraphAssembly implements AutoCloseable {
     return count == size ? nodes : Arrays.copyOf(nodes, count);
   }
 
+  /**
+   * Allocates the memory of the finished rows, on another thread if one is free. It takes a while,
+   * because all of it is cleared.
+   */
+  public void allocateRows() {
+    allocation = new FutureTask<>(() -> new NativeRows(task.size(), task.parameters().maxDegree()));
+    try {
+      task.workers().executor().execute(allocation);
+    } catch (RejectedExecutionException e) {
+      // the calling thread allocates when it needs the rows
+    }
+  }
+
+  private NativeRows allocated() {
+    if (rows == null) {
+      FutureTask<NativeRows> pending = allocation;
+      allocation = null;
+      // unless another thread has begun
+      pending.run();
+      boolean interrupted = false;
+      while (rows == null) {
+        try {
+          rows = pending.get();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (ExecutionException e) {
+          throw new IllegalStateException("no memory for the rows of a graph", e.getCause());
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return rows;
+  }
+
   /** Slots of a finished row: the max degree, rounded up to a multiple of 4. */
   public int slots() {
     return StoredAdjacency.stride(task.parameters().maxDegree());
   }
 
   /**
-   * Sets finished rows of consecutive nodes.
+   * Sets finished rows of consecutive nodes, after {@link #allocateRows}.
    *
    * @param source rows of distinct ordinals other than the node's, nearest first, at most the max
    *     degree of them, followed by {@link StoredAdjacency#UNUSED}
    * @param rowBytes bytes between rows, at least 4 for each of {@link #slots()}
    */
   public void set(int first, int count, MemorySegment source, long rowBytes) {
-    if (rows == null) {
-      rows = new NativeRows(task.size(), task.parameters().maxDegree());
-    }
+    NativeRows target = allocated();
     for (int i = 0; i < count; i++) {
-      rows.set(first + i, source, i * rowBytes);
+      target.set(first + i, source, i * rowBytes);
     }
   }
 
@@ -119,6 +157,9 @@ public final class GraphAssembly implements AutoCloseable {
   /** Frees the rows, unless they were handed over. */
   @Override
   public void close() {
+    if (allocation != null && allocation.cancel(false) == false) {
+      allocated();
+    }
     if (rows != null) {
       rows.close();
       rows = null;

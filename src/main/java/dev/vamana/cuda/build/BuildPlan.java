@@ -31,8 +31,10 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
   // pass, and the fewer do not, the better is the graph.
   private static final int PART = 16;
 
-  // enough to fill a device many times over; bounds the scratch memory
-  private static final int MOST_NODES = 1 << 15;
+  // Enough to fill a device several times over. A search waits for a batch under way, which takes
+  // some
+  // milliseconds.
+  private static final int MOST_NODES = 1 << 14;
 
   /** Plans a task, or returns null if no kernel supports it. */
   static BuildPlan of(GraphTask task) {

@@ -78,6 +78,7 @@ final class DeviceBuild implements AutoCloseable {
       sendSegment(arena, assembly.entryPoint());
       boolean twice = task.parameters().passes() > 1;
       int[] order = assembly.order(0);
+      assembly.allocateRows();
       ended(BuildPhase.BRING);
       insert(arena, order, plan.size() - order.length, plan.beam(twice == false));
       ended(BuildPhase.FIRST_PASS);
