@@ -4,7 +4,7 @@ import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CodebookProvider;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
-import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.CpuExecutor;
@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * Builds the graph of a set on the GPU and on the CPU with all processors, each from the file of
@@ -41,9 +42,25 @@ final class BuildStage implements Stage {
   private static final double[] TARGETS = {0.95, 0.99};
 
   private final String setName;
+  private final Supplier<CudaDriver> drivers;
+  private final VamanaParameters parameters;
+  private final int rounds;
 
   BuildStage(String setName) {
+    this(setName, Gpu::openDriver, VamanaParameters.DEFAULT, GPU_ROUNDS);
+  }
+
+  /**
+   * Makes a stage with other devices and parameters.
+   *
+   * @param rounds builds on the GPU that are timed
+   */
+  BuildStage(
+      String setName, Supplier<CudaDriver> drivers, VamanaParameters parameters, int rounds) {
     this.setName = setName;
+    this.drivers = drivers;
+    this.parameters = parameters;
+    this.rounds = rounds;
   }
 
   /**
@@ -76,13 +93,13 @@ final class BuildStage implements Stage {
     return chosen.isEmpty() || chosen.contains(method);
   }
 
-  private static List<Point> onGpu(Context context, SuiteSet set) throws IOException {
-    List<TimingDriver> drivers = new ArrayList<>();
+  private List<Point> onGpu(Context context, SuiteSet set) throws IOException {
+    List<TimingDriver> opened = new ArrayList<>();
     try (Gpu gpu =
             Gpu.open(
                 () -> {
-                  drivers.add(new TimingDriver(new DeviceProbe(context.options().device()).open()));
-                  return drivers.get(0);
+                  opened.add(new TimingDriver(drivers.get()));
+                  return opened.get(opened.size() - 1);
                 },
                 Placement.EXACT,
                 Tuning.DEFAULT);
@@ -94,15 +111,15 @@ final class BuildStage implements Stage {
       context.fragment().set("driver", gpu.driver());
       // loads kernels and pins buffers
       build(context, set);
-      double[] seconds = new double[GPU_ROUNDS];
+      double[] seconds = new double[rounds];
       Built last = null;
       Map<String, Long> before = gpu.graphs();
-      for (int round = 0; round < GPU_ROUNDS; round++) {
+      for (int round = 0; round < rounds; round++) {
         last = build(context, set);
         seconds[round] = last.seconds();
       }
       Map<String, Long> after = gpu.graphs();
-      if (after.get("graphs") != GPU_ROUNDS + 1) {
+      if (after.get("graphs") != rounds + 1) {
         throw new IllegalStateException("the GPU built " + after.get("graphs") + " graphs");
       }
       Map<String, Object> more = new LinkedHashMap<>();
@@ -110,16 +127,16 @@ final class BuildStage implements Stage {
       Map<String, Object> phases = new TreeMap<>();
       for (String name : after.keySet()) {
         if (name.endsWith("_nanos")) {
-          double mean = (after.get(name) - before.get(name)) * 1e-9 / GPU_ROUNDS;
+          double mean = (after.get(name) - before.get(name)) * 1e-9 / rounds;
           phases.put(name.replace("_nanos", "_seconds"), Samples.round(mean, 4));
         }
       }
       more.put("phases", phases);
       context.say("GPU: seconds of all rounds %s, phases %s", more.get("all_seconds"), phases);
-      drivers.get(0).start();
+      opened.get(0).start();
       build(context, set);
       Map<String, Object> kernels = new TreeMap<>();
-      drivers.get(0).stop().forEach((name, ms) -> kernels.put(name, Samples.round(ms, 2)));
+      opened.get(0).stop().forEach((name, ms) -> kernels.put(name, Samples.round(ms, 2)));
       more.put("kernel_ms", kernels);
       context.say("GPU: milliseconds of kernels, one after the other: %s", kernels);
       double median = Samples.median(seconds);
@@ -139,11 +156,10 @@ final class BuildStage implements Stage {
   private record Built(Path folder, double seconds) {}
 
   /** Writes an index with the installed executor, if any. */
-  private static Built build(Context context, SuiteSet set) throws IOException {
+  private Built build(Context context, SuiteSet set) throws IOException {
     BuildStatistics statistics = new BuildStatistics();
     VamanaVectorsFormat format =
-        new VamanaVectorsFormat(
-            VamanaParameters.DEFAULT, context.workers(), CodebookProvider.NONE, statistics);
+        new VamanaVectorsFormat(parameters, context.workers(), CodebookProvider.NONE, statistics);
     Path folder = context.options().home().resolve("build-trial");
     SetIndex.deleteTree(folder);
     Files.createDirectories(folder);
@@ -156,12 +172,11 @@ final class BuildStage implements Stage {
   }
 
   /** Searches the graph, records the row, and removes the index. */
-  private static List<Point> finish(
+  private List<Point> finish(
       Context context, SuiteSet set, String method, Built built, Map<String, Object> more)
       throws IOException {
     Files.writeString(built.folder().resolve("built.txt"), String.valueOf(built.seconds()));
     List<Point> curve = new ArrayList<>();
-    VamanaParameters parameters = VamanaParameters.DEFAULT;
     Map<String, Object> row = row(context, set, method, built.seconds());
     try (SetIndex index = SetIndex.open(built.folder(), set, null, 1, 1)) {
       SegmentView view = index.view();
