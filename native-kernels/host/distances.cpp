@@ -94,9 +94,7 @@ float copy_distance(const Segment& segment, const int8_t* row, ByteFacts facts,
   return -copy_score(segment.similarity, sums, query.copies);
 }
 
-float float_distance(const Segment& segment, const HostRows& rows, const uint8_t* row,
-                     const HostQuery& query) {
-  const bool euclidean = segment.similarity == kEuclidean;
+Sums row_sums(const HostRows& rows, bool euclidean, const float* query, const uint8_t* row) {
   const uint32_t chunk = rows.format == kFloat32 ? 4 : 8;
   const uint32_t whole = rows.aligned ? rows.dimension / chunk : 0;
   float first[kTeam];
@@ -105,17 +103,26 @@ float float_distance(const Segment& segment, const HostRows& rows, const uint8_t
     Sums sums = {0, 0};
     for (uint32_t c = lane; c < whole; c += kTeam) {
       for (uint32_t d = c * chunk; d < (c + 1) * chunk; d++) {
-        accumulate(sums, euclidean, query.floats[d], component(rows, row, d));
+        accumulate(sums, euclidean, query[d], component(rows, row, d));
       }
     }
     for (uint32_t d = whole * chunk + lane; d < rows.dimension; d += kTeam) {
-      accumulate(sums, euclidean, query.floats[d], component(rows, row, d));
+      accumulate(sums, euclidean, query[d], component(rows, row, d));
     }
     first[lane] = sums.first;
     second[lane] = sums.second;
   }
-  Sums sums = {butterfly(first, kTeam), butterfly(second, kTeam)};
+  return {butterfly(first, kTeam), butterfly(second, kTeam)};
+}
+
+float float_distance(const Segment& segment, const HostRows& rows, const uint8_t* row,
+                     const HostQuery& query) {
+  const Sums sums = row_sums(rows, segment.similarity == kEuclidean, query.floats.data(), row);
   return -score_of(segment.similarity, sums, query.norm2);
+}
+
+const uint8_t* row_at(const HostRows& rows, uint32_t ordinal) {
+  return reinterpret_cast<const uint8_t*>(rows.base) + static_cast<uint64_t>(ordinal) * rows.stride;
 }
 
 }  // namespace
@@ -154,10 +161,13 @@ HostRows raw_rows(const Segment& segment) {
   return {segment.raw, segment.raw_stride, segment.dimension, segment.raw_format, 0, aligned};
 }
 
+Sums float_sums(const HostRows& rows, bool euclidean, const float* query, uint32_t ordinal) {
+  return row_sums(rows, euclidean, query, row_at(rows, ordinal));
+}
+
 float exact_distance(const Segment& segment, const HostRows& rows, const HostQuery& query,
                      uint32_t ordinal) {
-  const uint8_t* row = reinterpret_cast<const uint8_t*>(rows.base) +
-                       static_cast<uint64_t>(ordinal) * rows.stride;
+  const uint8_t* row = row_at(rows, ordinal);
   if (rows.format != kByte) {
     return float_distance(segment, rows, row, query);
   }

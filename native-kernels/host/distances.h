@@ -43,6 +43,9 @@ HostRows vector_rows(const Segment& segment, uint32_t format);
 // What re-ranking reads.
 HostRows raw_rows(const Segment& segment);
 
+// Sums over the components of a row of floats and a query of floats.
+Sums float_sums(const HostRows& rows, bool euclidean, const float* query, uint32_t ordinal);
+
 // The score, negated: exact, but of copies.
 float exact_distance(const Segment& segment, const HostRows& rows, const HostQuery& query,
                      uint32_t ordinal);

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <string>
 
+#include "build_host.h"
 #include "convert_host.h"
 #include "exact_scan_host.h"
 #include "export.h"
@@ -162,6 +163,15 @@ constexpr Kernel kKernels[] = {
     SIMPLE(kmeans_gather_byte),
     SIMPLE(kmeans_draw),
     SIMPLE(kmeans_near),
+    SIMPLE(build_items),
+    SIMPLE(build_count),
+    SIMPLE(build_place),
+    SIMPLE(build_scatter),
+    SIMPLE(build_reach),
+    {"build_choose_w1", run_checked<Build, build_choose_host>},
+    {"build_choose_w4", run_checked<Build, build_choose_host>},
+    {"build_merge_w1", run_checked<Build, build_merge_host>},
+    {"build_merge_w4", run_checked<Build, build_merge_host>},
 };
 
 const Kernel* find(const char* name) {

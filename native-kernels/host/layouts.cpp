@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "export.h"
+#include "vamana/build.h"
 #include "vamana/convert.h"
 #include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
@@ -51,6 +52,31 @@ constexpr Field kFields[] = {
     FIELD(Segment, byte_scoring),
     FIELD(Segment, vector_facts),
     FIELD(Segment, vector_center),
+    STRUCT(Build),
+    FIELD(Build, segment),
+    FIELD(Build, vectors),
+    FIELD(Build, graph),
+    FIELD(Build, nodes),
+    FIELD(Build, found),
+    FIELD(Build, items),
+    FIELD(Build, addresses),
+    FIELD(Build, counters),
+    FIELD(Build, arrivals),
+    FIELD(Build, starts),
+    FIELD(Build, runs),
+    FIELD(Build, sources),
+    FIELD(Build, first),
+    FIELD(Build, count),
+    FIELD(Build, size),
+    FIELD(Build, dimension),
+    FIELD(Build, vector_stride),
+    FIELD(Build, graph_stride),
+    FIELD(Build, max_degree),
+    FIELD(Build, slots),
+    FIELD(Build, beam),
+    FIELD(Build, parents),
+    FIELD(Build, candidates),
+    FIELD(Build, alpha),
     STRUCT(Item),
     FIELD(Item, segment),
     FIELD(Item, query),
@@ -328,6 +354,9 @@ constexpr Constant kConstants[] = {
     CONSTANT(kKMeansMaxCentroids),
     CONSTANT(kKMeansShortPool),
     CONSTANT(kKMeansByteStep),
+    CONSTANT(kBuildChunk),
+    CONSTANT(kBuildCounters),
+    CONSTANT(kBuildItem),
 };
 
 }  // namespace

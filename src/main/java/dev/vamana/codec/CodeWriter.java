@@ -4,6 +4,7 @@ import dev.vamana.pq.Codebook;
 import dev.vamana.pq.PqEncoder;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.pq.RowSource;
+import dev.vamana.pq.StoredRows;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.vectors.FloatVectors;
 import dev.vamana.work.AbortCheck;

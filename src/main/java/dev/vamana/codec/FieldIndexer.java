@@ -2,14 +2,18 @@ package dev.vamana.codec;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.BuildParameters;
+import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.StoredAdjacency;
-import dev.vamana.graph.VamanaBuilder;
 import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.Codebook;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.vectors.Medoid;
-import dev.vamana.vectors.PairDistanceFactory;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.Locale;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.index.FieldInfo;
@@ -28,6 +32,12 @@ final class FieldIndexer {
   static final String INFO_COMPONENT = "VAMANA";
 
   private static final int ROWS_PER_ABORT_CHECK = 1 << 12;
+
+  // rows that are handed to the output at once
+  private static final int ROWS_TOGETHER = 64;
+
+  private static final ValueLayout.OfInt LITTLE_ENDIAN_INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final FieldInfo info;
   private final FlatVectorsReader raw;
@@ -76,52 +86,64 @@ final class FieldIndexer {
     KnnVectorValues vectors = vectors();
     long start = System.nanoTime();
     say("build graph of " + info.name + ": " + vectors.size() + " vectors");
-    PairDistanceFactory distances =
-        new PairDistanceFactory(
-            raw.getFlatVectorScorer(info.name), info.getVectorSimilarityFunction(), vectors);
-    int medoid = Medoid.find(vectors(), info.getVectorSimilarityFunction());
-    VamanaGraph graph =
-        new VamanaBuilder(distances, build, building.workers(), abort)
-            .build(medoid, sources.largestGraph());
-    int stride = StoredAdjacency.stride(graph.maxDegree());
-    long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
-    long edges = writeRows(out, graph.rows(), stride);
-    int inserted = vectors.size() - graph.reusedNodes();
-    long nanos = System.nanoTime() - start;
-    building.statistics().graphBuilt(inserted, graph.reusedNodes(), nanos);
-    say(
-        "built graph of "
-            + info.name
-            + ": "
-            + graph.reusedNodes()
-            + " nodes reused, "
-            + inserted
-            + " inserted, "
-            + seconds(nanos));
-    return new FieldMetadata.GraphMetadata(
-        graph.maxDegree(),
-        stride,
-        build.beamWidth(),
-        build.alpha(),
-        build.passes(),
-        graph.entryPoint(),
-        edges,
-        offset,
-        out.getFilePointer() - offset);
+    try (VamanaGraph graph =
+        ExecutorRegistry.build(
+            new GraphTask(
+                vectors,
+                info.getVectorSimilarityFunction(),
+                raw.getFlatVectorScorer(info.name),
+                build,
+                Medoid.find(vectors(), info.getVectorSimilarityFunction()),
+                sources.largestGraph(),
+                building.workers(),
+                abort))) {
+      int stride = StoredAdjacency.stride(graph.maxDegree());
+      long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
+      long edges = writeRows(out, graph.rows(), stride);
+      int inserted = vectors.size() - graph.reusedNodes();
+      long nanos = System.nanoTime() - start;
+      building.statistics().graphBuilt(inserted, graph.reusedNodes(), nanos);
+      say(
+          "built graph of "
+              + info.name
+              + ": "
+              + graph.reusedNodes()
+              + " nodes reused, "
+              + inserted
+              + " inserted, "
+              + seconds(nanos));
+      return new FieldMetadata.GraphMetadata(
+          graph.maxDegree(),
+          stride,
+          build.beamWidth(),
+          build.alpha(),
+          build.passes(),
+          graph.entryPoint(),
+          edges,
+          offset,
+          out.getFilePointer() - offset);
+    }
   }
 
   /** Writes the rows, each padded to {@code stride} slots, and returns the number of edges. */
   private long writeRows(IndexOutput out, Adjacency rows, int stride) throws IOException {
     long edges = 0;
     int[] row = new int[Math.max(stride, rows.maxDegree())];
+    byte[] bytes = new byte[stride * Integer.BYTES * ROWS_TOGETHER];
+    MemorySegment buffer = MemorySegment.ofArray(bytes);
+    int filled = 0;
     for (int ordinal = 0; ordinal < rows.size(); ordinal++) {
       if (ordinal % ROWS_PER_ABORT_CHECK == 0) {
         abort.check();
       }
       int degree = rows.neighbors(ordinal, row);
       edges += degree;
-      for (int slot = 0; slot < stride; slot++) {
-        out.writeInt(slot < degree ? row[slot] : StoredAdjacency.UNUSED);
+      Arrays.fill(row, degree, stride, StoredAdjacency.UNUSED);
+      MemorySegment.copy(row, 0, buffer, LITTLE_ENDIAN_INT, filled, stride);
+      filled += stride * Integer.BYTES;
+      if (filled == bytes.length || ordinal == rows.size() - 1) {
+        out.writeBytes(bytes, 0, filled);
+        filled = 0;
       }
     }
     return edges;

@@ -2,6 +2,7 @@ package dev.vamana.codec;
 
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.vectors.FloatVectors;
+import dev.vamana.vectors.MappedRows;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;

@@ -18,6 +18,7 @@ final class Counters {
 
   final BatchCounters batches = new BatchCounters();
   final TrainingCounters training = new TrainingCounters();
+  final GraphCounters graphs = new GraphCounters();
   final PlanCounters plans = new PlanCounters();
   final LongAdder requested = new LongAdder();
   final LongAdder cancelled = new LongAdder();
@@ -107,6 +108,8 @@ final class Counters {
     groups.put("items_on_cpu", byReason);
     groups.put("training", training.totals());
     groups.put("training_on_cpu", training.onCpu());
+    groups.put("graphs", graphs.totals());
+    groups.put("graphs_on_cpu", graphs.onCpu());
     SortedMap<String, Long> waits = new TreeMap<>();
     waits.put("count", uploadWaits.sum());
     waits.put("nanos", uploadWaitNanos.sum());

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Task;
+import dev.vamana.graph.GraphEngine;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
@@ -41,6 +42,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final CpuExecutor cpu;
   private final SessionKeeper keeper;
   private final GpuQuantizer quantizer;
+  private final GraphEngine graphs;
   private final PlanLoad load = new PlanLoad();
   private final Ahead ahead;
 
@@ -50,6 +52,10 @@ public final class GpuExecutor implements SearchExecutor {
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
     this.quantizer = new GpuQuantizer(keeper, counters.training, options.leastTraining());
+    this.graphs =
+        options.leastGraph() == GpuOptions.NO_GRAPHS
+            ? GraphEngine.NONE
+            : new GpuGraphs(keeper, counters.graphs, options.leastGraph());
     this.ahead = new Ahead(options.batches().segmentsAhead(), options.hostMemory());
   }
 
@@ -220,6 +226,11 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public PqEngine quantizer() {
     return quantizer;
+  }
+
+  @Override
+  public GraphEngine graphs() {
+    return graphs;
   }
 
   /** Changes options. They take effect at once and stay in effect after a loss of the context. */

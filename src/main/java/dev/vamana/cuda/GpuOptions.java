@@ -28,6 +28,8 @@ import java.util.Objects;
  *     on or encodes; the CPU does what is smaller
  * @param questionNanos time between two rounds of known questions to a context, which is also asked
  *     before it is used; 0 to ask none
+ * @param leastGraph least number of vectors of a graph that the device builds, or {@link
+ *     #NO_GRAPHS}
  */
 public record GpuOptions(
     BatchOptions batches,
@@ -40,13 +42,20 @@ public record GpuOptions(
     PlanOptions plans,
     long deadlineNanos,
     long leastTraining,
-    long questionNanos) {
+    long questionNanos,
+    int leastGraph) {
+
+  /** Value of {@code leastGraph} for a device that builds no graphs. */
+  public static final int NO_GRAPHS = Integer.MAX_VALUE;
+
+  /** Number of vectors from which the device should be faster, if it builds graphs at all. */
+  public static final int LEAST_GRAPH = 4_096;
 
   /**
    * Default batches, no waiting for uploads, retries after 1 to 60 seconds, the calling thread
    * only, plans by the costs that ship with the plugin, a deadline of 60 seconds. Training from
    * half a million components, which take one CPU core about 15 ms to encode and are worth a trip
-   * over the bus. Known questions every ten minutes.
+   * over the bus. Known questions every ten minutes. No graphs.
    */
   public static final GpuOptions DEFAULT =
       new GpuOptions(
@@ -60,7 +69,8 @@ public record GpuOptions(
           new PlanOptions(PlanMode.AUTO, CostModel.shipped()),
           60_000_000_000L,
           1 << 19,
-          600_000_000_000L);
+          600_000_000_000L,
+          NO_GRAPHS);
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");
@@ -96,7 +106,8 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with waiting for uploads on or off. */
@@ -112,7 +123,8 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with other retry times. */
@@ -128,7 +140,8 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with other threads for the CPU's items. */
@@ -144,7 +157,8 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with other host-fetch options. */
@@ -160,7 +174,8 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with another account of pinned memory. */
@@ -176,7 +191,8 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with other plan options. */
@@ -192,7 +208,8 @@ public record GpuOptions(
         newPlans,
         deadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with another plan mode. */
@@ -213,7 +230,8 @@ public record GpuOptions(
         plans,
         newDeadlineNanos,
         leastTraining,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /** Returns these options with another least number of components for training and encoding. */
@@ -229,7 +247,8 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         components,
-        questionNanos);
+        questionNanos,
+        leastGraph);
   }
 
   /**
@@ -249,6 +268,28 @@ public record GpuOptions(
         plans,
         deadlineNanos,
         leastTraining,
-        nanos);
+        nanos,
+        leastGraph);
+  }
+
+  /**
+   * Returns these options with another least number of vectors of a graph that the device builds.
+   *
+   * @param vectors for instance {@link #LEAST_GRAPH}; {@link #NO_GRAPHS} for none
+   */
+  public GpuOptions withLeastGraph(int vectors) {
+    return new GpuOptions(
+        batches,
+        waitForUpload,
+        firstRetryNanos,
+        maxRetryNanos,
+        hostFetch,
+        workers,
+        hostMemory,
+        plans,
+        deadlineNanos,
+        leastTraining,
+        questionNanos,
+        vectors);
   }
 }

@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.batch.BatchDevice;
+import dev.vamana.cuda.build.DeviceBuilder;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchOptions;
@@ -31,6 +32,7 @@ final class GpuSession {
   final BatchDevice device;
   final HostFetch fetch;
   final TrainingDevice training;
+  final DeviceBuilder builder;
   final ScanLane scans;
   final PlanChooser chooser;
   final SessionHostMemory hostMemory;
@@ -47,10 +49,12 @@ final class GpuSession {
       BatchDevice device,
       HostFetch fetch,
       TrainingDevice training,
+      DeviceBuilder builder,
       ScanLane scans,
       PlanChooser chooser,
       SessionHostMemory hostMemory) {
     this.training = training;
+    this.builder = builder;
     this.hostMemory = hostMemory;
     this.driver = driver;
     this.residency = residency;
@@ -85,12 +89,15 @@ final class GpuSession {
                 Runtime.getRuntime().availableProcessors(), driver.device().totalBytes());
       }
       Residency residency = factory.open(driver, onLost);
+      DeviceBudget budget = budget(residency);
+      TrainingDevice training = new TrainingDevice(driver, hostMemory, budget);
       return new GpuSession(
           driver,
           residency,
           device,
           new HostFetch(driver, fetch, hostMemory, onLost),
-          new TrainingDevice(driver, hostMemory, budget(residency)),
+          training,
+          new DeviceBuilder(driver, training, budget, onLost),
           new ScanLane(driver, hostMemory, plans, onLost),
           new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors())),
           hostMemory);

@@ -94,6 +94,7 @@ final class CudaDevices implements GpuDevices {
                     .withSegmentsAhead(settings.segmentsAhead()))
             .withWaitForUpload(settings.waitForUpload())
             .withPlan(settings.plan())
+            .withLeastGraph(settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
             .withHostMemory(account);
     return GpuDevice.open(drivers.apply(settings), residency, options, new GpuNotices(notices));
   }

@@ -42,6 +42,7 @@ import org.elasticsearch.core.TimeValue;
  * @param waitForUpload whether queries wait for a segment that is being uploaded; otherwise the CPU
  *     searches it
  * @param plan how queries are planned
+ * @param buildGraphs whether flushes and merges build graphs on the GPU
  * @param compileKernels whether the node compiles kernels for a device that the plugin has none for
  * @param nvrtc folder of the compiler's libraries, or null for the library that the system finds
  */
@@ -56,6 +57,7 @@ record GpuSettings(
     boolean segmentsAhead,
     boolean waitForUpload,
     PlanMode plan,
+    boolean buildGraphs,
     boolean compileKernels,
     Path nvrtc) {
 
@@ -132,6 +134,16 @@ record GpuSettings(
           Property.NodeScope,
           Property.Dynamic);
 
+  /** Whether flushes and merges build graphs on the GPU: {@code auto} or {@code off}. */
+  static final Setting<Boolean> BUILD =
+      new Setting<>(
+          "vamana.gpu.build",
+          "off",
+          text ->
+              oneOf("vamana.gpu.build", text, List.of("auto", "off"), Function.identity())
+                  .equals("auto"),
+          Property.NodeScope);
+
   /** Whether the node compiles kernels for a device that the plugin has no kernels for. */
   static final Setting<Boolean> COMPILE_KERNELS =
       booleanSetting("vamana.gpu.kernels.compile", false, Property.NodeScope);
@@ -156,7 +168,8 @@ record GpuSettings(
 
   /** All settings, for registration. */
   static final List<Setting<?>> ALL =
-      Stream.concat(Stream.of(ENABLED, DEVICE, COMPILE_KERNELS, NVRTC), DYNAMIC.stream()).toList();
+      Stream.concat(Stream.of(ENABLED, DEVICE, BUILD, COMPILE_KERNELS, NVRTC), DYNAMIC.stream())
+          .toList();
 
   /** Reads the settings of a node. */
   static GpuSettings of(Settings settings) {
@@ -171,6 +184,7 @@ record GpuSettings(
         SEGMENTS_AHEAD.get(settings),
         WAIT_FOR_UPLOAD.get(settings),
         PLAN.get(settings),
+        BUILD.get(settings),
         COMPILE_KERNELS.get(settings),
         NVRTC.get(settings).isEmpty() ? null : PathUtils.get(NVRTC.get(settings)));
   }

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * added edges. Rows are written under a lock and read without one: a reader racing with a writer
  * may see a mixture of two versions of a row, whose entries are all valid ordinals.
  */
-final class GraphRows implements Adjacency {
+final class GraphRows implements EditableRows {
 
   // G1 rounds arrays of half a region or more (512 KB at the smallest region size) up to whole
   // regions
@@ -62,7 +62,8 @@ final class GraphRows implements Adjacency {
     return rowLength;
   }
 
-  int degree(int ordinal) {
+  @Override
+  public int degree(int ordinal) {
     return degrees[ordinal];
   }
 
@@ -73,7 +74,8 @@ final class GraphRows implements Adjacency {
     return degree;
   }
 
-  int row(int ordinal, int[] targetNeighbors, float[] targetDistances) {
+  @Override
+  public int row(int ordinal, int[] targetNeighbors, float[] targetDistances) {
     int degree = neighbors(ordinal, targetNeighbors);
     System.arraycopy(distances[ordinal >>> pageBits], start(ordinal), targetDistances, 0, degree);
     return degree;
@@ -90,7 +92,8 @@ final class GraphRows implements Adjacency {
     degrees[ordinal] = (short) degree;
   }
 
-  void append(int ordinal, int neighbor, float distance) {
+  @Override
+  public void append(int ordinal, int neighbor, float distance) {
     int at = degrees[ordinal];
     neighbors[ordinal >>> pageBits][start(ordinal) + at] = neighbor;
     distances[ordinal >>> pageBits][start(ordinal) + at] = distance;
@@ -108,8 +111,8 @@ final class GraphRows implements Adjacency {
     return false;
   }
 
-  /** Replaces an edge of a row. */
-  void replace(int ordinal, int index, int neighbor, float distance) {
+  @Override
+  public void replace(int ordinal, int index, int neighbor, float distance) {
     neighbors[ordinal >>> pageBits][start(ordinal) + index] = neighbor;
     distances[ordinal >>> pageBits][start(ordinal) + index] = distance;
   }

@@ -12,14 +12,10 @@ import org.apache.lucene.util.IntroSorter;
 final class NodeInserter {
 
   private final GraphRows rows;
-  private final int entryPoint;
-  private final PairDistances distances;
   private final RobustPrune prune;
+  private final GreedySearch search;
   private final Worklist worklist;
-  private final VisitedSet visited;
   private final VisitedSet candidateSet;
-  private final int[] fresh;
-  private final float[] freshDistances;
   private final int[] candidates;
   private final float[] candidateDistances;
   private final int[] row;
@@ -31,13 +27,9 @@ final class NodeInserter {
   NodeInserter(
       GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances) {
     this.rows = rows;
-    this.entryPoint = entryPoint;
-    this.distances = distances;
     this.prune = new RobustPrune(distances, parameters);
-    this.worklist = new Worklist(parameters.passBeamWidth());
-    this.visited = new VisitedSet(rows.size(), parameters.passBeamWidth() * 16);
-    this.fresh = new int[rows.maxDegree()];
-    this.freshDistances = new float[rows.maxDegree()];
+    this.search = new GreedySearch(rows, parameters.passBeamWidth(), entryPoint, distances);
+    this.worklist = search.worklist();
     this.candidates = new int[parameters.passBeamWidth() + rows.maxDegree()];
     this.candidateDistances = new float[candidates.length];
     // a hash set whatever the graph's size, since it holds only few nodes
@@ -53,7 +45,7 @@ final class NodeInserter {
    * the node already has a row, as in a second pass, its present neighbours are candidates too.
    */
   void insert(int node) throws IOException {
-    search(node);
+    search.search(node);
     int count = collectCandidates(node);
     int degree = prune.prune(node, candidates, candidateDistances, count);
     System.arraycopy(prune.kept(), 0, chosen, 0, degree);
@@ -110,44 +102,6 @@ final class NodeInserter {
     new RowSorter().sort(0, count);
     int kept = prune.prune(node, row, rowDistances, count);
     rows.setRow(node, prune.kept(), prune.keptDistances(), kept);
-  }
-
-  /**
-   * Searches greedily for the node's vector from the entry point, and fills {@link #worklist()}.
-   */
-  void search(int node) throws IOException {
-    distances.pivot(node);
-    worklist.clear();
-    visited.clear();
-    fresh[0] = entryPoint;
-    visited.add(entryPoint);
-    score(1);
-    int next;
-    while ((next = worklist.expandNext()) >= 0) {
-      int degree = rows.neighbors(next, row);
-      int count = 0;
-      for (int i = 0; i < degree; i++) {
-        if (visited.add(row[i])) {
-          fresh[count++] = row[i];
-        }
-      }
-      score(count);
-    }
-  }
-
-  /** Returns the nodes nearest to the vector of the last search. */
-  Worklist worklist() {
-    return worklist;
-  }
-
-  private void score(int count) throws IOException {
-    if (count == 0) {
-      return;
-    }
-    distances.distances(fresh, freshDistances, count);
-    for (int i = 0; i < count; i++) {
-      worklist.insert(fresh[i], freshDistances[i]);
-    }
   }
 
   /**

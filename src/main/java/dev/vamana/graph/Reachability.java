@@ -4,7 +4,6 @@ import dev.vamana.vectors.PairDistances;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.lucene.util.IntroSorter;
 
 /**
@@ -27,22 +26,23 @@ final class Reachability {
   private static final int UNREACHED = -1;
   private static final int ABORT_INTERVAL = 1 << 12;
 
-  private final GraphRows rows;
+  private final EditableRows rows;
   private final int maxDegree;
   private final int entryPoint;
   private final PairDistances distances;
-  private final NodeInserter searcher;
+  private final GreedySearch searcher;
   private final AbortCheck abort;
   private final int[] parents;
   // by node, the node that takes the next missing node near it; null unless lengths matter
   private final int[] takers;
   private final int[] row;
+  private final int[] nearRow;
   private final float[] rowDistances;
   private int[] queue = new int[1024];
   private int nextSpare;
 
   Reachability(
-      GraphRows rows,
+      EditableRows rows,
       BuildParameters parameters,
       int entryPoint,
       PairDistances distances,
@@ -51,22 +51,39 @@ final class Reachability {
     this.maxDegree = parameters.maxDegree();
     this.entryPoint = entryPoint;
     this.distances = distances;
-    this.searcher = new NodeInserter(rows, parameters, entryPoint, distances);
+    this.searcher = new GreedySearch(rows, parameters.passBeamWidth(), entryPoint, distances);
     this.abort = abort;
     this.parents = new int[rows.size()];
     this.takers = distances.scalable() ? null : new int[rows.size()];
     this.row = new int[rows.maxDegree()];
+    this.nearRow = new int[rows.maxDegree()];
     this.rowDistances = new float[rows.maxDegree()];
   }
 
   /** Links all missing nodes, and returns their number. */
   int repair() throws IOException {
     Arrays.fill(parents, UNREACHED);
+    parents[entryPoint] = entryPoint;
+    reachFrom(entryPoint);
+    return link(false);
+  }
+
+  /**
+   * Links all nodes that a search tree does not have. A missing node is linked from the nearest
+   * node of its own row that can be reached, without a search, if there is one.
+   *
+   * @param tree by node, the node before it in the tree, or {@value #UNREACHED}
+   * @return number of missing nodes that were linked
+   */
+  int repair(int[] tree) throws IOException {
+    System.arraycopy(tree, 0, parents, 0, parents.length);
+    return link(true);
+  }
+
+  private int link(boolean byRows) throws IOException {
     if (takers != null) {
       Arrays.fill(takers, UNREACHED);
     }
-    parents[entryPoint] = entryPoint;
-    reachFrom(entryPoint);
     int[] order = takers == null ? null : longestFirst();
     int count = order == null ? parents.length : order.length;
     int linked = 0;
@@ -76,7 +93,9 @@ final class Reachability {
       }
       int node = order == null ? i : order[i];
       if (parents[node] == UNREACHED) {
-        attach(node);
+        if (byRows == false || attachByRow(node) == false) {
+          attach(node);
+        }
         reachFrom(node);
         linked++;
       }
@@ -122,6 +141,18 @@ final class Reachability {
         }
       }
     }
+  }
+
+  private boolean attachByRow(int node) {
+    int degree = rows.row(node, nearRow, rowDistances);
+    for (int i = 0; i < degree; i++) {
+      int from = nearRow[i];
+      if (parents[from] != UNREACHED && addEdge(from, node, Float.MAX_VALUE)) {
+        parents[node] = from;
+        return true;
+      }
+    }
+    return false;
   }
 
   private void attach(int node) throws IOException {
@@ -211,27 +242,21 @@ final class Reachability {
   }
 
   private boolean addEdge(int from, int to, float distance) {
-    ReentrantLock lock = rows.lock(from);
-    lock.lock();
-    try {
-      int degree = rows.row(from, row, rowDistances);
-      if (degree < maxDegree) {
-        rows.append(from, to, distance);
-        return true;
-      }
-      int farthest = -1;
-      for (int i = 0; i < degree; i++) {
-        if (parents[row[i]] != from && (farthest < 0 || rowDistances[i] > rowDistances[farthest])) {
-          farthest = i;
-        }
-      }
-      if (farthest < 0) {
-        return false;
-      }
-      rows.replace(from, farthest, to, distance);
+    int degree = rows.row(from, row, rowDistances);
+    if (degree < maxDegree) {
+      rows.append(from, to, distance);
       return true;
-    } finally {
-      lock.unlock();
     }
+    int farthest = -1;
+    for (int i = 0; i < degree; i++) {
+      if (parents[row[i]] != from && (farthest < 0 || rowDistances[i] > rowDistances[farthest])) {
+        farthest = i;
+      }
+    }
+    if (farthest < 0) {
+      return false;
+    }
+    rows.replace(from, farthest, to, distance);
+    return true;
   }
 }

@@ -1,7 +1,9 @@
 package dev.vamana.graph;
 
+import java.io.Closeable;
+
 /**
- * A finished graph on the heap.
+ * A finished graph in memory. Closing it frees its rows if they are in native memory.
  *
  * @param rows the adjacency rows, each of at most the max degree
  * @param maxDegree most neighbours of a row
@@ -9,4 +11,13 @@ package dev.vamana.graph;
  *     it
  * @param reusedNodes number of nodes taken from an existing graph instead of being inserted
  */
-public record VamanaGraph(Adjacency rows, int maxDegree, int entryPoint, int reusedNodes) {}
+public record VamanaGraph(Adjacency rows, int maxDegree, int entryPoint, int reusedNodes)
+    implements Closeable {
+
+  @Override
+  public void close() {
+    if (rows instanceof NativeRows memory) {
+      memory.close();
+    }
+  }
+}

@@ -1,5 +1,8 @@
 package dev.vamana.search;
 
+import dev.vamana.graph.GraphEngine;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.PqEngine;
 import java.io.Closeable;
 import java.io.IOException;
@@ -41,6 +44,18 @@ public final class ExecutorRegistry {
   public static PqEngine quantizer() {
     SearchExecutor executor = current;
     return executor == null ? PqEngine.NONE : executor.quantizer();
+  }
+
+  /**
+   * Builds a graph with the engine of the installed executor, or on the CPU if there is none or it
+   * declines.
+   *
+   * @throws IOException if reading vectors fails or the task's abort check throws
+   */
+  public static VamanaGraph build(GraphTask task) throws IOException {
+    SearchExecutor executor = current;
+    VamanaGraph graph = executor == null ? null : executor.graphs().build(task);
+    return graph == null ? GraphEngine.CPU.build(task) : graph;
   }
 
   /** Passes the opening of a segment to the installed executor, if any. */

@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import dev.vamana.graph.GraphEngine;
 import dev.vamana.pq.PqEngine;
 import java.io.Closeable;
 import java.io.IOException;
@@ -87,5 +88,10 @@ public interface SearchExecutor extends Closeable {
   /** Returns the engine that trains codebooks and encodes vectors when segments are written. */
   default PqEngine quantizer() {
     return PqEngine.NONE;
+  }
+
+  /** Returns the engine that builds graphs when segments are written; it may decline. */
+  default GraphEngine graphs() {
+    return GraphEngine.NONE;
   }
 }

@@ -176,12 +176,13 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertTrue(message, message.contains(range));
   }
 
-  /** Four decide what a node opens when it starts; an open node takes all others, too. */
+  /** Five decide what a node opens when it starts; an open node takes all others, too. */
   public void testWhatTheStartNeedsIsNotDynamic() {
     Set<String> fixed =
         Set.of(
             "vamana.gpu.enabled",
             "vamana.gpu.device",
+            "vamana.gpu.build",
             "vamana.gpu.kernels.compile",
             "vamana.gpu.kernels.nvrtc");
     for (Setting<?> setting : GpuSettings.ALL) {
@@ -190,6 +191,20 @@ public class GpuSettingsTests extends LuceneTestCase {
           setting.getKey(), fixed.contains(setting.getKey()) == false, setting.isDynamic());
       assertEquals(setting.isDynamic(), GpuSettings.DYNAMIC.contains(setting));
     }
+  }
+
+  public void testGraphsAreBuiltOnTheGpuIfAskedFor() {
+    assertFalse(GpuSettings.of(Settings.EMPTY).buildGraphs());
+    for (boolean on : new boolean[] {true, false}) {
+      Settings given = Settings.builder().put("vamana.gpu.build", on ? "auto" : "off").build();
+      assertEquals(on, GpuSettings.of(given).buildGraphs());
+    }
+    IllegalArgumentException e =
+        expectThrows(
+            IllegalArgumentException.class,
+            () -> GpuSettings.of(Settings.builder().put("vamana.gpu.build", "true").build()));
+    assertTrue(e.getMessage(), e.getMessage().contains("vamana.gpu.build"));
+    assertTrue(e.getMessage(), e.getMessage().contains("[auto, off]"));
   }
 
   public void testKernelsThatTheNodeCompiles() {

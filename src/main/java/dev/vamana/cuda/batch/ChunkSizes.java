@@ -11,7 +11,7 @@ package dev.vamana.cuda.batch;
  * @param expanded expanded nodes to record, 0 if none
  * @param limited whether a visit limit may end a walk
  */
-record ChunkSizes(
+public record ChunkSizes(
     int beam, int fresh, int dimension, int subspaces, int expanded, boolean limited) {
 
   static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0, false);

@@ -10,8 +10,8 @@ import dev.vamana.cuda.kernel.WalkShape;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Chooses the kernel, block size and grid of each launch. Only the dispatcher's thread uses it. */
-final class Kernels {
+/** Chooses the kernel, block size and grid of each launch. For one thread. */
+public final class Kernels {
 
   private static final int WARP = 32;
   private static final int MOST_WARPS = 16;
@@ -28,7 +28,8 @@ final class Kernels {
   private static final double[] TIMES = {1, 1, 1.1, 3};
 
   /** A kernel with its launch configuration. */
-  record Choice(CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}
+  public record Choice(
+      CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}
 
   private record Occupancy(String kernel, int sharedBytes) {}
 
@@ -38,13 +39,14 @@ final class Kernels {
   private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
   private final Map<Occupancy, Integer> occupancies = new HashMap<>();
 
-  Kernels(CudaDriver driver, Tuning tuning) {
+  /** Makes an instance for one driver. */
+  public Kernels(CudaDriver driver, Tuning tuning) {
     this.driver = driver;
     this.tuning = tuning;
   }
 
   /** Returns the flags of every walk. */
-  int flags() {
+  public int flags() {
     return tuning.flags();
   }
 
@@ -68,7 +70,7 @@ final class Kernels {
    * @param items items of the launch
    * @param others items in flight in other launches
    */
-  Choice choose(WalkShape shape, ChunkSizes sizes, int items, int others) {
+  public Choice choose(WalkShape shape, ChunkSizes sizes, int items, int others) {
     SharedMemoryPlan plan = plan(shape);
     int bytes =
         SharedLayout.of(

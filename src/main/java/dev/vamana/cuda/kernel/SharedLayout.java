@@ -59,7 +59,8 @@ public record SharedLayout(
     return table + (((long) expandedCapacity * Integer.BYTES + 255) & ~255L);
   }
 
-  static int up16(int value) {
+  /** Rounds up to a multiple of 16. */
+  public static int up16(int value) {
     return (value + 15) & ~15;
   }
 }

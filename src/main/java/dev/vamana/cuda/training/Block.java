@@ -7,7 +7,7 @@ import dev.vamana.cuda.driver.GpuException;
  * One allocation of device memory, counted against a budget, that is divided into consecutive
  * arrays.
  */
-final class Block implements AutoCloseable {
+public final class Block implements AutoCloseable {
 
   private static final long ALIGNMENT = 256;
 
@@ -23,14 +23,14 @@ final class Block implements AutoCloseable {
    * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if the budget or the device
    *     has less
    */
-  Block(CudaDriver driver, DeviceBudget budget, long bytes) {
+  public Block(CudaDriver driver, DeviceBudget budget, long bytes) {
     this.driver = driver;
     this.budget = budget;
     this.bytes = bytes;
     if (budget.reserve(bytes) == false) {
       throw new GpuException(
           GpuException.Kind.OUT_OF_MEMORY,
-          bytes + " bytes of device memory are not left for training");
+          bytes + " bytes of device memory are not left for this work");
     }
     long allocated = 0;
     try {
@@ -44,12 +44,12 @@ final class Block implements AutoCloseable {
   }
 
   /** Returns the bytes that an array of {@code bytes} bytes occupies. */
-  static long padded(long bytes) {
+  public static long padded(long bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 
   /** Returns the address of the next array. */
-  long take(long size) {
+  public long take(long size) {
     long at = used;
     used += padded(size);
     if (used > bytes) {

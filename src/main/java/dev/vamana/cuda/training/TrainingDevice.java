@@ -12,6 +12,7 @@ import dev.vamana.pq.TrainingSchedule;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -171,15 +172,104 @@ public final class TrainingDevice {
     }
   }
 
+  /**
+   * Copies rows to device memory, and waits until they are there.
+   *
+   * @param rows where they go; rows of floats
+   * @param workers threads that read the rows
+   * @throws IOException from {@code source} or {@code abort}, unchanged
+   */
+  public void bring(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
+      throws IOException {
+    alone(
+        abort,
+        () ->
+            leavingNothing(
+                () -> {
+                  upload(source, rows, workers, abort);
+                  return null;
+                }));
+  }
+
+  /** Fills or reads the rows of a part of an array. */
+  @FunctionalInterface
+  public interface Part {
+    /**
+     * Handles rows {@code first} to {@code first + count - 1}.
+     *
+     * @param memory the rows, pinned, valid during the call
+     */
+    void handle(MemorySegment memory, int first, int count);
+  }
+
+  /**
+   * Copies an array to device memory, and waits until it is there.
+   *
+   * @param rowBytes bytes of a row, at most 2 MiB
+   * @param filler fills each part, on the calling thread
+   */
+  public void send(long address, int rowBytes, int count, Part filler, AbortCheck abort)
+      throws IOException {
+    inParts(
+        rowBytes,
+        count,
+        (lane, first, rows) -> {
+          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
+          filler.handle(part, first, rows);
+          driver.copyToDevice(address + (long) first * rowBytes, part, lane.stream());
+        },
+        abort);
+  }
+
+  /**
+   * Copies an array from device memory.
+   *
+   * @param rowBytes bytes of a row, at most 2 MiB
+   * @param reader reads each part, in order, on the calling thread
+   */
+  public void fetch(long address, int rowBytes, int count, Part reader, AbortCheck abort)
+      throws IOException {
+    inParts(
+        rowBytes,
+        count,
+        (lane, first, rows) -> {
+          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
+          driver.copyFromDevice(part, address + (long) first * rowBytes, lane.stream());
+          lane.after(() -> reader.handle(part, first, rows));
+        },
+        abort);
+  }
+
+  private void inParts(int rowBytes, int count, RowFeed.Sender sender, AbortCheck abort)
+      throws IOException {
+    int together = Lanes.BYTES / rowBytes;
+    alone(
+        abort,
+        () ->
+            leavingNothing(
+                () -> {
+                  for (long first = 0; first < count; first += together) {
+                    abort.check();
+                    int rows = (int) Math.min(together, count - first);
+                    sender.send(lanes.next(), (int) first, rows);
+                  }
+                  return null;
+                }));
+  }
+
   private void upload(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
       throws IOException {
     int rowBytes = rows.dims() * Float.BYTES;
     RowFeed.Sender sender =
-        (lane, first, count) ->
-            driver.copyToDevice(
-                rows.address() + (long) first * rowBytes,
-                lane.buffer().asSlice(0, (long) count * rowBytes),
-                lane.stream());
+        (lane, first, count) -> {
+          long target = rows.address() + (long) first * rows.stride();
+          MemorySegment filled = lane.buffer().asSlice(0, (long) count * rowBytes);
+          if (rows.stride() == rowBytes) {
+            driver.copyToDevice(target, filled, lane.stream());
+          } else {
+            driver.copyRowsToDevice(target, rows.stride(), filled, rowBytes, count, lane.stream());
+          }
+        };
     int together = RowFeed.rowsTogether(rowBytes);
     new RowFeed(lanes, source, rows.count(), rows.dims(), together, sender, abort).run(workers);
     lanes.finish();

@@ -178,6 +178,16 @@ final class CounterTables {
               "vamana_gpu_builds_on_cpu",
               "reason",
               "Trainings and encodings that the CPU did, and why.")
+          .counter("gpu.graphs_built", "vamana_gpu_graphs", "Graphs built on the GPU.")
+          .counter(
+              "gpu.graph_time_in_millis",
+              "vamana_gpu_graph_seconds",
+              "Time of building graphs on the GPU.")
+          .counters(
+              "gpu.graphs_on_cpu.*",
+              "vamana_gpu_graphs_on_cpu",
+              "reason",
+              "Graphs that the CPU built in place of the GPU, and why.")
           .counter("aborted", "vamana_build_aborted", "Graphs and codes whose merge was aborted.")
           .counter("failed", "vamana_build_failed", "Graphs and codes that failed.")
           .build();

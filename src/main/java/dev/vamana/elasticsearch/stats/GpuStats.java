@@ -164,16 +164,19 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
   }
 
   /**
-   * Training and encoding on the device and, if the device declined, on the CPU; empty without a
-   * device.
+   * Training, encoding and building of graphs on the device and, if the device declined, on the
+   * CPU; empty without a device.
    */
-  Counters quantization() {
+  Counters building() {
     return Counters.builder()
         .put("codebooks_trained", value("training", "codebooks"))
         .put("training_time_in_millis", millis(value("training", "codebook_nanos")))
         .put("vectors_encoded", value("training", "vectors_encoded"))
         .put("encoding_time_in_millis", millis(value("training", "encode_nanos")))
         .putIfAny("on_cpu", Counters.of(group("training_on_cpu")))
+        .put("graphs_built", value("graphs", "graphs"))
+        .put("graph_time_in_millis", millis(value("graphs", "nanos")))
+        .putIfAny("graphs_on_cpu", Counters.of(group("graphs_on_cpu")))
         .build();
   }
 

@@ -81,7 +81,7 @@ public final class TransportStatsAction
             asked.contains(Metric.STATE) ? gpu.state() : null,
             asked.contains(Metric.RESIDENCY) ? gpu.residency() : null,
             asked.contains(Metric.EXECUTOR) ? gpu.executor(ExecutorRegistry.cpuSearches()) : null,
-            asked.contains(Metric.BUILD) ? BuildStats.of(source.build(), gpu.quantization()) : null,
+            asked.contains(Metric.BUILD) ? BuildStats.of(source.build(), gpu.building()) : null,
             asked.contains(Metric.TRAINING) ? source.training() : null,
             asked.contains(Metric.MEMORY) ? gpu.memory(source.breaker()) : null,
             asked.contains(Metric.RECALL) ? source.recall() : null,

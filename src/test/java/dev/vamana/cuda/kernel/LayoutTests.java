@@ -77,6 +77,13 @@ public class LayoutTests extends KernelTestCase {
     assertLayout("Select", SelectLayout.class);
   }
 
+  public void testBuild() throws IllegalAccessException {
+    assertLayout("Build", BuildLayout.class);
+    assertConstant(BuildSizes.CHUNK, "kBuildChunk");
+    assertConstant(BuildSizes.COUNTER_BYTES / Integer.BYTES, "kBuildCounters");
+    assertConstant(0, "kBuildItem");
+  }
+
   public void testKMeans() throws IllegalAccessException {
     assertLayout("KMeans", KMeansLayout.class);
     assertLayout("KMeansState", KMeansStateLayout.class);

@@ -80,7 +80,9 @@ final class FullStatistics {
           Map.entry(
               "training",
               List.of("codebooks", "codebook_nanos", "vectors_encoded", "encode_nanos")),
-          Map.entry("training_on_cpu", List.of("too_small", "failed")));
+          Map.entry("training_on_cpu", List.of("too_small", "failed")),
+          Map.entry("graphs", List.of("graphs", "nanos")),
+          Map.entry("graphs_on_cpu", List.of("unsupported", "failed")));
 
   private FullStatistics() {}
 
@@ -132,7 +134,7 @@ final class FullStatistics {
                 .put("trained", 1L)
                 .put("not_shared", counters("none_named", "not_ready"))
                 .build())
-        .put("gpu", gpu.quantization())
+        .put("gpu", gpu.building())
         .put("aborted", number())
         .put("failed", number())
         .build();

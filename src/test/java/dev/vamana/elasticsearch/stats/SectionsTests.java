@@ -127,22 +127,29 @@ public class SectionsTests extends LuceneTestCase {
                         "vectors_encoded", 23L,
                         "encode_nanos", 24_500_000L),
                     "training_on_cpu",
-                    Map.of("failed", 25L))));
+                    Map.of("failed", 25L),
+                    "graphs",
+                    Map.of("graphs", 26L, "nanos", 27_500_000L),
+                    "graphs_on_cpu",
+                    Map.of("unsupported", 28L))));
     Counters build =
         BuildStats.of(
             new BuildStatistics.Snapshot(
                 1, 2_500_000, 3, 4, 5, 6_500_000, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16),
-            gpu.quantization());
+            gpu.building());
     assertEquals(
         Map.of(
             "codebooks_trained", 21L,
             "training_time_in_millis", 22L,
             "vectors_encoded", 23L,
-            "encoding_time_in_millis", 24L),
+            "encoding_time_in_millis", 24L,
+            "graphs_built", 26L,
+            "graph_time_in_millis", 27L),
         at(build, "gpu").values());
+    assertEquals(Map.of("unsupported", 28L), at(at(build, "gpu"), "graphs_on_cpu").values());
     assertEquals(Map.of("failed", 25L), at(at(build, "gpu"), "on_cpu").values());
     GpuStats none = GpuStats.without("off", StateStats.State.OFF, "off");
-    assertTrue(none.quantization().values().isEmpty());
+    assertTrue(none.building().values().isEmpty());
     assertEquals(
         Map.of("count", 1L, "time_in_millis", 2L, "nodes_inserted", 3L, "nodes_reused", 4L),
         at(build, "graphs").values());

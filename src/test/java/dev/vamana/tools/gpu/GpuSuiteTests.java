@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
@@ -111,6 +112,30 @@ public class GpuSuiteTests extends LuceneTestCase {
       assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
     }
     assertTrue(ReportTables.make(file).get("gpu.md").contains("## Filters"));
+  }
+
+  public void testGraphsAreBuiltAndCompared() throws Exception {
+    Path home = createTempDir();
+    Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
+    VamanaParameters small =
+        VamanaParameters.DEFAULT.withGraph(8, 16, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    String shown =
+        run(
+            home,
+            new BuildStage("clustered", drivers, small, 1),
+            options(home, "build-clustered", "--limit=4200"));
+    assertTrue(shown, shown.contains("distances at recall 0.95: GPU's graph"));
+    assertTrue(shown, shown.contains("build_choose"));
+    Map<String, Object> report =
+        Fragment.read(home.resolve("report").resolve("build-clustered.json"));
+    List<Map<String, Object>> rows = Fragment.rows(report, "builds");
+    List<Object> methods = new ArrayList<>(rows.stream().map(row -> row.get("method")).toList());
+    methods.remove("lucene-m16-b100");
+    assertEquals(List.of("vamana-gpu", "vamana", "lucene-hnsw"), methods);
+    for (Map<String, Object> row : rows) {
+      assertEquals(4_200, row.get("n"));
+      assertTrue(row.toString(), ReportTables.real(row, "seconds") > 0);
+    }
   }
 
   public void testSelectionBecomesTables() throws Exception {

@@ -49,7 +49,7 @@ final class LuceneStage implements Stage {
     }
   }
 
-  private static SetIndex index(Context context, SuiteSet set, String name, int[] graph)
+  static SetIndex index(Context context, SuiteSet set, String name, int[] graph)
       throws IOException {
     int threads = context.workers().threads();
     ExecutorService pool = Executors.newFixedThreadPool(threads);

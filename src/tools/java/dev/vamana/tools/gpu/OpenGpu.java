@@ -92,6 +92,7 @@ final class OpenGpu implements Gpu {
                 .withBatches(batches)
                 .withHostFetch(fetch)
                 .withPlans(plans)
+                .withLeastGraph(GpuOptions.LEAST_GRAPH)
                 .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
             new Told());
     return new OpenGpu(current, executor, placement, batches, plans);
@@ -158,6 +159,11 @@ final class OpenGpu implements Gpu {
     Map<String, Long> reasons = new TreeMap<>(executor.statistics().counters().get("items_on_cpu"));
     reasons.values().removeIf(count -> count == 0);
     return reasons;
+  }
+
+  @Override
+  public Map<String, Long> graphs() {
+    return executor.statistics().counters().get("graphs");
   }
 
   @Override

@@ -27,6 +27,7 @@ public final class Suite {
           "dev.vamana.cuda.StreamedPlanTests",
           "dev.vamana.cuda.ExactPlanFaultTests",
           "dev.vamana.cuda.TrainingParityTests",
+          "dev.vamana.cuda.GraphBuildParityTests",
           "dev.vamana.tools.groundtruth.GroundTruthToolTests",
           "dev.vamana.codec.DeviceConformanceTests");
 
@@ -91,6 +92,7 @@ public final class Suite {
       stages.put(
           "index-" + set,
           context -> BenchStage.index(context, SuiteSet.load(context.options(), set)).close());
+      stages.put("build-" + set, new BuildStage(set));
       stages.put("bench-" + set, new BenchStage(set));
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));

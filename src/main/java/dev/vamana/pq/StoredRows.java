@@ -1,7 +1,7 @@
-package dev.vamana.codec;
+package dev.vamana.pq;
 
-import dev.vamana.pq.RowSource;
 import dev.vamana.vectors.FloatVectors;
+import dev.vamana.vectors.MappedRows;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -9,10 +9,10 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * Reads selected vectors of a field as quantization needs them: as floats, and scaled to unit
+ * Reads vectors of a field as quantization and devices need them: as floats, and scaled to unit
  * length for COSINE. For one thread.
  */
-final class StoredRows implements RowSource.Reader {
+public final class StoredRows implements RowSource.Reader {
 
   private final FloatVectors floats;
   private final int[] ordinals;
@@ -24,9 +24,9 @@ final class StoredRows implements RowSource.Reader {
    * Makes a reader.
    *
    * @param values the field's vectors, used by this reader alone
-   * @param ordinals the ordinal of each row
+   * @param ordinals the ordinal of each row; null if rows are ordinals
    */
-  StoredRows(KnnVectorValues values, VectorSimilarityFunction similarity, int[] ordinals)
+  public StoredRows(KnnVectorValues values, VectorSimilarityFunction similarity, int[] ordinals)
       throws IOException {
     this.floats = new FloatVectors(values, similarity);
     this.ordinals = ordinals;
@@ -36,7 +36,7 @@ final class StoredRows implements RowSource.Reader {
 
   @Override
   public void read(int row, float[] target) throws IOException {
-    floats.read(ordinals[row], target);
+    floats.read(ordinal(row), target);
   }
 
   @Override
@@ -45,8 +45,12 @@ final class StoredRows implements RowSource.Reader {
       RowSource.Reader.super.read(row, scratch, target, at);
       return;
     }
-    long from = (long) ordinals[row] * dimension * Float.BYTES;
+    long from = (long) ordinal(row) * dimension * Float.BYTES;
     MemorySegment.copy(
         mapped, MappedRows.COMPONENT, from, target, ValueLayout.JAVA_FLOAT, at, dimension);
+  }
+
+  private int ordinal(int row) {
+    return ordinals == null ? row : ordinals[row];
   }
 }

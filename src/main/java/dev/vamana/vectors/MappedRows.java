@@ -1,6 +1,5 @@
-package dev.vamana.codec;
+package dev.vamana.vectors;
 
-import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,16 +10,16 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.store.IndexInput;
 
 /** Gives the mapped memory of a field's float vectors: one row after the other, by ordinal. */
-final class MappedRows {
+public final class MappedRows {
 
   /** Layout of a component in the file. */
-  static final ValueLayout.OfFloat COMPONENT =
+  public static final ValueLayout.OfFloat COMPONENT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private MappedRows() {}
 
   /** The rows, or null if the vectors are not floats or the directory does not map them. */
-  static MemorySegment of(KnnVectorValues values) throws IOException {
+  public static MemorySegment of(KnnVectorValues values) throws IOException {
     if (values.getEncoding() == VectorEncoding.FLOAT32
         && values instanceof HasIndexSlice sliced
         && sliced.getSlice() != null) {

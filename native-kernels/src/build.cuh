@@ -1,0 +1,188 @@
+// What a block that chooses neighbours has in shared memory, and how it chooses; vamana/build.h
+// describes the parameter.
+#pragma once
+
+#include <cstdint>
+
+#include "cta.cuh"
+#include "exact.cuh"
+#include "sort.cuh"
+#include "vamana/build.h"
+#include "vamana/order.h"
+#include "vamana/shared_layout.h"
+
+namespace vamana {
+
+template <int WARPS>
+struct BuildState {
+  const Build& build;
+  Rows rows;
+  uint64_t* keys;   // candidates, sorted by distance from the node
+  uint32_t* ids;    // their ordinals
+  uint32_t* kept;   // neighbours
+  float* query;     // the vector that distances are measured from
+  uint32_t* count;  // a word for what one warp tells the others
+  uint32_t padded;
+
+  __device__ BuildState(const Build& parameters, uint8_t* shared)
+      : build(parameters),
+        rows{reinterpret_cast<const uint8_t*>(parameters.vectors),
+             parameters.vector_stride,
+             parameters.dimension,
+             nullptr,
+             true},
+        padded(up16(parameters.dimension)) {
+    query = reinterpret_cast<float*>(shared);
+    keys = reinterpret_cast<uint64_t*>(query + padded);
+    ids = reinterpret_cast<uint32_t*>(keys + build.candidates);
+    kept = ids + build.candidates;
+    count = kept + kMaxDegree;
+  }
+
+  __device__ __forceinline__ uint32_t* row(uint32_t node) const {
+    return reinterpret_cast<uint32_t*>(build.graph) +
+           static_cast<uint64_t>(node) * build.graph_stride;
+  }
+};
+
+// Makes a node's vector the one that distances are measured from. Ends with a barrier.
+template <int WARPS>
+__device__ __forceinline__ void measure_from(BuildState<WARPS>& b, uint32_t node) {
+  const float* vector = reinterpret_cast<const float*>(
+      b.rows.base + static_cast<uint64_t>(node) * b.rows.stride);
+  for (uint32_t d = threadIdx.x; d < b.build.dimension; d += WARPS * 32) {
+    b.query[query_place<kFloat32>(d, b.padded)] = vector[d];
+  }
+  cta_sync<WARPS>();
+}
+
+struct TakeKeys {
+  uint64_t* keys;
+
+  __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums found) {
+    if (own) {
+      keys[place] = make_key(found.first, ordinal);
+    }
+  }
+};
+
+struct DropOccluded {
+  uint64_t* keys;
+  float alpha;
+
+  __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t, Sums found) {
+    if (own && build_occludes(alpha, found.first, key_distance(keys[place]))) {
+      keys[place] = kNoKey;
+    }
+  }
+};
+
+// Sorted keys of the ordinals b.ids[0..count). Ends with a barrier.
+template <int WARPS>
+__device__ __forceinline__ void sorted_keys(BuildState<WARPS>& b, uint64_t* keys,
+                                            const uint32_t* ids, uint32_t count) {
+  exact_sums<kFloat32, WARPS, 2>(b.rows, true, b.query, b.padded, ids, count, TakeKeys{keys});
+  cta_sync<WARPS>();
+}
+
+// Moves the keys b.keys[from..to) that are neither kNoKey nor equal to the one before nor `without`
+// to the front, and their ordinals to b.ids. Returns how many there are. Starts behind a barrier and
+// ends with one.
+template <int WARPS>
+__device__ __forceinline__ uint32_t compact(BuildState<WARPS>& b, uint32_t from, uint32_t to,
+                                            uint32_t without) {
+  if (warp_id() == 0) {
+    uint32_t left = 0;
+    uint64_t last = kNoKey;
+    for (uint32_t start = from; start < to; start += 32) {
+      const uint32_t i = start + lane_id();
+      const uint64_t key = i < to ? b.keys[i] : kNoKey;
+      uint64_t previous = __shfl_up_sync(kAllLanes, key, 1);
+      previous = lane_id() == 0 ? last : previous;
+      last = __shfl_sync(kAllLanes, key, 31);
+      const bool keep = key != kNoKey && key != previous && key_ordinal(key) != without;
+      const uint32_t kept = __ballot_sync(kAllLanes, keep);
+      if (keep) {
+        const uint32_t place = left + __popc(kept & lanes_below());
+        b.keys[place] = key;
+        b.ids[place] = key_ordinal(key);
+      }
+      left += __popc(kept);
+      __syncwarp();
+    }
+    if (lane_id() == 0) {
+      *b.count = left;
+    }
+  }
+  cta_sync<WARPS>();
+  const uint32_t left = *b.count;
+  cta_sync<WARPS>();
+  return left;
+}
+
+// Robust prune of the sorted candidates b.keys[0..count), whose ordinals are in b.ids: the nearest
+// candidate is kept and drops those that it occludes, and so on. Each pair that a node-by-node prune
+// compares is compared here, too, and no other. Returns the number of neighbours in b.kept. Ends with
+// a barrier.
+template <int WARPS>
+__device__ __forceinline__ uint32_t prune(BuildState<WARPS>& b, uint32_t count) {
+  uint32_t size = 0;
+  while (count > 0) {
+    const uint32_t nearest = b.ids[0];
+    if (threadIdx.x == 0) {
+      b.kept[size] = nearest;
+    }
+    size++;
+    if (size == b.build.max_degree || count == 1) {
+      break;
+    }
+    measure_from(b, nearest);
+    exact_sums<kFloat32, WARPS, 2>(b.rows, true, b.query, b.padded, b.ids + 1, count - 1,
+                                   DropOccluded{b.keys + 1, b.build.alpha});
+    cta_sync<WARPS>();
+    count = compact(b, 1, count, kUnusedSlot);
+  }
+  cta_sync<WARPS>();
+  return size;
+}
+
+// Writes a row. Ends with a barrier.
+template <int WARPS>
+__device__ __forceinline__ void write_row(const BuildState<WARPS>& b, uint32_t node,
+                                          const uint32_t* neighbors, uint32_t count) {
+  uint32_t* row = b.row(node);
+  for (uint32_t i = threadIdx.x; i < b.build.graph_stride; i += WARPS * 32) {
+    row[i] = i < count ? neighbors[i] : kUnusedSlot;
+  }
+  cta_sync<WARPS>();
+}
+
+// Copies the neighbours of a row to `target`, without the slots that are not used. Returns how many
+// there are. Ends with a barrier.
+template <int WARPS>
+__device__ __forceinline__ uint32_t read_row(const BuildState<WARPS>& b, uint32_t node,
+                                             uint32_t* target) {
+  if (warp_id() == 0) {
+    const uint32_t* row = b.row(node);
+    uint32_t count = 0;
+    for (uint32_t from = 0; from < b.build.graph_stride; from += 32) {
+      const uint32_t i = from + lane_id();
+      const uint32_t neighbor = i < b.build.graph_stride ? row[i] : kUnusedSlot;
+      const bool used = neighbor < b.build.size;
+      const uint32_t kept = __ballot_sync(kAllLanes, used);
+      if (used) {
+        target[count + __popc(kept & lanes_below())] = neighbor;
+      }
+      count += __popc(kept);
+    }
+    if (lane_id() == 0) {
+      *b.count = count;
+    }
+  }
+  cta_sync<WARPS>();
+  const uint32_t count = *b.count;
+  cta_sync<WARPS>();
+  return count;
+}
+
+}  // namespace vamana

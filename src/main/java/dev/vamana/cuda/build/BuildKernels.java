@@ -1,0 +1,161 @@
+package dev.vamana.cuda.build;
+
+import dev.vamana.cuda.batch.ChunkSizes;
+import dev.vamana.cuda.batch.Kernels;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.BuildLayout;
+import dev.vamana.cuda.kernel.BuildSizes;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.kernel.WalkLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Launches the kernels of one build in its stream. For one thread, bound to the context. */
+final class BuildKernels implements AutoCloseable {
+
+  private static final int WARP = 32;
+  private static final int THREADS = 256;
+
+  // blocks of a kernel whose threads take one element after the other
+  private static final int MOST_STRIDING_BLOCKS = 4096;
+
+  // As many blocks of one warp as keep a multiprocessor busy. With fewer, several warps share a
+  // node.
+  private static final int BUSY_BLOCKS = 16;
+
+  // blocks that take one row after the other, for each multiprocessor
+  private static final int MERGING_BLOCKS = 64;
+
+  private final CudaDriver driver;
+  private final BuildPlan plan;
+  private final BuildMemory memory;
+  private final long stream;
+  private final Kernels walks;
+  private final Arena arena = Arena.ofConfined();
+  private final MemorySegment build = arena.allocate(BuildLayout.BYTES, Long.BYTES);
+  private final MemorySegment walk = arena.allocate(WalkLayout.BYTES, Long.BYTES);
+  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+
+  BuildKernels(CudaDriver driver, BuildPlan plan, BuildMemory memory, float alpha, long stream) {
+    this.driver = driver;
+    this.plan = plan;
+    this.memory = memory;
+    this.stream = stream;
+    this.walks = new Kernels(driver, Tuning.DEFAULT);
+    set(BuildLayout.SEGMENT, memory.segment);
+    set(BuildLayout.VECTORS, memory.vectors);
+    set(BuildLayout.GRAPH, memory.graph);
+    set(BuildLayout.ITEMS, memory.items);
+    set(BuildLayout.ADDRESSES, memory.addresses);
+    set(BuildLayout.COUNTERS, memory.counters);
+    set(BuildLayout.ARRIVALS, memory.arrivals);
+    set(BuildLayout.STARTS, memory.starts);
+    set(BuildLayout.RUNS, memory.runs);
+    set(BuildLayout.SOURCES, memory.sources);
+    set(BuildLayout.SIZE, plan.size());
+    set(BuildLayout.DIMENSION, plan.dimension());
+    set(BuildLayout.VECTOR_STRIDE, plan.vectorStride());
+    set(BuildLayout.GRAPH_STRIDE, plan.stride());
+    set(BuildLayout.MAX_DEGREE, plan.maxDegree());
+    set(BuildLayout.SLOTS, plan.slots());
+    set(BuildLayout.PARENTS, BuildPlan.PARENTS);
+    build.set(ValueLayout.JAVA_FLOAT, BuildLayout.ALPHA, alpha);
+    walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, memory.addresses);
+    walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, memory.counters);
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.DIMENSION, plan.dimension());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.FLAGS, walks.flags());
+  }
+
+  private void set(long field, long address) {
+    build.set(ValueLayout.JAVA_LONG, field, address);
+  }
+
+  private void set(long field, int value) {
+    build.set(ValueLayout.JAVA_INT, field, value);
+  }
+
+  /**
+   * Inserts a batch of nodes: searches for each, chooses its neighbours, and adds the edges back.
+   *
+   * @param from place of the first node in the order of the pass
+   * @param beam nodes that a search keeps
+   */
+  void insert(int from, int count, int beam) {
+    set(BuildLayout.BEAM, beam);
+    set(BuildLayout.NODES, memory.nodes + (long) from * Integer.BYTES);
+    set(BuildLayout.FOUND, memory.found);
+    set(BuildLayout.COUNT, count);
+    launch("build_items", (count + THREADS - 1) / THREADS, THREADS, 0);
+    walk(count, plan.walkSizes(beam));
+    choose(count, plan.candidates(beam));
+    int striding = striding((long) count * plan.maxDegree());
+    launch("build_count", striding, THREADS, 0);
+    launch("build_place", striding, THREADS, 0);
+    launch("build_scatter", striding, THREADS, 0);
+    int warps = warps(count);
+    long touched = Math.min(plan.size(), (long) count * plan.maxDegree());
+    long blocks = Math.min(touched, (long) MERGING_BLOCKS * multiprocessors());
+    launchByWarps("build_merge", (int) blocks, warps, plan.mergeCandidates());
+  }
+
+  /** Prunes the rows of nodes {@code first} to {@code first + count - 1}. */
+  void trim(int first, int count) {
+    set(BuildLayout.NODES, 0L);
+    set(BuildLayout.FOUND, 0L);
+    set(BuildLayout.FIRST, first);
+    set(BuildLayout.COUNT, count);
+    choose(count, plan.candidates(0));
+  }
+
+  /** Reaches the neighbours of the nodes of a level. */
+  void reach(int level) {
+    set(BuildLayout.FIRST, level);
+    launch("build_reach", (plan.size() + THREADS - 1) / THREADS, THREADS, 0);
+  }
+
+  private void walk(int count, ChunkSizes sizes) {
+    Kernels.Choice choice = walks.choose(plan.shape(), sizes, count, 0);
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.LIST_CAPACITY, sizes.beam());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.FRESH_CAPACITY, sizes.fresh());
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.COUNT, count);
+    walk.set(ValueLayout.JAVA_INT, WalkLayout.VISITED_SLOTS, choice.slots());
+    driver.launch(
+        choice.kernel(), choice.blocks(), choice.threads(), choice.sharedBytes(), walk, stream);
+  }
+
+  private void choose(int count, int candidates) {
+    launchByWarps("build_choose", count, warps(count), candidates);
+  }
+
+  private int multiprocessors() {
+    return driver.device().multiprocessors();
+  }
+
+  private int warps(int nodes) {
+    return nodes >= BUSY_BLOCKS * multiprocessors() ? 1 : 4;
+  }
+
+  private static int striding(long elements) {
+    return (int) Math.min(MOST_STRIDING_BLOCKS, (elements + THREADS - 1) / THREADS);
+  }
+
+  private void launchByWarps(String name, int blocks, int warps, int candidates) {
+    set(BuildLayout.CANDIDATES, candidates);
+    int shared = BuildSizes.sharedBytes(plan.dimension(), candidates);
+    launch(name + "_w" + warps, blocks, warps * WARP, shared);
+  }
+
+  private void launch(String name, int blocks, int threads, int shared) {
+    CudaDriver.Kernel kernel = kernels.computeIfAbsent(name, driver::kernel);
+    driver.launch(kernel, blocks, threads, shared, build, stream);
+  }
+
+  /** Frees the parameters. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,111 @@
+package dev.vamana.cuda.build;
+
+import dev.vamana.cuda.batch.ChunkSizes;
+import dev.vamana.cuda.kernel.BuildSizes;
+import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.Reads;
+import dev.vamana.cuda.kernel.SharedLayout;
+import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.graph.BuildParameters;
+import dev.vamana.graph.GraphTask;
+
+/**
+ * The sizes of a build on the device.
+ *
+ * @param size number of vectors
+ * @param dimension components of a vector
+ * @param maxDegree most neighbours of a finished row
+ * @param slots neighbours of a row beyond which it is pruned during the build
+ * @param beam nodes that a search for neighbours keeps
+ * @param shape the shape of these searches
+ */
+record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, WalkShape shape) {
+
+  /** Nodes that a search expands in a step. */
+  static final int PARENTS = 4;
+
+  // Below, a batch has as many nodes as are in, so that the first nodes are no star.
+  private static final int FULL_BATCH = 512;
+
+  // A batch has this part of the nodes that are in: its nodes do not find each other in the first
+  // pass, and the fewer do not, the better is the graph.
+  private static final int PART = 16;
+
+  // Enough to fill a device several times over. A search waits for a batch under way, which takes
+  // some
+  // milliseconds.
+  private static final int MOST_NODES = 1 << 14;
+
+  /** Plans a task, or returns null if no kernel supports it. */
+  static BuildPlan of(GraphTask task) {
+    BuildParameters parameters = task.parameters();
+    int degree = parameters.maxDegree();
+    // as many spare slots as on the CPU, within a row that the walk kernels can read
+    int slots = Math.min(Limits.MAX_DEGREE, degree + Math.max(2, degree / 8));
+    int beam = parameters.passBeamWidth();
+    WalkShape shape =
+        WalkShape.of(Reads.FLOAT32, task.dimension(), 0, beam, stride(slots), PARENTS, 0, false);
+    return shape == null
+        ? null
+        : new BuildPlan(task.size(), task.dimension(), degree, slots, beam, shape);
+  }
+
+  private static int stride(int slots) {
+    return (slots + 3) & ~3;
+  }
+
+  /** Slots of a row on the device. */
+  int stride() {
+    return stride(slots);
+  }
+
+  /** Bytes of a row on the device. */
+  int rowBytes() {
+    return stride() * Integer.BYTES;
+  }
+
+  /** Bytes between vectors on the device. */
+  int vectorStride() {
+    return SharedLayout.up16(dimension * Float.BYTES);
+  }
+
+  /**
+   * Returns the nodes that the searches of a pass keep.
+   *
+   * @param last whether it is the last pass
+   */
+  int beam(boolean last) {
+    return last ? beam : Math.max(8, beam / 2);
+  }
+
+  /** Candidates of a node that is inserted: what its search finds, and its row. */
+  int candidates(int found) {
+    return found + stride();
+  }
+
+  /** Candidates of a row that edges come to. */
+  int mergeCandidates() {
+    return 2 * BuildSizes.CHUNK;
+  }
+
+  /** The memory that searches need that keep so many nodes. */
+  ChunkSizes walkSizes(int kept) {
+    return new ChunkSizes(kept, WalkShape.fresh(stride(), PARENTS, 0), dimension, 0, 0, false);
+  }
+
+  /** Most nodes of a batch. */
+  int mostNodes() {
+    return Math.min(size, Math.min(MOST_NODES, Math.max(FULL_BATCH, size / PART)));
+  }
+
+  /**
+   * Returns the number of nodes of the next batch.
+   *
+   * @param present nodes that have a row or are the entry point, at least 1
+   * @param left nodes that are still to be inserted, at least 1
+   */
+  int batch(int present, int left) {
+    int wanted = Math.min(present, Math.max(FULL_BATCH, present / PART));
+    return Math.min(left, Math.min(wanted, mostNodes()));
+  }
+}

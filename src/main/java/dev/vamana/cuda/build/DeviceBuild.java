@@ -1,0 +1,207 @@
+package dev.vamana.cuda.build;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.training.DeviceBudget;
+import dev.vamana.cuda.training.DeviceRows;
+import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.graph.GraphAssembly;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.graph.VamanaGraph;
+import dev.vamana.pq.StoredRows;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/** One graph that is being built on the device. For one thread, bound to the context. */
+final class DeviceBuild implements AutoCloseable {
+
+  // Nodes that are inserted before the host waits for the device: so many take a few milliseconds,
+  // and
+  // an aborted merge has to end soon.
+  private static final int NODES_UNDER_WAY = 1 << 13;
+
+  // rows that are pruned before the host waits
+  private static final int ROWS_UNDER_WAY = 1 << 18;
+
+  private final CudaDriver driver;
+  private final TrainingDevice transfers;
+  private final GraphTask task;
+  private final BuildPlan plan;
+  private final BuildMemory memory;
+  private final BuildPhase.Clock clock;
+  private long phaseStart;
+  private long stream;
+  private BuildKernels kernels;
+
+  /**
+   * Allocates memory.
+   *
+   * @param transfers copies between host and device
+   * @param clock takes the times of phases
+   * @throws dev.vamana.cuda.driver.GpuException if there is not enough
+   */
+  DeviceBuild(
+      CudaDriver driver,
+      TrainingDevice transfers,
+      DeviceBudget budget,
+      GraphTask task,
+      BuildPlan plan,
+      BuildPhase.Clock clock) {
+    this.driver = driver;
+    this.transfers = transfers;
+    this.task = task;
+    this.plan = plan;
+    this.clock = clock;
+    this.memory = new BuildMemory(driver, budget, plan);
+  }
+
+  /** Builds the graph. */
+  VamanaGraph run() throws IOException {
+    phaseStart = System.nanoTime();
+    stream = driver.createStream();
+    kernels = new BuildKernels(driver, plan, memory, task.parameters().alpha(), stream);
+    driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
+    driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
+    driver.synchronize(stream);
+    transfers.bring(
+        () -> new StoredRows(task.vectors(), task.similarity(), null),
+        new DeviceRows(memory.vectors, plan.vectorStride(), plan.size(), plan.dimension(), false),
+        task.workers(),
+        task.abort());
+    try (GraphAssembly assembly = new GraphAssembly(task);
+        Arena arena = Arena.ofConfined()) {
+      sendRows(assembly);
+      sendSegment(arena, assembly.entryPoint());
+      boolean twice = task.parameters().passes() > 1;
+      int[] order = assembly.order(0);
+      assembly.allocateRows();
+      ended(BuildPhase.BRING);
+      insert(arena, order, plan.size() - order.length, plan.beam(twice == false));
+      ended(BuildPhase.FIRST_PASS);
+      if (twice) {
+        insert(arena, assembly.order(1), plan.size(), plan.beam(true));
+        ended(BuildPhase.SECOND_PASS);
+      }
+      trim();
+      ended(BuildPhase.TRIM);
+      int[] tree =
+          new SearchTree(driver, plan, memory, kernels, stream)
+              .grow(task.medoid(), transfers, task.abort());
+      ended(BuildPhase.REACH);
+      transfers.fetch(
+          memory.graph,
+          plan.rowBytes(),
+          plan.size(),
+          (part, first, count) -> assembly.set(first, count, part, plan.rowBytes()),
+          task.abort());
+      ended(BuildPhase.FETCH);
+      VamanaGraph graph = assembly.finish(tree);
+      ended(BuildPhase.FINISH);
+      return graph;
+    }
+  }
+
+  private void ended(BuildPhase phase) {
+    long now = System.nanoTime();
+    clock.ended(phase, now - phaseStart);
+    phaseStart = now;
+  }
+
+  private void sendRows(GraphAssembly assembly) throws IOException {
+    GraphAssembly.RowReader rows = assembly.takeExisting();
+    if (rows == null) {
+      return;
+    }
+    int[] row = new int[plan.stride()];
+    transfers.send(
+        memory.graph,
+        plan.rowBytes(),
+        plan.size(),
+        (part, first, count) -> {
+          for (int i = 0; i < count; i++) {
+            int degree = rows.read(first + i, row);
+            Arrays.fill(row, degree, row.length, StoredAdjacency.UNUSED);
+            MemorySegment.copy(
+                row, 0, part, ValueLayout.JAVA_INT, (long) i * plan.rowBytes(), row.length);
+          }
+        },
+        task.abort());
+  }
+
+  /** Sends what the walks know of the graph: they compare squared distances of float vectors. */
+  private void sendSegment(Arena arena, int entryPoint) {
+    MemorySegment segment = arena.allocate(SegmentLayout.BYTES, Long.BYTES);
+    segment.set(ValueLayout.JAVA_LONG, SegmentLayout.GRAPH, memory.graph);
+    segment.set(ValueLayout.JAVA_LONG, SegmentLayout.VECTORS, memory.vectors);
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.SIZE, plan.size());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.DIMENSION, plan.dimension());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.GRAPH_STRIDE, plan.stride());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.MEDOID, entryPoint);
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_STRIDE, plan.vectorStride());
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_FORMAT, SegmentLayout.FORMAT_FLOAT32);
+    driver.copyToDevice(memory.segment, segment, stream);
+    driver.synchronize(stream);
+  }
+
+  /**
+   * Inserts nodes in batches.
+   *
+   * @param present nodes that are in the graph already, the entry point included
+   * @param beam nodes that a search keeps
+   */
+  private void insert(Arena arena, int[] order, int present, int beam) throws IOException {
+    if (order.length == 0) {
+      return;
+    }
+    MemorySegment nodes = arena.allocateFrom(ValueLayout.JAVA_INT, order);
+    driver.copyToDevice(memory.nodes, nodes, stream);
+    int done = 0;
+    int waiting = 0;
+    while (done < order.length) {
+      task.abort().check();
+      int in = Math.min(plan.size(), Math.max(1, present) + done);
+      int batch = plan.batch(in, order.length - done);
+      kernels.insert(done, batch, beam);
+      done += batch;
+      waiting += batch;
+      if (waiting >= NODES_UNDER_WAY) {
+        driver.synchronize(stream);
+        waiting = 0;
+      }
+    }
+    driver.synchronize(stream);
+  }
+
+  private void trim() throws IOException {
+    for (long first = 0; first < plan.size(); first += ROWS_UNDER_WAY) {
+      task.abort().check();
+      kernels.trim((int) first, (int) Math.min(ROWS_UNDER_WAY, plan.size() - first));
+      driver.synchronize(stream);
+    }
+  }
+
+  /**
+   * Waits for the device and frees everything.
+   *
+   * @throws dev.vamana.cuda.driver.GpuException if that fails; only closing the context frees the
+   *     memory then
+   */
+  @Override
+  public void close() {
+    if (kernels != null) {
+      kernels.close();
+    }
+    try {
+      if (stream != 0) {
+        driver.synchronize(stream);
+        driver.destroyStream(stream);
+      }
+    } finally {
+      memory.close();
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package dev.vamana.cuda.build;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.training.DeviceBudget;
+import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.VamanaGraph;
+import dev.vamana.vectors.RawComparison;
+import java.io.IOException;
+import java.util.function.Consumer;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/**
+ * Builds graphs in one context. Any thread may call it; builds of several threads take turns by the
+ * kernel, each in its own stream.
+ */
+public final class DeviceBuilder {
+
+  private final CudaDriver driver;
+  private final TrainingDevice transfers;
+  private final DeviceBudget budget;
+  private final Consumer<GpuException> onLost;
+
+  /**
+   * Makes an instance, which allocates nothing yet.
+   *
+   * @param transfers copies between host and device
+   * @param budget counts device memory
+   * @param onLost called when only closing the context can give memory back
+   */
+  public DeviceBuilder(
+      CudaDriver driver,
+      TrainingDevice transfers,
+      DeviceBudget budget,
+      Consumer<GpuException> onLost) {
+    this.driver = driver;
+    this.transfers = transfers;
+    this.budget = budget;
+    this.onLost = onLost;
+  }
+
+  /**
+   * Whether the device can build the graph: not where vectors are compared by inner products, nor
+   * where Lucene's scores are too coarse to compare them.
+   */
+  public boolean supports(GraphTask task) throws IOException {
+    VectorSimilarityFunction similarity = task.similarity();
+    boolean bytes = task.vectors().getEncoding() == VectorEncoding.BYTE;
+    boolean products =
+        similarity == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
+            || (bytes && similarity == VectorSimilarityFunction.DOT_PRODUCT);
+    return products == false
+        && BuildPlan.of(task) != null
+        && RawComparison.neededFor(task.vectors(), similarity) == null;
+  }
+
+  /**
+   * Builds a graph that the device supports.
+   *
+   * @param clock takes the times of phases
+   * @throws IOException from reading the vectors or the abort check, unchanged
+   * @throws GpuException if the device fails or has too little memory; all memory has been freed
+   *     then
+   */
+  public VamanaGraph build(GraphTask task, BuildPhase.Clock clock) throws IOException {
+    task.abort().check();
+    driver.bind();
+    DeviceBuild build = new DeviceBuild(driver, transfers, budget, task, BuildPlan.of(task), clock);
+    try {
+      return build.run();
+    } finally {
+      try {
+        build.close();
+      } catch (GpuException e) {
+        onLost.accept(e.asLoss());
+      }
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Building graphs on the device, in batches of nodes. */
+package dev.vamana.cuda.build;

@@ -1,0 +1,168 @@
+package dev.vamana.graph;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import org.apache.lucene.util.FixedBitSet;
+
+/**
+ * The part of the CPU in a build whose nodes are inserted elsewhere, for instance on a GPU: it
+ * copies the rows of an existing graph, lists the nodes that are to be inserted, takes the finished
+ * rows into native memory, and repairs reachability.
+ */
+public final class GraphAssembly implements AutoCloseable {
+
+  private final GraphTask task;
+  private final FixedBitSet reused;
+  private final int entryPoint;
+  private GraphRows existingRows;
+  private NativeRows rows;
+  private FutureTask<NativeRows> allocation;
+
+  /** Copies the rows of the task's existing graph, if it has one. */
+  public GraphAssembly(GraphTask task) throws IOException {
+    BuildParameters parameters = task.parameters();
+    this.task = task;
+    this.reused = new FixedBitSet(task.size());
+    if (task.existing() == null) {
+      this.entryPoint = task.medoid();
+    } else {
+      this.existingRows = new GraphRows(task.size(), parameters.maxDegree());
+      this.entryPoint =
+          new GraphReuse(task.distances(), parameters, task.workers(), task.abort())
+              .load(task.existing(), existingRows, reused, task.medoid());
+    }
+  }
+
+  /** Returns the node from which insertions start their searches. It needs no insertion itself. */
+  public int entryPoint() {
+    return entryPoint;
+  }
+
+  /** Reads the rows of an existing graph. */
+  public interface RowReader {
+    /** Copies a row; returns the number of neighbours, 0 if the node is new. */
+    int read(int ordinal, int[] target);
+  }
+
+  /**
+   * Returns the rows of the existing graph, of at most the max degree, or null if there is none.
+   * The assembly forgets them.
+   */
+  public RowReader takeExisting() {
+    GraphRows taken = existingRows;
+    existingRows = null;
+    return taken == null ? null : taken::neighbors;
+  }
+
+  /**
+   * Returns the nodes that a pass inserts, in order.
+   *
+   * @param pass 0 or 1, less than the passes of the parameters
+   */
+  public int[] order(int pass) {
+    ExistingGraph existing = task.existing();
+    boolean all = pass > 0 && existing != null && existing.passes() < task.parameters().passes();
+    int size = task.size();
+    int[] nodes = new int[size];
+    int count = 0;
+    InsertionOrder order = new InsertionOrder(size, task.parameters().seed());
+    for (int position = 0; position < size; position++) {
+      int node = order.ordinal(position);
+      boolean first = pass == 0 && node == entryPoint;
+      if (all || (first == false && reused.get(node) == false)) {
+        nodes[count++] = node;
+      }
+    }
+    return count == size ? nodes : Arrays.copyOf(nodes, count);
+  }
+
+  /**
+   * Allocates the memory of the finished rows, on another thread if one is free. It takes a while,
+   * because all of it is cleared.
+   */
+  public void allocateRows() {
+    allocation = new FutureTask<>(() -> new NativeRows(task.size(), task.parameters().maxDegree()));
+    try {
+      task.workers().executor().execute(allocation);
+    } catch (RejectedExecutionException e) {
+      // the calling thread allocates when it needs the rows
+    }
+  }
+
+  private NativeRows allocated() {
+    if (rows == null) {
+      FutureTask<NativeRows> pending = allocation;
+      allocation = null;
+      // unless another thread has begun
+      pending.run();
+      boolean interrupted = false;
+      while (rows == null) {
+        try {
+          rows = pending.get();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (ExecutionException e) {
+          throw new IllegalStateException("no memory for the rows of a graph", e.getCause());
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return rows;
+  }
+
+  /** Slots of a finished row: the max degree, rounded up to a multiple of 4. */
+  public int slots() {
+    return StoredAdjacency.stride(task.parameters().maxDegree());
+  }
+
+  /**
+   * Sets finished rows of consecutive nodes, after {@link #allocateRows}.
+   *
+   * @param source rows of distinct ordinals other than the node's, nearest first, at most the max
+   *     degree of them, followed by {@link StoredAdjacency#UNUSED}
+   * @param rowBytes bytes between rows, at least 4 for each of {@link #slots()}
+   */
+  public void set(int first, int count, MemorySegment source, long rowBytes) {
+    NativeRows target = allocated();
+    for (int i = 0; i < count; i++) {
+      target.set(first + i, source, i * rowBytes);
+    }
+  }
+
+  /**
+   * Makes every node reachable, after all rows have been set, and hands the rows over. The caller
+   * closes the graph.
+   *
+   * @param tree by node, the node before it in a search tree from the medoid, or -1; null if every
+   *     node can be reached
+   */
+  public VamanaGraph finish(int[] tree) throws IOException {
+    BuildParameters parameters = task.parameters();
+    if (tree != null) {
+      new Reachability(rows, parameters, task.medoid(), task.distances().create(), task.abort())
+          .repair(tree);
+    }
+    VamanaGraph graph =
+        new VamanaGraph(rows, parameters.maxDegree(), task.medoid(), reused.cardinality());
+    rows = null;
+    return graph;
+  }
+
+  /** Frees the rows, unless they were handed over. */
+  @Override
+  public void close() {
+    if (allocation != null && allocation.cancel(false) == false) {
+      allocated();
+    }
+    if (rows != null) {
+      rows.close();
+      rows = null;
+    }
+  }
+}

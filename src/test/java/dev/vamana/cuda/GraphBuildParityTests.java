@@ -1,0 +1,132 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.graph.BuildParameters;
+import dev.vamana.graph.GraphChecks;
+import dev.vamana.graph.GraphEngine;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.VamanaGraph;
+import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.gpu.Gpu;
+import dev.vamana.work.AbortCheck;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** Compares graphs that the device builds with the CPU's. */
+public class GraphBuildParityTests extends DeviceTestCase {
+
+  private static final VectorSimilarityFunction EUCLIDEAN = VectorSimilarityFunction.EUCLIDEAN;
+
+  private static GraphTask task(
+      KnnVectorValues vectors, VectorSimilarityFunction similarity, BuildParameters parameters)
+      throws IOException {
+    return GraphChecks.task(vectors, similarity, parameters, null, workers(), AbortCheck.NEVER);
+  }
+
+  private static VamanaGraph build(Gpu gpu, GraphTask task) throws IOException {
+    VamanaGraph graph = gpu.executor().graphs().build(task);
+    assertNotNull("declined", graph);
+    GraphChecks.assertWellFormed(graph, task.size());
+    return graph;
+  }
+
+  private static void compare(GraphTask task) throws IOException {
+    int[] queries = random().ints(300, 0, task.size()).toArray();
+    VamanaGraph expected = GraphEngine.CPU.build(task);
+    try (Gpu gpu = open(Placement.EXACT)) {
+      VamanaGraph actual = build(gpu, task);
+      for (int beam : new int[] {16, 40}) {
+        GraphChecks.Found cpu = GraphChecks.search(task, expected, queries, beam);
+        GraphChecks.Found device = GraphChecks.search(task, actual, queries, beam);
+        String both = "beam " + beam + ": " + cpu + " " + device;
+        assertTrue(both, device.recall() > cpu.recall() - 0.03);
+        assertTrue(both, device.distances() < 1.1 * cpu.distances());
+      }
+      // no race decides an edge
+      GraphChecks.assertSame(actual, build(gpu, task));
+    }
+  }
+
+  private static void compareSet(String name) throws IOException {
+    String root = System.getProperty("vector.data");
+    assumeTrue("vector.data is not set", root != null && root.isEmpty() == false);
+    Path folder = Path.of(root, name);
+    assumeTrue(folder + " is missing", Files.isDirectory(folder));
+    VectorSet set = VectorSet.load(folder, null, 40_000).normalized();
+    KnnVectorValues vectors = GraphChecks.floats(Arrays.asList(set.base().rows()));
+    compare(task(vectors, set.similarity(), new BuildParameters(64, 128, 1.2f, 42)));
+  }
+
+  public void testFloats() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 6_000, 1 + random().nextInt(60), 100);
+    compare(
+        task(
+            GraphChecks.floats(vectors),
+            random().nextBoolean() ? EUCLIDEAN : VectorSimilarityFunction.COSINE,
+            new BuildParameters(32, 64, 1.2f, random().nextLong())));
+  }
+
+  public void testBytes() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 6_000, 1 + random().nextInt(60), 100);
+    compare(
+        task(
+            GraphChecks.bytes(vectors),
+            random().nextBoolean() ? EUCLIDEAN : VectorSimilarityFunction.COSINE,
+            new BuildParameters(24, 64, 1.2f, random().nextLong())));
+  }
+
+  public void testEqualVectors() throws IOException {
+    List<float[]> vectors = new ArrayList<>(Collections.nCopies(5_000, new float[] {1, 2, 3}));
+    try (Gpu gpu = open(Placement.EXACT)) {
+      build(
+          gpu,
+          task(
+              GraphChecks.floats(vectors),
+              EUCLIDEAN,
+              new BuildParameters(4, 16, 1.2f, random().nextLong())));
+    }
+  }
+
+  public void testLongestRows() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 4_200, 9, 7);
+    try (Gpu gpu = open(Placement.EXACT)) {
+      build(
+          gpu,
+          task(
+              GraphChecks.floats(vectors),
+              EUCLIDEAN,
+              new BuildParameters(128, 600, 1.2f, random().nextLong())));
+    }
+  }
+
+  public void testLongestVectors() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 4_100, 4_096, 200);
+    try (Gpu gpu = open(Placement.EXACT)) {
+      build(
+          gpu,
+          task(
+              GraphChecks.floats(vectors),
+              EUCLIDEAN,
+              new BuildParameters(8, 16, 1.2f, random().nextLong())));
+    }
+  }
+
+  public void testSift5k() throws IOException {
+    compareSet("sift5k-ngt");
+  }
+
+  public void testMnist() throws IOException {
+    compareSet("mnist60k-784");
+  }
+
+  public void testGlove() throws IOException {
+    compareSet("glove100-novels");
+  }
+}

@@ -1,0 +1,326 @@
+package dev.vamana.cuda.build;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.cuda.training.DeviceBudget;
+import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.graph.BuildParameters;
+import dev.vamana.graph.ExistingGraph;
+import dev.vamana.graph.GraphChecks;
+import dev.vamana.graph.GraphEngine;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.VamanaGraph;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.MergePolicy;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+
+/** Builds graphs on the CPU and on a simulated device, and asks the same of both. */
+@ThreadLeakFilters(
+    defaultFilters = true,
+    filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
+public class DeviceBuilderTests extends LuceneTestCase {
+
+  private static final VectorSimilarityFunction EUCLIDEAN = VectorSimilarityFunction.EUCLIDEAN;
+
+  private static HostKernels kernels;
+
+  @BeforeClass
+  public static void loadKernels() {
+    kernels = HostKernels.load();
+  }
+
+  @AfterClass
+  public static void forgetKernels() {
+    kernels = null;
+  }
+
+  /** A builder with a driver of its own. Closing it checks that all memory has been given back. */
+  private static final class Builder implements GraphEngine, AutoCloseable {
+    final FaultyDriver driver =
+        new FaultyDriver(new SimulatedDriver(kernels, 1L << 30, random().nextBoolean()));
+    final AtomicLong used = new AtomicLong();
+    final AtomicInteger lost = new AtomicInteger();
+    final SessionHostMemory hostMemory = new SessionHostMemory(HostMemoryAccount.UNLIMITED);
+    final TrainingDevice transfers;
+    final DeviceBuilder builder;
+    long limit = Long.MAX_VALUE;
+
+    Builder() {
+      driver.bind();
+      DeviceBudget budget =
+          new DeviceBudget() {
+            @Override
+            public boolean reserve(long bytes) {
+              return used.addAndGet(bytes) <= limit || release(bytes, false);
+            }
+
+            private boolean release(long bytes, boolean result) {
+              used.addAndGet(-bytes);
+              return result;
+            }
+
+            @Override
+            public void release(long bytes) {
+              used.addAndGet(-bytes);
+            }
+          };
+      transfers = new TrainingDevice(driver, hostMemory, budget);
+      builder = new DeviceBuilder(driver, transfers, budget, e -> lost.incrementAndGet());
+    }
+
+    @Override
+    public VamanaGraph build(GraphTask task) throws IOException {
+      return builder.supports(task) ? builder.build(task, (phase, nanos) -> {}) : null;
+    }
+
+    @Override
+    public void close() {
+      assertEquals(0, used.get());
+      driver.bind();
+      transfers.free();
+      hostMemory.close();
+      driver.close();
+    }
+  }
+
+  private interface Asks {
+    void of(GraphEngine engine) throws IOException;
+  }
+
+  private static void bothEngines(Asks asks) throws IOException {
+    asks.of(GraphEngine.CPU);
+    try (Builder builder = new Builder()) {
+      asks.of(builder);
+      assertEquals(0, builder.lost.get());
+    }
+  }
+
+  private static BuildParameters parameters(int degree, int passes) {
+    int beam = degree + random().nextInt(40);
+    return new BuildParameters(degree, beam, 1.2f, random().nextLong(), passes);
+  }
+
+  private static VectorSimilarityFunction squaredDistances() {
+    return random().nextBoolean() ? EUCLIDEAN : VectorSimilarityFunction.COSINE;
+  }
+
+  public void testGraphsOfAnySizeAreWellFormed() throws IOException {
+    for (int size : new int[] {1, 2, 3, 2 + random().nextInt(60), 500 + random().nextInt(800)}) {
+      int dimension = 1 + random().nextInt(40);
+      List<float[]> vectors = GraphChecks.clustered(random(), size, dimension, 1 + size / 50);
+      KnnVectorValues values =
+          random().nextBoolean() ? GraphChecks.floats(vectors) : GraphChecks.bytes(vectors);
+      GraphTask task =
+          GraphChecks.task(
+              values,
+              squaredDistances(),
+              parameters(4 + random().nextInt(30), 1 + random().nextInt(2)));
+      bothEngines(
+          engine -> {
+            VamanaGraph graph = engine.build(task);
+            assertEquals(task.parameters().maxDegree(), graph.maxDegree());
+            assertEquals(task.medoid(), graph.entryPoint());
+            assertEquals(0, graph.reusedNodes());
+            GraphChecks.assertWellFormed(graph, size);
+          });
+    }
+  }
+
+  public void testEqualVectors() throws IOException {
+    int size = 1_000 + random().nextInt(500);
+    int distinct = 1 + random().nextInt(3);
+    List<float[]> different = GraphChecks.clustered(random(), distinct, 6, distinct);
+    List<float[]> vectors = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      vectors.add(different.get(random().nextInt(distinct)));
+    }
+    GraphTask task =
+        GraphChecks.task(GraphChecks.floats(vectors), squaredDistances(), parameters(4, 2));
+    bothEngines(engine -> GraphChecks.assertWellFormed(engine.build(task), size));
+  }
+
+  public void testLongestRowsAndWidestBeams() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 700, 5, 9);
+    BuildParameters longest = new BuildParameters(128, 600, 2f, random().nextLong());
+    GraphTask task = GraphChecks.task(GraphChecks.floats(vectors), EUCLIDEAN, longest);
+    bothEngines(engine -> GraphChecks.assertWellFormed(engine.build(task), 700));
+  }
+
+  public void testSearchesFindAsMuchForTheSameWork() throws IOException {
+    int size = 3_000;
+    int dimension = 20 + random().nextInt(12);
+    boolean bytes = random().nextBoolean();
+    List<float[]> vectors = GraphChecks.clustered(random(), size, dimension, 60);
+    GraphTask task =
+        GraphChecks.task(
+            bytes ? GraphChecks.bytes(vectors) : GraphChecks.floats(vectors),
+            squaredDistances(),
+            new BuildParameters(24, 64, 1.2f, random().nextLong()));
+    int[] queries = random().ints(200, 0, size).toArray();
+    GraphChecks.Found cpu = GraphChecks.search(task, GraphEngine.CPU.build(task), queries, 24);
+    try (Builder builder = new Builder()) {
+      VamanaGraph graph = builder.build(task);
+      GraphChecks.Found device = GraphChecks.search(task, graph, queries, 24);
+      String both = cpu + " " + device;
+      assertTrue(both, device.recall() > cpu.recall() - 0.03);
+      assertTrue(both, device.distances() < 1.1 * cpu.distances());
+      GraphChecks.assertSame(graph, builder.build(task));
+    }
+  }
+
+  public void testExistingGraphsAreExtended() throws IOException {
+    int before = 600 + random().nextInt(600);
+    int size = before + random().nextInt(600);
+    List<float[]> vectors = GraphChecks.clustered(random(), size, 10, 20);
+    BuildParameters parameters = parameters(16, 2);
+    GraphTask first =
+        GraphChecks.task(GraphChecks.floats(vectors.subList(0, before)), EUCLIDEAN, parameters);
+    VamanaGraph old = GraphEngine.CPU.build(first);
+    // the new graph has the old vectors at other places, without some of them
+    List<Integer> places = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      places.add(i);
+    }
+    Collections.shuffle(places, new Random(random().nextLong()));
+    int deleted = random().nextInt(before / 3);
+    int[] newOrdinals = new int[before];
+    List<float[]> moved = new ArrayList<>(Collections.nCopies(size - deleted, null));
+    int at = 0;
+    List<Integer> order = new ArrayList<>(places);
+    order.removeIf(place -> place >= size - deleted);
+    for (int i = 0; i < size; i++) {
+      if (i < deleted) {
+        newOrdinals[i] = -1;
+      } else {
+        int place = order.get(at++);
+        moved.set(place, vectors.get(i));
+        if (i < before) {
+          newOrdinals[i] = place;
+        }
+      }
+    }
+    ExistingGraph existing =
+        new ExistingGraph(old.rows(), old.entryPoint(), 1 + random().nextInt(2), newOrdinals);
+    GraphTask task =
+        GraphChecks.task(
+            GraphChecks.floats(moved),
+            EUCLIDEAN,
+            parameters,
+            existing,
+            Workers.callingThread(),
+            AbortCheck.NEVER);
+    int[] queries = random().ints(100, 0, moved.size()).toArray();
+    bothEngines(
+        engine -> {
+          VamanaGraph graph = engine.build(task);
+          assertEquals(before - deleted, graph.reusedNodes());
+          GraphChecks.assertWellFormed(graph, moved.size());
+          GraphChecks.Found found = GraphChecks.search(task, graph, queries, 40);
+          assertTrue(found.toString(), found.recall() > 0.9);
+        });
+  }
+
+  public void testInnerProductsAreTheCpus() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 50, 4, 5);
+    try (Builder builder = new Builder()) {
+      assertNull(
+          builder.build(
+              GraphChecks.task(
+                  GraphChecks.floats(vectors),
+                  VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT,
+                  parameters(8, 2))));
+      assertNull(
+          builder.build(
+              GraphChecks.task(
+                  GraphChecks.bytes(vectors),
+                  VectorSimilarityFunction.DOT_PRODUCT,
+                  parameters(8, 2))));
+    }
+  }
+
+  public void testAbortedBuildsEnd() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 1_000, 8, 9);
+    int last = random().nextInt(20);
+    AtomicInteger checks = new AtomicInteger();
+    MergePolicy.MergeAbortedException aborted = new MergePolicy.MergeAbortedException("aborted");
+    GraphTask task =
+        GraphChecks.task(
+            GraphChecks.floats(vectors),
+            EUCLIDEAN,
+            parameters(8, 2),
+            null,
+            Workers.callingThread(),
+            () -> {
+              if (checks.getAndIncrement() >= last) {
+                throw aborted;
+              }
+            });
+    try (Builder builder = new Builder()) {
+      assertSame(aborted, expectThrows(IOException.class, () -> builder.build(task)));
+      assertEquals(0, builder.used.get());
+    }
+  }
+
+  public void testFailuresFreeAllMemory() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 700, 8, 9);
+    GraphTask task = GraphChecks.task(GraphChecks.floats(vectors), EUCLIDEAN, parameters(8, 2));
+    try (Builder builder = new Builder()) {
+      for (FaultyDriver.Operation operation :
+          Arrays.asList(
+              FaultyDriver.Operation.ALLOCATE,
+              FaultyDriver.Operation.ALLOCATE_PINNED,
+              FaultyDriver.Operation.COPY,
+              FaultyDriver.Operation.LAUNCH,
+              FaultyDriver.Operation.KERNEL,
+              FaultyDriver.Operation.STREAM)) {
+        builder.driver.fail(operation, 1, GpuException.Kind.FAILED);
+        expectThrows(GpuException.class, () -> builder.build(task));
+        assertEquals(operation.name(), 0, builder.used.get());
+        assertEquals(0, builder.lost.get());
+      }
+      builder.limit = 1 << 16;
+      GpuException e = expectThrows(GpuException.class, () -> builder.build(task));
+      assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
+      builder.limit = Long.MAX_VALUE;
+      GraphChecks.assertWellFormed(builder.build(task), 700);
+    }
+  }
+
+  public void testBatchesGrow() throws IOException {
+    GraphTask task =
+        GraphChecks.task(
+            GraphChecks.floats(GraphChecks.clustered(random(), 100_000, 1, 2)),
+            EUCLIDEAN,
+            parameters(8, 2));
+    BuildPlan plan = BuildPlan.of(task);
+    int present = 1;
+    int rounds = 0;
+    while (present < task.size()) {
+      int batch = plan.batch(present, task.size() - present);
+      assertTrue(batch >= 1 && batch <= present && batch <= plan.mostNodes());
+      present += batch;
+      rounds++;
+    }
+    assertTrue(rounds + " rounds", rounds < 100);
+  }
+}
