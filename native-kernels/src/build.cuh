@@ -102,6 +102,8 @@ __device__ __forceinline__ uint32_t compact(BuildState<WARPS>& b, uint32_t from,
       last = __shfl_sync(kAllLanes, key, 31);
       const bool keep = key != kNoKey && key != previous && key_ordinal(key) != without;
       const uint32_t kept = __ballot_sync(kAllLanes, keep);
+      // keys move to where other lanes have just read theirs
+      __syncwarp();
       if (keep) {
         const uint32_t place = left + __popc(kept & lanes_below());
         b.keys[place] = key;

@@ -12,6 +12,7 @@ import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphChecks;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.VamanaGraph;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -133,7 +134,9 @@ public class GpuGraphsTests extends GpuTestCase {
       assertEquals(1, counter(executor, "graphs_on_cpu", "too_small"));
       assertNull(engine.build(task(LEAST, VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT)));
       assertEquals(1, counter(executor, "graphs_on_cpu", "unsupported"));
-      assertNotNull(engine.build(task(LEAST)));
+      try (VamanaGraph graph = engine.build(task(LEAST))) {
+        assertNotNull(graph);
+      }
       assertEquals(1, counter(executor, "graphs", "graphs"));
       assertEquals(LEAST, counter(executor, "graphs", "nodes"));
     }
@@ -172,7 +175,9 @@ public class GpuGraphsTests extends GpuTestCase {
       assertNull(engine.build(task));
       assertEquals(1, counter(executor, "graphs_on_cpu", "out_of_memory"));
       assertEquals(List.of(FallbackReason.LAUNCH_FAILED, FallbackReason.OUT_OF_MEMORY), told);
-      GraphChecks.assertWellFormed(engine.build(task), task.size());
+      try (VamanaGraph graph = engine.build(task)) {
+        GraphChecks.assertWellFormed(graph, task.size());
+      }
       driver.fail(FaultyDriver.Operation.LAUNCH, 5, GpuException.Kind.CONTEXT_LOST);
       assertNull(engine.build(task));
       assertEquals(3, counter(executor, "graphs_on_cpu", "failed"));

@@ -115,6 +115,12 @@ public class DeviceBuilderTests extends LuceneTestCase {
     }
   }
 
+  private static void assertWellFormed(GraphEngine engine, GraphTask task) throws IOException {
+    try (VamanaGraph graph = engine.build(task)) {
+      GraphChecks.assertWellFormed(graph, task.size());
+    }
+  }
+
   private static BuildParameters parameters(int degree, int passes) {
     int beam = degree + random().nextInt(40);
     return new BuildParameters(degree, beam, 1.2f, random().nextLong(), passes);
@@ -137,11 +143,12 @@ public class DeviceBuilderTests extends LuceneTestCase {
               parameters(4 + random().nextInt(30), 1 + random().nextInt(2)));
       bothEngines(
           engine -> {
-            VamanaGraph graph = engine.build(task);
-            assertEquals(task.parameters().maxDegree(), graph.maxDegree());
-            assertEquals(task.medoid(), graph.entryPoint());
-            assertEquals(0, graph.reusedNodes());
-            GraphChecks.assertWellFormed(graph, size);
+            try (VamanaGraph graph = engine.build(task)) {
+              assertEquals(task.parameters().maxDegree(), graph.maxDegree());
+              assertEquals(task.medoid(), graph.entryPoint());
+              assertEquals(0, graph.reusedNodes());
+              GraphChecks.assertWellFormed(graph, size);
+            }
           });
     }
   }
@@ -156,14 +163,14 @@ public class DeviceBuilderTests extends LuceneTestCase {
     }
     GraphTask task =
         GraphChecks.task(GraphChecks.floats(vectors), squaredDistances(), parameters(4, 2));
-    bothEngines(engine -> GraphChecks.assertWellFormed(engine.build(task), size));
+    bothEngines(engine -> assertWellFormed(engine, task));
   }
 
   public void testLongestRowsAndWidestBeams() throws IOException {
     List<float[]> vectors = GraphChecks.clustered(random(), 700, 5, 9);
     BuildParameters longest = new BuildParameters(128, 600, 2f, random().nextLong());
     GraphTask task = GraphChecks.task(GraphChecks.floats(vectors), EUCLIDEAN, longest);
-    bothEngines(engine -> GraphChecks.assertWellFormed(engine.build(task), 700));
+    bothEngines(engine -> assertWellFormed(engine, task));
   }
 
   public void testSearchesFindAsMuchForTheSameWork() throws IOException {
@@ -178,13 +185,14 @@ public class DeviceBuilderTests extends LuceneTestCase {
             new BuildParameters(24, 64, 1.2f, random().nextLong()));
     int[] queries = random().ints(200, 0, size).toArray();
     GraphChecks.Found cpu = GraphChecks.search(task, GraphEngine.CPU.build(task), queries, 24);
-    try (Builder builder = new Builder()) {
-      VamanaGraph graph = builder.build(task);
+    try (Builder builder = new Builder();
+        VamanaGraph graph = builder.build(task);
+        VamanaGraph again = builder.build(task)) {
       GraphChecks.Found device = GraphChecks.search(task, graph, queries, 24);
       String both = cpu + " " + device;
       assertTrue(both, device.recall() > cpu.recall() - 0.03);
       assertTrue(both, device.distances() < 1.1 * cpu.distances());
-      GraphChecks.assertSame(graph, builder.build(task));
+      GraphChecks.assertSame(graph, again);
     }
   }
 
@@ -232,11 +240,12 @@ public class DeviceBuilderTests extends LuceneTestCase {
     int[] queries = random().ints(100, 0, moved.size()).toArray();
     bothEngines(
         engine -> {
-          VamanaGraph graph = engine.build(task);
-          assertEquals(before - deleted, graph.reusedNodes());
-          GraphChecks.assertWellFormed(graph, moved.size());
-          GraphChecks.Found found = GraphChecks.search(task, graph, queries, 40);
-          assertTrue(found.toString(), found.recall() > 0.9);
+          try (VamanaGraph graph = engine.build(task)) {
+            assertEquals(before - deleted, graph.reusedNodes());
+            GraphChecks.assertWellFormed(graph, moved.size());
+            GraphChecks.Found found = GraphChecks.search(task, graph, queries, 40);
+            assertTrue(found.toString(), found.recall() > 0.9);
+          }
         });
   }
 
@@ -302,7 +311,7 @@ public class DeviceBuilderTests extends LuceneTestCase {
       GpuException e = expectThrows(GpuException.class, () -> builder.build(task));
       assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
       builder.limit = Long.MAX_VALUE;
-      GraphChecks.assertWellFormed(builder.build(task), 700);
+      assertWellFormed(builder, task);
     }
   }
 

@@ -113,7 +113,10 @@ public final class Suite {
         new TestStage(
             List.of(
                 "dev.vamana.cuda.driver.JcudaDriverTests", "dev.vamana.cuda.DeviceFaultTests")));
-    stages.put("sanitizer", new SanitizerStage(List.of("dev.vamana.cuda.SanitizedWalkTests")));
+    stages.put(
+        "sanitizer",
+        new SanitizerStage(
+            List.of("dev.vamana.cuda.SanitizedWalkTests", "dev.vamana.cuda.SanitizedBuildTests")));
     stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
     stages.put("smoke", new SmokeStage());
     stages.put("ceilings", new CeilingStage());
