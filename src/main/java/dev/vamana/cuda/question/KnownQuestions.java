@@ -72,6 +72,7 @@ public final class KnownQuestions {
     interrogation.ask(new ScanQuestions(driver, account, known, round));
     interrogation.ask(new SelectQuestions(driver));
     interrogation.ask(new TrainingQuestions(driver, account, round));
+    interrogation.ask(new BuildQuestions(driver, account, round));
     return interrogation.end();
   }
 

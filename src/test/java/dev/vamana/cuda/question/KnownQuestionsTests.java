@@ -39,6 +39,11 @@ public class KnownQuestionsTests extends LuceneTestCase {
   /** A kernel that is asked, by module; walks are added. */
   private static final Map<String, String> MODULES =
       Map.ofEntries(
+          Map.entry("build_choose", "build_choose_w4"),
+          Map.entry("build_edges", "build_scatter"),
+          Map.entry("build_items", "build_items"),
+          Map.entry("build_merge", "build_merge_w4"),
+          Map.entry("build_reach", "build_reach"),
           Map.entry("convert", "convert_byte"),
           Map.entry("exact_scan_candidates", "exact_finish_float"),
           Map.entry("exact_scan_convert", "exact_rows"),
@@ -63,6 +68,11 @@ public class KnownQuestionsTests extends LuceneTestCase {
    */
   private static final Set<String> HELPERS =
       Set.of(
+          "build_count",
+          "build_merge",
+          "build_place",
+          "build_reach",
+          "build_scatter",
           "convert_range",
           "exact_facts",
           "exact_narrow",
