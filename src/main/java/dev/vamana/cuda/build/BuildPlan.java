@@ -31,9 +31,7 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
   // pass, and the fewer do not, the better is the graph.
   private static final int PART = 16;
 
-  // Enough to fill a device several times over. A search waits for a batch under way, which takes
-  // some
-  // milliseconds.
+  // Enough to fill a device several times over. A search waits some milliseconds for such a batch.
   private static final int MOST_NODES = 1 << 14;
 
   /** Plans a task, or returns null if no kernel supports it. */
@@ -67,15 +65,6 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
   /** Bytes between vectors on the device. */
   int vectorStride() {
     return SharedLayout.up16(dimension * Float.BYTES);
-  }
-
-  /**
-   * Returns the nodes that the searches of a pass keep.
-   *
-   * @param last whether it is the last pass
-   */
-  int beam(boolean last) {
-    return last ? beam : Math.max(8, beam / 2);
   }
 
   /** Candidates of a node that is inserted: what its search finds, and its row. */

@@ -19,8 +19,7 @@ import java.util.Arrays;
 /** One graph that is being built on the device. For one thread, bound to the context. */
 final class DeviceBuild implements AutoCloseable {
 
-  // Nodes that are inserted before the host waits for the device: so many take a few milliseconds,
-  // and
+  // Nodes that are inserted before the host waits for the device: a few milliseconds of work, since
   // an aborted merge has to end soon.
   private static final int NODES_UNDER_WAY = 1 << 13;
 
@@ -80,10 +79,10 @@ final class DeviceBuild implements AutoCloseable {
       int[] order = assembly.order(0);
       assembly.allocateRows();
       ended(BuildPhase.BRING);
-      insert(arena, order, plan.size() - order.length, plan.beam(twice == false));
+      insert(arena, order, plan.size() - order.length, plan.beam());
       ended(BuildPhase.FIRST_PASS);
       if (twice) {
-        insert(arena, assembly.order(1), plan.size(), plan.beam(true));
+        insert(arena, assembly.order(1), plan.size(), plan.beam());
         ended(BuildPhase.SECOND_PASS);
       }
       trim();

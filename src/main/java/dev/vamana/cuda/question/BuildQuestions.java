@@ -102,7 +102,7 @@ final class BuildQuestions implements Questions {
   private static long distance(int[][] vectors, int a, int b) {
     long sum = 0;
     for (int d = 0; d < DIMENSION; d++) {
-      long difference = vectors[a][d] - vectors[b][d];
+      long difference = (long) vectors[a][d] - vectors[b][d];
       sum += difference * difference;
     }
     return sum;

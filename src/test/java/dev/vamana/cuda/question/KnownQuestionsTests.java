@@ -69,6 +69,7 @@ public class KnownQuestionsTests extends LuceneTestCase {
   private static final Set<String> HELPERS =
       Set.of(
           "build_count",
+          "build_items",
           "build_merge",
           "build_place",
           "build_reach",
