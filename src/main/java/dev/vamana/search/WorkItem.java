@@ -34,6 +34,10 @@ public record WorkItem(
    */
   private static final double DEVIATIONS = 4;
 
+  // of the expected number of distances
+  private static final double OUT_OF_REACH = 2;
+  private static final int ALWAYS_WITHIN_REACH = 1_024;
+
   public WorkItem {
     if (k < 1) {
       throw new IllegalArgumentException("k must be at least 1, got " + k);
@@ -73,6 +77,21 @@ public record WorkItem(
     }
     return (int)
         Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
+  }
+
+  /**
+   * Returns the visit limit for a walk that pays for counting exactly. Kernels do: they forget
+   * nodes, which they then count again, unless they add one node after the other. A limit far
+   * beyond the distances of such a walk, as Lucene's filtered queries have it in large segments, is
+   * none.
+   *
+   * @return {@link #visitLimit}, or {@link Long#MAX_VALUE} if it is more than twice the expected
+   *     number of distances and more than {@value #ALWAYS_WITHIN_REACH}
+   */
+  public long limitWithinReach() {
+    double expected = SearchPlan.visits(segment.size(), segment.meanDegree(), effectiveBeamWidth());
+    double most = Math.max(ALWAYS_WITHIN_REACH, OUT_OF_REACH * expected + entryPoints.length);
+    return visitLimit > most ? Long.MAX_VALUE : visitLimit;
   }
 
   /** Returns this item, to be walked on codes. */

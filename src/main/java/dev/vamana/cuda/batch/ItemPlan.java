@@ -80,7 +80,7 @@ public record ItemPlan(
             view.dimension(),
             subspaces,
             expandedCapacity,
-            VisitLimit.of(item.visitLimit(), view.size()) != VisitLimit.NONE);
+            VisitLimit.of(item.limitWithinReach(), view.size()) != VisitLimit.NONE);
     return new ItemPlan(segment, shape, k, beam, rerank, capacity, sizes);
   }
 

@@ -147,7 +147,7 @@ public final class Packer {
     target.set(
         ValueLayout.JAVA_INT,
         header + ItemLayout.VISIT_LIMIT,
-        VisitLimit.of(item.visitLimit(), item.segment().size()));
+        VisitLimit.of(item.limitWithinReach(), item.segment().size()));
     target.set(ValueLayout.JAVA_INT, header + ItemLayout.CAPACITY, plan.capacity());
     // marks the result as void until the device writes it
     target.set(ValueLayout.JAVA_INT, at + ResultLayout.COUNT, -1);

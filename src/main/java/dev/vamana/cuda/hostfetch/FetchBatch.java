@@ -175,7 +175,7 @@ final class FetchBatch {
       target.set(
           ValueLayout.JAVA_INT,
           item + ItemLayout.VISIT_LIMIT,
-          VisitLimit.of(slot.item().visitLimit(), slot.item().segment().size()));
+          VisitLimit.of(slot.item().limitWithinReach(), slot.item().segment().size()));
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, layout.k());
       target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, 0);
     }
