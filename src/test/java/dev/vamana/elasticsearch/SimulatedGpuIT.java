@@ -31,7 +31,8 @@ import org.junit.Test;
  */
 public class SimulatedGpuIT {
   private static final int DIMS = 16;
-  private static final int COUNT = 3000;
+  // enough for a graph that the device builds
+  private static final int COUNT = 4200;
   private static final int DELETED = 100;
   private static final int QUERIES = 40;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 71);
@@ -58,6 +59,7 @@ public class SimulatedGpuIT {
     return PluginNode.options()
         .withSetting("vamana.gpu.enabled", "required")
         .withSetting("vamana.gpu.placement", placement)
+        .withSetting("vamana.gpu.build", "auto")
         .withSetting("vamana.gpu.plan", "graph")
         .withSetting("vamana.gpu.wait_for_upload", "true");
   }
@@ -75,6 +77,7 @@ public class SimulatedGpuIT {
               TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
       index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
       index.forceMerge();
+      assertBuiltByTheDevice(node);
       index.delete(0, COUNT, doc -> doc < DELETED);
       Map<?, ?> stats = stats(node);
       assertEquals("required", NodeClient.at(stats, "state", "enabled"));
@@ -90,7 +93,11 @@ public class SimulatedGpuIT {
       Scrape.assertSameAsJson(node.client(), "/_vamana/stats");
       node.client().delete("/photos");
       assertEquals(0L, awaitZero(node, "device"));
+      long built = counter(node, "build", "gpu", "graphs_built");
       createMapped(node, "apart", 0);
+      // the merge keeps the rows of the larger half and inserts the other
+      assertTrue(counter(node, "build", "graphs", "nodes_reused") > 0);
+      assertEquals(built + 1, counter(node, "build", "gpu", "graphs_built"));
       createMapped(node, "compound", 1);
       node.stop();
       log = node.log();
@@ -112,6 +119,14 @@ public class SimulatedGpuIT {
       log = node.log();
     }
     assertNothingWentWrong(log);
+  }
+
+  private static void assertBuiltByTheDevice(RunningNode node) throws IOException {
+    assertTrue(counter(node, "build", "gpu", "graphs_built") > 0);
+    Map<?, ?> onCpu = (Map<?, ?>) NodeClient.at(stats(node), "build", "gpu", "graphs_on_cpu");
+    onCpu.forEach(
+        (reason, count) ->
+            assertTrue(reason + " " + count, reason.equals("too_small") || count.equals(0)));
   }
 
   /** Pinned while the node runs, each plan answers, and the statistics tell so. */
