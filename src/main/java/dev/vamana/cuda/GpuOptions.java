@@ -7,6 +7,7 @@ import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.work.Workers;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Options of a {@link GpuExecutor}.
@@ -95,121 +96,41 @@ public record GpuOptions(
 
   /** Returns these options with other batches. */
   public GpuOptions withBatches(BatchOptions newBatches) {
-    return new GpuOptions(
-        newBatches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.batches = newBatches);
   }
 
   /** Returns these options with waiting for uploads on or off. */
   public GpuOptions withWaitForUpload(boolean newWaitForUpload) {
-    return new GpuOptions(
-        batches,
-        newWaitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.waitForUpload = newWaitForUpload);
   }
 
   /** Returns these options with other retry times. */
   public GpuOptions withRetry(long newFirstRetryNanos, long newMaxRetryNanos) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        newFirstRetryNanos,
-        newMaxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(
+        draft -> {
+          draft.firstRetryNanos = newFirstRetryNanos;
+          draft.maxRetryNanos = newMaxRetryNanos;
+        });
   }
 
   /** Returns these options with other threads for the CPU's items. */
   public GpuOptions withWorkers(Workers newWorkers) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        newWorkers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.workers = newWorkers);
   }
 
   /** Returns these options with other host-fetch options. */
   public GpuOptions withHostFetch(FetchOptions newHostFetch) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        newHostFetch,
-        workers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.hostFetch = newHostFetch);
   }
 
   /** Returns these options with another account of pinned memory. */
   public GpuOptions withHostMemory(HostMemoryAccount newHostMemory) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        newHostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.hostMemory = newHostMemory);
   }
 
   /** Returns these options with other plan options. */
   public GpuOptions withPlans(PlanOptions newPlans) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        newPlans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.plans = newPlans);
   }
 
   /** Returns these options with another plan mode. */
@@ -219,36 +140,12 @@ public record GpuOptions(
 
   /** Returns these options with another deadline of work on the device. */
   public GpuOptions withDeadline(long newDeadlineNanos) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        plans,
-        newDeadlineNanos,
-        leastTraining,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.deadlineNanos = newDeadlineNanos);
   }
 
   /** Returns these options with another least number of components for training and encoding. */
   public GpuOptions withLeastTraining(long components) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        components,
-        questionNanos,
-        leastGraph);
+    return with(draft -> draft.leastTraining = components);
   }
 
   /**
@@ -257,19 +154,7 @@ public record GpuOptions(
    * @param nanos 0 to ask none
    */
   public GpuOptions withQuestions(long nanos) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        nanos,
-        leastGraph);
+    return with(draft -> draft.questionNanos = nanos);
   }
 
   /**
@@ -278,18 +163,59 @@ public record GpuOptions(
    * @param vectors for instance {@link #LEAST_GRAPH}; {@link #NO_GRAPHS} for none
    */
   public GpuOptions withLeastGraph(int vectors) {
-    return new GpuOptions(
-        batches,
-        waitForUpload,
-        firstRetryNanos,
-        maxRetryNanos,
-        hostFetch,
-        workers,
-        hostMemory,
-        plans,
-        deadlineNanos,
-        leastTraining,
-        questionNanos,
-        vectors);
+    return with(draft -> draft.leastGraph = vectors);
+  }
+
+  private GpuOptions with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.options();
+  }
+
+  /** Options while one of them changes. */
+  private static final class Draft {
+    BatchOptions batches;
+    boolean waitForUpload;
+    long firstRetryNanos;
+    long maxRetryNanos;
+    FetchOptions hostFetch;
+    Workers workers;
+    HostMemoryAccount hostMemory;
+    PlanOptions plans;
+    long deadlineNanos;
+    long leastTraining;
+    long questionNanos;
+    int leastGraph;
+
+    Draft(GpuOptions options) {
+      batches = options.batches;
+      waitForUpload = options.waitForUpload;
+      firstRetryNanos = options.firstRetryNanos;
+      maxRetryNanos = options.maxRetryNanos;
+      hostFetch = options.hostFetch;
+      workers = options.workers;
+      hostMemory = options.hostMemory;
+      plans = options.plans;
+      deadlineNanos = options.deadlineNanos;
+      leastTraining = options.leastTraining;
+      questionNanos = options.questionNanos;
+      leastGraph = options.leastGraph;
+    }
+
+    GpuOptions options() {
+      return new GpuOptions(
+          batches,
+          waitForUpload,
+          firstRetryNanos,
+          maxRetryNanos,
+          hostFetch,
+          workers,
+          hostMemory,
+          plans,
+          deadlineNanos,
+          leastTraining,
+          questionNanos,
+          leastGraph);
+    }
   }
 }

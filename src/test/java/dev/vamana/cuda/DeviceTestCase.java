@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.Tuning;
@@ -14,8 +15,11 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.NamedThreadFactory;
@@ -83,6 +87,21 @@ public abstract class DeviceTestCase extends LuceneTestCase {
   static void serve(Gpu gpu, SegmentView view) throws InterruptedException {
     gpu.executor().opened(view);
     gpu.await(List.of(view));
+  }
+
+  /** Clustered vectors of 20 components, with a graph and codes. */
+  static DeviceSegment smallSegment(int size) throws IOException {
+    return DeviceSegment.of(
+        createTempDir(),
+        DeviceSegment.clustered(
+            new Random(random().nextLong()),
+            size,
+            20,
+            VectorEncoding.FLOAT32,
+            VectorSimilarityFunction.EUCLIDEAN),
+        VectorSimilarityFunction.EUCLIDEAN,
+        VamanaParameters.DEFAULT.withGraph(32, 48, 1.2f).withSubspaces(5).withThresholds(0, 0),
+        workers());
   }
 
   static WorkItem item(SegmentView view, QueryVector query, int k, WalkParameters walk) {

@@ -1,7 +1,6 @@
 package dev.vamana.cuda;
 
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
-import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.QueryVector;
@@ -12,9 +11,6 @@ import dev.vamana.tools.gpu.Gpu;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
-import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * Walks that a visit limit ends do the same each time. Their visited sets are so small that they
@@ -28,18 +24,7 @@ public class LimitedWalkTests extends DeviceTestCase {
   private static final int VISITED_SLOTS = 64;
 
   public void testLimitedWalksDoTheSameEachTime() throws Exception {
-    try (DeviceSegment segment =
-        DeviceSegment.of(
-            createTempDir(),
-            DeviceSegment.clustered(
-                new Random(random().nextLong()),
-                SIZE,
-                20,
-                VectorEncoding.FLOAT32,
-                VectorSimilarityFunction.EUCLIDEAN),
-            VectorSimilarityFunction.EUCLIDEAN,
-            VamanaParameters.DEFAULT.withGraph(32, 48, 1.2f).withSubspaces(5).withThresholds(0, 0),
-            workers())) {
+    try (DeviceSegment segment = smallSegment(SIZE)) {
       for (Placement placement : Placement.values()) {
         int warps = RandomPicks.randomFrom(random(), Tuning.WARPS);
         try (Gpu gpu =

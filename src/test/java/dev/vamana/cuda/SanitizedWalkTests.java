@@ -1,6 +1,5 @@
 package dev.vamana.cuda;
 
-import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
@@ -10,9 +9,6 @@ import dev.vamana.tools.gpu.Gpu;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
-import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
@@ -25,22 +21,8 @@ public class SanitizedWalkTests extends DeviceTestCase {
   private static final int SIZE = 600;
   private static final int K = 10;
 
-  private static DeviceSegment segment() throws IOException {
-    return DeviceSegment.of(
-        createTempDir(),
-        DeviceSegment.clustered(
-            new Random(random().nextLong()),
-            SIZE,
-            20,
-            VectorEncoding.FLOAT32,
-            VectorSimilarityFunction.EUCLIDEAN),
-        VectorSimilarityFunction.EUCLIDEAN,
-        VamanaParameters.DEFAULT.withGraph(32, 48, 1.2f).withSubspaces(5).withThresholds(0, 0),
-        workers());
-  }
-
   public void testWalksOnVectors() throws Exception {
-    try (DeviceSegment segment = segment()) {
+    try (DeviceSegment segment = smallSegment(SIZE)) {
       for (Placement placement :
           List.of(Placement.EXACT, Placement.EXACT_FLOAT16, Placement.EXACT_INT8)) {
         for (int warps : Tuning.WARPS) {
@@ -51,7 +33,7 @@ public class SanitizedWalkTests extends DeviceTestCase {
   }
 
   public void testWalksOnCodes() throws Exception {
-    try (DeviceSegment segment = segment()) {
+    try (DeviceSegment segment = smallSegment(SIZE)) {
       for (Policy table : List.of(Policy.TABLE_HALF, Policy.TABLE_FLOAT, Policy.TABLE_GLOBAL)) {
         for (int warps : Tuning.WARPS) {
           walk(segment, Placement.IN_MEMORY, Tuning.DEFAULT.withTable(table).withWarps(warps));
