@@ -49,8 +49,8 @@ public enum RawComparison {
   }
 
   /**
-   * Whether the median is small: of the distances between successive sampled vectors, or of their
-   * squared norms.
+   * Whether the median is small: of the distances between successive sampled vectors that differ,
+   * or of the squared norms that are not 0.
    */
   private static boolean isSmall(FloatVectorValues values, RawComparison comparison)
       throws IOException {
@@ -64,9 +64,12 @@ public enum RawComparison {
       last = vector;
     }
     Arrays.sort(sizes);
-    float median = sizes[sizes.length / 2];
-    // scores compare equal vectors just as well
-    return median < SMALL && sizes[sizes.length - 1] > 0;
+    int equal = 0;
+    while (equal < sizes.length && sizes[equal] == 0) {
+      equal++;
+    }
+    // scores compare equal vectors just as well, and tell nothing of the others
+    return equal < sizes.length && sizes[equal + (sizes.length - equal) / 2] < SMALL;
   }
 
   /**

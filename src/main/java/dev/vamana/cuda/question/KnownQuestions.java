@@ -59,7 +59,8 @@ public final class KnownQuestions {
    * and would look right if a kernel did nothing. Binds the driver to the calling thread, and
    * leaves nothing behind.
    *
-   * @throws WrongAnswerException if an answer is wrong; all questions have been asked then
+   * @throws WrongAnswerException if an answer is wrong; all questions have been asked then, but
+   *     those about graphs, whose kernels read where the answers of others point
    * @throws GpuException if the device gives no answer; as a lost context if it does not give
    *     memory back
    */
@@ -72,7 +73,10 @@ public final class KnownQuestions {
     interrogation.ask(new ScanQuestions(driver, account, known, round));
     interrogation.ask(new SelectQuestions(driver));
     interrogation.ask(new TrainingQuestions(driver, account, round));
-    interrogation.ask(new BuildQuestions(driver, account, round));
+    if (interrogation.nothingWrong()) {
+      // kernels that build go where walks lead them
+      interrogation.ask(new BuildQuestions(driver, account, round));
+    }
     return interrogation.end();
   }
 
@@ -129,6 +133,10 @@ public final class KnownQuestions {
         }
       }
       return null;
+    }
+
+    boolean nothingWrong() {
+      return wrong.isEmpty();
     }
 
     Answers end() {
