@@ -166,7 +166,7 @@ final class GpuSession {
     residency.adjust(options.deviceLimit(), options.pageCacheLimit(), options.placements());
   }
 
-  /** Marks the session's answers as wrong, those of running calls included. */
+  /** Marks all answers of the session as wrong, also the answers of calls that are running. */
   void distrust() {
     distrusted = true;
     alive = true;

@@ -116,17 +116,12 @@ public final class GraphAssembly implements AutoCloseable {
     return rows;
   }
 
-  /** Slots of a finished row: the max degree, rounded up to a multiple of 4. */
-  public int slots() {
-    return StoredAdjacency.stride(task.parameters().maxDegree());
-  }
-
   /**
    * Sets finished rows of consecutive nodes, after {@link #allocateRows}.
    *
    * @param source rows of distinct ordinals other than the node's, nearest first, at most the max
    *     degree of them, followed by {@link StoredAdjacency#UNUSED}
-   * @param rowBytes bytes between rows, at least 4 for each of {@link #slots()}
+   * @param rowBytes bytes between rows, at least 4 for each slot of {@link StoredAdjacency#stride}
    */
   public void set(int first, int count, MemorySegment source, long rowBytes) {
     NativeRows target = allocated();

@@ -4,6 +4,7 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.ScoreDoc;
@@ -46,13 +47,7 @@ public final class CpuExecutor implements SearchExecutor {
 
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
-    WorkResult[] results = new WorkResult[batch.size()];
-    workers.forEach(
-        0,
-        results.length,
-        () -> index -> results[index] = search(batch.get(index)),
-        AbortCheck.NEVER);
-    return Arrays.asList(results);
+    return search(batch, Collections.nCopies(batch.size(), Way.BY_RULE));
   }
 
   /**

@@ -87,7 +87,9 @@ final class Parity {
     }
   }
 
-  /** Asserts that so many positions are equal, or all but those of two queries. */
+  /**
+   * Asserts that this share of the positions is equal, or that at most two queries' worth differ.
+   */
   void assertShare(String what, double share) {
     assertTrue(what + ": nothing compared", positions > 0);
     double found = equal / (double) positions;

@@ -19,6 +19,7 @@ import org.apache.lucene.index.VectorEncoding;
  * @param k number of hits
  * @param beam capacity of the worklist
  * @param rerank number of worklist entries that get exact scores, -1 for all expanded nodes
+ * @param visitLimit most distances of the walk, as of {@link VisitLimit#of}
  * @param capacity number of hits that the result has room for
  * @param sizes memory that the item needs
  */
@@ -28,6 +29,7 @@ public record ItemPlan(
     int k,
     int beam,
     int rerank,
+    int visitLimit,
     int capacity,
     ChunkSizes sizes) {
 
@@ -73,6 +75,7 @@ public record ItemPlan(
         segment.reranksOnDevice() || approximate == false
             ? k
             : expanded ? expandedCapacity : rerank;
+    int visitLimit = VisitLimit.of(item.limitWithinReach(), view.size());
     ChunkSizes sizes =
         new ChunkSizes(
             beam,
@@ -80,8 +83,8 @@ public record ItemPlan(
             view.dimension(),
             subspaces,
             expandedCapacity,
-            VisitLimit.of(item.limitWithinReach(), view.size()) != VisitLimit.NONE);
-    return new ItemPlan(segment, shape, k, beam, rerank, capacity, sizes);
+            visitLimit != VisitLimit.NONE);
+    return new ItemPlan(segment, shape, k, beam, rerank, visitLimit, capacity, sizes);
   }
 
   private static Reads reads(Placement placement, VectorEncoding encoding) {

@@ -2,7 +2,6 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ResultLayout;
-import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.MemorySegment;
@@ -144,10 +143,7 @@ public final class Packer {
     target.set(ValueLayout.JAVA_INT, header + ItemLayout.BEAM, plan.beam());
     target.set(ValueLayout.JAVA_INT, header + ItemLayout.PARENTS, item.walk().parents());
     target.set(ValueLayout.JAVA_INT, header + ItemLayout.RERANK, plan.rerank());
-    target.set(
-        ValueLayout.JAVA_INT,
-        header + ItemLayout.VISIT_LIMIT,
-        VisitLimit.of(item.limitWithinReach(), item.segment().size()));
+    target.set(ValueLayout.JAVA_INT, header + ItemLayout.VISIT_LIMIT, plan.visitLimit());
     target.set(ValueLayout.JAVA_INT, header + ItemLayout.CAPACITY, plan.capacity());
     // marks the result as void until the device writes it
     target.set(ValueLayout.JAVA_INT, at + ResultLayout.COUNT, -1);

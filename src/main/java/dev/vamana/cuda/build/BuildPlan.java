@@ -8,6 +8,7 @@ import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.StoredAdjacency;
 
 /**
  * The sizes of a build on the device.
@@ -42,19 +43,23 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
     int slots = Math.min(Limits.MAX_DEGREE, degree + Math.max(2, degree / 8));
     int beam = parameters.passBeamWidth();
     WalkShape shape =
-        WalkShape.of(Reads.FLOAT32, task.dimension(), 0, beam, stride(slots), PARENTS, 0, false);
+        WalkShape.of(
+            Reads.FLOAT32,
+            task.dimension(),
+            0,
+            beam,
+            StoredAdjacency.stride(slots),
+            PARENTS,
+            0,
+            false);
     return shape == null
         ? null
         : new BuildPlan(task.size(), task.dimension(), degree, slots, beam, shape);
   }
 
-  private static int stride(int slots) {
-    return (slots + 3) & ~3;
-  }
-
   /** Slots of a row on the device. */
   int stride() {
-    return stride(slots);
+    return StoredAdjacency.stride(slots);
   }
 
   /** Bytes of a row on the device. */

@@ -3,6 +3,7 @@ package dev.vamana.cuda.exact;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.ExactLimits;
 import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.select.SelectRows;
 import dev.vamana.cuda.select.SelectTable;
@@ -203,7 +204,7 @@ final class PlainScan {
 
   private static int queryBytes(ExactRows rows, int width) {
     int component = rows.encoding() == VectorEncoding.BYTE ? Byte.BYTES : Float.BYTES;
-    return width * ((rows.dimension() + 15) / 16 * 16) * component;
+    return width * SharedLayout.up16(rows.dimension()) * component;
   }
 
   private void launch(

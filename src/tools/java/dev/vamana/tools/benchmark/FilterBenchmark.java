@@ -165,12 +165,7 @@ public final class FilterBenchmark {
         seconds[rounds++] = (System.nanoTime() - start) / 1e9;
       }
       for (int q = 0; q < hits.length; q++) {
-        int[] nearest = filters.nearest()[q];
-        float[] query = set.queries().rows()[q];
-        float worst =
-            set.similarity().compare(query, set.base().rows()[nearest[nearest.length - 1]]);
-        // equal distances are equally good
-        found += (int) Arrays.stream(hits[q]).filter(hit -> hit.score >= worst - 1e-6f).count();
+        found += filters.good(set, q, hits[q]);
       }
     }
 

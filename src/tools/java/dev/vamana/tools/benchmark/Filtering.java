@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
@@ -26,6 +27,17 @@ public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
   }
 
   private static final long SEED = 17;
+
+  /**
+   * Returns how many hits of a query are as near as its nearest accepted vectors. Equal distances
+   * are equally good.
+   */
+  public int good(VectorSet set, int query, ScoreDoc[] hits) {
+    int farthest = nearest[query][nearest[query].length - 1];
+    float worst =
+        set.similarity().compare(set.queries().rows()[query], set.base().rows()[farthest]);
+    return (int) Arrays.stream(hits).filter(hit -> hit.score >= worst - 1e-6f).count();
+  }
 
   /** Orders all vectors of the set by their distance to each query, nearest first. */
   public static int[][] orders(VectorSet set, int queries) {

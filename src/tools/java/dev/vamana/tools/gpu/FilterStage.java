@@ -148,7 +148,7 @@ final class FilterStage implements Stage {
             ScoreDoc[] hits = search(set, subject.searcher(), cell.filters(), q);
             samples[count++ % samples.length] = (System.nanoTime() - begin) * 1e-3;
             if (i < queries) {
-              found.addAndGet(good(set, cell.filters(), q, hits));
+              found.addAndGet(cell.filters().good(set.vectors(), q, hits));
             }
           }
           return Arrays.copyOf(samples, Math.min(count, samples.length));
@@ -183,18 +183,5 @@ final class FilterStage implements Stage {
                 new AcceptQuery(filters.accepted()[q])),
             K)
         .scoreDocs;
-  }
-
-  /** Returns how many hits are as near as the K nearest accepted vectors. */
-  private static long good(SuiteSet set, Filtering filters, int q, ScoreDoc[] hits) {
-    int[] nearest = filters.nearest()[q];
-    float worst =
-        set.vectors()
-            .similarity()
-            .compare(
-                set.vectors().queries().rows()[q],
-                set.vectors().base().rows()[nearest[nearest.length - 1]]);
-    // equal distances are equally good
-    return Arrays.stream(hits).filter(hit -> hit.score >= worst - 1e-6f).count();
   }
 }
