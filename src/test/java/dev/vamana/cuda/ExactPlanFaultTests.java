@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
@@ -77,11 +78,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
               FaultyDriver.Operation.STREAM,
               FaultyDriver.Operation.EVENT,
               FaultyDriver.Operation.KERNEL)) {
-        for (GpuException.Kind kind :
-            List.of(
-                GpuException.Kind.FAILED,
-                GpuException.Kind.OUT_OF_MEMORY,
-                GpuException.Kind.CONTEXT_LOST)) {
+        for (GpuException.Kind kind : kinds()) {
           for (int n = 1; n <= (onDevice() ? 2 : 5); n++) {
             FaultyDriver first = new FaultyDriver(device());
             AtomicInteger opened = new AtomicInteger();
@@ -97,6 +94,16 @@ public class ExactPlanFaultTests extends PlanTestCase {
         }
       }
     }
+  }
+
+  /** All kinds in nightly runs, otherwise one of them. */
+  private static List<GpuException.Kind> kinds() {
+    List<GpuException.Kind> kinds =
+        List.of(
+            GpuException.Kind.FAILED,
+            GpuException.Kind.OUT_OF_MEMORY,
+            GpuException.Kind.CONTEXT_LOST);
+    return TEST_NIGHTLY ? kinds : List.of(RandomPicks.randomFrom(random(), kinds));
   }
 
   public void testFailuresAtRandom() throws Exception {

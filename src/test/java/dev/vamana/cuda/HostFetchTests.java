@@ -334,7 +334,7 @@ public class HostFetchTests extends GpuTestCase {
               FaultyDriver.Operation.STREAM,
               FaultyDriver.Operation.KERNEL)) {
         boolean failed = true;
-        for (int n = 1; failed; n += TEST_NIGHTLY ? 1 : 1 + random().nextInt(n)) {
+        for (int n = 1; failed; n += TEST_NIGHTLY ? 1 : n + random().nextInt(n)) {
           try (Fixture fixture = new Fixture(options)) {
             List<FetchItem> fetched = fixture.items(items);
             fixture.driver.fail(operation, n, GpuException.Kind.FAILED);

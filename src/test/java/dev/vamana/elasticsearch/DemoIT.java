@@ -23,7 +23,7 @@ public class DemoIT {
     PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
     String[] arguments = {
       "--plugin=" + zip,
-      "--limit=8000",
+      "--limit=4600",
       "--queries=25",
       "--side=8",
       "--seconds=0.2",

@@ -18,7 +18,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.junit.After;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.Test;
@@ -33,39 +32,17 @@ public class StubbedDeviceIT {
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 52);
 
   private static NodeHome home;
-  private static StubLibraries libraries;
-  private RunningNode node;
+  private static RunningNode node;
 
   @BeforeClass
-  public static void assembleHome() throws Exception {
-    NodeHome assembled = PluginNode.home("stubbed");
-    home = assembled;
+  public static void startNode() throws Exception {
+    home = PluginNode.home("stubbed");
     Path folder = home.root().toAbsolutePath().resolve("stub");
     Files.createDirectories(folder);
-    libraries = StubLibraries.compile(folder);
-  }
-
-  @AfterClass
-  public static void deleteHome() throws IOException {
-    if (home != null) {
-      home.delete();
-      home = null;
-      libraries = null;
-    }
-  }
-
-  @After
-  public void stopNode() throws IOException {
-    if (node != null) {
-      node.close();
-    }
-  }
-
-  private void start(String placement) throws IOException {
+    StubLibraries libraries = StubLibraries.compile(folder);
     NodeOptions options =
         PluginNode.options()
             .withSetting("vamana.gpu.enabled", "required")
-            .withSetting("vamana.gpu.placement", Placement.named(placement).place().settingName())
             .withSetting("vamana.gpu.precision", "pq")
             .withSetting("vamana.gpu.plan", "graph")
             .withSetting("vamana.gpu.wait_for_upload", "true")
@@ -75,12 +52,24 @@ public class StubbedDeviceIT {
     node = RunningNode.start(home, options);
   }
 
-  private Object stats(String... path) throws IOException {
+  @AfterClass
+  public static void stopNode() throws IOException {
+    if (node != null) {
+      node.close();
+      node = null;
+    }
+    if (home != null) {
+      home.delete();
+      home = null;
+    }
+  }
+
+  private static Object stats(String... path) throws IOException {
     Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats").get("nodes");
     return NodeClient.at(nodes.values().iterator().next(), path);
   }
 
-  private long answered(String placement) throws IOException {
+  private static long answered(String placement) throws IOException {
     return ((Number) stats("executor", "items", "by_placement", placement)).longValue();
   }
 
@@ -95,7 +84,12 @@ public class StubbedDeviceIT {
   }
 
   private void assertAnswersFromTheDevice(String placement) throws IOException {
-    start(placement);
+    node.client()
+        .put(
+            "/_cluster/settings",
+            "{\"persistent\": {\"vamana.gpu.placement\": \""
+                + Placement.named(placement).place().settingName()
+                + "\"}}");
     assertEquals("ready", stats("state", "state"));
     assertEquals("stub", stats("device", "name"));
     // what the stub of the management library says

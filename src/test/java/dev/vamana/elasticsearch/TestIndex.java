@@ -98,6 +98,11 @@ record TestIndex(NodeClient client, String name) {
     client.post("/" + name + "/_refresh", null);
   }
 
+  /** Commits what has been indexed. */
+  void flush() throws IOException {
+    client.post("/" + name + "/_flush", null);
+  }
+
   void close() throws IOException {
     client.post("/" + name + "/_close", null);
   }

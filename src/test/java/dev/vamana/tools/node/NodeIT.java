@@ -73,14 +73,4 @@ public class NodeIT {
     }
     home.delete();
   }
-
-  @Test
-  public void testFailedStartShowsTheLog() throws IOException {
-    NodeHome home = NodeHome.assemble(folder("broken"), null);
-    NodeOptions broken = TestNodes.options().withSetting("no.such.setting", "1");
-    IllegalStateException failure =
-        assertThrows(IllegalStateException.class, () -> RunningNode.start(home, broken));
-    assertTrue(failure.getMessage(), failure.getMessage().contains("unknown setting"));
-    home.delete();
-  }
 }
