@@ -24,9 +24,9 @@ public class DemoIT {
     String[] arguments = {
       "--plugin=" + zip,
       "--limit=4600",
-      "--queries=25",
+      "--queries=12",
       "--side=8",
-      "--seconds=0.2",
+      "--seconds=0.1",
       "--gpu=required",
       "--plan=graph",
       "--out=" + OUT
