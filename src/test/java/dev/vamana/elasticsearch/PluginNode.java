@@ -19,9 +19,13 @@ import org.elasticsearch.Build;
 final class PluginNode {
   private PluginNode() {}
 
-  /** Options for tests, with a node's name that assertions can expect. */
-  static NodeOptions options() {
-    return TestNodes.options().withSetting("node.name", "vamana");
+  /**
+   * Options for tests, with a node's name that assertions can expect.
+   *
+   * @param more further arguments of the JVM
+   */
+  static NodeOptions options(String... more) {
+    return TestNodes.options(more).withSetting("node.name", "vamana");
   }
 
   /** A new home with the plugin installed. */

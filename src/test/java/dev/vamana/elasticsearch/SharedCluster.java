@@ -92,7 +92,9 @@ final class SharedCluster extends ExternalResource {
   }
 
   private NodeOptions options(int i) {
-    NodeOptions options = PluginNode.options().withSetting("node.name", names[i]);
+    // tests of Elasticsearch ask for features that only nodes under test tell of
+    NodeOptions options =
+        PluginNode.options("-Dtests.testfeatures.enabled=true").withSetting("node.name", names[i]);
     if (names.length > 1) {
       options = options.withSetting("indices.breaker.total.use_real_memory", "false");
     }
@@ -104,13 +106,10 @@ final class SharedCluster extends ExternalResource {
     if (names.length > 1) {
       return options.withSetting("cluster.initial_master_nodes", names[0]);
     }
-    // Tests of Elasticsearch ask for features that only nodes under test tell of. This node runs
-    // for long: with the optimizing compiler, and so with Lucene's vectorized distances.
     return options
         .withSetting("vamana.build.threads", "3")
         .withSetting("path.repo", homes[i].root().resolve("repository").toString())
-        .withSetting("node.attr.testattr", "test")
-        .withJvmArguments("-Dtests.testfeatures.enabled=true");
+        .withSetting("node.attr.testattr", "test");
   }
 
   /** The node that classes of one node use. */

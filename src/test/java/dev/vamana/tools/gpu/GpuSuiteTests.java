@@ -266,12 +266,12 @@ public class GpuSuiteTests extends LuceneTestCase {
   }
 
   public void testGeneratedSetIsTheSameAlways() {
-    SuiteSet small = ClusteredSet.generate(300);
-    SuiteSet larger = ClusteredSet.generate(400);
+    SuiteSet small = ClusteredSet.NARROW.generate(300);
+    SuiteSet larger = ClusteredSet.NARROW.generate(400);
     assertArrayEquals(small.vectors().base().rows()[299], larger.vectors().base().rows()[299], 0);
     assertArrayEquals(
         small.vectors().queries().rows()[999], larger.vectors().queries().rows()[999], 0);
-    assertEquals(small.sha256(), ClusteredSet.generate(300).sha256());
+    assertEquals(small.sha256(), ClusteredSet.NARROW.generate(300).sha256());
     assertNotEquals(small.sha256(), larger.sha256());
   }
 

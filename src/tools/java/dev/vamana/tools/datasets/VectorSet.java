@@ -106,6 +106,15 @@ public record VectorSet(
         name, metric, VectorSimilarityFunction.DOT_PRODUCT, unitBase, unitQueries, truth);
   }
 
+  /**
+   * Returns a set compared by cosine whose vectors and queries have unit length already, with
+   * {@link VectorSimilarityFunction#DOT_PRODUCT}.
+   */
+  public VectorSet ofUnitLength() {
+    return new VectorSet(
+        name, metric, VectorSimilarityFunction.DOT_PRODUCT, base, queries, groundTruth);
+  }
+
   private static VectorTable unit(VectorTable table) {
     float[][] rows = new float[table.size()][];
     for (int i = 0; i < rows.length; i++) {

@@ -7,59 +7,90 @@ import dev.vamana.tools.datasets.VectorTable;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.apache.lucene.util.VectorUtil;
 
 /**
  * A generated vector set, the same on every machine: clusters of unequal size in a space of lower
  * dimension, like learned embeddings.
  *
- * <p>Each of {@value #CLUSTERS} centres is a point of {@value #LATENT} normal components. A vector
+ * <p>Each of {@code clusters} centres is a point of {@code latent} normal components. A vector
  * takes a centre, lower numbers more often (number = floor(clusters * u^1.5) for a uniform u), adds
- * a normal point of {@value #LATENT} components scaled by 0.7, maps the sum to {@value #DIMENSION}
- * components by a fixed normal matrix divided by the square root of {@value #LATENT}, and adds
- * normal noise of 0.05 to each component. Vector i is generated from seed i only, and queries use
- * the seeds after the full base's seeds, so a smaller base has the same queries. Normal numbers are
- * sums of 12 uniform ones minus 6, which is exact arithmetic everywhere.
+ * a normal point of {@code latent} components scaled by 0.7, maps the sum to {@code dimension}
+ * components by a fixed normal matrix divided by the square root of {@code latent}, and adds normal
+ * noise of 0.05 to each component. Sets compared by cosine are brought to unit length. Vector i is
+ * generated from seed i only, and queries use the seeds after the full base's seeds, so a smaller
+ * base has the same queries. Normal numbers are sums of 12 uniform ones minus 6, which is exact
+ * arithmetic everywhere.
+ *
+ * @param name name in reports
+ * @param metric how vectors are compared
+ * @param dimension components of a vector
+ * @param latent components of a centre
+ * @param clusters number of centres
+ * @param size vectors of the whole set
+ * @param queries number of queries
  */
-final class ClusteredSet {
+record ClusteredSet(
+    String name, Metric metric, int dimension, int latent, int clusters, int size, int queries) {
 
-  static final String NAME = "clustered2m-96";
-  static final int SIZE = 2_000_000;
-  private static final int DIMENSION = 96;
-  private static final int LATENT = 24;
-  private static final int CLUSTERS = 4_000;
-  private static final int QUERIES = 1_000;
   private static final long SEED = 20_261_121;
 
-  private ClusteredSet() {}
+  /** Vectors of few components, many of them. */
+  static final ClusteredSet NARROW =
+      new ClusteredSet("clustered2m-96", Metric.L2, 96, 24, 4_000, 2_000_000, 1_000);
+
+  /** Sets of the sizes that public benchmarks of vector databases ask for. */
+  private static final List<ClusteredSet> EMBEDDINGS =
+      List.of(embeddings(768, 1_000), embeddings(1_024, 1_000), embeddings(1_536, 500));
+
+  private static ClusteredSet embeddings(int dimension, int thousands) {
+    return new ClusteredSet(
+        "embeddings" + thousands + "k-" + dimension,
+        Metric.COSINE,
+        dimension,
+        32,
+        2_000,
+        thousands * 1_000,
+        200);
+  }
+
+  /** Returns the set of a name, or null if no generated set has it. */
+  static ClusteredSet named(String name) {
+    if (NARROW.name.equals(name)) {
+      return NARROW;
+    }
+    return EMBEDDINGS.stream().filter(set -> set.name.equals(name)).findFirst().orElse(null);
+  }
 
   /** Generates the first vectors of the set, with queries and exact neighbours. */
-  static SuiteSet generate(int size) {
-    float[][] centres = new float[CLUSTERS][];
-    for (int c = 0; c < CLUSTERS; c++) {
-      centres[c] = normals(new SplittableRandom(SEED + 1_000_003L * (c + 1)), LATENT, 1);
+  SuiteSet generate(int limit) {
+    float[][] centres = new float[clusters][];
+    for (int c = 0; c < clusters; c++) {
+      centres[c] = normals(new SplittableRandom(SEED + 1_000_003L * (c + 1)), latent, 1);
     }
-    float[][] map = new float[DIMENSION][];
-    for (int d = 0; d < DIMENSION; d++) {
+    float[][] map = new float[dimension][];
+    for (int d = 0; d < dimension; d++) {
       map[d] =
           normals(
               new SplittableRandom(SEED - 1_000_033L * (d + 1)),
-              LATENT,
-              (float) (1 / Math.sqrt(LATENT)));
+              latent,
+              (float) (1 / Math.sqrt(latent)));
     }
-    float[][] base = rows(0, size, centres, map);
-    float[][] queries = rows(SIZE, QUERIES, centres, map);
+    float[][] base = rows(0, Math.min(limit, size), centres, map);
+    float[][] asked = rows(size, queries, centres, map);
     VectorSet set =
         VectorSet.of(
-            NAME,
-            Metric.L2,
-            new VectorTable(ElementType.FLOAT32, DIMENSION, base),
-            new VectorTable(ElementType.FLOAT32, DIMENSION, queries));
-    return new SuiteSet(set, hash(base, queries));
+            name,
+            metric,
+            new VectorTable(ElementType.FLOAT32, dimension, base),
+            new VectorTable(ElementType.FLOAT32, dimension, asked));
+    return new SuiteSet(metric == Metric.COSINE ? set.ofUnitLength() : set, hash(base, asked));
   }
 
-  private static float[][] rows(int first, int count, float[][] centres, float[][] map) {
+  private float[][] rows(int first, int count, float[][] centres, float[][] map) {
     float[][] rows = new float[count][];
     IntStream.range(0, count)
         .parallel()
@@ -67,17 +98,20 @@ final class ClusteredSet {
     return rows;
   }
 
-  private static float[] row(SplittableRandom random, float[][] centres, float[][] map) {
+  private float[] row(SplittableRandom random, float[][] centres, float[][] map) {
     double u = random.nextDouble();
-    float[] centre = centres[(int) (CLUSTERS * u * Math.sqrt(u))];
-    float[] point = normals(random, LATENT, 0.7f);
-    float[] row = normals(random, DIMENSION, 0.05f);
-    for (int d = 0; d < DIMENSION; d++) {
+    float[] centre = centres[(int) (clusters * u * Math.sqrt(u))];
+    float[] point = normals(random, latent, 0.7f);
+    float[] row = normals(random, dimension, 0.05f);
+    for (int d = 0; d < dimension; d++) {
       float sum = row[d];
-      for (int l = 0; l < LATENT; l++) {
+      for (int l = 0; l < latent; l++) {
         sum += map[d][l] * (centre[l] + point[l]);
       }
       row[d] = sum;
+    }
+    if (metric == Metric.COSINE) {
+      VectorUtil.l2normalize(row);
     }
     return row;
   }
@@ -94,10 +128,10 @@ final class ClusteredSet {
     return normals;
   }
 
-  private static String hash(float[][] base, float[][] queries) {
+  private String hash(float[][] base, float[][] asked) {
     MessageDigest digest = SourcesHash.sha256();
-    ByteBuffer bytes = ByteBuffer.allocate(DIMENSION * Float.BYTES);
-    for (float[][] table : new float[][][] {base, queries}) {
+    ByteBuffer bytes = ByteBuffer.allocate(dimension * Float.BYTES);
+    for (float[][] table : new float[][][] {base, asked}) {
       for (float[] row : table) {
         bytes.clear().asFloatBuffer().put(row);
         digest.update(bytes.array());

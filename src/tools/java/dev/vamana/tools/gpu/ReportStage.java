@@ -51,7 +51,8 @@ final class ReportStage implements Stage {
           "training",
           WarpsStage.SECTION,
           "selection",
-          "node");
+          "node",
+          DriverStage.SECTION);
 
   private static final Set<String> OF_THE_RUN = Set.of("device", "driver", "date");
 

@@ -32,7 +32,7 @@ final class SmokeStage implements Stage {
     if (missing == null) {
       ask(context);
     }
-    SuiteSet set = ClusteredSet.generate(SIZE);
+    SuiteSet set = ClusteredSet.NARROW.generate(SIZE);
     List<String> summary = new ArrayList<>();
     try (SetIndex index = BenchStage.index(context, set)) {
       for (Lane lane : Lane.chosen(context.options())) {

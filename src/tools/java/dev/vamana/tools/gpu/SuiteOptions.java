@@ -10,24 +10,28 @@ import java.util.List;
  * @param home folder of data sets, indexes and results
  * @param stage name of the stage
  * @param placements names of placements to measure; empty for all
+ * @param methods names of methods to measure, for stages that know several; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
  * @param limit most base vectors of a set to use
  * @param segments most segments of a node's indices
  * @param linger microseconds that a node's idle device waits for more items
  * @param searchThreads search threads of a node, or 0 for its default
+ * @param loaders concurrent bulk requests that load a node
  * @param device ordinal of the GPU, or -1 to use the CPU instead, which checks the suite itself
  */
 record SuiteOptions(
     Path home,
     String stage,
     List<String> placements,
+    List<String> methods,
     List<Integer> batches,
     double seconds,
     int limit,
     int segments,
     int linger,
     int searchThreads,
+    int loaders,
     int device) {
 
   private static final List<String> KNOWN =
@@ -35,12 +39,14 @@ record SuiteOptions(
           "home",
           "stage",
           "placements",
+          "methods",
           "batches",
           "seconds",
           "limit",
           "segments",
           "linger",
           "search-threads",
+          "loaders",
           "device");
 
   /**
@@ -54,12 +60,14 @@ record SuiteOptions(
         Path.of(given.required("home", "the folder of sets, indexes and results")),
         given.required("stage", "the name of a stage"),
         given.list("placements", List.of()),
+        given.list("methods", List.of()),
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),
         given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
         given.number("segments", 1, 1_000, 1),
         given.number("linger", 0, 100_000, 0),
         given.number("search-threads", 0, 10_000, 0),
+        given.number("loaders", 1, 1_000, 1),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 }

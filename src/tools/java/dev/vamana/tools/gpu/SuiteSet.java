@@ -29,12 +29,15 @@ record SuiteSet(VectorSet vectors, String sha256) {
           "sift764k", "sift764k-bsds",
           "mnist", "mnist60k-784",
           "glove", "glove100-novels",
-          "clustered", ClusteredSet.NAME);
+          "clustered", ClusteredSet.NARROW.name(),
+          "768x1m", "embeddings1000k-768",
+          "1024x1m", "embeddings1000k-1024",
+          "1536x500k", "embeddings500k-1536");
 
   /** Whether a set is available: its files are there, or it is generated. */
   static boolean isThere(SuiteOptions options, String shortName) {
     String name = NAMES.get(shortName);
-    return ClusteredSet.NAME.equals(name)
+    return ClusteredSet.named(name) != null
         || Files.exists(options.home().resolve("data").resolve(name));
   }
 
@@ -45,8 +48,9 @@ record SuiteSet(VectorSet vectors, String sha256) {
       throw new IllegalArgumentException(
           "set '" + shortName + "' is unknown, allowed are " + NAMES.keySet());
     }
-    if (name.equals(ClusteredSet.NAME)) {
-      return ClusteredSet.generate(Math.min(options.limit(), ClusteredSet.SIZE));
+    ClusteredSet generated = ClusteredSet.named(name);
+    if (generated != null) {
+      return generated.generate(options.limit());
     }
     Path folder = options.home().resolve("data").resolve(name);
     VectorSet set = VectorSet.load(folder, null, options.limit()).normalized();

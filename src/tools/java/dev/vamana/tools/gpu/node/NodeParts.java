@@ -49,7 +49,8 @@ public record NodeParts(
    * @param mode {@link #OFF}, or the value of {@code vamana.gpu.placement}
    * @param settings further settings of the node
    */
-  RunningNode start(NodeHome home, String mode, Map<String, String> settings) throws IOException {
+  public RunningNode start(NodeHome home, String mode, Map<String, String> settings)
+      throws IOException {
     NodeOptions options =
         new NodeOptions(
                 Map.of("node.name", "measured"),
