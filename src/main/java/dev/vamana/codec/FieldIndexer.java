@@ -8,6 +8,7 @@ import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.vectors.Medoid;
+import dev.vamana.vectors.SignCodes;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -100,6 +101,8 @@ final class FieldIndexer {
       int stride = StoredAdjacency.stride(graph.maxDegree());
       long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
       long edges = writeRows(out, graph.rows(), stride);
+      long length = out.getFilePointer() - offset;
+      FieldMetadata.SignMetadata signs = writeSigns(out, vectors, graph.rows());
       int inserted = vectors.size() - graph.reusedNodes();
       long nanos = System.nanoTime() - start;
       building.statistics().graphBuilt(inserted, graph.reusedNodes(), nanos);
@@ -121,8 +124,28 @@ final class FieldIndexer {
           graph.entryPoint(),
           edges,
           offset,
-          out.getFilePointer() - offset);
+          length,
+          signs);
     }
+  }
+
+  /** Returns null if the field's vectors get no sign codes. */
+  private FieldMetadata.SignMetadata writeSigns(
+      IndexOutput out, KnnVectorValues vectors, Adjacency graph) throws IOException {
+    if (SignCodes.suit(
+            info.getVectorEncoding(), info.getVectorSimilarityFunction(), info.getVectorDimension())
+        == false) {
+      return null;
+    }
+    SignWriter writer =
+        new SignWriter(vectors, info.getVectorSimilarityFunction(), building.workers(), abort);
+    SignCodes.Angles angles = writer.angles(graph);
+    if (angles.useful() == false) {
+      return null;
+    }
+    long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
+    writer.write(out);
+    return new FieldMetadata.SignMetadata(offset, out.getFilePointer() - offset, angles);
   }
 
   /** Writes the rows, each padded to {@code stride} slots, and returns the number of edges. */

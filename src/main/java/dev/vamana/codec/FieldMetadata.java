@@ -4,6 +4,7 @@ import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -66,6 +67,10 @@ record FieldMetadata(
     out.writeByte((byte) (graph == null ? 0 : 1));
     if (graph != null) {
       graph.write(out);
+      out.writeByte((byte) (graph.signs == null ? 0 : 1));
+      if (graph.signs != null) {
+        graph.signs.write(out);
+      }
     }
     out.writeByte((byte) (quantization == null ? 0 : 1));
     if (quantization != null) {
@@ -76,9 +81,10 @@ record FieldMetadata(
   /**
    * Reads what {@link #write} wrote.
    *
+   * @param version version of the file
    * @throws CorruptIndexException if the values contradict each other or the field's description
    */
-  static FieldMetadata read(IndexInput in, FieldInfo info) throws IOException {
+  static FieldMetadata read(IndexInput in, FieldInfo info, int version) throws IOException {
     VectorEncoding encoding = element(in, "encoding", ENCODINGS);
     VectorSimilarityFunction similarity = element(in, "similarity", SIMILARITIES);
     int dimension = in.readVInt();
@@ -102,6 +108,9 @@ record FieldMetadata(
           in);
     }
     GraphMetadata graph = flag(in) ? GraphMetadata.read(in, size) : null;
+    if (graph != null && version >= VamanaVectorsFormat.VERSION_SIGNS && flag(in)) {
+      graph = graph.with(SignMetadata.read(in, size, dimension));
+    }
     QuantizationMetadata quantization =
         flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
     return new FieldMetadata(encoding, similarity, dimension, size, graph, quantization);
@@ -131,6 +140,7 @@ record FieldMetadata(
    * @param edges number of edges of the graph
    * @param offset where the rows start in .vex
    * @param length bytes of all rows
+   * @param signs the sign codes that lie behind the rows, or null
    */
   record GraphMetadata(
       int maxDegree,
@@ -141,7 +151,13 @@ record FieldMetadata(
       int medoid,
       long edges,
       long offset,
-      long length) {
+      long length,
+      SignMetadata signs) {
+
+    GraphMetadata with(SignMetadata codes) {
+      return new GraphMetadata(
+          maxDegree, stride, beamWidth, alpha, passes, medoid, edges, offset, length, codes);
+    }
 
     void write(DataOutput out) throws IOException {
       out.writeVInt(maxDegree);
@@ -166,7 +182,8 @@ record FieldMetadata(
               in.readInt(),
               in.readVLong(),
               in.readVLong(),
-              in.readVLong());
+              in.readVLong(),
+              null);
       boolean valid =
           graph.maxDegree > 0
               && graph.stride == StoredAdjacency.stride(graph.maxDegree)
@@ -179,6 +196,33 @@ record FieldMetadata(
         throw new CorruptIndexException("invalid graph of " + size + " vectors: " + graph, in);
       }
       return graph;
+    }
+  }
+
+  /** A field's {@link SignCodes}, and their place in .vex. */
+  record SignMetadata(long offset, long length, SignCodes.Angles angles) {
+
+    void write(DataOutput out) throws IOException {
+      out.writeVLong(offset);
+      out.writeVLong(length);
+      out.writeInt(Float.floatToIntBits(angles.intercept()));
+      out.writeInt(Float.floatToIntBits(angles.slope()));
+      out.writeInt(Float.floatToIntBits(angles.deviation()));
+    }
+
+    static SignMetadata read(IndexInput in, int size, int dimension) throws IOException {
+      SignMetadata signs =
+          new SignMetadata(
+              in.readVLong(),
+              in.readVLong(),
+              new SignCodes.Angles(
+                  Float.intBitsToFloat(in.readInt()),
+                  Float.intBitsToFloat(in.readInt()),
+                  Float.intBitsToFloat(in.readInt())));
+      if (signs.length != SignCodes.length(size, dimension) || signs.angles.valid() == false) {
+        throw new CorruptIndexException("invalid sign codes of " + size + " vectors: " + signs, in);
+      }
+      return signs;
     }
   }
 

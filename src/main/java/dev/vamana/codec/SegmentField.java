@@ -11,6 +11,7 @@ import dev.vamana.search.WalkChange;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
+import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -30,6 +31,7 @@ final class SegmentField implements SegmentView {
   // not the file's extension: Lucene's statistics and checks take "vex" for an HNSW graph
   private static final String GRAPH_BYTES = "vamana_graph";
   private static final String CODE_BYTES = "vamana_codes";
+  private static final String SIGN_BYTES = "vamana_signs";
 
   private final String name;
   private final String field;
@@ -37,11 +39,13 @@ final class SegmentField implements SegmentView {
   private final FlatVectorsReader raw;
   private final FileRegion graphRegion;
   private final StoredAdjacency adjacency;
+  private final FileRegion signsRegion;
   private final FileRegion codesRegion;
   private final FileRegion codebookRegion;
   private final FileChecks checks;
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
+  private volatile SignCodes signCodes;
   private volatile Supplier<WalkChange> walkChanges = () -> WalkChange.NONE;
   // null until the first call has sampled the vectors
   private volatile Optional<RawComparison> rawComparison;
@@ -63,6 +67,8 @@ final class SegmentField implements SegmentView {
     this.graphRegion = rows == null ? null : FileRegion.of(graph, rows.offset(), rows.length());
     this.adjacency =
         rows == null ? null : new StoredAdjacency(graphRegion, metadata.size(), rows.stride());
+    FieldMetadata.SignMetadata signs = rows == null ? null : rows.signs();
+    this.signsRegion = signs == null ? null : FileRegion.of(graph, signs.offset(), signs.length());
     FieldMetadata.QuantizationMetadata codes = metadata.quantization();
     this.codesRegion =
         codes == null
@@ -90,6 +96,9 @@ final class SegmentField implements SegmentView {
     }
     if (codesRegion != null) {
       bytes.put(CODE_BYTES, codesRegion.length());
+    }
+    if (signsRegion != null) {
+      bytes.put(SIGN_BYTES, signsRegion.length());
     }
     return bytes;
   }
@@ -205,6 +214,21 @@ final class SegmentField implements SegmentView {
               centroids);
       // two threads may load it at once; both copies are equal
       codebook = loaded;
+    }
+    return loaded;
+  }
+
+  @Override
+  public SignCodes signCodes() throws IOException {
+    if (signsRegion == null) {
+      return null;
+    }
+    SignCodes loaded = signCodes;
+    if (loaded == null) {
+      loaded =
+          new SignCodes(
+              signsRegion, size(), dimension(), similarity(), metadata.graph().signs().angles());
+      signCodes = loaded;
     }
     return loaded;
   }

@@ -39,6 +39,11 @@ import org.apache.lucene.index.SegmentWriteState;
  *       out-neighbours, then -1 in the unused slots. All rows have the same number of slots, the
  *       max degree rounded up to a multiple of 4, so that a row is read by 16-byte loads and found
  *       by multiplication.
+ *   <li>since version 1, if the field has sign codes ({@link dev.vamana.vectors.SignCodes}),
+ *       starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal array[<b>int64</b>]
+ *       one bit for each component, lowest first, set where the vector is greater than the mean;
+ *       <b>float</b> the distance of the vector to the mean; <b>int32</b> 0. Then
+ *       array[<b>float</b>] the mean. Vectors of a COSINE field are scaled to unit length first.
  * </ul>
  *
  * <h2>.veq (product quantization)</h2>
@@ -73,6 +78,10 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>int32</b> ordinal of the medoid
  *         <li><b>vlong</b> number of edges
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the rows in .vex
+ *         <li>since version 1: <b>byte</b> 1 if the field has sign codes, else 0; if 1:
+ *             <b>vlong</b> offset and <b>vlong</b> length of codes and mean in .vex; 3 *
+ *             <b>int32</b> (float bits) the line that gives angles from differences: intercept,
+ *             slope, deviation
  *       </ul>
  *   <li><b>byte</b> 1 if the field has codes, else 0; if 1:
  *       <ul>
@@ -105,7 +114,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   static final String QUANTIZATION_EXTENSION = "veq";
 
   static final int VERSION_START = 0;
-  static final int VERSION_CURRENT = VERSION_START;
+  static final int VERSION_SIGNS = 1;
+  static final int VERSION_CURRENT = VERSION_SIGNS;
 
   private final Building building;
   private final FlatVectorsFormat rawFormat =

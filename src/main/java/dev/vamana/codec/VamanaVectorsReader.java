@@ -162,7 +162,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
           if (info == null) {
             throw new CorruptIndexException("invalid field number: " + number, in);
           }
-          metadata.put(info, FieldMetadata.read(in, info));
+          metadata.put(info, FieldMetadata.read(in, info, version));
         }
       } catch (Throwable t) {
         failure = t;

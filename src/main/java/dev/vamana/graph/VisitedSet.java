@@ -43,6 +43,19 @@ public final class VisitedSet {
     return bits != null ? bits.getAndSet(ordinal) == false : addToTable(ordinal);
   }
 
+  /** Whether a node was added. */
+  public boolean contains(int ordinal) {
+    if (bits != null) {
+      return bits.get(ordinal);
+    }
+    int mask = table.length - 1;
+    int slot = ((ordinal + 1) * HASH_MULTIPLIER) >>> shift;
+    while (table[slot] != 0 && table[slot] != ordinal + 1) {
+      slot = (slot + 1) & mask;
+    }
+    return table[slot] != 0;
+  }
+
   private boolean addToTable(int ordinal) {
     int stored = ordinal + 1;
     int mask = table.length - 1;

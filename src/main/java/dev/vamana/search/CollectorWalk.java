@@ -2,9 +2,11 @@ package dev.vamana.search;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.VisitedSet;
+import dev.vamana.vectors.SignFilter;
 import java.io.IOException;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
+import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.LongHeap;
 import org.apache.lucene.util.NumericUtils;
@@ -30,6 +32,7 @@ final class CollectorWalk {
   static final long TO_THE_END = Long.MAX_VALUE / 2;
 
   private final RandomVectorScorer scorer;
+  private final SignFilter filter;
   private final Adjacency graph;
   private final KnnCollector collector;
   private final Bits acceptedOrdinals;
@@ -42,6 +45,9 @@ final class CollectorWalk {
   private final int[] row;
   private final int[] fresh;
   private final float[] scores;
+  // visited nodes whose estimated distance was too large for an exact one
+  private int[] skipped = new int[256];
+  private int skippedCount;
   private float minCompetitive;
   private float expandedTie = Float.NaN;
 
@@ -49,17 +55,20 @@ final class CollectorWalk {
    * Makes a walk.
    *
    * @param scorer exact scores of the query against ordinals
+   * @param filter estimates which nodes need no exact score, or null to score all
    * @param collector receives ordinals (not documents) with their scores
    * @param acceptedOrdinals ordinals that may be collected, or null for all
    * @param beamWidth least number of accepted nodes that the walk keeps, 1 or more
    */
   CollectorWalk(
       RandomVectorScorer scorer,
+      SignFilter filter,
       Adjacency graph,
       KnnCollector collector,
       Bits acceptedOrdinals,
       int beamWidth) {
     this.scorer = scorer;
+    this.filter = filter;
     this.graph = graph;
     this.collector = collector;
     this.acceptedOrdinals = acceptedOrdinals;
@@ -129,14 +138,19 @@ final class CollectorWalk {
   }
 
   /**
-   * Returns the accepted ordinals that the walk did not visit. Each is returned once; call this
-   * only after the walk.
+   * Returns the accepted ordinals that the walk did not score. Ask for each once, and only after
+   * the walk.
    */
-  Bits unvisited() {
+  Bits unscored() {
+    VisitedSet left = new VisitedSet(graph.size(), skippedCount);
+    for (int i = 0; i < skippedCount; i++) {
+      left.add(skipped[i]);
+    }
     return new Bits() {
       @Override
       public boolean get(int ordinal) {
-        return (acceptedOrdinals == null || acceptedOrdinals.get(ordinal)) && visited.add(ordinal);
+        return (acceptedOrdinals == null || acceptedOrdinals.get(ordinal))
+            && (visited.add(ordinal) || left.contains(ordinal));
       }
 
       @Override
@@ -163,7 +177,20 @@ final class CollectorWalk {
     return true;
   }
 
-  private void score(int wanted) throws IOException {
+  /** Returns how many of the fresh nodes may be useful; they come first afterwards. */
+  private int useful(int count) throws IOException {
+    float least = leastUseful();
+    if (filter == null || least == Float.NEGATIVE_INFINITY) {
+      return count;
+    }
+    skipped = ArrayUtil.grow(skipped, skippedCount + count);
+    int kept = filter.keep(fresh, count, skipped, skippedCount, least);
+    skippedCount += count - kept;
+    return kept;
+  }
+
+  private void score(int found) throws IOException {
+    int wanted = useful(found);
     int count =
         (int) Math.min(wanted, Math.max(0, collector.visitLimit() - collector.visitedCount()));
     if (count == 0) {

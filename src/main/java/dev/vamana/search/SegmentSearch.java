@@ -1,5 +1,7 @@
 package dev.vamana.search;
 
+import dev.vamana.vectors.SignCodes;
+import dev.vamana.vectors.SignFilter;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -111,7 +113,13 @@ public final class SegmentSearch {
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
     CollectorWalk steered =
-        new CollectorWalk(scorer, segment.adjacency(), ordinals, acceptedOrdinals, beam);
+        new CollectorWalk(
+            scorer,
+            coarse ? null : filter(segment, query),
+            segment.adjacency(),
+            ordinals,
+            acceptedOrdinals,
+            beam);
     long patience =
         acceptedOrdinals == null
             ? CollectorWalk.TO_THE_END
@@ -124,8 +132,14 @@ public final class SegmentSearch {
     if (worst > Float.NEGATIVE_INFINITY
         && worst < SearchPlan.unreliableBelow(segment)
         && ordinals.earlyTerminated() == false) {
-      new ExactScan(scorer, ordinals).run(steered.unvisited());
+      new ExactScan(scorer, ordinals).run(steered.unscored());
     }
+  }
+
+  /** Returns null if the segment has no codes to estimate distances with. */
+  private static SignFilter filter(SegmentView segment, QueryVector query) throws IOException {
+    SignCodes codes = segment.signCodes();
+    return codes == null ? null : codes.filter(query.floats());
   }
 
   /**
@@ -140,7 +154,7 @@ public final class SegmentSearch {
     if (left < accepted) {
       ordinals.incVisitedCount((int) Math.max(0, left));
     } else {
-      new ExactScan(scorer, ordinals).run(walk.unvisited());
+      new ExactScan(scorer, ordinals).run(walk.unscored());
     }
   }
 

@@ -5,6 +5,7 @@ import dev.vamana.pq.Codebook;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
+import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.apache.lucene.index.KnnVectorValues;
@@ -63,6 +64,11 @@ public interface SegmentView {
    * scores are precise enough.
    */
   default RawComparison rawComparison() throws IOException {
+    return null;
+  }
+
+  /** Returns codes that estimate distances on the CPU, or null without. */
+  default SignCodes signCodes() throws IOException {
     return null;
   }
 

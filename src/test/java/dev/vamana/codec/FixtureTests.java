@@ -5,13 +5,17 @@ import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.fixture.CodebookFixture;
 import dev.vamana.tools.fixture.FixtureIndex;
+import dev.vamana.tools.fixture.SignFixture;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
+import org.apache.lucene.document.Document;
 import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FloatVectorValues;
@@ -40,6 +44,8 @@ import org.apache.lucene.tests.util.TestUtil;
 public class FixtureTests extends LuceneTestCase {
 
   private static final int K = 10;
+  private static final VamanaParameters GRAPHS =
+      VamanaParameters.DEFAULT.withThresholds(SignFixture.SIZE, Integer.MAX_VALUE);
 
   /**
    * Fails when the version is raised without a fixture of it; docs/internals/file-format.md says
@@ -49,7 +55,11 @@ public class FixtureTests extends LuceneTestCase {
     for (int version = VamanaVectorsFormat.VERSION_START;
         version <= VamanaVectorsFormat.VERSION_CURRENT;
         version++) {
-      for (String fixture : List.of(fixture(version), codebookFixture(version))) {
+      List<String> fixtures = new ArrayList<>(List.of(fixture(version), codebookFixture(version)));
+      if (version >= VamanaVectorsFormat.VERSION_SIGNS) {
+        fixtures.add(signFixture(version));
+      }
+      for (String fixture : fixtures) {
         assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
       }
     }
@@ -141,6 +151,50 @@ public class FixtureTests extends LuceneTestCase {
 
   private static String codebookFixture(int version) {
     return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-codebook.zip";
+  }
+
+  private static String signFixture(int version) {
+    return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-signs.zip";
+  }
+
+  public void testSignCodesAreReadAndMerged() throws IOException {
+    for (int version = VamanaVectorsFormat.VERSION_SIGNS;
+        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version++) {
+      try (Directory directory = open(signFixture(version))) {
+        TestUtil.checkIndex(directory);
+        checkSigns(directory);
+        try (IndexWriter writer =
+            new IndexWriter(
+                directory,
+                Segments.config(new VamanaVectorsFormat(GRAPHS, Workers.callingThread()))
+                    .setMergePolicy(new LogDocMergePolicy()))) {
+          writer.addDocument(new Document());
+          writer.forceMerge(1);
+        }
+        checkSigns(directory);
+      }
+    }
+  }
+
+  private static void checkSigns(Directory directory) throws IOException {
+    try (DirectoryReader reader = DirectoryReader.open(directory)) {
+      assertEquals(1, reader.leaves().size());
+      SegmentField field = Segments.field(reader.leaves().get(0).reader(), SignFixture.FIELD);
+      assertNotNull(field.signCodes());
+      float[] query = SignFixture.vector(0);
+      int[] ordinals = IntStream.range(0, SignFixture.SIZE).toArray();
+      int[] leftOut = new int[SignFixture.SIZE];
+      // all that is far is left out, and nothing that is near
+      float far = 1 / (1 + 1e-3f);
+      int kept = field.signCodes().filter(query).keep(ordinals, ordinals.length, leftOut, 0, far);
+      assertEquals(0, ordinals[0]);
+      assertTrue("kept " + kept, kept < SignFixture.SIZE / 2);
+      float near = 1 / (1 + 1e9f);
+      ordinals = IntStream.range(0, SignFixture.SIZE).toArray();
+      kept = field.signCodes().filter(query).keep(ordinals, ordinals.length, leftOut, 0, near);
+      assertEquals(SignFixture.SIZE, kept);
+    }
   }
 
   private static Directory open(String fixture) throws IOException {

@@ -237,6 +237,7 @@ public class ReferenceWalkTests extends SearchTestCase {
       KnnCollector collector = new TopKnnCollector(k, Integer.MAX_VALUE);
       new CollectorWalk(
               segment.scorer(QueryVector.of(new float[] {target})),
+              null,
               segment.adjacency(),
               collector,
               null,

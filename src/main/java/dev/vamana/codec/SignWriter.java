@@ -1,0 +1,214 @@
+package dev.vamana.codec;
+
+import dev.vamana.graph.Adjacency;
+import dev.vamana.vectors.FloatVectors;
+import dev.vamana.vectors.SignCodes;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.SplittableRandom;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.IndexOutput;
+import org.apache.lucene.util.VectorUtil;
+
+/** Writes the {@link SignCodes} of a field, and measures what they tell about angles. */
+final class SignWriter {
+
+  // rows that are encoded between two writes
+  private static final int BLOCK = 1 << 14;
+  private static final int MEAN_SAMPLE = 1 << 14;
+
+  // pairs of vectors whose angles are compared with their codes
+  private static final int PAIR_NODES = 1_000;
+  private static final int PAIRS_OF_NODE = 16;
+  private static final long SEED = 7;
+
+  private final KnnVectorValues vectors;
+  private final VectorSimilarityFunction similarity;
+  private final Workers workers;
+  private final AbortCheck abort;
+  private final int size;
+  private final int dimension;
+  private final float[] mean;
+
+  SignWriter(
+      KnnVectorValues vectors,
+      VectorSimilarityFunction similarity,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    this.vectors = vectors;
+    this.similarity = similarity;
+    this.workers = workers;
+    this.abort = abort;
+    this.size = vectors.size();
+    this.dimension = vectors.dimension();
+    this.mean = mean();
+  }
+
+  private FloatVectors open() throws IOException {
+    synchronized (vectors) {
+      return new FloatVectors(vectors.copy(), similarity);
+    }
+  }
+
+  private float[] mean() throws IOException {
+    FloatVectors floats = open();
+    int count = Math.min(size, MEAN_SAMPLE);
+    float[] vector = new float[dimension];
+    double[] sum = new double[dimension];
+    for (int i = 0; i < count; i++) {
+      floats.read((int) ((long) i * size / count), vector);
+      for (int d = 0; d < dimension; d++) {
+        sum[d] += vector[d];
+      }
+    }
+    float[] found = new float[dimension];
+    for (int d = 0; d < dimension; d++) {
+      found[d] = (float) (sum[d] / count);
+    }
+    return found;
+  }
+
+  /** Writes codes and mean, as {@link SignCodes} reads them. */
+  void write(IndexOutput out) throws IOException {
+    int rowBytes = SignCodes.rowBytes(dimension);
+    byte[] block = new byte[Math.multiplyExact(Math.min(size, BLOCK), rowBytes)];
+    for (int next = 0; next < size; next = Math.min(size, next + BLOCK)) {
+      int start = next;
+      int to = Math.min(size, start + BLOCK);
+      workers.forEachRange(start, to, () -> new Encoder(block, start)::encode, abort);
+      out.writeBytes(block, 0, (to - start) * rowBytes);
+    }
+    for (float component : mean) {
+      out.writeInt(Float.floatToIntBits(component));
+    }
+  }
+
+  /** Encodes ranges of ordinals, for one thread. */
+  private final class Encoder {
+    private final FloatVectors floats = open();
+    private final float[] vector = new float[dimension];
+    private final long[] words = new long[SignCodes.words(dimension)];
+    private final ByteBuffer block;
+    private final int start;
+
+    Encoder(byte[] block, int start) throws IOException {
+      this.block = ByteBuffer.wrap(block).order(ByteOrder.LITTLE_ENDIAN);
+      this.start = start;
+    }
+
+    void encode(int from, int to) throws IOException {
+      for (int ordinal = from; ordinal < to; ordinal++) {
+        floats.read(ordinal, vector);
+        float norm = SignCodes.encode(vector, mean, words);
+        int at = (ordinal - start) * SignCodes.rowBytes(dimension);
+        for (long word : words) {
+          block.putLong(at, word);
+          at += Long.BYTES;
+        }
+        block.putLong(at, Integer.toUnsignedLong(Float.floatToIntBits(norm)));
+      }
+    }
+  }
+
+  /**
+   * Fits a line through the angles of pairs that a walk meets: nodes and what two or three edges
+   * lead to.
+   */
+  SignCodes.Angles angles(Adjacency graph) throws IOException {
+    SplittableRandom random = new SplittableRandom(SEED);
+    Line line = new Line();
+    Sampled one = new Sampled();
+    Sampled other = new Sampled();
+    int[] row = new int[graph.maxDegree()];
+    int nodes = Math.min(size, PAIR_NODES);
+    for (int i = 0; i < nodes; i++) {
+      int node = (int) ((long) i * size / nodes);
+      one.read(node);
+      for (int pair = 0; pair < PAIRS_OF_NODE; pair++) {
+        int end = node;
+        for (int edge = 0; edge < 2 + pair % 2; edge++) {
+          int degree = graph.neighbors(end, row);
+          end = degree == 0 ? end : row[random.nextInt(degree)];
+        }
+        other.read(end);
+        line.add(one, other);
+      }
+    }
+    return line.fit();
+  }
+
+  /** A vector and its code. */
+  private final class Sampled {
+    private final FloatVectors floats = open();
+    private final float[] vector = new float[dimension];
+    private final long[] words = new long[SignCodes.words(dimension)];
+    private float norm;
+
+    private Sampled() throws IOException {}
+
+    void read(int ordinal) throws IOException {
+      floats.read(ordinal, vector);
+      norm = SignCodes.encode(vector, mean, words);
+    }
+
+    int differences(Sampled other) {
+      int differences = 0;
+      for (int i = 0; i < words.length; i++) {
+        differences += Long.bitCount(words[i] ^ other.words[i]);
+      }
+      return differences;
+    }
+
+    /** The angle at the mean; NaN if a vector is the mean. */
+    double angle(Sampled other) {
+      double cosine =
+          ((double) norm * norm
+                  + (double) other.norm * other.norm
+                  - VectorUtil.squareDistance(vector, other.vector))
+              / (2.0 * norm * other.norm);
+      return Math.acos(Math.max(-1, Math.min(1, cosine)));
+    }
+  }
+
+  /** Least squares of angles over differences. */
+  private static final class Line {
+    private double count;
+    private double x;
+    private double y;
+    private double xx;
+    private double xy;
+    private double yy;
+
+    void add(Sampled one, Sampled other) {
+      double angle = one.angle(other);
+      if (Double.isNaN(angle)) {
+        return;
+      }
+      double differences = one.differences(other);
+      count++;
+      x += differences;
+      y += angle;
+      xx += differences * differences;
+      xy += differences * angle;
+      yy += angle * angle;
+    }
+
+    /** Without variation, bits tell nothing: then every angle is possible. */
+    SignCodes.Angles fit() {
+      double variance = count * xx - x * x;
+      if (count < 2 || variance <= 0) {
+        return new SignCodes.Angles(0, 0, (float) Math.PI);
+      }
+      double slope = (count * xy - x * y) / variance;
+      double intercept = (y - slope * x) / count;
+      double squares = yy - intercept * y - slope * xy;
+      return new SignCodes.Angles(
+          (float) intercept, (float) slope, (float) Math.sqrt(Math.max(0, squares / count)));
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package dev.vamana.vectors;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Objects;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.util.VectorUtil;
+
+/**
+ * One bit for each component of each vector: whether it is greater than the mean of all vectors.
+ *
+ * <p>The share of bits in which two codes differ tells the angle between the two vectors as seen
+ * from the mean (SONG, section 7, after Charikar's random hyperplanes). With their distances to the
+ * mean, that is an estimate of their distance. {@link SignFilter} uses it to leave out vectors that
+ * are too far to matter, at a fraction of the memory that their components take.
+ *
+ * <p>How well bits tell the angle depends on the vectors, so it is measured when a segment is
+ * written: {@link Angles}.
+ */
+public final class SignCodes {
+
+  /**
+   * Least dimension of vectors with codes. Below, a distance costs little more than its estimate.
+   */
+  public static final int MIN_DIMENSION = 256;
+
+  /**
+   * Largest deviation of useful angles, radians. Text embeddings have 0.06; images of digits have
+   * 0.13, and codes would save as much time as they cost.
+   */
+  private static final float MAX_DEVIATION = 0.1f;
+
+  /**
+   * Standard deviations by which an estimated angle is taken to be too large. At two, a walk over
+   * text embeddings computes two fifths of the distances and finds as many neighbours.
+   */
+  private static final float MARGIN = 2;
+
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final FileRegion region;
+  private final int size;
+  private final int dimension;
+  private final VectorSimilarityFunction similarity;
+  private final float[] cosines;
+  private final float[] mean;
+
+  /**
+   * A line through pairs of vectors: angle = intercept + slope * number of different bits.
+   *
+   * @param intercept radians
+   * @param slope radians for each bit
+   * @param deviation standard deviation of angles from the line, radians
+   */
+  public record Angles(float intercept, float slope, float deviation) {
+
+    /** Whether the numbers can come from a measurement. */
+    public boolean valid() {
+      return Float.isFinite(intercept)
+          && Float.isFinite(slope)
+          && Float.isFinite(deviation)
+          && deviation >= 0;
+    }
+
+    /** Cosines of the least likely angles, by number of different bits. */
+    private float[] cosines(int dimension) {
+      // damaged codes may differ in bits that belong to no component
+      float[] cosines = new float[words(dimension) * Long.SIZE + 1];
+      for (int bits = 0; bits < cosines.length; bits++) {
+        double angle = intercept + slope * bits - MARGIN * deviation;
+        cosines[bits] = (float) Math.cos(Math.max(0, Math.min(Math.PI, angle)));
+      }
+      return cosines;
+    }
+
+    /** Whether estimates are so good that a walk is faster with them. */
+    public boolean useful() {
+      return deviation <= MAX_DEVIATION;
+    }
+  }
+
+  /**
+   * Opens codes.
+   *
+   * @param region {@link #length} bytes: for each ordinal its words, then the distance to the mean
+   *     (float32) and 4 bytes of 0; then the mean (float32)
+   */
+  public SignCodes(
+      FileRegion region,
+      int size,
+      int dimension,
+      VectorSimilarityFunction similarity,
+      Angles angles)
+      throws IOException {
+    if (region.length() != length(size, dimension)) {
+      throw new IllegalArgumentException(
+          "sign codes of "
+              + size
+              + " vectors of "
+              + dimension
+              + " components do not take "
+              + region.length()
+              + " bytes");
+    }
+    this.region = region;
+    this.size = size;
+    this.dimension = dimension;
+    this.similarity = similarity;
+    this.cosines = angles.cosines(dimension);
+    this.mean = new float[dimension];
+    IndexInput input = region.open();
+    input.seek((long) size * rowBytes(dimension));
+    input.readFloats(mean, 0, dimension);
+  }
+
+  /** Whether a segment's vectors get codes. */
+  public static boolean suit(
+      VectorEncoding encoding, VectorSimilarityFunction similarity, int dimension) {
+    // inner products do not follow from an angle and a distance from the mean
+    return encoding == VectorEncoding.FLOAT32
+        && similarity != VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
+        && dimension >= MIN_DIMENSION;
+  }
+
+  /** Words of 64 bits for each vector. */
+  public static int words(int dimension) {
+    return (dimension + Long.SIZE - 1) / Long.SIZE;
+  }
+
+  /** Bytes for each vector. */
+  public static int rowBytes(int dimension) {
+    return (words(dimension) + 1) * Long.BYTES;
+  }
+
+  /** Bytes for all vectors and the mean. */
+  public static long length(int size, int dimension) {
+    return (long) size * rowBytes(dimension) + (long) dimension * Float.BYTES;
+  }
+
+  /** Bytes in the file. */
+  public long bytes() {
+    return region.length();
+  }
+
+  /**
+   * Writes the code of a vector.
+   *
+   * @param mean the mean of all vectors
+   * @param words receives the bits, at least {@link #words} elements
+   * @return the distance of the vector to the mean
+   */
+  public static float encode(float[] vector, float[] mean, long[] words) {
+    float squared = 0;
+    for (int word = 0; word < words(mean.length); word++) {
+      long bits = 0;
+      int to = Math.min(mean.length, (word + 1) * Long.SIZE);
+      for (int d = word * Long.SIZE; d < to; d++) {
+        float component = vector[d] - mean[d];
+        squared += component * component;
+        bits |= component > 0 ? 1L << d : 0;
+      }
+      words[word] = bits;
+    }
+    return (float) Math.sqrt(squared);
+  }
+
+  /** Returns a filter for one query, for the calling thread. */
+  public SignFilter filter(float[] query) throws IOException {
+    float[] asked = query;
+    if (similarity == VectorSimilarityFunction.COSINE) {
+      asked = VectorUtil.l2normalize(query.clone(), false);
+    }
+    long[] words = new long[words(dimension)];
+    float norm = encode(asked, mean, words);
+    return new SignFilter(new Rows(), similarity, cosines, asked, words, norm);
+  }
+
+  /** Reads rows, for one thread. */
+  final class Rows {
+    private final MemorySegment mapped = region.segment();
+    private final IndexInput input;
+    private final int words = words(dimension);
+
+    private Rows() throws IOException {
+      input = mapped == null ? region.open() : null;
+    }
+
+    /**
+     * Reads vectors' codes.
+     *
+     * @param code the code to compare with
+     * @param differences receives in how many bits each differs
+     * @param norms receives the distances to the mean
+     */
+    void read(int[] ordinals, int count, long[] code, int[] differences, float[] norms)
+        throws IOException {
+      try {
+        if (mapped == null) {
+          readInput(ordinals, count, code, differences, norms);
+        } else {
+          // Both ends of all rows first: these reads are so short that a processor has many of
+          // them under way at once, where it would wait for the memory of one row after the other.
+          readEnds(ordinals, count, code, differences, norms);
+          readMiddles(ordinals, count, code, differences);
+        }
+      } catch (IllegalStateException e) {
+        throw new AlreadyClosedException("the codes were closed: " + region, e);
+      }
+    }
+
+    private long row(int ordinal) {
+      return (long) Objects.checkIndex(ordinal, size) * (words + 1) * Long.BYTES;
+    }
+
+    private void readEnds(
+        int[] ordinals, int count, long[] code, int[] differences, float[] norms) {
+      for (int i = 0; i < count; i++) {
+        long at = row(ordinals[i]);
+        differences[i] = Long.bitCount(mapped.get(WORD, at) ^ code[0]);
+        norms[i] = Float.intBitsToFloat((int) mapped.get(WORD, at + (long) words * Long.BYTES));
+      }
+    }
+
+    private void readMiddles(int[] ordinals, int count, long[] code, int[] differences) {
+      for (int i = 0; i < count; i++) {
+        long at = row(ordinals[i]);
+        int different = differences[i];
+        for (int word = 1; word < words; word++) {
+          different += Long.bitCount(mapped.get(WORD, at + (long) word * Long.BYTES) ^ code[word]);
+        }
+        differences[i] = different;
+      }
+    }
+
+    private void readInput(int[] ordinals, int count, long[] code, int[] differences, float[] norms)
+        throws IOException {
+      for (int i = 0; i < count; i++) {
+        input.seek(row(ordinals[i]));
+        int different = 0;
+        for (int word = 0; word < words; word++) {
+          different += Long.bitCount(input.readLong() ^ code[word]);
+        }
+        differences[i] = different;
+        norms[i] = Float.intBitsToFloat((int) input.readLong());
+      }
+    }
+  }
+}

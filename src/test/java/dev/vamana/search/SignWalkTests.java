@@ -1,0 +1,262 @@
+package dev.vamana.search;
+
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.vectors.SignCodes;
+import dev.vamana.vectors.SignFilter;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopKnnCollector;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.tests.util.TestUtil;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.VectorUtil;
+
+/** Walks that estimate distances by sign codes. */
+public class SignWalkTests extends SearchTestCase {
+
+  private static final int SIZE = 3_000;
+  private static final int DIMS = 320;
+  private static final int LATENT = 24;
+  private static final int QUERIES = 40;
+  private static final int K = 10;
+
+  /** Vectors around centres in a space of few dimensions, away from zero, of many lengths. */
+  private static float[][] vectors(int count, VectorSimilarityFunction similarity) {
+    Random random = new Random(random().nextLong());
+    Random fixed = new Random(5);
+    float[][] map = new float[DIMS][LATENT];
+    for (float[] row : map) {
+      for (int l = 0; l < LATENT; l++) {
+        row[l] = (float) fixed.nextGaussian();
+      }
+    }
+    float[][] centres = new float[30][LATENT];
+    for (float[] centre : centres) {
+      for (int l = 0; l < LATENT; l++) {
+        centre[l] = (float) fixed.nextGaussian();
+      }
+    }
+    float[][] vectors = new float[count][DIMS];
+    for (float[] vector : vectors) {
+      float[] centre = centres[random.nextInt(centres.length)];
+      float[] point = new float[LATENT];
+      for (int l = 0; l < LATENT; l++) {
+        point[l] = centre[l] + 0.6f * (float) random.nextGaussian();
+      }
+      for (int d = 0; d < DIMS; d++) {
+        vector[d] = VectorUtil.dotProduct(map[d], point) + 1;
+      }
+      if (similarity == VectorSimilarityFunction.DOT_PRODUCT) {
+        VectorUtil.l2normalize(vector);
+      }
+    }
+    return vectors;
+  }
+
+  private static void index(
+      Directory directory, float[][] base, VectorSimilarityFunction similarity) throws IOException {
+    VamanaParameters parameters =
+        VamanaParameters.DEFAULT.withGraph(32, 64, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    IndexWriterConfig config =
+        new IndexWriterConfig()
+            .setCodec(
+                TestUtil.alwaysKnnVectorsFormat(
+                    new VamanaVectorsFormat(parameters, Workers.callingThread())))
+            .setMergePolicy(NoMergePolicy.INSTANCE);
+    try (IndexWriter writer = new IndexWriter(directory, config)) {
+      for (float[] vector : base) {
+        Document document = new Document();
+        document.add(new KnnFloatVectorField(FIELD, vector, similarity));
+        writer.addDocument(document);
+      }
+    }
+  }
+
+  private static SegmentView view(DirectoryReader reader) {
+    KnnVectorsReader vectors = ((CodecReader) reader.leaves().get(0).reader()).getVectorReader();
+    if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader fields) {
+      vectors = fields.getFieldReader(FIELD);
+    }
+    return ((SegmentViews) vectors).view(FIELD);
+  }
+
+  private static double recall(
+      float[][] base,
+      VectorSimilarityFunction similarity,
+      float[] query,
+      Bits accepted,
+      ScoreDoc[] hits) {
+    int[] nearest =
+        IntStream.range(0, base.length)
+            .filter(i -> accepted == null || accepted.get(i))
+            .boxed()
+            .sorted(
+                (a, b) ->
+                    Float.compare(
+                        similarity.compare(query, base[b]), similarity.compare(query, base[a])))
+            .limit(K)
+            .mapToInt(Integer::intValue)
+            .toArray();
+    assertEquals(K, hits.length);
+    for (ScoreDoc hit : hits) {
+      assertEquals(similarity.compare(query, base[hit.doc]), hit.score, 1e-4);
+      assertTrue(accepted == null || accepted.get(hit.doc));
+    }
+    return Arrays.stream(hits)
+            .filter(hit -> Arrays.stream(nearest).anyMatch(doc -> doc == hit.doc))
+            .count()
+        / (double) K;
+  }
+
+  /**
+   * The walk with codes finds nearly what the walk of the executor finds, which scores every node
+   * that it meets, and scores fewer.
+   */
+  public void testFewerScoresForTheSameHits() throws IOException {
+    for (VectorSimilarityFunction similarity :
+        new VectorSimilarityFunction[] {
+          VectorSimilarityFunction.EUCLIDEAN,
+          VectorSimilarityFunction.COSINE,
+          VectorSimilarityFunction.DOT_PRODUCT
+        }) {
+      float[][] all = vectors(SIZE + QUERIES, similarity);
+      float[][] base = Arrays.copyOf(all, SIZE);
+      FixedBitSet accepted = null;
+      if (random().nextBoolean()) {
+        accepted = new FixedBitSet(SIZE);
+        accepted.set(0, SIZE);
+        for (int i = 0; i < SIZE / 20; i++) {
+          accepted.clear(random().nextInt(SIZE));
+        }
+      }
+      try (Directory directory = directory()) {
+        index(directory, base, similarity);
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          SegmentView view = view(reader);
+          assertNotNull(view.signCodes());
+          double found = 0;
+          double wanted = 0;
+          long scored = 0;
+          long all64 = 0;
+          for (int q = 0; q < QUERIES; q++) {
+            float[] query = all[SIZE + q];
+            int beam = 2 * K;
+            TopKnnCollector collector = new TopKnnCollector(beam, Integer.MAX_VALUE);
+            SegmentSearch.search(
+                view, QueryVector.of(query), collector, AcceptDocs.fromLiveDocs(accepted, SIZE));
+            ScoreDoc[] hits = Arrays.copyOf(collector.topDocs().scoreDocs, K);
+            found += recall(base, similarity, query, accepted, hits) / QUERIES;
+            scored += collector.visitedCount();
+            WorkResult full =
+                CpuExecutor.search(
+                    new WorkItem(
+                        view,
+                        QueryVector.of(query),
+                        beam,
+                        WalkParameters.exact(beam),
+                        accepted,
+                        accepted == null ? SIZE : accepted.cardinality(),
+                        Long.MAX_VALUE,
+                        () -> false,
+                        new int[0]));
+            ScoreDoc[] expected = new ScoreDoc[K];
+            for (int i = 0; i < K; i++) {
+              expected[i] = new ScoreDoc(full.ordinals()[i], full.scores()[i]);
+            }
+            wanted += recall(base, similarity, query, accepted, expected) / QUERIES;
+            all64 += full.visited();
+          }
+          String what = similarity + ": recall " + found + " of " + wanted + ", " + scored;
+          assertTrue(what, found >= wanted - 0.05);
+          assertTrue(what + " of " + all64, scored < 0.9 * all64);
+        }
+      }
+    }
+  }
+
+  /** Every candidate is kept or left out; the order of the kept ones stays; near ones are kept. */
+  public void testFilterParts() throws IOException {
+    VectorSimilarityFunction similarity = VectorSimilarityFunction.EUCLIDEAN;
+    float[][] base = vectors(500, similarity);
+    try (Directory directory = directory()) {
+      index(directory, base, similarity);
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        SignCodes codes = view(reader).signCodes();
+        for (int round = 0; round < 20; round++) {
+          float[] query = base[random().nextInt(base.length)];
+          SignFilter filter = codes.filter(query);
+          int[] candidates = random().ints(50, 0, base.length).distinct().toArray();
+          int[] ordinals = candidates.clone();
+          int[] leftOut = new int[ordinals.length + 3];
+          float[] scores = new float[base.length];
+          for (int i = 0; i < base.length; i++) {
+            scores[i] = similarity.compare(query, base[i]);
+          }
+          float worst = scores[random().nextInt(base.length)];
+          int kept = filter.keep(ordinals, ordinals.length, leftOut, 3, worst);
+          int[] order = Arrays.copyOf(ordinals, kept);
+          int[] rest = Arrays.copyOfRange(leftOut, 3, 3 + candidates.length - kept);
+          int[] inOrder =
+              Arrays.stream(candidates)
+                  .filter(o -> Arrays.stream(order).anyMatch(k -> k == o))
+                  .toArray();
+          assertArrayEquals(inOrder, order);
+          int[] together =
+              IntStream.concat(Arrays.stream(order), Arrays.stream(rest)).sorted().toArray();
+          assertArrayEquals(Arrays.stream(candidates).sorted().toArray(), together);
+          // nothing is left out whose distance is within the bound by far
+          for (int ordinal : rest) {
+            double distance = 1 / scores[ordinal] - 1;
+            assertTrue(distance + " " + (1 / worst - 1), distance > 0.4 * (1 / worst - 1));
+          }
+        }
+      }
+    }
+  }
+
+  public void testFieldsWithoutCodes() throws IOException {
+    float[][] base = vectors(300, VectorSimilarityFunction.EUCLIDEAN);
+    try (Directory directory = directory()) {
+      index(directory, base, VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        assertTrue(view(reader).hasGraph());
+        assertNull(view(reader).signCodes());
+      }
+    }
+    // components that say nothing about angles
+    for (float[] vector : base) {
+      Arrays.fill(vector, 1);
+      vector[random().nextInt(DIMS)] = 2 + random().nextFloat();
+    }
+    try (Directory directory = directory()) {
+      index(directory, base, VectorSimilarityFunction.EUCLIDEAN);
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        assertTrue(view(reader).hasGraph());
+        TopKnnCollector collector = new TopKnnCollector(K, Integer.MAX_VALUE);
+        SegmentSearch.search(
+            view(reader),
+            QueryVector.of(base[7]),
+            collector,
+            AcceptDocs.fromLiveDocs(null, base.length));
+        assertEquals(7, collector.topDocs().scoreDocs[0].doc);
+      }
+    }
+  }
+}
