@@ -77,9 +77,9 @@ final class SignWriter {
   void write(IndexOutput out) throws IOException {
     int rowBytes = SignCodes.rowBytes(dimension);
     byte[] block = new byte[Math.multiplyExact(Math.min(size, BLOCK), rowBytes)];
-    for (int next = 0; next < size; next = Math.min(size, next + BLOCK)) {
-      int start = next;
-      int to = Math.min(size, start + BLOCK);
+    for (long next = 0; next < size; next += BLOCK) {
+      int start = (int) next;
+      int to = (int) Math.min(size, next + BLOCK);
       workers.forEachRange(start, to, () -> new Encoder(block, start)::encode, abort);
       out.writeBytes(block, 0, (to - start) * rowBytes);
     }
