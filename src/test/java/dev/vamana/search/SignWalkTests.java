@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.vectors.SignCodes;
@@ -7,6 +8,7 @@ import dev.vamana.vectors.SignFilter;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.apache.lucene.codecs.KnnVectorsReader;
@@ -125,17 +127,22 @@ public class SignWalkTests extends SearchTestCase {
         / (double) K;
   }
 
+  /** All that codes are for in nightly runs, otherwise one of them. */
+  private static List<VectorSimilarityFunction> similarities() {
+    List<VectorSimilarityFunction> all =
+        List.of(
+            VectorSimilarityFunction.EUCLIDEAN,
+            VectorSimilarityFunction.COSINE,
+            VectorSimilarityFunction.DOT_PRODUCT);
+    return TEST_NIGHTLY ? all : List.of(RandomPicks.randomFrom(random(), all));
+  }
+
   /**
    * The walk with codes finds nearly what the walk of the executor finds, which scores every node
    * that it meets, and scores fewer.
    */
   public void testFewerScoresForTheSameHits() throws IOException {
-    for (VectorSimilarityFunction similarity :
-        new VectorSimilarityFunction[] {
-          VectorSimilarityFunction.EUCLIDEAN,
-          VectorSimilarityFunction.COSINE,
-          VectorSimilarityFunction.DOT_PRODUCT
-        }) {
+    for (VectorSimilarityFunction similarity : similarities()) {
       float[][] all = vectors(SIZE + QUERIES, similarity);
       float[][] base = Arrays.copyOf(all, SIZE);
       FixedBitSet accepted = null;
@@ -240,23 +247,14 @@ public class SignWalkTests extends SearchTestCase {
         assertNull(view(reader).signCodes());
       }
     }
-    // components that say nothing about angles
-    for (float[] vector : base) {
-      Arrays.fill(vector, 1);
-      vector[random().nextInt(DIMS)] = 2 + random().nextFloat();
-    }
-    try (Directory directory = directory()) {
-      index(directory, base, VectorSimilarityFunction.EUCLIDEAN);
-      try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        assertTrue(view(reader).hasGraph());
-        TopKnnCollector collector = new TopKnnCollector(K, Integer.MAX_VALUE);
-        SegmentSearch.search(
-            view(reader),
-            QueryVector.of(base[7]),
-            collector,
-            AcceptDocs.fromLiveDocs(null, base.length));
-        assertEquals(7, collector.topDocs().scoreDocs[0].doc);
-      }
-    }
+  }
+
+  public void testAngles() {
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.06f).useful());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.13f).useful());
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.13f).valid());
+    assertFalse(new SignCodes.Angles(Float.NaN, 0.01f, 0.06f).valid());
+    assertFalse(new SignCodes.Angles(0.2f, Float.POSITIVE_INFINITY, 0.06f).valid());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, -1).valid());
   }
 }
