@@ -2,6 +2,7 @@ package dev.vamana.codec;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.vectors.FloatVectors;
+import dev.vamana.vectors.Medoid;
 import dev.vamana.vectors.SignCodes;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -19,7 +20,6 @@ final class SignWriter {
 
   // rows that are encoded between two writes
   private static final int BLOCK = 1 << 14;
-  private static final int MEAN_SAMPLE = 1 << 14;
 
   // pairs of vectors whose angles are compared with their codes
   private static final int PAIR_NODES = 1_000;
@@ -46,31 +46,17 @@ final class SignWriter {
     this.abort = abort;
     this.size = vectors.size();
     this.dimension = vectors.dimension();
-    this.mean = mean();
+    this.mean = Medoid.mean(copy(), similarity);
+  }
+
+  private KnnVectorValues copy() throws IOException {
+    synchronized (vectors) {
+      return vectors.copy();
+    }
   }
 
   private FloatVectors open() throws IOException {
-    synchronized (vectors) {
-      return new FloatVectors(vectors.copy(), similarity);
-    }
-  }
-
-  private float[] mean() throws IOException {
-    FloatVectors floats = open();
-    int count = Math.min(size, MEAN_SAMPLE);
-    float[] vector = new float[dimension];
-    double[] sum = new double[dimension];
-    for (int i = 0; i < count; i++) {
-      floats.read((int) ((long) i * size / count), vector);
-      for (int d = 0; d < dimension; d++) {
-        sum[d] += vector[d];
-      }
-    }
-    float[] found = new float[dimension];
-    for (int d = 0; d < dimension; d++) {
-      found[d] = (float) (sum[d] / count);
-    }
-    return found;
+    return new FloatVectors(copy(), similarity);
   }
 
   /** Writes codes and mean, as {@link SignCodes} reads them. */

@@ -45,35 +45,30 @@ public final class VisitedSet {
 
   /** Whether a node was added. */
   public boolean contains(int ordinal) {
-    if (bits != null) {
-      return bits.get(ordinal);
-    }
-    int mask = table.length - 1;
-    int slot = ((ordinal + 1) * HASH_MULTIPLIER) >>> shift;
-    while (table[slot] != 0 && table[slot] != ordinal + 1) {
-      slot = (slot + 1) & mask;
-    }
-    return table[slot] != 0;
+    return bits != null ? bits.get(ordinal) : table[slot(ordinal + 1)] != 0;
   }
 
   private boolean addToTable(int ordinal) {
     int stored = ordinal + 1;
+    int slot = slot(stored);
+    if (table[slot] == stored) {
+      return false;
+    }
+    table[slot] = stored;
+    if (++size > growAt) {
+      grow();
+    }
+    return true;
+  }
+
+  /** Returns the slot that holds a value, or the free one where it belongs. */
+  private int slot(int stored) {
     int mask = table.length - 1;
     int slot = (stored * HASH_MULTIPLIER) >>> shift;
-    while (true) {
-      int found = table[slot];
-      if (found == 0) {
-        table[slot] = stored;
-        if (++size > growAt) {
-          grow();
-        }
-        return true;
-      }
-      if (found == stored) {
-        return false;
-      }
+    while (table[slot] != 0 && table[slot] != stored) {
       slot = (slot + 1) & mask;
     }
+    return slot;
   }
 
   /** Removes all nodes and keeps the memory. */
@@ -95,14 +90,9 @@ public final class VisitedSet {
   private void grow() {
     int[] old = table;
     allocate(Math.multiplyExact(old.length, 2));
-    int mask = table.length - 1;
     for (int stored : old) {
       if (stored != 0) {
-        int slot = (stored * HASH_MULTIPLIER) >>> shift;
-        while (table[slot] != 0) {
-          slot = (slot + 1) & mask;
-        }
-        table[slot] = stored;
+        table[slot(stored)] = stored;
       }
     }
   }

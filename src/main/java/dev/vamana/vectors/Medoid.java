@@ -25,18 +25,8 @@ public final class Medoid {
     int size = values.size();
     int count = Math.min(size, MAX_SAMPLE);
     FloatVectors vectors = new FloatVectors(values, similarity);
-    float[] vector = new float[values.dimension()];
-    double[] sum = new double[vector.length];
-    for (int i = 0; i < count; i++) {
-      vectors.read(ordinal(i, count, size), vector);
-      for (int d = 0; d < vector.length; d++) {
-        sum[d] += vector[d];
-      }
-    }
-    float[] mean = new float[vector.length];
-    for (int d = 0; d < mean.length; d++) {
-      mean[d] = (float) (sum[d] / count);
-    }
+    float[] mean = mean(values, similarity);
+    float[] vector = new float[mean.length];
     int best = 0;
     float bestDistance = Float.POSITIVE_INFINITY;
     for (int i = 0; i < count; i++) {
@@ -49,6 +39,32 @@ public final class Medoid {
       }
     }
     return best;
+  }
+
+  /**
+   * Returns the mean of an evenly spaced sample of at most {@value #MAX_SAMPLE} vectors, of unit
+   * vectors for COSINE.
+   *
+   * @param values at least one vector, random access by ordinal
+   */
+  public static float[] mean(KnnVectorValues values, VectorSimilarityFunction similarity)
+      throws IOException {
+    int size = values.size();
+    int count = Math.min(size, MAX_SAMPLE);
+    FloatVectors vectors = new FloatVectors(values, similarity);
+    float[] vector = new float[values.dimension()];
+    double[] sum = new double[vector.length];
+    for (int i = 0; i < count; i++) {
+      vectors.read(ordinal(i, count, size), vector);
+      for (int d = 0; d < vector.length; d++) {
+        sum[d] += vector[d];
+      }
+    }
+    float[] mean = new float[vector.length];
+    for (int d = 0; d < mean.length; d++) {
+      mean[d] = (float) (sum[d] / count);
+    }
+    return mean;
   }
 
   private static int ordinal(int i, int count, int size) {

@@ -143,11 +143,6 @@ public final class SignCodes {
     return (long) size * rowBytes(dimension) + (long) dimension * Float.BYTES;
   }
 
-  /** Bytes in the file. */
-  public long bytes() {
-    return region.length();
-  }
-
   /**
    * Writes the code of a vector.
    *

@@ -23,6 +23,7 @@ public class VisitedSetTests extends RandomizedTest {
         int range = randomBoolean() ? size : Math.min(size, 3_000);
         for (int i = 0; i < adds; i++) {
           int node = randomIntBetween(0, range - 1);
+          assertEquals(model.contains(node), set.contains(node));
           assertEquals(model.add(node), set.add(node));
         }
         for (int node : model) {
