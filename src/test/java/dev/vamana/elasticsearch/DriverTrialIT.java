@@ -75,8 +75,7 @@ public class DriverTrialIT {
             driver.clients().size() * driver.numCandidates().size(), found.searches.size());
         for (DriverTrial.Search search : found.searches) {
           assertTrue(search.toString(), search.recall() >= 0.9);
-          // with little time, not all clients get to send a request
-          assertTrue(search.toString(), search.micros().length > 0);
+          assertTrue(search.toString(), search.micros().length >= search.clients());
           assertTrue(search.toString(), search.requestsPerSecond() > 0);
           assertTrue(search.toString(), search.micros(0.5) <= search.micros(0.99));
         }

@@ -63,7 +63,8 @@ final class RestClients {
   }
 
   /**
-   * Sends requests for a duration, repeating them when all have been sent.
+   * Sends requests for a duration, repeating them when all have been sent. Each client sends at
+   * least one, however late its thread starts.
    *
    * @param seconds time after which no client sends another request
    */
@@ -85,15 +86,15 @@ final class RestClients {
     int count = 0;
     try (RestConnection connection = new RestConnection(node)) {
       long before = System.nanoTime();
-      for (int i = first; before < deadline; i++) {
-        connection.send(requests.get(i % requests.size()));
+      do {
+        connection.send(requests.get((first + count) % requests.size()));
         long after = System.nanoTime();
         if (count == micros.length) {
           micros = Arrays.copyOf(micros, 2 * count);
         }
         micros[count++] = (after - before) / 1e3;
         before = after;
-      }
+      } while (before < deadline);
     }
     return Arrays.copyOf(micros, count);
   }
