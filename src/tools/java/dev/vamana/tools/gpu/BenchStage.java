@@ -20,6 +20,8 @@ final class BenchStage implements Stage {
   private static final int SAMPLES = 25;
   private static final int SINGLE_SAMPLES = 100;
   private static final double WARM_UP_SECONDS = 1;
+  // in multiples of a measurement: whoever measures milliseconds does not care for compiled code
+  private static final double WARM_UP_SHARE = 20;
   private static final int LARGE = 10_000;
 
   /**
@@ -102,7 +104,8 @@ final class BenchStage implements Stage {
       BatchRun pooled = new BatchRun(open.executor(), index.view(), pool.queries(), K);
       List<Variant> variants = variants(lane);
       for (Variant variant : variants) {
-        run.time(variant.walk().apply(32), 1_000, 1, WARM_UP_SECONDS, 1);
+        double warmUp = Math.min(WARM_UP_SECONDS, WARM_UP_SHARE * context.options().seconds());
+        run.time(variant.walk().apply(32), 1_000, 1, warmUp, 1);
         open.check();
         BeamSweep sweep = BeamSweep.run(run, set.vectors(), variant.walk());
         Set<Integer> beams = new TreeSet<>();
