@@ -26,7 +26,7 @@ import org.junit.Test;
 public class BatchedSearchIT {
   private static final int DIMS = 16;
   private static final int COUNT = 600;
-  private static final int QUERIES = 20;
+  private static final int QUERIES = 8;
   private static final int MANY = 8_000;
   private static final String ACTION = "indices:data/read/vamana/search";
   private static final String NO_EARLY_END =

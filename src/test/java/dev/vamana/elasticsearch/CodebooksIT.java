@@ -154,7 +154,9 @@ public class CodebooksIT {
 
     assertRefused(409, "[fed]", "DELETE", "/_vamana/codebooks/fed", null);
 
+    beginSample("lost");
     node = CLUSTER.restartLast();
+    assertSampleBeginsAgain("lost");
     Map<?, ?> after = codebook("fed");
     assertEquals("ready", after.get("state"));
     assertEquals(ready.get("trained_at"), after.get("trained_at"));
@@ -212,21 +214,23 @@ public class CodebooksIT {
     assertTrue("recall " + recall, recall >= 0.9);
   }
 
-  @Test
-  public void testARestartBeginsTheSampleAgain() throws Exception {
-    putPipeline("lost", "\"codebook\": \"lost\", \"dims\": 24, \"sample_size\": 256");
-    TestIndex index = create("lost", ", \"index.default_pipeline\": \"lost\"");
+  /** A pipeline that has seen too few documents for a codebook. */
+  private void beginSample(String name) throws IOException {
+    putPipeline(name, "\"codebook\": \"" + name + "\", \"dims\": 24, \"sample_size\": 256");
+    TestIndex index = create(name, ", \"index.default_pipeline\": \"" + name + "\"");
     index.index(0, 100, CodebooksIT::source);
-    assertEquals(100, NodeClient.at(codebook("lost"), "sampling", "documents"));
-    assertEquals(1024, NodeClient.at(codebook("lost"), "sampling", "min_documents"));
-    node = CLUSTER.restartLast();
-    assertUnseen("lost");
-    new TestIndex(node.client(), "lost").index(100, 130, CodebooksIT::source);
-    assertEquals(30, NodeClient.at(codebook("lost"), "sampling", "documents"));
+    assertEquals(100, NodeClient.at(codebook(name), "sampling", "documents"));
+    assertEquals(1024, NodeClient.at(codebook(name), "sampling", "min_documents"));
+  }
+
+  private void assertSampleBeginsAgain(String name) throws IOException {
+    assertUnseen(name);
+    new TestIndex(node.client(), name).index(100, 130, CodebooksIT::source);
+    assertEquals(30, NodeClient.at(codebook(name), "sampling", "documents"));
     // Without its pipeline a sample is given up.
-    node.client().put("/lost/_settings", "{\"index.default_pipeline\": null}");
-    node.client().delete("/_ingest/pipeline/lost");
-    assertRefused(404, "[lost]", "GET", "/_vamana/codebooks/lost", null);
+    node.client().put("/" + name + "/_settings", "{\"index.default_pipeline\": null}");
+    node.client().delete("/_ingest/pipeline/" + name);
+    assertRefused(404, "[" + name + "]", "GET", "/_vamana/codebooks/" + name, null);
   }
 
   @Test

@@ -16,8 +16,7 @@ import org.junit.Test;
 
 /**
  * What readers have open inside a real node: its directories must give us graph, codes and raw
- * vectors as memory segments, and an installed executor must serve segments that were opened after
- * a restart.
+ * vectors as memory segments, and an installed executor must serve segments that were opened again.
  */
 public class MappedFilesIT {
   private static final int DIMS = 16;
@@ -39,16 +38,18 @@ public class MappedFilesIT {
   }
 
   @Test
-  public void testMemorySegmentsAndExecutorAfterRestart() throws IOException {
+  public void testMemorySegmentsAndExecutorOfAReopenedIndex() throws IOException {
     home = NodeHome.assemble(Path.of("target", "node", "mapped"), zipWithProbe());
     node = RunningNode.start(home, PluginNode.options());
     create("compound", true);
     create("apart", false);
     assertMapped("compound", true);
     assertMapped("apart", false);
-    node.stop();
-
-    node = RunningNode.start(home, PluginNode.options());
+    for (String name : List.of("compound", "apart")) {
+      TestIndex index = new TestIndex(node.client(), name);
+      index.close();
+      index.open();
+    }
     assertMapped("compound", true);
     assertMapped("apart", false);
     long before = workItems("apart");
