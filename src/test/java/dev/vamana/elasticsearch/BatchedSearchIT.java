@@ -26,7 +26,11 @@ import org.junit.Test;
 public class BatchedSearchIT {
   private static final int DIMS = 16;
   private static final int COUNT = 600;
-  private static final int QUERIES = 8;
+  private static final int QUERIES = 20;
+
+  /** Queries of tests that ask for each similarity. */
+  private static final int FEW_QUERIES = 8;
+
   private static final int MANY = 8_000;
   private static final String ACTION = "indices:data/read/vamana/search";
   private static final String NO_EARLY_END =
@@ -160,7 +164,9 @@ public class BatchedSearchIT {
       TestVectors vectors =
           unit ? TestVectors.randomUnit(COUNT, DIMS, 1) : TestVectors.random(COUNT, DIMS, 1);
       TestVectors queries =
-          unit ? TestVectors.randomUnit(QUERIES, DIMS, 2) : TestVectors.random(QUERIES, DIMS, 2);
+          unit
+              ? TestVectors.randomUnit(FEW_QUERIES, DIMS, 2)
+              : TestVectors.random(FEW_QUERIES, DIMS, 2);
       TestIndex index = index("floats-" + similarity, "", "float", similarity, vectors);
       index.forceMerge();
       assertSame(index, queries);
@@ -172,7 +178,7 @@ public class BatchedSearchIT {
   @Test
   public void testOneSegmentOfBytes() throws IOException {
     TestVectors vectors = TestVectors.randomBytes(COUNT, DIMS, 3);
-    TestVectors queries = TestVectors.randomBytes(QUERIES, DIMS, 4);
+    TestVectors queries = TestVectors.randomBytes(FEW_QUERIES, DIMS, 4);
     for (String similarity : List.of("l2_norm", "cosine", "dot_product", "max_inner_product")) {
       TestIndex index = index("bytes-" + similarity, "", "byte", similarity, vectors);
       index.forceMerge();
