@@ -11,6 +11,15 @@
 #include "vamana/order.h"
 #include "vamana/shared_layout.h"
 
+// Blocks of one warp that a multiprocessor has room for, which bounds registers.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
+#define VAMANA_BUILD_BLOCKS 16
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+#define VAMANA_BUILD_BLOCKS 24
+#else
+#define VAMANA_BUILD_BLOCKS 28
+#endif
+
 namespace vamana {
 
 template <int WARPS>

@@ -41,7 +41,7 @@ __device__ __forceinline__ void choose(const Build& parameters) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(32, 28) build_choose_w1(const __grid_constant__ Build b) {
+extern "C" __global__ void __launch_bounds__(32, VAMANA_BUILD_BLOCKS) build_choose_w1(const __grid_constant__ Build b) {
   choose<1>(b);
 }
 

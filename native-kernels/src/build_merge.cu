@@ -91,7 +91,7 @@ __device__ __forceinline__ void merge(const Build& parameters) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(32, 28) build_merge_w1(const __grid_constant__ Build b) {
+extern "C" __global__ void __launch_bounds__(32, VAMANA_BUILD_BLOCKS) build_merge_w1(const __grid_constant__ Build b) {
   merge<1>(b);
 }
 

@@ -291,7 +291,15 @@ STUB cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* host, unsigned int
   });
 }
 
-STUB cuStreamCreate(CUstream* stream, unsigned int) {
+STUB cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return in_context([=](CUcontext) {
+    *least = 0;
+    *greatest = -5;
+    return CUDA_SUCCESS;
+  });
+}
+
+STUB cuStreamCreateWithPriority(CUstream* stream, unsigned int, int) {
   return in_context([=](CUcontext c) { return create(c, reinterpret_cast<void**>(stream)); });
 }
 

@@ -45,6 +45,11 @@ final class GpuGraphs implements GraphEngine {
       }
       long start = System.nanoTime();
       VamanaGraph graph = session.builder.build(task, counters::ended);
+      if (session.distrusted()) {
+        graph.close();
+        counters.failed.increment();
+        return null;
+      }
       counters.graphs.increment();
       counters.nodes.add(task.size());
       counters.nanos.add(System.nanoTime() - start);

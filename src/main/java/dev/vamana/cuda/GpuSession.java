@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.batch.BatchDevice;
 import dev.vamana.cuda.build.DeviceBuilder;
+import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchOptions;
@@ -67,6 +68,7 @@ final class GpuSession {
   /**
    * Opens everything in a fresh context. The session owns the context from then on.
    *
+   * @param searches that builds leave room for
    * @param onLost called when the context is found lost, possibly more than once
    * @throws GpuException if anything fails; the driver has been closed then
    */
@@ -76,6 +78,7 @@ final class GpuSession {
       GpuOptions options,
       BatchCounters counters,
       PlanCounters plans,
+      RecentSearches searches,
       Consumer<GpuException> onLost) {
     BatchDevice device = null;
     SessionHostMemory hostMemory = new SessionHostMemory(options.hostMemory());
@@ -97,7 +100,7 @@ final class GpuSession {
           device,
           new HostFetch(driver, fetch, hostMemory, onLost),
           training,
-          new DeviceBuilder(driver, training, budget, onLost),
+          new DeviceBuilder(driver, training, budget, onLost, searches),
           new ScanLane(driver, hostMemory, plans, onLost),
           new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors())),
           hostMemory);

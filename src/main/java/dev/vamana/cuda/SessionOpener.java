@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
@@ -49,7 +50,13 @@ final class SessionOpener {
     watched = driver;
     GpuSession opened =
         GpuSession.open(
-            driver, residencies, options, counters.batches, counters.plans, handle::lost);
+            driver,
+            residencies,
+            options,
+            counters.batches,
+            counters.plans,
+            new RecentSearches(counters.requested::sum),
+            handle::lost);
     device = opened.driver.device();
     counters.opened.increment();
     handle.set(opened);

@@ -138,7 +138,7 @@ record GpuSettings(
   static final Setting<Boolean> BUILD =
       new Setting<>(
           "vamana.gpu.build",
-          "off",
+          "auto",
           text ->
               oneOf("vamana.gpu.build", text, List.of("auto", "off"), Function.identity())
                   .equals("auto"),

@@ -193,8 +193,8 @@ public class GpuSettingsTests extends LuceneTestCase {
     }
   }
 
-  public void testGraphsAreBuiltOnTheGpuIfAskedFor() {
-    assertFalse(GpuSettings.of(Settings.EMPTY).buildGraphs());
+  public void testGraphsAreBuiltOnTheGpuUnlessSwitchedOff() {
+    assertTrue(GpuSettings.of(Settings.EMPTY).buildGraphs());
     for (boolean on : new boolean[] {true, false}) {
       Settings given = Settings.builder().put("vamana.gpu.build", on ? "auto" : "off").build();
       assertEquals(on, GpuSettings.of(given).buildGraphs());

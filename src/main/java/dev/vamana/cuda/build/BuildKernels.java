@@ -29,6 +29,14 @@ final class BuildKernels implements AutoCloseable {
   // blocks that take one row after the other, for each multiprocessor
   private static final int MERGING_BLOCKS = 64;
 
+  // The same while searches come. A block of an urgent stream starts when one multiprocessor has
+  // room
+  // for it, so blocks must end soon: more of them, of four warps, and one walk each.
+  private static final int MERGING_BLOCKS_BESIDE_SEARCHES = 1024;
+
+  // Walks that a multiprocessor has at once while searches come, each by a block of several warps.
+  private static final int WALKS_BESIDE_SEARCHES = 4;
+
   private final CudaDriver driver;
   private final BuildPlan plan;
   private final BuildMemory memory;
@@ -38,8 +46,17 @@ final class BuildKernels implements AutoCloseable {
   private final MemorySegment build = arena.allocate(BuildLayout.BYTES, Long.BYTES);
   private final MemorySegment walk = arena.allocate(WalkLayout.BYTES, Long.BYTES);
   private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+  private final RecentSearches searches;
+  private boolean besideSearches;
 
-  BuildKernels(CudaDriver driver, BuildPlan plan, BuildMemory memory, float alpha, long stream) {
+  BuildKernels(
+      CudaDriver driver,
+      BuildPlan plan,
+      BuildMemory memory,
+      float alpha,
+      long stream,
+      RecentSearches searches) {
+    this.searches = searches;
     this.driver = driver;
     this.plan = plan;
     this.memory = memory;
@@ -84,6 +101,7 @@ final class BuildKernels implements AutoCloseable {
    * @param beam nodes that a search keeps
    */
   void insert(int from, int count, int beam) {
+    besideSearches = searches.any();
     set(BuildLayout.BEAM, beam);
     set(BuildLayout.NODES, memory.nodes + (long) from * Integer.BYTES);
     set(BuildLayout.FOUND, memory.found);
@@ -97,12 +115,14 @@ final class BuildKernels implements AutoCloseable {
     launch("build_scatter", striding, THREADS, 0);
     int warps = warps(count);
     long touched = Math.min(plan.size(), (long) count * plan.maxDegree());
-    long blocks = Math.min(touched, (long) MERGING_BLOCKS * multiprocessors());
+    long most = besideSearches ? MERGING_BLOCKS_BESIDE_SEARCHES : MERGING_BLOCKS;
+    long blocks = Math.min(touched, most * multiprocessors());
     launchByWarps("build_merge", (int) blocks, warps, plan.mergeCandidates());
   }
 
   /** Prunes the rows of nodes {@code first} to {@code first + count - 1}. */
   void trim(int first, int count) {
+    besideSearches = searches.any();
     set(BuildLayout.NODES, 0L);
     set(BuildLayout.FOUND, 0L);
     set(BuildLayout.FIRST, first);
@@ -117,13 +137,20 @@ final class BuildKernels implements AutoCloseable {
   }
 
   private void walk(int count, ChunkSizes sizes) {
-    Kernels.Choice choice = walks.choose(plan.shape(), sizes, count, 0);
+    int together =
+        besideSearches ? Math.min(count, WALKS_BESIDE_SEARCHES * multiprocessors()) : count;
+    Kernels.Choice choice = walks.choose(plan.shape(), sizes, together, 0);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.LIST_CAPACITY, sizes.beam());
     walk.set(ValueLayout.JAVA_INT, WalkLayout.FRESH_CAPACITY, sizes.fresh());
     walk.set(ValueLayout.JAVA_INT, WalkLayout.COUNT, count);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.VISITED_SLOTS, choice.slots());
     driver.launch(
-        choice.kernel(), choice.blocks(), choice.threads(), choice.sharedBytes(), walk, stream);
+        choice.kernel(),
+        besideSearches ? count : choice.blocks(),
+        choice.threads(),
+        choice.sharedBytes(),
+        walk,
+        stream);
   }
 
   private void choose(int count, int candidates) {
@@ -135,7 +162,8 @@ final class BuildKernels implements AutoCloseable {
   }
 
   private int warps(int nodes) {
-    return nodes >= BUSY_BLOCKS * multiprocessors() ? 1 : 4;
+    boolean busy = nodes >= BUSY_BLOCKS * multiprocessors();
+    return busy && besideSearches == false ? 1 : 4;
   }
 
   private static int striding(long elements) {

@@ -32,6 +32,7 @@ final class DeviceBuild implements AutoCloseable {
   private final BuildPlan plan;
   private final BuildMemory memory;
   private final BuildPhase.Clock clock;
+  private final RecentSearches searches;
   private long phaseStart;
   private long stream;
   private BuildKernels kernels;
@@ -41,6 +42,7 @@ final class DeviceBuild implements AutoCloseable {
    *
    * @param transfers copies between host and device
    * @param clock takes the times of phases
+   * @param searches that the build leaves room for
    * @throws dev.vamana.cuda.driver.GpuException if there is not enough
    */
   DeviceBuild(
@@ -49,7 +51,9 @@ final class DeviceBuild implements AutoCloseable {
       DeviceBudget budget,
       GraphTask task,
       BuildPlan plan,
-      BuildPhase.Clock clock) {
+      BuildPhase.Clock clock,
+      RecentSearches searches) {
+    this.searches = searches;
     this.driver = driver;
     this.transfers = transfers;
     this.task = task;
@@ -61,8 +65,8 @@ final class DeviceBuild implements AutoCloseable {
   /** Builds the graph. */
   VamanaGraph run() throws IOException {
     phaseStart = System.nanoTime();
-    stream = driver.createStream();
-    kernels = new BuildKernels(driver, plan, memory, task.parameters().alpha(), stream);
+    stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
+    kernels = new BuildKernels(driver, plan, memory, task.parameters().alpha(), stream, searches);
     driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
     driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
     driver.synchronize(stream);

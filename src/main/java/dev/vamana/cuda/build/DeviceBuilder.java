@@ -22,6 +22,7 @@ public final class DeviceBuilder {
   private final TrainingDevice transfers;
   private final DeviceBudget budget;
   private final Consumer<GpuException> onLost;
+  private final RecentSearches searches;
 
   /**
    * Makes an instance, which allocates nothing yet.
@@ -29,12 +30,15 @@ public final class DeviceBuilder {
    * @param transfers copies between host and device
    * @param budget counts device memory
    * @param onLost called when only closing the context can give memory back
+   * @param searches that builds leave room for
    */
   public DeviceBuilder(
       CudaDriver driver,
       TrainingDevice transfers,
       DeviceBudget budget,
-      Consumer<GpuException> onLost) {
+      Consumer<GpuException> onLost,
+      RecentSearches searches) {
+    this.searches = searches;
     this.driver = driver;
     this.transfers = transfers;
     this.budget = budget;
@@ -67,7 +71,8 @@ public final class DeviceBuilder {
   public VamanaGraph build(GraphTask task, BuildPhase.Clock clock) throws IOException {
     task.abort().check();
     driver.bind();
-    DeviceBuild build = new DeviceBuild(driver, transfers, budget, task, BuildPlan.of(task), clock);
+    DeviceBuild build =
+        new DeviceBuild(driver, transfers, budget, task, BuildPlan.of(task), clock, searches);
     try {
       return build.run();
     } finally {

@@ -14,13 +14,7 @@ import java.util.regex.Pattern;
 public final class KernelCompiler {
 
   private static final Pattern KERNEL = Pattern.compile("\\.entry\\s+(\\w+)");
-  private static final Pattern WARNING =
-      Pattern.compile("^.*\\bwarning\\b.*$", Pattern.CASE_INSENSITIVE | Pattern.MULTILINE);
-
-  // A kernel asks for more resident blocks than the compute capability holds. The assembler then
-  // chooses the number of registers itself.
-  private static final Pattern UNHEEDED_BLOCKS =
-      Pattern.compile("minnctapersm\\b.*\\bwill be ignored\\b");
+  private static final Pattern WARNING = Pattern.compile("\\bwarning\\b", Pattern.CASE_INSENSITIVE);
 
   private final Nvrtc nvrtc;
   private final KernelSources sources;
@@ -107,17 +101,6 @@ public final class KernelCompiler {
         });
   }
 
-  /**
-   * Tells whether a log has a warning. A number of resident blocks that a compute capability cannot
-   * hold is none: results do not depend on it.
-   */
-  static boolean hasWarning(String log) {
-    return WARNING
-        .matcher(log)
-        .results()
-        .anyMatch(line -> !UNHEEDED_BLOCKS.matcher(line.group()).find());
-  }
-
   private int length(Job job) {
     return sources.headersOf(job.module()).values().stream().mapToInt(String::length).sum();
   }
@@ -127,7 +110,7 @@ public final class KernelCompiler {
     Nvrtc.Output output =
         nvrtc.compile(
             name, sources.text(job.module()), sources.headersOf(job.module()), options(job));
-    if (hasWarning(output.log())) {
+    if (WARNING.matcher(output.log()).find()) {
       throw new IOException(
           name + " compiles for " + job.architecture() + " with a warning:\n" + output.log());
     }

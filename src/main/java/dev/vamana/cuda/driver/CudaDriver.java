@@ -45,8 +45,21 @@ public interface CudaDriver extends Closeable {
    */
   Registration register(long address, long bytes);
 
+  /** Who waits for the work of a stream. */
+  enum Urgency {
+    /** A search: its blocks start before those of background work that wait, too. */
+    SEARCH,
+    /** Nobody in particular, as for a graph or a codebook. */
+    BACKGROUND
+  }
+
+  /** Creates a stream for searches that does not synchronize with the default stream. */
+  default long createStream() {
+    return createStream(Urgency.SEARCH);
+  }
+
   /** Creates a stream that does not synchronize with the default stream. */
-  long createStream();
+  long createStream(Urgency urgency);
 
   void destroyStream(long stream);
 

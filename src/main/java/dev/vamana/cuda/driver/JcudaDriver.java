@@ -107,11 +107,19 @@ final class JcudaDriver implements CudaDriver {
   }
 
   @Override
-  public long createStream() {
+  public long createStream(Urgency urgency) {
     JcudaStream stream = new JcudaStream();
+    int[] least = new int[1];
+    int[] greatest = new int[1];
     context.call(
-        "cuStreamCreate",
-        () -> JCudaDriver.cuStreamCreate(stream.stream(), CUstream_flags.CU_STREAM_NON_BLOCKING));
+        "cuCtxGetStreamPriorityRange",
+        () -> JCudaDriver.cuCtxGetStreamPriorityRange(least, greatest));
+    int priority = urgency == Urgency.SEARCH ? greatest[0] : least[0];
+    context.call(
+        "cuStreamCreateWithPriority",
+        () ->
+            JCudaDriver.cuStreamCreateWithPriority(
+                stream.stream(), CUstream_flags.CU_STREAM_NON_BLOCKING, priority));
     return streams.add(stream);
   }
 

@@ -199,9 +199,9 @@ public final class WatchedDriver implements CudaDriver {
   }
 
   @Override
-  public long createStream() {
+  public long createStream(Urgency urgency) {
     check();
-    long stream = driver.createStream();
+    long stream = driver.createStream(urgency);
     boolean made = false;
     try {
       ends.put(stream, driver.createEvent());

@@ -26,7 +26,7 @@ final class BounceBuffers {
     private boolean busy;
 
     private Lane() {
-      stream = driver.createStream();
+      stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
       CudaDriver.PinnedMemory memory = null;
       try {
         memory = driver.allocatePinned(BYTES);

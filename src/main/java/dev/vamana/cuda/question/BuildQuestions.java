@@ -1,6 +1,7 @@
 package dev.vamana.cuda.question;
 
 import dev.vamana.cuda.build.DeviceBuilder;
+import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -50,7 +51,12 @@ final class BuildQuestions implements Questions {
     this.round = round;
     this.transfers = new TrainingDevice(driver, account, DeviceBudget.UNLIMITED, BUFFERS);
     this.builder =
-        new DeviceBuilder(driver, transfers, DeviceBudget.UNLIMITED, failure -> lost = failure);
+        new DeviceBuilder(
+            driver,
+            transfers,
+            DeviceBudget.UNLIMITED,
+            failure -> lost = failure,
+            new RecentSearches(() -> 0));
   }
 
   @Override

@@ -41,7 +41,7 @@ final class Lanes {
       this.driver = driver;
       this.number = number;
       this.pinned = pinned;
-      this.stream = driver.createStream();
+      this.stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     }
 
     /** Returns the lane's number, from 0. */

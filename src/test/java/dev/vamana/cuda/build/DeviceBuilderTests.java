@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.MergePolicy;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -66,6 +67,16 @@ public class DeviceBuilderTests extends LuceneTestCase {
     long limit = Long.MAX_VALUE;
 
     Builder() {
+      this(random().nextBoolean());
+    }
+
+    /**
+     * Makes a builder.
+     *
+     * @param searched whether searches come all the time
+     */
+    Builder(boolean searched) {
+      LongSupplier launches = searched ? new AtomicLong()::incrementAndGet : () -> 0;
       driver.bind();
       DeviceBudget budget =
           new DeviceBudget() {
@@ -85,7 +96,9 @@ public class DeviceBuilderTests extends LuceneTestCase {
             }
           };
       transfers = new TrainingDevice(driver, hostMemory, budget);
-      builder = new DeviceBuilder(driver, transfers, budget, e -> lost.incrementAndGet());
+      builder =
+          new DeviceBuilder(
+              driver, transfers, budget, e -> lost.incrementAndGet(), new RecentSearches(launches));
     }
 
     @Override
@@ -150,6 +163,18 @@ public class DeviceBuilderTests extends LuceneTestCase {
               GraphChecks.assertWellFormed(graph, size);
             }
           });
+    }
+  }
+
+  public void testSearchesDoNotChangeTheGraph() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 1_500, 1 + random().nextInt(40), 30);
+    GraphTask task =
+        GraphChecks.task(GraphChecks.floats(vectors), squaredDistances(), parameters(20, 2));
+    try (Builder busy = new Builder(true);
+        Builder idle = new Builder(false);
+        VamanaGraph beside = busy.build(task);
+        VamanaGraph alone = idle.build(task)) {
+      GraphChecks.assertSame(alone, beside);
     }
   }
 

@@ -193,9 +193,9 @@ public final class FaultyDriver extends ForwardingDriver {
   }
 
   @Override
-  public long createStream() {
+  public long createStream(Urgency urgency) {
     enter(Operation.STREAM);
-    return super.createStream();
+    return super.createStream(urgency);
   }
 
   @Override

@@ -292,9 +292,9 @@ public final class SeamDriver extends ForwardingDriver {
   }
 
   @Override
-  public long createStream() {
+  public long createStream(Urgency urgency) {
     enter(Call.CREATE_STREAM);
-    return super.createStream();
+    return super.createStream(urgency);
   }
 
   @Override

@@ -208,7 +208,7 @@ public final class SimulatedDriver implements CudaDriver {
   }
 
   @Override
-  public long createStream() {
+  public long createStream(Urgency urgency) {
     check();
     long handle = handles.incrementAndGet();
     streams.put(handle, new SimulatedStream(threaded));

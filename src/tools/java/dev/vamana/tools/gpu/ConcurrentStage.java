@@ -70,7 +70,7 @@ final class ConcurrentStage implements Stage {
   }
 
   /** Answers one query. */
-  private interface Asker {
+  interface Asker {
     TopDocs ask(float[] query) throws IOException;
   }
 
@@ -203,15 +203,27 @@ final class ConcurrentStage implements Stage {
     return searcher.search(new KnnFloatVectorQuery(SetIndex.FIELD, query, K, null, strategy), K);
   }
 
-  private record Asked(long count, double seconds, double recall, double[] microseconds) {}
+  /**
+   * What came of queries.
+   *
+   * @param recall recall@10
+   * @param microseconds time of each query
+   */
+  record Asked(long count, double seconds, double recall, double[] microseconds) {}
 
-  private static double percentile(double[] values, double share) {
+  /**
+   * Returns a quantile.
+   *
+   * @param share 0 to 1
+   */
+  static double percentile(double[] values, double share) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
     return sorted[(int) (share * (sorted.length - 1))];
   }
 
-  private static Asked ask(SuiteSet set, Asker asker, int threads, double seconds)
+  /** Asks with some threads, each one query after the other. */
+  static Asked ask(SuiteSet set, Asker asker, int threads, double seconds)
       throws IOException, InterruptedException {
     float[][] queries = set.vectors().queries().rows();
     Recall recall = new Recall(set.vectors(), K);

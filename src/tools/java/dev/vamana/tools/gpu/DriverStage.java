@@ -13,8 +13,9 @@ import java.util.Map;
 /**
  * Measures a node as the drivers of public benchmarks do. Needs the suite's part {@code node}.
  *
- * <p>{@code --methods} chooses among the plugin with a GPU, without, and the stock index; {@code
- * --loaders} is the number of concurrent bulk requests.
+ * <p>{@code --methods} chooses among the plugin with a GPU, which builds graphs, too, without, and
+ * the stock index; {@code --drivers} among the drivers; {@code --loaders} is the number of
+ * concurrent bulk requests.
  */
 final class DriverStage implements Stage {
 
@@ -49,10 +50,18 @@ final class DriverStage implements Stage {
     NodeHome home = parts.assemble();
     for (String method : methods) {
       String mode = method.equals(DriverTrial.GPU) ? placement : NodeParts.OFF;
-      // the plan is the one that a node chooses by default
-      try (RunningNode node = parts.start(home, mode, Map.of("vamana.gpu.plan", "auto"))) {
+      // plans are chosen as by default
+      Map<String, String> settings =
+          Map.of(
+              "vamana.gpu.plan",
+              "auto",
+              "vamana.gpu.build",
+              method.equals(DriverTrial.GPU) ? "auto" : "off");
+      try (RunningNode node = parts.start(home, mode, settings)) {
         for (Driver driver : Driver.ALL) {
-          trial.run(node, driver, method);
+          if (options.drivers().isEmpty() || options.drivers().contains(driver.name())) {
+            trial.run(node, driver, method);
+          }
         }
       }
     }

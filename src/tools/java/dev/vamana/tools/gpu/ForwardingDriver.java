@@ -54,8 +54,8 @@ public class ForwardingDriver implements CudaDriver {
   }
 
   @Override
-  public long createStream() {
-    return driver.createStream();
+  public long createStream(Urgency urgency) {
+    return driver.createStream(urgency);
   }
 
   @Override

@@ -97,6 +97,7 @@ public final class Suite {
       stages.put("bench-" + set, new BenchStage(set));
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
+      stages.put("building-" + set, new BuildingStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
       stages.put("profile-" + set, new ProfileStage(set));

@@ -11,6 +11,7 @@ import java.util.List;
  * @param stage name of the stage
  * @param placements names of placements to measure; empty for all
  * @param methods names of methods to measure, for stages that know several; empty for all
+ * @param drivers names of drivers to ask a node as; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
  * @param limit most base vectors of a set to use
@@ -25,6 +26,7 @@ record SuiteOptions(
     String stage,
     List<String> placements,
     List<String> methods,
+    List<String> drivers,
     List<Integer> batches,
     double seconds,
     int limit,
@@ -40,6 +42,7 @@ record SuiteOptions(
           "stage",
           "placements",
           "methods",
+          "drivers",
           "batches",
           "seconds",
           "limit",
@@ -61,6 +64,7 @@ record SuiteOptions(
         given.required("stage", "the name of a stage"),
         given.list("placements", List.of()),
         given.list("methods", List.of()),
+        given.list("drivers", List.of()),
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),
         given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),

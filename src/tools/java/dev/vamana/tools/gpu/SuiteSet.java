@@ -29,6 +29,7 @@ record SuiteSet(VectorSet vectors, String sha256) {
           "sift764k", "sift764k-bsds",
           "mnist", "mnist60k-784",
           "glove", "glove100-novels",
+          "minilm", "minilm384-docs",
           "clustered", ClusteredSet.NARROW.name(),
           "768x1m", "embeddings1000k-768",
           "1024x1m", "embeddings1000k-1024",
