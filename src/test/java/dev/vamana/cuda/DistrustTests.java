@@ -9,6 +9,9 @@ import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.graph.BuildParameters;
+import dev.vamana.graph.GraphChecks;
+import dev.vamana.graph.GraphTask;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -19,20 +22,26 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.apache.lucene.index.VectorSimilarityFunction;
 
 /** Devices that answer wrong without an error. */
 public class DistrustTests extends GpuTestCase {
 
+  private static final int LEAST_GRAPH = 300;
   private static final String WRONG = "the device answers wrong: ";
 
   /** Kernels some of which do nothing, so that what was in memory before is taken as the answer. */
   private static final class LameKernels implements SimulatedKernels {
     private volatile String lame = "none";
+    private volatile Runnable beforeReach = () -> {};
 
     @Override
     public Body find(String name) {
       Body body = kernels.find(name);
       return (blocks, threads, sharedBytes, parameters) -> {
+        if (name.equals("build_reach")) {
+          beforeReach.run();
+        }
         if (name.startsWith(lame) == false) {
           body.run(blocks, threads, sharedBytes, parameters);
         }
@@ -73,14 +82,21 @@ public class DistrustTests extends GpuTestCase {
     return GpuDevice.open(
         drivers,
         residency,
-        WALKS.withBatches(BATCHES).withRetry(1_000_000, 8_000_000).withQuestions(interval),
+        WALKS
+            .withBatches(BATCHES)
+            .withRetry(1_000_000, 8_000_000)
+            .withQuestions(interval)
+            .withLeastGraph(LEAST_GRAPH),
         told);
   }
 
   private GpuExecutor open(long interval) {
+    return open(random().nextBoolean(), interval);
+  }
+
+  private GpuExecutor open(boolean threaded, long interval) {
     assumeTrue("needs kernels of the host", kernels != null);
-    return open(
-        () -> new SimulatedDriver(lame, DEVICE_BYTES, random().nextBoolean()), interval, told);
+    return open(() -> new SimulatedDriver(lame, DEVICE_BYTES, threaded), interval, told);
   }
 
   /** Searches until the device answers. */
@@ -103,6 +119,34 @@ public class DistrustTests extends GpuTestCase {
 
   private static long questioned(GpuExecutor executor) {
     return executor.statistics().counter("contexts", "questioned");
+  }
+
+  public void testGraphsOfADistrustedContextAreNotUsed() throws Exception {
+    // kernels run on the thread that launches them
+    try (GpuExecutor executor = open(false, TimeUnit.MILLISECONDS.toNanos(20))) {
+      await(() -> executor.statistics().usable());
+      GraphTask task =
+          GraphChecks.task(
+              GraphChecks.floats(GraphChecks.clustered(random(), LEAST_GRAPH, 6, 8)),
+              VectorSimilarityFunction.EUCLIDEAN,
+              new BuildParameters(8, 24, 1.2f, random().nextLong()));
+      // the build waits until the next questions have been answered wrong
+      Thread builder = Thread.currentThread();
+      lame.beforeReach =
+          () -> {
+            if (Thread.currentThread() == builder && lame.lame.equals("none")) {
+              lame.lame = "walk_exact_f16";
+              try {
+                awaitDistrust(executor);
+              } catch (InterruptedException e) {
+                throw new AssertionError(e);
+              }
+            }
+          };
+      assertNull(executor.graphs().build(task));
+      assertEquals(0, executor.statistics().counter("graphs", "graphs"));
+      assertEquals(1, executor.statistics().counter("graphs_on_cpu", "failed"));
+    }
   }
 
   public void testFromTheBeginning() throws Exception {

@@ -146,7 +146,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     run(
         home,
         new BuildingStage("clustered", drivers, small),
-        options(home, "building-clustered", "--limit=4200", "--seconds=0.02"));
+        options(home, "building-clustered", "--limit=4200", "--seconds=0.005"));
     Map<String, Object> report =
         Fragment.read(home.resolve("report").resolve("building-clustered.json"));
     List<Map<String, Object>> rows = Fragment.rows(report, "concurrent");
