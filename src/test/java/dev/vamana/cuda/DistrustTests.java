@@ -17,6 +17,8 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,15 +35,11 @@ public class DistrustTests extends GpuTestCase {
   /** Kernels some of which do nothing, so that what was in memory before is taken as the answer. */
   private static final class LameKernels implements SimulatedKernels {
     private volatile String lame = "none";
-    private volatile Runnable beforeReach = () -> {};
 
     @Override
     public Body find(String name) {
       Body body = kernels.find(name);
       return (blocks, threads, sharedBytes, parameters) -> {
-        if (name.equals("build_reach")) {
-          beforeReach.run();
-        }
         if (name.startsWith(lame) == false) {
           body.run(blocks, threads, sharedBytes, parameters);
         }
@@ -91,12 +89,9 @@ public class DistrustTests extends GpuTestCase {
   }
 
   private GpuExecutor open(long interval) {
-    return open(random().nextBoolean(), interval);
-  }
-
-  private GpuExecutor open(boolean threaded, long interval) {
     assumeTrue("needs kernels of the host", kernels != null);
-    return open(() -> new SimulatedDriver(lame, DEVICE_BYTES, threaded), interval, told);
+    return open(
+        () -> new SimulatedDriver(lame, DEVICE_BYTES, random().nextBoolean()), interval, told);
   }
 
   /** Searches until the device answers. */
@@ -122,27 +117,26 @@ public class DistrustTests extends GpuTestCase {
   }
 
   public void testGraphsOfADistrustedContextAreNotUsed() throws Exception {
-    // kernels run on the thread that launches them
-    try (GpuExecutor executor = open(false, TimeUnit.MILLISECONDS.toNanos(20))) {
+    try (GpuExecutor executor = open(TimeUnit.MILLISECONDS.toNanos(20))) {
       await(() -> executor.statistics().usable());
+      // the build, which has begun, waits until the next questions have been answered wrong
+      AbortCheck abort =
+          () -> {
+            lame.lame = "walk_exact_f16";
+            try {
+              await(() -> executor.statistics().usable() == false);
+            } catch (InterruptedException e) {
+              throw new AssertionError(e);
+            }
+          };
       GraphTask task =
           GraphChecks.task(
               GraphChecks.floats(GraphChecks.clustered(random(), LEAST_GRAPH, 6, 8)),
               VectorSimilarityFunction.EUCLIDEAN,
-              new BuildParameters(8, 24, 1.2f, random().nextLong()));
-      // the build waits until the next questions have been answered wrong
-      Thread builder = Thread.currentThread();
-      lame.beforeReach =
-          () -> {
-            if (Thread.currentThread() == builder && lame.lame.equals("none")) {
-              lame.lame = "walk_exact_f16";
-              try {
-                awaitDistrust(executor);
-              } catch (InterruptedException e) {
-                throw new AssertionError(e);
-              }
-            }
-          };
+              new BuildParameters(8, 24, 1.2f, random().nextLong()),
+              null,
+              Workers.callingThread(),
+              abort);
       assertNull(executor.graphs().build(task));
       assertEquals(0, executor.statistics().counter("graphs", "graphs"));
       assertEquals(1, executor.statistics().counter("graphs_on_cpu", "failed"));
