@@ -15,7 +15,10 @@ import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -37,6 +40,9 @@ public class LoadTests extends PlanTestCase {
 
   /** Ranks that are the same; walks on codes may meet neighbours in another order. */
   private static final double SHARE = 0.97;
+
+  // queries of a request that is compared rank by rank
+  private static final int MANY = 8;
 
   /** A request: all its items in one call. */
   private record Request(List<WorkItem> items) {}
@@ -104,12 +110,32 @@ public class LoadTests extends PlanTestCase {
           }
         });
     for (int i = 0; i < alone.size(); i++) {
-      assertSame(alone.get(i), among.get(i), alone.get(i).size() < 8 ? 0.5 : SHARE);
+      if (alone.get(i).size() < MANY) {
+        assertMostHits(alone.get(i), among.get(i));
+      } else {
+        assertSame(alone.get(i), among.get(i), SHARE);
+      }
     }
     assertSame(
         alone.stream().flatMap(List::stream).toList(),
         among.stream().flatMap(List::stream).toList(),
         SHARE);
+  }
+
+  /**
+   * At least half of the hits are the same. Ranks say too little of a few queries: a walk that
+   * finds one more neighbour moves all hits behind it.
+   */
+  private static void assertMostHits(List<WorkResult> expected, List<WorkResult> actual) {
+    int hits = 0;
+    int same = 0;
+    for (int i = 0; i < expected.size(); i++) {
+      Set<Integer> found = new HashSet<>();
+      Arrays.stream(actual.get(i).ordinals()).forEach(found::add);
+      hits += expected.get(i).ordinals().length;
+      same += (int) Arrays.stream(expected.get(i).ordinals()).filter(found::contains).count();
+    }
+    assertTrue(same + " of " + hits + " hits are the same", 2 * same >= hits);
   }
 
   private void testPlacement(Placement placement) throws Exception {
