@@ -1,7 +1,7 @@
 package dev.vamana.graph;
 
 /** Rows of a graph in which {@link Reachability} can add and replace edges. */
-interface EditableRows extends Adjacency {
+interface EditableRows extends Adjacency, AutoCloseable {
 
   /** Returns the number of neighbours of a node. */
   int degree(int ordinal);
@@ -20,4 +20,8 @@ interface EditableRows extends Adjacency {
 
   /** Replaces an edge of a row. */
   void replace(int ordinal, int index, int neighbor, float distance);
+
+  /** Frees the rows' memory. */
+  @Override
+  void close();
 }

@@ -30,10 +30,17 @@ public final class GraphAssembly implements AutoCloseable {
     if (task.existing() == null) {
       this.entryPoint = task.medoid();
     } else {
-      this.existingRows = new GraphRows(task.size(), parameters.maxDegree());
-      this.entryPoint =
-          new GraphReuse(task.distances(), parameters, task.workers(), task.abort())
-              .load(task.existing(), existingRows, reused, task.medoid());
+      GraphRows copied = new GraphRows(task.size(), parameters.maxDegree());
+      try {
+        this.entryPoint =
+            new GraphReuse(task.distances(), parameters, task.workers(), task.abort())
+                .load(task.existing(), copied, reused, task.medoid());
+        this.existingRows = copied;
+      } finally {
+        if (existingRows == null) {
+          copied.close();
+        }
+      }
     }
   }
 
@@ -50,12 +57,17 @@ public final class GraphAssembly implements AutoCloseable {
 
   /**
    * Returns the rows of the existing graph, of at most the max degree, or null if there is none.
-   * The assembly forgets them.
    */
-  public RowReader takeExisting() {
-    GraphRows taken = existingRows;
-    existingRows = null;
-    return taken == null ? null : taken::neighbors;
+  public RowReader existing() {
+    return existingRows == null ? null : existingRows::neighbors;
+  }
+
+  /** Frees the rows of the existing graph. */
+  public void forgetExisting() {
+    if (existingRows != null) {
+      existingRows.close();
+      existingRows = null;
+    }
   }
 
   /**
@@ -152,6 +164,7 @@ public final class GraphAssembly implements AutoCloseable {
   /** Frees the rows, unless they were handed over. */
   @Override
   public void close() {
+    forgetExisting();
     if (allocation != null && allocation.cancel(false) == false) {
       allocated();
     }

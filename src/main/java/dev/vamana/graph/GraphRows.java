@@ -1,54 +1,46 @@
 package dev.vamana.graph;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Adjacency rows under construction, on the heap, with the distance of each neighbour.
+ * Adjacency rows under construction, in native memory, with the distance of each neighbour.
  *
  * <p>A row has a few more slots than the max degree, so that a full row is pruned once for several
  * added edges. Rows are written under a lock and read without one: a reader racing with a writer
- * may see a mixture of two versions of a row, whose entries are all valid ordinals.
+ * may see a mixture of two versions of a row, whose entries are all valid ordinals, since fresh
+ * memory is 0.
+ *
+ * <p>A row is its degree, its neighbours and their distances, four bytes each.
  */
 final class GraphRows implements EditableRows {
 
-  // G1 rounds arrays of half a region or more (512 KB at the smallest region size) up to whole
-  // regions
-  private static final int MAX_PAGE_SLOTS = 1 << 16;
   private static final int LOCKS = 1 << 10;
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+  private static final long SLOT = Integer.BYTES;
 
   private final int size;
   private final int rowLength;
-  private final int pageBits;
-  private final int pageMask;
-  private final int[][] neighbors;
-  private final float[][] distances;
-  private final short[] degrees;
+  private final long rowBytes;
+  private final long distancesOffset;
+  private final Arena arena;
+  private final MemorySegment memory;
   private final ReentrantLock[] locks;
 
   GraphRows(int size, int maxDegree) {
     this.size = size;
     this.rowLength = maxDegree + Math.max(2, maxDegree / 8);
-    this.degrees = new short[size];
-    this.pageBits = pageBits(rowLength);
-    int pageRows = 1 << pageBits;
-    this.pageMask = pageRows - 1;
-    int pages = (size + pageRows - 1) >>> pageBits;
-    this.neighbors = new int[pages][];
-    this.distances = new float[pages][];
-    for (int page = 0; page < pages; page++) {
-      int rows = Math.min(pageRows, size - (page << pageBits));
-      neighbors[page] = new int[rows * rowLength];
-      distances[page] = new float[rows * rowLength];
-    }
+    this.distancesOffset = (1 + rowLength) * SLOT;
+    this.rowBytes = distancesOffset + rowLength * SLOT;
     this.locks = new ReentrantLock[LOCKS];
     for (int i = 0; i < LOCKS; i++) {
       locks[i] = new ReentrantLock();
     }
-  }
-
-  /** Returns the binary logarithm of the number of rows in a page. */
-  static int pageBits(int rowLength) {
-    return 31 - Integer.numberOfLeadingZeros(MAX_PAGE_SLOTS / rowLength);
+    this.arena = Arena.ofShared();
+    this.memory = arena.allocate(size * rowBytes, Long.BYTES);
   }
 
   @Override
@@ -64,20 +56,21 @@ final class GraphRows implements EditableRows {
 
   @Override
   public int degree(int ordinal) {
-    return degrees[ordinal];
+    return memory.get(INT, start(ordinal));
   }
 
   @Override
   public int neighbors(int ordinal, int[] target) {
-    int degree = degrees[ordinal];
-    System.arraycopy(neighbors[ordinal >>> pageBits], start(ordinal), target, 0, degree);
+    long start = start(ordinal);
+    int degree = memory.get(INT, start);
+    MemorySegment.copy(memory, INT, start + SLOT, target, 0, degree);
     return degree;
   }
 
   @Override
   public int row(int ordinal, int[] targetNeighbors, float[] targetDistances) {
     int degree = neighbors(ordinal, targetNeighbors);
-    System.arraycopy(distances[ordinal >>> pageBits], start(ordinal), targetDistances, 0, degree);
+    MemorySegment.copy(memory, FLOAT, start(ordinal) + distancesOffset, targetDistances, 0, degree);
     return degree;
   }
 
@@ -87,24 +80,23 @@ final class GraphRows implements EditableRows {
   }
 
   void setRow(int ordinal, int[] newNeighbors, float[] newDistances, int degree) {
-    System.arraycopy(newNeighbors, 0, neighbors[ordinal >>> pageBits], start(ordinal), degree);
-    System.arraycopy(newDistances, 0, distances[ordinal >>> pageBits], start(ordinal), degree);
-    degrees[ordinal] = (short) degree;
+    long start = start(ordinal);
+    MemorySegment.copy(newNeighbors, 0, memory, INT, start + SLOT, degree);
+    MemorySegment.copy(newDistances, 0, memory, FLOAT, start + distancesOffset, degree);
+    memory.set(INT, start, degree);
   }
 
   @Override
   public void append(int ordinal, int neighbor, float distance) {
-    int at = degrees[ordinal];
-    neighbors[ordinal >>> pageBits][start(ordinal) + at] = neighbor;
-    distances[ordinal >>> pageBits][start(ordinal) + at] = distance;
-    degrees[ordinal] = (short) (at + 1);
+    int degree = degree(ordinal);
+    replace(ordinal, degree, neighbor, distance);
+    memory.set(INT, start(ordinal), degree + 1);
   }
 
   boolean contains(int ordinal, int neighbor) {
-    int[] page = neighbors[ordinal >>> pageBits];
-    int start = start(ordinal);
-    for (int i = start, end = start + degrees[ordinal]; i < end; i++) {
-      if (page[i] == neighbor) {
+    long start = start(ordinal);
+    for (int i = memory.get(INT, start); i > 0; i--) {
+      if (memory.get(INT, start + i * SLOT) == neighbor) {
         return true;
       }
     }
@@ -113,8 +105,9 @@ final class GraphRows implements EditableRows {
 
   @Override
   public void replace(int ordinal, int index, int neighbor, float distance) {
-    neighbors[ordinal >>> pageBits][start(ordinal) + index] = neighbor;
-    distances[ordinal >>> pageBits][start(ordinal) + index] = distance;
+    long start = start(ordinal);
+    memory.set(INT, start + (1 + index) * SLOT, neighbor);
+    memory.set(FLOAT, start + distancesOffset + index * SLOT, distance);
   }
 
   @Override
@@ -122,7 +115,13 @@ final class GraphRows implements EditableRows {
     return this;
   }
 
-  private int start(int ordinal) {
-    return (ordinal & pageMask) * rowLength;
+  /** Frees the memory. No thread may use the rows any more. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+
+  private long start(int ordinal) {
+    return ordinal * rowBytes;
   }
 }

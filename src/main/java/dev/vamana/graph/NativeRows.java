@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
  * StoredAdjacency#stride} slots for each node, unused slots at its end. Different threads may write
  * different rows.
  */
-final class NativeRows implements EditableRows, AutoCloseable {
+final class NativeRows implements EditableRows {
 
   private final int size;
   private final int stride;

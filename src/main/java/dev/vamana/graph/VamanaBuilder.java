@@ -45,15 +45,27 @@ public final class VamanaBuilder {
   }
 
   /**
-   * Builds a graph over all vectors.
+   * Builds a graph over all vectors. The caller closes it.
    *
    * @param medoid ordinal from which searches will start
    * @param existing a graph over some of the vectors to start from, or null
    * @throws IOException if reading vectors fails or the abort check throws
    */
   public VamanaGraph build(int medoid, ExistingGraph existing) throws IOException {
-    int size = distances.size();
-    GraphRows rows = new GraphRows(size, parameters.maxDegree());
+    GraphRows rows = new GraphRows(distances.size(), parameters.maxDegree());
+    VamanaGraph graph = null;
+    try {
+      graph = build(rows, medoid, existing);
+      return graph;
+    } finally {
+      if (graph == null) {
+        rows.close();
+      }
+    }
+  }
+
+  private VamanaGraph build(GraphRows rows, int medoid, ExistingGraph existing) throws IOException {
+    int size = rows.size();
     FixedBitSet present = new FixedBitSet(size);
     int entryPoint = medoid;
     if (existing != null) {

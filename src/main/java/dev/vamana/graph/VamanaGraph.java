@@ -3,7 +3,7 @@ package dev.vamana.graph;
 import java.io.Closeable;
 
 /**
- * A finished graph in memory. Closing it frees its rows if they are in native memory.
+ * A finished graph in memory. Closing it frees its rows, which are in native memory after a build.
  *
  * @param rows the adjacency rows, each of at most the max degree
  * @param maxDegree most neighbours of a row
@@ -16,7 +16,7 @@ public record VamanaGraph(Adjacency rows, int maxDegree, int entryPoint, int reu
 
   @Override
   public void close() {
-    if (rows instanceof NativeRows memory) {
+    if (rows instanceof EditableRows memory) {
       memory.close();
     }
   }

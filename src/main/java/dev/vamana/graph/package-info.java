@@ -1,5 +1,5 @@
 /**
  * Vamana graphs: construction by greedy search and robust prune (DiskANN), and views of adjacency
- * rows on the heap and in files.
+ * rows in native memory and in files.
  */
 package dev.vamana.graph;

@@ -5,19 +5,17 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 
 public class GraphRowsTests extends LuceneTestCase {
 
-  /** Larger arrays take whole regions of the collector: twice the memory on small heaps. */
-  public void testPagesAreSmallEnoughForSmallRegions() {
-    for (int degree = BuildParameters.MIN_DEGREE; degree <= BuildParameters.MAX_DEGREE; degree++) {
-      int rowLength = new GraphRows(1, degree).maxDegree();
-      long bytes = ((long) rowLength << GraphRows.pageBits(rowLength)) * Integer.BYTES;
-      assertTrue(degree + ": " + bytes, bytes >= 100_000 && bytes < 512 * 1024 - 16);
+  public void testRows() {
+    int degree = 4 + random().nextInt(60);
+    int size = 20_000 + random().nextInt(20_000);
+    try (GraphRows rows = new GraphRows(size, degree)) {
+      assertEquals(0, rows.degree(size - 1));
+      check(rows, degree);
     }
   }
 
-  public void testRowsOfSeveralPages() {
-    int degree = 4 + random().nextInt(60);
-    int size = 20_000 + random().nextInt(20_000);
-    GraphRows rows = new GraphRows(size, degree);
+  private static void check(GraphRows rows, int degree) {
+    int size = rows.size();
     int[] row = new int[rows.maxDegree()];
     float[] distances = new float[rows.maxDegree()];
     for (int ordinal = 0; ordinal < size; ordinal++) {
@@ -34,6 +32,8 @@ public class GraphRowsTests extends LuceneTestCase {
         assertEquals(ordinal, distances[i], 0f);
       }
       assertEquals(-ordinal, row[count - 1]);
+      assertTrue(rows.contains(ordinal, -ordinal));
+      assertFalse(rows.contains(ordinal, size));
     }
   }
 }

@@ -115,7 +115,7 @@ final class DeviceBuild implements AutoCloseable {
   }
 
   private void sendRows(GraphAssembly assembly) throws IOException {
-    GraphAssembly.RowReader rows = assembly.takeExisting();
+    GraphAssembly.RowReader rows = assembly.existing();
     if (rows == null) {
       return;
     }
@@ -133,6 +133,7 @@ final class DeviceBuild implements AutoCloseable {
           }
         },
         task.abort());
+    assembly.forgetExisting();
   }
 
   /** Sends what the walks know of the graph: they compare squared distances of float vectors. */

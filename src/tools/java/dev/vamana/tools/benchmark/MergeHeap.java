@@ -60,12 +60,11 @@ public final class MergeHeap {
       double graphMb = (double) size * ((maxDegree + 3) / 4 * 4) * Integer.BYTES / (1 << 20);
       System.out.printf(
           Locale.ROOT,
-          "%d vectors, max degree %d: graph %.1f MB, peak heap %.1f MB, allowed %.1f MB, %.0f s%n",
+          "%d vectors, max degree %d: graph %.1f MB, peak heap %.1f MB, %.0f s%n",
           size,
           maxDegree,
           graphMb,
           merge.cost().peakHeapMb(),
-          2.5 * graphMb + 64,
           merge.cost().wallSeconds());
     } finally {
       try (var files = Files.walk(index)) {
