@@ -37,22 +37,37 @@ void write_row(const Build& b, uint32_t node, const std::vector<uint32_t>& neigh
 }
 
 // Distances from one node.
+template <bool PRODUCTS>
 class Distances {
  public:
   Distances(const Build& b, uint32_t node)
       : rows_{b.vectors, b.vector_stride, b.dimension, kFloat32, 0, true},
         query_(at<const float>(b.vectors + static_cast<uint64_t>(node) * b.vector_stride)) {}
 
-  float to(uint32_t ordinal) const { return float_sums(rows_, true, query_, ordinal).first; }
+  float to(uint32_t ordinal) const {
+    const float sum = float_sums(rows_, PRODUCTS == false, query_, ordinal).first;
+    return PRODUCTS ? -sum : sum;
+  }
 
  private:
   HostRows rows_;
   const float* query_;
 };
 
+// What robust prune compares, from a distance between a candidate and another node.
+template <bool PRODUCTS>
+float scaled(const Build& b, uint32_t candidate, uint32_t other, float distance) {
+  if (PRODUCTS == false) {
+    return distance;
+  }
+  const float* inverse = at<const float>(b.inverse_norms);
+  return build_direction_distance(-distance, inverse[candidate], inverse[other]);
+}
+
 // Keys of the ordinals, nearest first, each once, without the node.
+template <bool PRODUCTS>
 std::vector<uint64_t> sorted(const Build& b, uint32_t node, const std::vector<uint32_t>& ordinals) {
-  const Distances distances(b, node);
+  const Distances<PRODUCTS> distances(b, node);
   std::vector<uint64_t> keys;
   for (uint32_t ordinal : ordinals) {
     if (ordinal != node) {
@@ -64,15 +79,20 @@ std::vector<uint64_t> sorted(const Build& b, uint32_t node, const std::vector<ui
   return keys;
 }
 
-std::vector<uint32_t> prune(const Build& b, std::vector<uint64_t> keys) {
+template <bool PRODUCTS>
+std::vector<uint32_t> prune(const Build& b, uint32_t node, std::vector<uint64_t> keys) {
   std::vector<uint32_t> kept;
   while (keys.empty() == false && kept.size() < b.max_degree) {
     const uint32_t nearest = key_ordinal(keys.front());
     kept.push_back(nearest);
-    const Distances distances(b, nearest);
+    const Distances<PRODUCTS> distances(b, nearest);
     std::vector<uint64_t> left;
     for (size_t i = 1; i < keys.size(); i++) {
-      if (build_occludes(b.alpha, distances.to(key_ordinal(keys[i])), key_distance(keys[i])) == false) {
+      const uint32_t candidate = key_ordinal(keys[i]);
+      const float between =
+          scaled<PRODUCTS>(b, candidate, nearest, distances.to(candidate));
+      const float own = scaled<PRODUCTS>(b, candidate, node, key_distance(keys[i]));
+      if (build_occludes(b.alpha, between, own) == false) {
         left.push_back(keys[i]);
       }
     }
@@ -170,6 +190,19 @@ void build_reach_host(const Build& b) {
   }
 }
 
+void build_norms_host(const Build& b) {
+  for (uint32_t i = 0; i < b.count; i++) {
+    const uint32_t node = b.first + i;
+    const float* vector = at<const float>(b.vectors + static_cast<uint64_t>(node) * b.vector_stride);
+    float squares = 0;
+    for (uint32_t d = 0; d < b.dimension; d++) {
+      squares = fmaf(vector[d], vector[d], squares);
+    }
+    at<float>(b.inverse_norms)[node] = build_inverse_norm(squares);
+  }
+}
+
+template <bool PRODUCTS>
 std::string build_choose_host(const Build& b) {
   for (uint32_t i = 0; i < b.count; i++) {
     const uint32_t node = node_of(b, i);
@@ -182,17 +215,17 @@ std::string build_choose_host(const Build& b) {
     if (candidates.size() > b.candidates) {
       return std::to_string(candidates.size()) + " candidates";
     }
-    write_row(b, node, prune(b, sorted(b, node, candidates)));
+    write_row(b, node, prune<PRODUCTS>(b, node, sorted<PRODUCTS>(b, node, candidates)));
   }
   return check(b);
 }
 
-std::string build_merge_host(const Build& b) {
-  if (b.candidates < 2 * kBuildChunk) {
+std::string build_append_host(const Build& b) {
+  if (b.candidates < kBuildChunk) {
     return "no room for a chunk of edges";
   }
-  const uint32_t touched = at<const uint32_t>(b.counters)[kBuildTouched];
-  for (uint32_t i = 0; i < touched; i++) {
+  uint32_t* counters = at<uint32_t>(b.counters);
+  for (uint32_t i = 0; i < counters[kBuildTouched]; i++) {
     const BuildRun& run = at<const BuildRun>(b.runs)[i];
     std::vector<uint32_t> row = read_row(b, run.node);
     const uint32_t* sources = at<const uint32_t>(b.sources) + run.start;
@@ -209,14 +242,33 @@ std::string build_merge_host(const Build& b) {
       std::sort(edges.begin(), edges.end());
       row.insert(row.end(), edges.begin(), edges.end());
       write_row(b, run.node, row);
-      continue;
+    } else {
+      at<uint32_t>(b.starts)[counters[kBuildFull]++] = i;
     }
-    row.insert(row.end(), sources, sources + run.count);
-    std::vector<uint64_t> keys = sorted(b, run.node, row);
-    keys.resize(std::min<size_t>(keys.size(), kBuildChunk));
-    write_row(b, run.node, prune(b, keys));
   }
   return check(b);
 }
+
+template <bool PRODUCTS>
+std::string build_merge_host(const Build& b) {
+  if (b.candidates < 2 * kBuildChunk) {
+    return "no room for a chunk of edges";
+  }
+  for (uint32_t i = 0; i < at<const uint32_t>(b.counters)[kBuildFull]; i++) {
+    const BuildRun& run = at<const BuildRun>(b.runs)[at<const uint32_t>(b.starts)[i]];
+    std::vector<uint32_t> row = read_row(b, run.node);
+    const uint32_t* sources = at<const uint32_t>(b.sources) + run.start;
+    row.insert(row.end(), sources, sources + run.count);
+    std::vector<uint64_t> keys = sorted<PRODUCTS>(b, run.node, row);
+    keys.resize(std::min<size_t>(keys.size(), kBuildChunk));
+    write_row(b, run.node, prune<PRODUCTS>(b, run.node, keys));
+  }
+  return check(b);
+}
+
+template std::string build_choose_host<false>(const Build& b);
+template std::string build_choose_host<true>(const Build& b);
+template std::string build_merge_host<false>(const Build& b);
+template std::string build_merge_host<true>(const Build& b);
 
 }  // namespace vamana

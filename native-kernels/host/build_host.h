@@ -8,11 +8,15 @@
 namespace vamana {
 
 void build_items_host(const Build& build);
+void build_norms_host(const Build& build);
 void build_count_host(const Build& build);
 void build_place_host(const Build& build);
 void build_scatter_host(const Build& build);
 void build_reach_host(const Build& build);
+template <bool PRODUCTS>
 std::string build_choose_host(const Build& build);
+std::string build_append_host(const Build& build);
+template <bool PRODUCTS>
 std::string build_merge_host(const Build& build);
 
 }  // namespace vamana

@@ -164,14 +164,18 @@ constexpr Kernel kKernels[] = {
     SIMPLE(kmeans_draw),
     SIMPLE(kmeans_near),
     SIMPLE(build_items),
+    SIMPLE(build_norms),
     SIMPLE(build_count),
     SIMPLE(build_place),
     SIMPLE(build_scatter),
     SIMPLE(build_reach),
-    {"build_choose_w1", run_checked<Build, build_choose_host>},
-    {"build_choose_w4", run_checked<Build, build_choose_host>},
-    {"build_merge_w1", run_checked<Build, build_merge_host>},
-    {"build_merge_w4", run_checked<Build, build_merge_host>},
+    {"build_append", run_checked<Build, build_append_host>},
+    {"build_merge", run_checked<Build, build_merge_host<false>>},
+    {"build_merge_products", run_checked<Build, build_merge_host<true>>},
+    {"build_choose_w1", run_checked<Build, build_choose_host<false>>},
+    {"build_choose_products_w1", run_checked<Build, build_choose_host<true>>},
+    {"build_choose_w4", run_checked<Build, build_choose_host<false>>},
+    {"build_choose_products_w4", run_checked<Build, build_choose_host<true>>},
 };
 
 const Kernel* find(const char* name) {

@@ -65,6 +65,7 @@ constexpr Field kFields[] = {
     FIELD(Build, starts),
     FIELD(Build, runs),
     FIELD(Build, sources),
+    FIELD(Build, inverse_norms),
     FIELD(Build, first),
     FIELD(Build, count),
     FIELD(Build, size),

@@ -22,8 +22,12 @@
 
 namespace vamana {
 
-template <int WARPS>
+// PRODUCTS: vectors are compared by inner products, larger is nearer, and occlude each other by the
+// distances of their directions; otherwise both by squared Euclidean distances.
+template <int WARPS, bool PRODUCTS>
 struct BuildState {
+  static constexpr int kWarps = WARPS;
+  static constexpr bool kProducts = PRODUCTS;
   const Build& build;
   Rows rows;
   uint64_t* keys;   // candidates, sorted by distance from the node
@@ -48,6 +52,10 @@ struct BuildState {
     count = kept + kMaxDegree;
   }
 
+  __device__ __forceinline__ float inverse_norm(uint32_t node) const {
+    return PRODUCTS ? reinterpret_cast<const float*>(build.inverse_norms)[node] : 0;
+  }
+
   __device__ __forceinline__ uint32_t* row(uint32_t node) const {
     return reinterpret_cast<uint32_t*>(build.graph) +
            static_cast<uint64_t>(node) * build.graph_stride;
@@ -55,27 +63,32 @@ struct BuildState {
 };
 
 // Makes a node's vector the one that distances are measured from. Ends with a barrier.
-template <int WARPS>
-__device__ __forceinline__ void measure_from(BuildState<WARPS>& b, uint32_t node) {
+template <class B>
+__device__ __forceinline__ void measure_from(B& b, uint32_t node) {
   const float* vector = reinterpret_cast<const float*>(
       b.rows.base + static_cast<uint64_t>(node) * b.rows.stride);
-  for (uint32_t d = threadIdx.x; d < b.build.dimension; d += WARPS * 32) {
+  for (uint32_t d = threadIdx.x; d < b.build.dimension; d += B::kWarps * 32) {
     b.query[query_place<kFloat32>(d, b.padded)] = vector[d];
   }
-  cta_sync<WARPS>();
+  cta_sync<B::kWarps>();
 }
 
+template <bool PRODUCTS>
 struct TakeKeys {
   uint64_t* keys;
 
   __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums found) {
     if (own) {
-      keys[place] = make_key(found.first, ordinal);
+      keys[place] = make_key(PRODUCTS ? -found.first : found.first, ordinal);
     }
   }
 };
 
-struct DropOccluded {
+template <bool PRODUCTS>
+struct DropOccluded;
+
+template <>
+struct DropOccluded<false> {
   uint64_t* keys;
   float alpha;
 
@@ -86,19 +99,51 @@ struct DropOccluded {
   }
 };
 
+template <>
+struct DropOccluded<true> {
+  uint64_t* keys;
+  float alpha;
+  const float* inverse_norms;
+  float node;  // inverse norms of the node and of the neighbour that is kept
+  float kept;
+
+  __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums found) {
+    if (own) {
+      const float inverse = inverse_norms[ordinal];
+      const float between = build_direction_distance(found.first, inverse, kept);
+      if (build_occludes(alpha, between,
+                         build_direction_distance(-key_distance(keys[place]), inverse, node))) {
+        keys[place] = kNoKey;
+      }
+    }
+  }
+};
+
+template <class B>
+__device__ __forceinline__ DropOccluded<B::kProducts> drop_occluded(const B& b, uint32_t node,
+                                                                    uint32_t kept) {
+  if constexpr (B::kProducts) {
+    return {b.keys + 1, b.build.alpha, reinterpret_cast<const float*>(b.build.inverse_norms),
+            b.inverse_norm(node), b.inverse_norm(kept)};
+  } else {
+    return {b.keys + 1, b.build.alpha};
+  }
+}
+
 // Sorted keys of the ordinals b.ids[0..count). Ends with a barrier.
-template <int WARPS>
-__device__ __forceinline__ void sorted_keys(BuildState<WARPS>& b, uint64_t* keys,
-                                            const uint32_t* ids, uint32_t count) {
-  exact_sums<kFloat32, WARPS, 2>(b.rows, true, b.query, b.padded, ids, count, TakeKeys{keys});
-  cta_sync<WARPS>();
+template <class B>
+__device__ __forceinline__ void sorted_keys(B& b, uint64_t* keys, const uint32_t* ids,
+                                            uint32_t count) {
+  exact_sums<kFloat32, B::kWarps, 2>(b.rows, B::kProducts == false, b.query, b.padded, ids, count,
+                                     TakeKeys<B::kProducts>{keys});
+  cta_sync<B::kWarps>();
 }
 
 // Moves the keys b.keys[from..to) that are neither kNoKey nor equal to the one before nor `without`
 // to the front, and their ordinals to b.ids. Returns how many there are. Starts behind a barrier and
 // ends with one.
-template <int WARPS>
-__device__ __forceinline__ uint32_t compact(BuildState<WARPS>& b, uint32_t from, uint32_t to,
+template <class B>
+__device__ __forceinline__ uint32_t compact(B& b, uint32_t from, uint32_t to,
                                             uint32_t without) {
   if (warp_id() == 0) {
     uint32_t left = 0;
@@ -125,18 +170,18 @@ __device__ __forceinline__ uint32_t compact(BuildState<WARPS>& b, uint32_t from,
       *b.count = left;
     }
   }
-  cta_sync<WARPS>();
+  cta_sync<B::kWarps>();
   const uint32_t left = *b.count;
-  cta_sync<WARPS>();
+  cta_sync<B::kWarps>();
   return left;
 }
 
-// Robust prune of the sorted candidates b.keys[0..count), whose ordinals are in b.ids: the nearest
+// Robust prune of the sorted candidates b.keys[0..count) of a node, whose ordinals are in b.ids: the nearest
 // candidate is kept and drops those that it occludes, and so on. Each pair that a node-by-node prune
 // compares is compared here, too, and no other. Returns the number of neighbours in b.kept. Ends with
 // a barrier.
-template <int WARPS>
-__device__ __forceinline__ uint32_t prune(BuildState<WARPS>& b, uint32_t count) {
+template <class B>
+__device__ __forceinline__ uint32_t prune(B& b, uint32_t node, uint32_t count) {
   uint32_t size = 0;
   while (count > 0) {
     const uint32_t nearest = b.ids[0];
@@ -148,30 +193,30 @@ __device__ __forceinline__ uint32_t prune(BuildState<WARPS>& b, uint32_t count) 
       break;
     }
     measure_from(b, nearest);
-    exact_sums<kFloat32, WARPS, 2>(b.rows, true, b.query, b.padded, b.ids + 1, count - 1,
-                                   DropOccluded{b.keys + 1, b.build.alpha});
-    cta_sync<WARPS>();
+    exact_sums<kFloat32, B::kWarps, 2>(b.rows, B::kProducts == false, b.query, b.padded, b.ids + 1,
+                                       count - 1, drop_occluded(b, node, nearest));
+    cta_sync<B::kWarps>();
     count = compact(b, 1, count, kUnusedSlot);
   }
-  cta_sync<WARPS>();
+  cta_sync<B::kWarps>();
   return size;
 }
 
 // Writes a row. Ends with a barrier.
-template <int WARPS>
-__device__ __forceinline__ void write_row(const BuildState<WARPS>& b, uint32_t node,
+template <class B>
+__device__ __forceinline__ void write_row(const B& b, uint32_t node,
                                           const uint32_t* neighbors, uint32_t count) {
   uint32_t* row = b.row(node);
-  for (uint32_t i = threadIdx.x; i < b.build.graph_stride; i += WARPS * 32) {
+  for (uint32_t i = threadIdx.x; i < b.build.graph_stride; i += B::kWarps * 32) {
     row[i] = i < count ? neighbors[i] : kUnusedSlot;
   }
-  cta_sync<WARPS>();
+  cta_sync<B::kWarps>();
 }
 
 // Copies the neighbours of a row to `target`, without the slots that are not used. Returns how many
 // there are. Ends with a barrier.
-template <int WARPS>
-__device__ __forceinline__ uint32_t read_row(const BuildState<WARPS>& b, uint32_t node,
+template <class B>
+__device__ __forceinline__ uint32_t read_row(const B& b, uint32_t node,
                                              uint32_t* target) {
   if (warp_id() == 0) {
     const uint32_t* row = b.row(node);
@@ -190,9 +235,9 @@ __device__ __forceinline__ uint32_t read_row(const BuildState<WARPS>& b, uint32_
       *b.count = count;
     }
   }
-  cta_sync<WARPS>();
+  cta_sync<B::kWarps>();
   const uint32_t count = *b.count;
-  cta_sync<WARPS>();
+  cta_sync<B::kWarps>();
   return count;
 }
 

@@ -3,6 +3,7 @@
 // edges back.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,7 @@ enum BuildCounter : uint32_t {
   kBuildItem = 0,     // the walk's counter of items
   kBuildTouched = 1,  // nodes that edges came to; build_reach: nodes that were reached
   kBuildPlaced = 2,   // edges that have a place in sources
+  kBuildFull = 3,     // rows that have no room for the edges that came to them
   kBuildCounters = 4,
 };
 
@@ -42,10 +44,13 @@ struct Build {
   uint64_t counters;   // uint32 [kBuildCounters]
   uint64_t arrivals;   // uint32 [size]: edges that came to each node; 0 before and after a batch.
                        // build_reach: level of each node in the search tree, or kUnusedSlot
-  uint64_t starts;     // uint32 [size]: place of a node's first edge in sources. build_reach: the
-                       // node before each node in the search tree, or kUnusedSlot
+  uint64_t starts;     // uint32 [size]: place of a node's first edge in sources. From build_append on:
+                       // the runs of full rows. build_reach: the node before each node in the search
+                       // tree, or kUnusedSlot
   uint64_t runs;       // BuildRun [count * max_degree]
   uint64_t sources;    // uint32 [count * max_degree]: where the edges came from, by node
+  uint64_t inverse_norms;  // floats [size]: one divided by each vector's norm, 0 for the zero vector. The
+                           // kernels for inner products compare by them
   uint32_t first;      // build_reach: the level whose neighbours are reached
   uint32_t count;
   uint32_t size;
@@ -56,12 +61,13 @@ struct Build {
   uint32_t slots;       // a row with more neighbours is pruned; max_degree to graph_stride
   uint32_t beam;
   uint32_t parents;
-  uint32_t candidates;  // of build_choose: beam + graph_stride; of build_merge: 2 * kBuildChunk
+  uint32_t candidates;  // of build_choose: beam + graph_stride; of build_append: kBuildChunk; of
+                        // build_merge: 2 * kBuildChunk
   float alpha;
 };
 
 static_assert(sizeof(BuildRun) == 16, "BuildRun");
-static_assert(sizeof(Build) == 144, "Build");
+static_assert(sizeof(Build) == 152, "Build");
 
 // Bytes of a walk's result with room for `beam` hits.
 VAMANA_HD uint64_t build_result_bytes(uint32_t beam) {
@@ -77,5 +83,18 @@ VAMANA_HD bool build_occludes(float alpha, float between, float own) {
   return alpha * between <= own;
 #endif
 }
+
+// Squared distance of the directions of two vectors from their inner product; one of them is the candidate
+// that may be dropped. The zero vector has no direction: it is dropped by any other, and drops none.
+VAMANA_HD float build_direction_distance(float product, float candidate_inverse, float inverse) {
+  if (candidate_inverse == 0) {
+    return 0;
+  }
+  const float distance = 2 - 2 * product * candidate_inverse * inverse;
+  return distance > 0 ? distance : 0;
+}
+
+// One divided by a vector's norm, from its squared norm.
+VAMANA_HD float build_inverse_norm(float squares) { return squares > 0 ? 1 / sqrtf(squares) : 0; }
 
 }  // namespace vamana

@@ -19,6 +19,7 @@ import java.util.Locale;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexOutput;
 import org.apache.lucene.util.InfoStream;
 
@@ -87,14 +88,16 @@ final class FieldIndexer {
     KnnVectorValues vectors = vectors();
     long start = System.nanoTime();
     say("build graph of " + info.name + ": " + vectors.size() + " vectors");
+    VectorSimilarityFunction similarity = info.getVectorSimilarityFunction();
+    float[] mean = Medoid.mean(vectors(), similarity, building.workers(), abort);
     try (VamanaGraph graph =
         ExecutorRegistry.build(
             new GraphTask(
                 vectors,
-                info.getVectorSimilarityFunction(),
+                similarity,
                 raw.getFlatVectorScorer(info.name),
                 build,
-                Medoid.find(vectors(), info.getVectorSimilarityFunction()),
+                Medoid.find(vectors(), similarity, mean, building.workers(), abort),
                 sources.largestGraph(),
                 building.workers(),
                 abort))) {
@@ -102,7 +105,7 @@ final class FieldIndexer {
       long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
       long edges = writeRows(out, graph.rows(), stride);
       long length = out.getFilePointer() - offset;
-      FieldMetadata.SignMetadata signs = writeSigns(out, vectors, graph.rows());
+      FieldMetadata.SignMetadata signs = writeSigns(out, vectors, mean, graph.rows());
       int inserted = vectors.size() - graph.reusedNodes();
       long nanos = System.nanoTime() - start;
       building.statistics().graphBuilt(inserted, graph.reusedNodes(), nanos);
@@ -131,14 +134,15 @@ final class FieldIndexer {
 
   /** Returns null if the field's vectors get no sign codes. */
   private FieldMetadata.SignMetadata writeSigns(
-      IndexOutput out, KnnVectorValues vectors, Adjacency graph) throws IOException {
+      IndexOutput out, KnnVectorValues vectors, float[] mean, Adjacency graph) throws IOException {
     if (SignCodes.suit(
             info.getVectorEncoding(), info.getVectorSimilarityFunction(), info.getVectorDimension())
         == false) {
       return null;
     }
     SignWriter writer =
-        new SignWriter(vectors, info.getVectorSimilarityFunction(), building.workers(), abort);
+        new SignWriter(
+            vectors, info.getVectorSimilarityFunction(), mean, building.workers(), abort);
     SignCodes.Angles angles = writer.angles(graph);
     if (angles.useful() == false) {
       return null;

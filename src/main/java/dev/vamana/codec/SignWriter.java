@@ -2,7 +2,6 @@ package dev.vamana.codec;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.vectors.FloatVectors;
-import dev.vamana.vectors.Medoid;
 import dev.vamana.vectors.SignCodes;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -37,16 +36,16 @@ final class SignWriter {
   SignWriter(
       KnnVectorValues vectors,
       VectorSimilarityFunction similarity,
+      float[] mean,
       Workers workers,
-      AbortCheck abort)
-      throws IOException {
+      AbortCheck abort) {
     this.vectors = vectors;
     this.similarity = similarity;
     this.workers = workers;
     this.abort = abort;
     this.size = vectors.size();
     this.dimension = vectors.dimension();
-    this.mean = Medoid.mean(copy(), similarity);
+    this.mean = mean;
   }
 
   private KnnVectorValues copy() throws IOException {
@@ -103,17 +102,46 @@ final class SignWriter {
 
   /**
    * Fits a line through the angles of pairs that a walk meets: nodes and what two or three edges
-   * lead to.
+   * lead to. The line does not depend on the number of threads.
    */
   SignCodes.Angles angles(Adjacency graph) throws IOException {
-    SplittableRandom random = new SplittableRandom(SEED);
-    Line line = new Line();
-    Sampled one = new Sampled();
-    Sampled other = new Sampled();
-    int[] row = new int[graph.maxDegree()];
     int nodes = Math.min(size, PAIR_NODES);
-    for (int i = 0; i < nodes; i++) {
-      int node = (int) ((long) i * size / nodes);
+    Line[] parts = new Line[(nodes + Workers.RANGE - 1) / Workers.RANGE];
+    workers.forEachRange(
+        0,
+        nodes,
+        () -> {
+          Pairs pairs = new Pairs(graph.copy());
+          return (from, to) -> {
+            Line part = new Line();
+            for (int i = from; i < to; i++) {
+              pairs.add((int) ((long) i * size / nodes), part);
+            }
+            parts[from / Workers.RANGE] = part;
+          };
+        },
+        abort);
+    Line line = new Line();
+    for (Line part : parts) {
+      line.add(part);
+    }
+    return line.fit();
+  }
+
+  /** Pairs of a node and what edges lead to, for one thread. */
+  private final class Pairs {
+    private final Adjacency graph;
+    private final int[] row;
+    private final Sampled one = new Sampled();
+    private final Sampled other = new Sampled();
+
+    Pairs(Adjacency graph) throws IOException {
+      this.graph = graph;
+      this.row = new int[graph.maxDegree()];
+    }
+
+    void add(int node, Line line) throws IOException {
+      SplittableRandom random = new SplittableRandom(SEED + node);
       one.read(node);
       for (int pair = 0; pair < PAIRS_OF_NODE; pair++) {
         int end = node;
@@ -125,7 +153,6 @@ final class SignWriter {
         line.add(one, other);
       }
     }
-    return line.fit();
   }
 
   /** A vector and its code. */
@@ -182,6 +209,15 @@ final class SignWriter {
       xx += differences * differences;
       xy += differences * angle;
       yy += angle * angle;
+    }
+
+    void add(Line other) {
+      count += other.count;
+      x += other.x;
+      y += other.y;
+      xx += other.xx;
+      xy += other.xy;
+      yy += other.yy;
     }
 
     /** Without variation, bits tell nothing: then every angle is possible. */

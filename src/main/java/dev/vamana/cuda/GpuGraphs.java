@@ -44,7 +44,7 @@ final class GpuGraphs implements GraphEngine {
         return null;
       }
       long start = System.nanoTime();
-      VamanaGraph graph = session.builder.build(task, counters::ended);
+      VamanaGraph graph = session.builder.build(task, counters);
       if (session.distrusted()) {
         graph.close();
         counters.failed.increment();

@@ -100,7 +100,7 @@ final class GpuSession {
           device,
           new HostFetch(driver, fetch, hostMemory, onLost),
           training,
-          new DeviceBuilder(driver, training, budget, onLost, searches),
+          new DeviceBuilder(driver, training, budget, hostMemory, onLost, searches),
           new ScanLane(driver, hostMemory, plans, onLost),
           new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors())),
           hostMemory);

@@ -8,11 +8,12 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts graphs built on the device, and those left to the CPU, over all contexts. */
-final class GraphCounters {
+final class GraphCounters implements BuildPhase.Clock {
 
   final LongAdder graphs = new LongAdder();
   final LongAdder nodes = new LongAdder();
   final LongAdder nanos = new LongAdder();
+  private final LongAdder inHostMemory = new LongAdder();
   private final Map<BuildPhase, LongAdder> phases = new EnumMap<>(BuildPhase.class);
   final LongAdder tooSmall = new LongAdder();
   final LongAdder unsupported = new LongAdder();
@@ -26,9 +27,14 @@ final class GraphCounters {
     }
   }
 
-  /** Adds the time of a phase of a build. */
-  void ended(BuildPhase phase, long elapsed) {
+  @Override
+  public void ended(BuildPhase phase, long elapsed) {
     phases.get(phase).add(elapsed);
+  }
+
+  @Override
+  public void inHostMemory() {
+    inHostMemory.increment();
   }
 
   SortedMap<String, Long> totals() {
@@ -36,6 +42,7 @@ final class GraphCounters {
     totals.put("graphs", graphs.sum());
     totals.put("nodes", nodes.sum());
     totals.put("nanos", nanos.sum());
+    totals.put("in_host_memory", inHostMemory.sum());
     phases.forEach((phase, sum) -> totals.put(phase.counterName(), sum.sum()));
     return totals;
   }

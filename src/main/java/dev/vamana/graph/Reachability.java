@@ -70,7 +70,8 @@ final class Reachability {
 
   /**
    * Links all nodes that a search tree does not have. A missing node is linked from the nearest
-   * node of its own row that can be reached, without a search, if there is one.
+   * node of its own row that can be reached, without a search, if there is one and vectors are not
+   * compared by inner products.
    *
    * @param tree by node, the node before it in the tree, or {@value #UNREACHED}
    * @return number of missing nodes that were linked
@@ -93,7 +94,8 @@ final class Reachability {
       }
       int node = order == null ? i : order[i];
       if (parents[node] == UNREACHED) {
-        if (byRows == false || attachByRow(node) == false) {
+        // a short vector's row has the long ones, which must not link to all short vectors
+        if (byRows == false || takers != null || attachByRow(node) == false) {
           attach(node);
         }
         reachFrom(node);

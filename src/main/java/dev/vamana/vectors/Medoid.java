@@ -1,5 +1,7 @@
 package dev.vamana.vectors;
 
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -14,31 +16,63 @@ public final class Medoid {
   private Medoid() {}
 
   /**
-   * Returns the ordinal of the vector nearest to the mean. Both the mean and the candidates are an
-   * evenly spaced sample of at most {@value #MAX_SAMPLE} vectors. Distances are squared Euclidean,
-   * on unit vectors for COSINE.
+   * Returns the ordinal of the vector nearest to the mean, found by the calling thread.
    *
    * @param values at least one vector, random access by ordinal
    */
   public static int find(KnnVectorValues values, VectorSimilarityFunction similarity)
       throws IOException {
+    Workers alone = Workers.callingThread();
+    float[] mean = mean(values, similarity, alone, AbortCheck.NEVER);
+    return find(values, similarity, mean, alone, AbortCheck.NEVER);
+  }
+
+  /**
+   * Returns the ordinal of the vector nearest to the mean. The candidates are an evenly spaced
+   * sample of at most {@value #MAX_SAMPLE} vectors. Distances are squared Euclidean, on unit
+   * vectors for COSINE.
+   *
+   * @param values at least one vector, random access by ordinal
+   * @param mean from {@link #mean}
+   * @param workers threads that read the sample; the result does not depend on their number
+   */
+  public static int find(
+      KnnVectorValues values,
+      VectorSimilarityFunction similarity,
+      float[] mean,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
     int size = values.size();
     int count = Math.min(size, MAX_SAMPLE);
-    FloatVectors vectors = new FloatVectors(values, similarity);
-    float[] mean = mean(values, similarity);
-    float[] vector = new float[mean.length];
+    int[] nearest = new int[parts(count)];
+    float[] distances = new float[nearest.length];
+    workers.forEachRange(
+        0,
+        count,
+        () -> {
+          FloatVectors vectors = open(values, similarity);
+          float[] vector = new float[mean.length];
+          return (from, to) -> {
+            int part = from / Workers.RANGE;
+            distances[part] = Float.POSITIVE_INFINITY;
+            for (int i = from; i < to; i++) {
+              int ordinal = ordinal(i, count, size);
+              vectors.read(ordinal, vector);
+              float distance = VectorUtil.squareDistance(mean, vector);
+              if (distance < distances[part]) {
+                distances[part] = distance;
+                nearest[part] = ordinal;
+              }
+            }
+          };
+        },
+        abort);
     int best = 0;
-    float bestDistance = Float.POSITIVE_INFINITY;
-    for (int i = 0; i < count; i++) {
-      int ordinal = ordinal(i, count, size);
-      vectors.read(ordinal, vector);
-      float distance = VectorUtil.squareDistance(mean, vector);
-      if (distance < bestDistance) {
-        bestDistance = distance;
-        best = ordinal;
-      }
+    for (int part = 1; part < nearest.length; part++) {
+      best = distances[part] < distances[best] ? part : best;
     }
-    return best;
+    return nearest[best];
   }
 
   /**
@@ -46,25 +80,56 @@ public final class Medoid {
    * vectors for COSINE.
    *
    * @param values at least one vector, random access by ordinal
+   * @param workers threads that read the sample; the result does not depend on their number
    */
-  public static float[] mean(KnnVectorValues values, VectorSimilarityFunction similarity)
+  public static float[] mean(
+      KnnVectorValues values,
+      VectorSimilarityFunction similarity,
+      Workers workers,
+      AbortCheck abort)
       throws IOException {
     int size = values.size();
+    int dimension = values.dimension();
     int count = Math.min(size, MAX_SAMPLE);
-    FloatVectors vectors = new FloatVectors(values, similarity);
-    float[] vector = new float[values.dimension()];
-    double[] sum = new double[vector.length];
-    for (int i = 0; i < count; i++) {
-      vectors.read(ordinal(i, count, size), vector);
-      for (int d = 0; d < vector.length; d++) {
-        sum[d] += vector[d];
+    double[][] sums = new double[parts(count)][];
+    workers.forEachRange(
+        0,
+        count,
+        () -> {
+          FloatVectors vectors = open(values, similarity);
+          float[] vector = new float[dimension];
+          return (from, to) -> {
+            double[] sum = new double[dimension];
+            for (int i = from; i < to; i++) {
+              vectors.read(ordinal(i, count, size), vector);
+              for (int d = 0; d < dimension; d++) {
+                sum[d] += vector[d];
+              }
+            }
+            sums[from / Workers.RANGE] = sum;
+          };
+        },
+        abort);
+    float[] mean = new float[dimension];
+    for (int d = 0; d < dimension; d++) {
+      double sum = 0;
+      for (double[] part : sums) {
+        sum += part[d];
       }
-    }
-    float[] mean = new float[vector.length];
-    for (int d = 0; d < mean.length; d++) {
-      mean[d] = (float) (sum[d] / count);
+      mean[d] = (float) (sum / count);
     }
     return mean;
+  }
+
+  private static int parts(int count) {
+    return (count + Workers.RANGE - 1) / Workers.RANGE;
+  }
+
+  private static FloatVectors open(KnnVectorValues values, VectorSimilarityFunction similarity)
+      throws IOException {
+    synchronized (values) {
+      return new FloatVectors(values.copy(), similarity);
+    }
   }
 
   private static int ordinal(int i, int count, int size) {

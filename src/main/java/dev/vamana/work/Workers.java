@@ -15,7 +15,8 @@ import org.apache.lucene.search.TaskExecutor;
  */
 public final class Workers {
 
-  private static final int CHUNK = 64;
+  /** Indices of a range of {@link #forEachRange}. */
+  public static final int RANGE = 64;
 
   private final Executor executor;
   private final TaskExecutor tasks;
@@ -108,7 +109,7 @@ public final class Workers {
 
   /**
    * Runs a loop over {@code from <= index < to}, in ascending order if there is one thread. Each
-   * thread calls the abort check once per {@value #CHUNK} indices.
+   * thread calls the abort check once per {@value #RANGE} indices.
    */
   public void forEach(int from, int to, BodyFactory factory, AbortCheck abort) throws IOException {
     forEachRange(
@@ -126,13 +127,13 @@ public final class Workers {
   }
 
   /**
-   * Runs a loop over {@code from <= index < to} in ranges of {@value #CHUNK} indices, in ascending
+   * Runs a loop over {@code from <= index < to} in ranges of {@value #RANGE} indices, in ascending
    * order if there is one thread; the last range may be shorter. Each thread calls the abort check
    * once per range.
    */
   public void forEachRange(int from, int to, RangeBodyFactory factory, AbortCheck abort)
       throws IOException {
-    int chunks = (int) (((long) to - from + CHUNK - 1) / CHUNK);
+    int chunks = (int) (((long) to - from + RANGE - 1) / RANGE);
     AtomicInteger nextChunk = new AtomicInteger();
     together(
         chunks,
@@ -144,9 +145,9 @@ public final class Workers {
             if (body == null) {
               body = factory.create();
             }
-            int start = from + chunk * CHUNK;
-            // the sum start + CHUNK could overflow
-            body.run(start, start + Math.min(CHUNK, to - start));
+            int start = from + chunk * RANGE;
+            // the sum start + RANGE could overflow
+            body.run(start, start + Math.min(RANGE, to - start));
           }
         });
   }

@@ -1,6 +1,13 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.build.DeviceBuilder;
+import dev.vamana.cuda.build.RecentSearches;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.cuda.training.DeviceBudget;
+import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphChecks;
 import dev.vamana.graph.GraphEngine;
@@ -15,6 +22,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
@@ -80,6 +88,87 @@ public class GraphBuildParityTests extends DeviceTestCase {
             GraphChecks.bytes(vectors),
             random().nextBoolean() ? EUCLIDEAN : VectorSimilarityFunction.COSINE,
             new BuildParameters(24, 64, 1.2f, random().nextLong())));
+  }
+
+  public void testInnerProducts() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 6_000, 4 + random().nextInt(60), 100);
+    for (int i = 0; i < vectors.size(); i++) {
+      float length = i % 100 == 0 ? 0 : (float) Math.exp(random().nextGaussian());
+      float[] scaled = vectors.get(i).clone();
+      for (int d = 0; d < scaled.length; d++) {
+        scaled[d] *= length;
+      }
+      vectors.set(i, scaled);
+    }
+    compare(
+        task(
+            GraphChecks.floats(vectors),
+            VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT,
+            new BuildParameters(32, 64, 1.2f, random().nextLong())));
+  }
+
+  public void testInnerProductsOfBytes() throws IOException {
+    compare(
+        task(
+            GraphChecks.bytes(
+                GraphChecks.clustered(random(), 6_000, 4 + random().nextInt(60), 100)),
+            VectorSimilarityFunction.DOT_PRODUCT,
+            new BuildParameters(24, 64, 1.2f, random().nextLong())));
+  }
+
+  /** Rows, then rows and vectors, lie in host memory; the graph is the same. */
+  public void testLessDeviceMemory() throws IOException {
+    int size = 20_000;
+    int dimension = 60;
+    GraphTask task =
+        task(
+            GraphChecks.floats(GraphChecks.clustered(random(), size, dimension, 200)),
+            random().nextBoolean() ? EUCLIDEAN : VectorSimilarityFunction.COSINE,
+            new BuildParameters(32, 64, 1.2f, random().nextLong()));
+    long vectors = (long) size * dimension * Float.BYTES;
+    AtomicLong used = new AtomicLong();
+    AtomicLong most = new AtomicLong();
+    AtomicLong limit = new AtomicLong(Long.MAX_VALUE);
+    DeviceBudget budget =
+        new DeviceBudget() {
+          @Override
+          public boolean reserve(long bytes) {
+            boolean granted = used.get() + bytes <= limit.get();
+            most.accumulateAndGet(granted ? used.addAndGet(bytes) : 0, Math::max);
+            return granted;
+          }
+
+          @Override
+          public void release(long bytes) {
+            used.addAndGet(-bytes);
+          }
+        };
+    try (CudaDriver driver = Gpu.openDriver()) {
+      driver.bind();
+      SessionHostMemory pinned = new SessionHostMemory(HostMemoryAccount.UNLIMITED);
+      TrainingDevice transfers = new TrainingDevice(driver, pinned, budget);
+      DeviceBuilder builder =
+          new DeviceBuilder(
+              driver,
+              transfers,
+              budget,
+              pinned,
+              lost -> fail(lost.getMessage()),
+              new RecentSearches(() -> 0));
+      try (VamanaGraph graph = builder.build(task, (phase, nanos) -> {})) {
+        long all = most.get();
+        for (long room : new long[] {all - 1, all - vectors}) {
+          limit.set(room);
+          most.set(0);
+          try (VamanaGraph again = builder.build(task, (phase, nanos) -> {})) {
+            GraphChecks.assertSame(graph, again);
+          }
+          assertTrue(most.get() + " of " + room, most.get() > 0 && most.get() <= room);
+        }
+      }
+      assertEquals(0, used.get());
+      transfers.free();
+    }
   }
 
   public void testEqualVectors() throws IOException {

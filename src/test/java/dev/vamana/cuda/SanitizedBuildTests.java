@@ -19,11 +19,14 @@ public class SanitizedBuildTests extends DeviceTestCase {
   // the least for which an H200 has a warp for each node of a batch
   private static final int LARGE = 36_000;
 
-  private static void build(int size, int dimension) throws IOException {
+  private static final VectorSimilarityFunction EUCLIDEAN = VectorSimilarityFunction.EUCLIDEAN;
+
+  private static void build(int size, int dimension, VectorSimilarityFunction similarity)
+      throws IOException {
     GraphTask task =
         GraphChecks.task(
             GraphChecks.floats(GraphChecks.clustered(random(), size, dimension, 50)),
-            VectorSimilarityFunction.EUCLIDEAN,
+            similarity,
             new BuildParameters(8, 16, 1.2f, random().nextLong()),
             null,
             workers(),
@@ -36,10 +39,15 @@ public class SanitizedBuildTests extends DeviceTestCase {
   }
 
   public void testSeveralWarpsForEachNode() throws IOException {
-    build(GpuOptions.LEAST_GRAPH, 7);
+    build(GpuOptions.LEAST_GRAPH, 7, EUCLIDEAN);
   }
 
   public void testOneWarpForEachNode() throws IOException {
-    build(LARGE, 5);
+    build(LARGE, 5, EUCLIDEAN);
+  }
+
+  public void testInnerProducts() throws IOException {
+    build(GpuOptions.LEAST_GRAPH, 7, VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
+    build(LARGE, 5, VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
   }
 }

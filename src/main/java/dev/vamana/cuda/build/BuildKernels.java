@@ -26,13 +26,15 @@ final class BuildKernels implements AutoCloseable {
   // node.
   private static final int BUSY_BLOCKS = 16;
 
-  // blocks that take one row after the other, for each multiprocessor
-  private static final int MERGING_BLOCKS = 64;
+  // blocks that take one row after the other, for each multiprocessor: of one warp where edges are
+  // appended, of several where rows are pruned
+  private static final int APPENDING_BLOCKS = 64;
+  private static final int MERGING_BLOCKS = 16;
+  private static final int MERGING_WARPS = 4;
 
   // The same while searches come. A block of an urgent stream starts when one multiprocessor has
-  // room
-  // for it, so blocks must end soon: more of them, of four warps, and one walk each.
-  private static final int MERGING_BLOCKS_BESIDE_SEARCHES = 1024;
+  // room for it, so blocks must end soon: more of them, and one walk each.
+  private static final int BLOCKS_BESIDE_SEARCHES = 1024;
 
   // Walks that a multiprocessor has at once while searches come, each by a block of several warps.
   private static final int WALKS_BESIDE_SEARCHES = 4;
@@ -72,6 +74,7 @@ final class BuildKernels implements AutoCloseable {
     set(BuildLayout.STARTS, memory.starts);
     set(BuildLayout.RUNS, memory.runs);
     set(BuildLayout.SOURCES, memory.sources);
+    set(BuildLayout.INVERSE_NORMS, memory.inverseNorms);
     set(BuildLayout.SIZE, plan.size());
     set(BuildLayout.DIMENSION, plan.dimension());
     set(BuildLayout.VECTOR_STRIDE, plan.vectorStride());
@@ -113,11 +116,31 @@ final class BuildKernels implements AutoCloseable {
     launch("build_count", striding, THREADS, 0);
     launch("build_place", striding, THREADS, 0);
     launch("build_scatter", striding, THREADS, 0);
-    int warps = warps(count);
     long touched = Math.min(plan.size(), (long) count * plan.maxDegree());
-    long most = besideSearches ? MERGING_BLOCKS_BESIDE_SEARCHES : MERGING_BLOCKS;
-    long blocks = Math.min(touched, most * multiprocessors());
-    launchByWarps("build_merge", (int) blocks, warps, plan.mergeCandidates());
+    rows("build_append", touched, APPENDING_BLOCKS, WARP, BuildSizes.CHUNK);
+    String merge = plan.products() ? "build_merge_products" : "build_merge";
+    rows(merge, touched, MERGING_BLOCKS, MERGING_WARPS * WARP, plan.mergeCandidates());
+  }
+
+  /**
+   * Launches blocks that take one row after the other.
+   *
+   * @param rows most rows that there may be
+   * @param blocks most blocks for each multiprocessor, if no search comes
+   */
+  private void rows(String name, long rows, int blocks, int threads, int candidates) {
+    long most = (besideSearches ? BLOCKS_BESIDE_SEARCHES : blocks) * (long) multiprocessors();
+    set(BuildLayout.CANDIDATES, candidates);
+    int shared = BuildSizes.sharedBytes(plan.dimension(), candidates);
+    launch(name, (int) Math.min(rows, most), threads, shared);
+  }
+
+  /** Computes the inverse norms of all vectors. */
+  void norms() {
+    set(BuildLayout.FIRST, 0);
+    set(BuildLayout.COUNT, plan.size());
+    int together = THREADS / WARP;
+    launch("build_norms", (plan.size() + together - 1) / together, THREADS, 0);
   }
 
   /** Prunes the rows of nodes {@code first} to {@code first + count - 1}. */
@@ -154,7 +177,11 @@ final class BuildKernels implements AutoCloseable {
   }
 
   private void choose(int count, int candidates) {
-    launchByWarps("build_choose", count, warps(count), candidates);
+    int warps = warps(count);
+    set(BuildLayout.CANDIDATES, candidates);
+    int shared = BuildSizes.sharedBytes(plan.dimension(), candidates);
+    String name = plan.products() ? "build_choose_products_w" : "build_choose_w";
+    launch(name + warps, count, warps * WARP, shared);
   }
 
   private int multiprocessors() {
@@ -168,12 +195,6 @@ final class BuildKernels implements AutoCloseable {
 
   private static int striding(long elements) {
     return (int) Math.min(MOST_STRIDING_BLOCKS, (elements + THREADS - 1) / THREADS);
-  }
-
-  private void launchByWarps(String name, int blocks, int warps, int candidates) {
-    set(BuildLayout.CANDIDATES, candidates);
-    int shared = BuildSizes.sharedBytes(plan.dimension(), candidates);
-    launch(name + "_w" + warps, blocks, warps * WARP, shared);
   }
 
   private void launch(String name, int blocks, int threads, int shared) {

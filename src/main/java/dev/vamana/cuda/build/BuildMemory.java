@@ -1,14 +1,40 @@
 package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.BuildSizes;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.memory.PinnedBuffer;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.Block;
 import dev.vamana.cuda.training.DeviceBudget;
+import java.lang.foreign.MemorySegment;
 
-/** The device memory of a build: one allocation, divided into arrays. */
+/**
+ * The memory of a build: one allocation on the device, divided into arrays. Rows, or rows and
+ * vectors, for which the device has no room lie in pinned memory of the host, which the kernels
+ * read and write in place.
+ */
 final class BuildMemory implements AutoCloseable {
+
+  /** Where vectors and rows lie, fastest first. */
+  enum Place {
+    /** Both on the device. */
+    DEVICE(false, false),
+    /** Vectors on the device, rows in host memory. A walk reads a row for many vectors. */
+    ROWS_ON_HOST(true, false),
+    /** Both in host memory. */
+    HOST(true, true);
+
+    private final boolean hostRows;
+    private final boolean hostVectors;
+
+    Place(boolean hostRows, boolean hostVectors) {
+      this.hostRows = hostRows;
+      this.hostVectors = hostVectors;
+    }
+  }
 
   /** Address of the {@link SegmentLayout} that the walks read. */
   final long segment;
@@ -52,23 +78,51 @@ final class BuildMemory implements AutoCloseable {
   /** Address of the edges' origins. */
   final long sources;
 
+  /** Address of the inverse norms; 0 if vectors are compared by distances. */
+  final long inverseNorms;
+
   private final Block block;
+  private final PinnedBuffer hostVectors;
+  private final PinnedBuffer hostRows;
 
   /**
-   * Allocates everything.
+   * Allocates everything in the fastest place that has room.
    *
-   * @throws dev.vamana.cuda.driver.GpuException if the budget or the device has less
+   * @param hostMemory counts pinned memory
+   * @throws GpuException if no place has room
    */
-  BuildMemory(CudaDriver driver, DeviceBudget budget, BuildPlan plan) {
+  static BuildMemory allocate(
+      CudaDriver driver, DeviceBudget budget, SessionHostMemory hostMemory, BuildPlan plan) {
+    GpuException full = null;
+    for (Place place : Place.values()) {
+      try {
+        return new BuildMemory(driver, budget, hostMemory, plan, place);
+      } catch (GpuException e) {
+        if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
+          throw e;
+        }
+        full = e;
+      }
+    }
+    throw full;
+  }
+
+  private BuildMemory(
+      CudaDriver driver,
+      DeviceBudget budget,
+      SessionHostMemory hostMemory,
+      BuildPlan plan,
+      Place place) {
     long size = plan.size();
     long batch = plan.mostNodes();
     long edges = batch * plan.maxDegree();
+    long vectorBytes = size * plan.vectorStride();
     this.nodeBytes = size * Integer.BYTES;
     this.graphBytes = size * plan.rowBytes();
     long[] sizes = {
       SegmentLayout.BYTES,
-      size * plan.vectorStride(),
-      graphBytes,
+      place.hostVectors ? 0 : vectorBytes,
+      place.hostRows ? 0 : graphBytes,
       nodeBytes,
       batch * BuildSizes.resultBytes(plan.beam()),
       batch * ItemLayout.BYTES,
@@ -77,31 +131,72 @@ final class BuildMemory implements AutoCloseable {
       nodeBytes,
       nodeBytes,
       Math.min(size, edges) * BuildSizes.RUN_BYTES,
-      edges * Integer.BYTES
+      edges * Integer.BYTES,
+      plan.products() ? size * Float.BYTES : 0
     };
     long total = 0;
     for (long bytes : sizes) {
       total += Block.padded(bytes);
     }
+    this.hostVectors = place.hostVectors ? new PinnedBuffer(driver, hostMemory) : null;
+    this.hostRows = place.hostRows ? new PinnedBuffer(driver, hostMemory) : null;
     this.block = new Block(driver, budget, total);
-    int next = 0;
-    this.segment = block.take(sizes[next++]);
-    this.vectors = block.take(sizes[next++]);
-    this.graph = block.take(sizes[next++]);
-    this.nodes = block.take(sizes[next++]);
-    this.found = block.take(sizes[next++]);
-    this.items = block.take(sizes[next++]);
-    this.addresses = block.take(sizes[next++]);
-    this.counters = block.take(sizes[next++]);
-    this.arrivals = block.take(sizes[next++]);
-    this.starts = block.take(sizes[next++]);
-    this.runs = block.take(sizes[next++]);
-    this.sources = block.take(sizes[next]);
+    boolean done = false;
+    try {
+      int next = 0;
+      this.segment = block.take(sizes[next++]);
+      long deviceVectors = block.take(sizes[next++]);
+      this.vectors = place.hostVectors ? pinned(hostVectors, vectorBytes) : deviceVectors;
+      long deviceRows = block.take(sizes[next++]);
+      this.graph = place.hostRows ? pinned(hostRows, graphBytes) : deviceRows;
+      this.nodes = block.take(sizes[next++]);
+      this.found = block.take(sizes[next++]);
+      this.items = block.take(sizes[next++]);
+      this.addresses = block.take(sizes[next++]);
+      this.counters = block.take(sizes[next++]);
+      this.arrivals = block.take(sizes[next++]);
+      this.starts = block.take(sizes[next++]);
+      this.runs = block.take(sizes[next++]);
+      this.sources = block.take(sizes[next++]);
+      this.inverseNorms = plan.products() ? block.take(sizes[next]) : 0;
+      done = true;
+    } finally {
+      if (done == false) {
+        close();
+      }
+    }
+  }
+
+  private static long pinned(PinnedBuffer buffer, long bytes) {
+    buffer.ensure(bytes);
+    return buffer.address();
+  }
+
+  /** Returns the vectors in host memory, or null if they lie on the device. */
+  MemorySegment hostVectors() {
+    return hostVectors == null ? null : hostVectors.segment();
+  }
+
+  /** Returns the rows in host memory, or null if they lie on the device. */
+  MemorySegment hostRows() {
+    return hostRows == null ? null : hostRows.segment();
   }
 
   /** Frees everything. Nothing may be in use. */
   @Override
   public void close() {
-    block.close();
+    try {
+      if (hostVectors != null) {
+        hostVectors.free();
+      }
+    } finally {
+      try {
+        if (hostRows != null) {
+          hostRows.free();
+        }
+      } finally {
+        block.close();
+      }
+    }
   }
 }

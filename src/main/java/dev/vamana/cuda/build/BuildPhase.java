@@ -24,10 +24,13 @@ public enum BuildPhase {
     return name().toLowerCase(Locale.ROOT) + "_nanos";
   }
 
-  /** Takes the times of phases. */
+  /** Takes what becomes known of a build: the times of its phases, above all. */
   @FunctionalInterface
   public interface Clock {
     /** Adds the time of a phase that has ended. */
     void ended(BuildPhase phase, long nanos);
+
+    /** Takes that rows, or rows and vectors, lie in host memory, where a build is slower. */
+    default void inHostMemory() {}
   }
 }

@@ -9,6 +9,9 @@ import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.StoredAdjacency;
+import java.io.IOException;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * The sizes of a build on the device.
@@ -19,8 +22,16 @@ import dev.vamana.graph.StoredAdjacency;
  * @param slots neighbours of a row beyond which it is pruned during the build
  * @param beam nodes that a search for neighbours keeps
  * @param shape the shape of these searches
+ * @param products whether vectors are compared by inner products, and not by squared distances
  */
-record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, WalkShape shape) {
+record BuildPlan(
+    int size,
+    int dimension,
+    int maxDegree,
+    int slots,
+    int beam,
+    WalkShape shape,
+    boolean products) {
 
   /** Nodes that a search expands in a step. */
   static final int PARENTS = 4;
@@ -36,7 +47,7 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
   private static final int MOST_NODES = 1 << 14;
 
   /** Plans a task, or returns null if no kernel supports it. */
-  static BuildPlan of(GraphTask task) {
+  static BuildPlan of(GraphTask task) throws IOException {
     BuildParameters parameters = task.parameters();
     int degree = parameters.maxDegree();
     // as many spare slots as on the CPU, within a row that the walk kernels can read
@@ -54,7 +65,15 @@ record BuildPlan(int size, int dimension, int maxDegree, int slots, int beam, Wa
             false);
     return shape == null
         ? null
-        : new BuildPlan(task.size(), task.dimension(), degree, slots, beam, shape);
+        : new BuildPlan(
+            task.size(), task.dimension(), degree, slots, beam, shape, byProducts(task));
+  }
+
+  private static boolean byProducts(GraphTask task) throws IOException {
+    VectorSimilarityFunction similarity = task.similarity();
+    return similarity == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
+        || (similarity == VectorSimilarityFunction.DOT_PRODUCT
+            && task.vectors().getEncoding() == VectorEncoding.BYTE);
   }
 
   /** Slots of a row on the device. */

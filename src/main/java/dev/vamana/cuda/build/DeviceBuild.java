@@ -2,6 +2,7 @@ package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.DeviceRows;
 import dev.vamana.cuda.training.TrainingDevice;
@@ -9,12 +10,14 @@ import dev.vamana.graph.GraphAssembly;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.graph.VamanaGraph;
+import dev.vamana.pq.RowSource;
 import dev.vamana.pq.StoredRows;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.apache.lucene.index.VectorSimilarityFunction;
 
 /** One graph that is being built on the device. For one thread, bound to the context. */
 final class DeviceBuild implements AutoCloseable {
@@ -25,6 +28,9 @@ final class DeviceBuild implements AutoCloseable {
 
   // rows that are pruned before the host waits
   private static final int ROWS_UNDER_WAY = 1 << 18;
+
+  // rows in host memory that are handled between two abort checks
+  private static final int ROWS_IN_PLACE = 1 << 12;
 
   private final CudaDriver driver;
   private final TrainingDevice transfers;
@@ -41,6 +47,7 @@ final class DeviceBuild implements AutoCloseable {
    * Allocates memory.
    *
    * @param transfers copies between host and device
+   * @param hostMemory counts pinned memory
    * @param clock takes the times of phases
    * @param searches that the build leaves room for
    * @throws dev.vamana.cuda.driver.GpuException if there is not enough
@@ -49,6 +56,7 @@ final class DeviceBuild implements AutoCloseable {
       CudaDriver driver,
       TrainingDevice transfers,
       DeviceBudget budget,
+      SessionHostMemory hostMemory,
       GraphTask task,
       BuildPlan plan,
       BuildPhase.Clock clock,
@@ -59,7 +67,10 @@ final class DeviceBuild implements AutoCloseable {
     this.task = task;
     this.plan = plan;
     this.clock = clock;
-    this.memory = new BuildMemory(driver, budget, plan);
+    this.memory = BuildMemory.allocate(driver, budget, hostMemory, plan);
+    if (memory.hostRows() != null) {
+      clock.inHostMemory();
+    }
   }
 
   /** Builds the graph. */
@@ -67,14 +78,14 @@ final class DeviceBuild implements AutoCloseable {
     phaseStart = System.nanoTime();
     stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     kernels = new BuildKernels(driver, plan, memory, task.parameters().alpha(), stream, searches);
-    driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
+    if (memory.hostRows() == null) {
+      driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
+    } else {
+      memory.hostRows().fill((byte) StoredAdjacency.UNUSED);
+    }
     driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
     driver.synchronize(stream);
-    transfers.bring(
-        () -> new StoredRows(task.vectors(), task.similarity(), null),
-        new DeviceRows(memory.vectors, plan.vectorStride(), plan.size(), plan.dimension(), false),
-        task.workers(),
-        task.abort());
+    bringVectors();
     try (GraphAssembly assembly = new GraphAssembly(task);
         Arena arena = Arena.ofConfined()) {
       sendRows(assembly);
@@ -95,12 +106,7 @@ final class DeviceBuild implements AutoCloseable {
           new SearchTree(driver, plan, memory, kernels, stream)
               .grow(task.medoid(), transfers, task.abort());
       ended(BuildPhase.REACH);
-      transfers.fetch(
-          memory.graph,
-          plan.rowBytes(),
-          plan.size(),
-          (part, first, count) -> assembly.set(first, count, part, plan.rowBytes()),
-          task.abort());
+      fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));
       ended(BuildPhase.FETCH);
       VamanaGraph graph = assembly.finish(tree);
       ended(BuildPhase.FINISH);
@@ -120,10 +126,7 @@ final class DeviceBuild implements AutoCloseable {
       return;
     }
     int[] row = new int[plan.stride()];
-    transfers.send(
-        memory.graph,
-        plan.rowBytes(),
-        plan.size(),
+    TrainingDevice.Part filler =
         (part, first, count) -> {
           for (int i = 0; i < count; i++) {
             int degree = rows.read(first + i, row);
@@ -131,12 +134,62 @@ final class DeviceBuild implements AutoCloseable {
             MemorySegment.copy(
                 row, 0, part, ValueLayout.JAVA_INT, (long) i * plan.rowBytes(), row.length);
           }
-        },
-        task.abort());
+        };
+    if (memory.hostRows() == null) {
+      transfers.send(memory.graph, plan.rowBytes(), plan.size(), filler, task.abort());
+    } else {
+      inPlace(filler);
+    }
     assembly.forgetExisting();
   }
 
-  /** Sends what the walks know of the graph: they compare squared distances of float vectors. */
+  private void fetchRows(TrainingDevice.Part reader) throws IOException {
+    if (memory.hostRows() == null) {
+      transfers.fetch(memory.graph, plan.rowBytes(), plan.size(), reader, task.abort());
+    } else {
+      inPlace(reader);
+    }
+  }
+
+  /** Handles the rows in host memory, part by part. */
+  private void inPlace(TrainingDevice.Part handler) throws IOException {
+    for (int first = 0; first < plan.size(); ) {
+      task.abort().check();
+      int count = Math.min(ROWS_IN_PLACE, plan.size() - first);
+      long from = (long) first * plan.rowBytes();
+      long bytes = (long) count * plan.rowBytes();
+      handler.handle(memory.hostRows().asSlice(from, bytes), first, count);
+      first += count;
+    }
+  }
+
+  private void bringVectors() throws IOException {
+    RowSource source = () -> new StoredRows(task.vectors(), task.similarity(), null);
+    int stride = plan.vectorStride();
+    MemorySegment host = memory.hostVectors();
+    if (host == null) {
+      DeviceRows rows =
+          new DeviceRows(memory.vectors, stride, plan.size(), plan.dimension(), false);
+      transfers.bring(source, rows, task.workers(), task.abort());
+    } else {
+      task.workers()
+          .forEach(
+              0,
+              plan.size(),
+              () -> {
+                RowSource.Reader reader = source.open();
+                float[] scratch = new float[plan.dimension()];
+                return row -> reader.read(row, scratch, host, (long) row * stride);
+              },
+              task.abort());
+    }
+    if (plan.products()) {
+      kernels.norms();
+      driver.synchronize(stream);
+    }
+  }
+
+  /** Sends what the walks know of the graph. They compare vectors of floats. */
   private void sendSegment(Arena arena, int entryPoint) {
     MemorySegment segment = arena.allocate(SegmentLayout.BYTES, Long.BYTES);
     segment.set(ValueLayout.JAVA_LONG, SegmentLayout.GRAPH, memory.graph);
@@ -147,6 +200,11 @@ final class DeviceBuild implements AutoCloseable {
     segment.set(ValueLayout.JAVA_INT, SegmentLayout.MEDOID, entryPoint);
     segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_STRIDE, plan.vectorStride());
     segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_FORMAT, SegmentLayout.FORMAT_FLOAT32);
+    VectorSimilarityFunction compared =
+        plan.products()
+            ? VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
+            : VectorSimilarityFunction.EUCLIDEAN;
+    segment.set(ValueLayout.JAVA_INT, SegmentLayout.SIMILARITY, SegmentLayout.similarity(compared));
     driver.copyToDevice(memory.segment, segment, stream);
     driver.synchronize(stream);
   }

@@ -2,6 +2,7 @@ package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.GraphTask;
@@ -9,8 +10,6 @@ import dev.vamana.graph.VamanaGraph;
 import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
 import java.util.function.Consumer;
-import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * Builds graphs in one context. Any thread may call it; builds of several threads take turns by the
@@ -21,6 +20,7 @@ public final class DeviceBuilder {
   private final CudaDriver driver;
   private final TrainingDevice transfers;
   private final DeviceBudget budget;
+  private final SessionHostMemory hostMemory;
   private final Consumer<GpuException> onLost;
   private final RecentSearches searches;
 
@@ -29,6 +29,7 @@ public final class DeviceBuilder {
    *
    * @param transfers copies between host and device
    * @param budget counts device memory
+   * @param hostMemory counts pinned memory
    * @param onLost called when only closing the context can give memory back
    * @param searches that builds leave room for
    */
@@ -36,28 +37,24 @@ public final class DeviceBuilder {
       CudaDriver driver,
       TrainingDevice transfers,
       DeviceBudget budget,
+      SessionHostMemory hostMemory,
       Consumer<GpuException> onLost,
       RecentSearches searches) {
     this.searches = searches;
     this.driver = driver;
     this.transfers = transfers;
     this.budget = budget;
+    this.hostMemory = hostMemory;
     this.onLost = onLost;
   }
 
   /**
-   * Whether the device can build the graph: not where vectors are compared by inner products, nor
-   * where Lucene's scores are too coarse to compare them.
+   * Whether the device can build the graph: not where Lucene's scores, by which its walks order
+   * what they find, are too coarse to compare the vectors.
    */
   public boolean supports(GraphTask task) throws IOException {
-    VectorSimilarityFunction similarity = task.similarity();
-    boolean bytes = task.vectors().getEncoding() == VectorEncoding.BYTE;
-    boolean products =
-        similarity == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
-            || (bytes && similarity == VectorSimilarityFunction.DOT_PRODUCT);
-    return products == false
-        && BuildPlan.of(task) != null
-        && RawComparison.neededFor(task.vectors(), similarity) == null;
+    return BuildPlan.of(task) != null
+        && RawComparison.neededFor(task.vectors(), task.similarity()) == null;
   }
 
   /**
@@ -72,7 +69,8 @@ public final class DeviceBuilder {
     task.abort().check();
     driver.bind();
     DeviceBuild build =
-        new DeviceBuild(driver, transfers, budget, task, BuildPlan.of(task), clock, searches);
+        new DeviceBuild(
+            driver, transfers, budget, hostMemory, task, BuildPlan.of(task), clock, searches);
     try {
       return build.run();
     } finally {

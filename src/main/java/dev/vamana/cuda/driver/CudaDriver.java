@@ -31,7 +31,7 @@ public interface CudaDriver extends Closeable {
   /**
    * Allocates pinned host memory that the device can read and write in place.
    *
-   * @param bytes 1 to 1 GiB
+   * @param bytes 1 or more
    */
   PinnedMemory allocatePinned(long bytes);
 

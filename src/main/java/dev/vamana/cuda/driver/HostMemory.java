@@ -20,7 +20,7 @@ final class HostMemory {
   /** Page size. Two registrations may not share a page. */
   static final long PAGE = 4096;
 
-  /** Most bytes of one registration. */
+  /** Most bytes of one registration of a mapped file. */
   static final long MAX_BYTES = 1L << 30;
 
   private static final int PINNED = JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP;
@@ -35,9 +35,8 @@ final class HostMemory {
   }
 
   CudaDriver.PinnedMemory pinned(long bytes) {
-    if (bytes < 1 || bytes > MAX_BYTES) {
-      throw new IllegalArgumentException(
-          "pinned memory must have 1 to " + MAX_BYTES + " bytes, not " + bytes);
+    if (bytes < 1) {
+      throw new IllegalArgumentException("pinned memory must have 1 byte or more, not " + bytes);
     }
     MemorySegment pages;
     try {

@@ -8,7 +8,7 @@ package dev.vamana.cuda.kernel;
 public final class BuildLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 144;
+  public static final int BYTES = 152;
 
   /** Address of the {@link SegmentLayout} that the walks read. */
   public static final long SEGMENT = 0;
@@ -49,41 +49,47 @@ public final class BuildLayout {
   /** Address of {@code COUNT * MAX_DEGREE} ordinals. */
   public static final long SOURCES = 88;
 
+  /**
+   * Address of a float for each node: one divided by the norm of its vector, 0 for the zero vector.
+   * Read by the kernels for inner products.
+   */
+  public static final long INVERSE_NORMS = 96;
+
   /** First ordinal of the batch if {@code NODES} is 0. */
-  public static final long FIRST = 96;
+  public static final long FIRST = 104;
 
   /** Number of nodes of the batch. */
-  public static final long COUNT = 100;
+  public static final long COUNT = 108;
 
   /** Number of nodes of the graph. */
-  public static final long SIZE = 104;
+  public static final long SIZE = 112;
 
   /** Components of a vector. */
-  public static final long DIMENSION = 108;
+  public static final long DIMENSION = 116;
 
   /** Bytes between vectors, a multiple of 16. */
-  public static final long VECTOR_STRIDE = 112;
+  public static final long VECTOR_STRIDE = 120;
 
   /** Slots of a row, a multiple of 4, at most {@link Limits#MAX_DEGREE}. */
-  public static final long GRAPH_STRIDE = 116;
+  public static final long GRAPH_STRIDE = 124;
 
   /** Most neighbours that a prune keeps. */
-  public static final long MAX_DEGREE = 120;
+  public static final long MAX_DEGREE = 128;
 
   /** Neighbours of a row beyond which it is pruned. */
-  public static final long SLOTS = 124;
+  public static final long SLOTS = 132;
 
   /** Worklist capacity and number of hits of the walks. */
-  public static final long BEAM = 128;
+  public static final long BEAM = 136;
 
   /** Nodes that a walk expands in a step. */
-  public static final long PARENTS = 132;
+  public static final long PARENTS = 140;
 
   /** Candidates that a block has room for. */
-  public static final long CANDIDATES = 136;
+  public static final long CANDIDATES = 144;
 
   /** Factor of robust prune, a float. */
-  public static final long ALPHA = 140;
+  public static final long ALPHA = 148;
 
   private BuildLayout() {}
 }

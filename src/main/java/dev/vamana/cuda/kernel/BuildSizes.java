@@ -9,7 +9,10 @@ public final class BuildSizes {
   /** Bytes of a run, the edges that came to a node. */
   public static final int RUN_BYTES = 16;
 
-  /** Edges that {@code build_merge} compares at a time, and candidates that it keeps. */
+  /**
+   * Edges that {@code build_append} sorts, that {@code build_merge} compares at a time, and
+   * candidates that it keeps.
+   */
   public static final int CHUNK = 256;
 
   private BuildSizes() {}

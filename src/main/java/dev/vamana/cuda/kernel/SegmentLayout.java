@@ -1,5 +1,7 @@
 package dev.vamana.cuda.kernel;
 
+import org.apache.lucene.index.VectorSimilarityFunction;
+
 /**
  * Byte offsets of {@code vamana::Segment} in native-kernels/include/vamana/types.h. Fields are
  * named as there; addresses have 64 bits, other fields and floats 32, in native byte order.
@@ -80,6 +82,16 @@ public final class SegmentLayout {
 
   /** Format: signed bytes. Those of a copy times its step, plus the center, are the components. */
   public static final int FORMAT_BYTE = 2;
+
+  /** Returns what {@code SIMILARITY} is for a field's similarity. */
+  public static int similarity(VectorSimilarityFunction function) {
+    return switch (function) {
+      case EUCLIDEAN -> 0;
+      case DOT_PRODUCT -> 1;
+      case COSINE -> 2;
+      case MAXIMUM_INNER_PRODUCT -> 3;
+    };
+  }
 
   private SegmentLayout() {}
 }

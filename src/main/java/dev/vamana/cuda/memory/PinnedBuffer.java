@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 /** Pinned host memory that grows on demand. Growing discards the contents. */
 public final class PinnedBuffer {
 
-  /** Most bytes of a buffer. */
+  /** Most bytes of a buffer that serves searches. */
   public static final long MAX_BYTES = 1L << 30;
 
   private static final long GRANULARITY = 1L << 16;
@@ -26,8 +26,7 @@ public final class PinnedBuffer {
   }
 
   /**
-   * Makes room for {@code wanted} bytes, at most {@link #MAX_BYTES}. The old memory must not be in
-   * use.
+   * Makes room for {@code wanted} bytes. The old memory must not be in use.
    *
    * @throws dev.vamana.cuda.driver.GpuException if the driver or the account refuses the memory
    */

@@ -4,7 +4,6 @@ import dev.vamana.cuda.kernel.SegmentLayout;
 import dev.vamana.search.SegmentView;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * Writes the {@code vamana::Segment} struct of a plan, through which kernels find the segment's
@@ -45,22 +44,13 @@ final class SegmentDescriptor {
     setInt(target, SegmentLayout.RAW_STRIDE, plan.rawStride());
     setInt(target, SegmentLayout.CODE_STRIDE, plan.codeStride());
     setInt(target, SegmentLayout.SUBSPACES, plan.codeStride() == 0 ? 0 : shape.subspaces());
-    setInt(target, SegmentLayout.SIMILARITY, similarity(view.similarity()));
+    setInt(target, SegmentLayout.SIMILARITY, SegmentLayout.similarity(view.similarity()));
     int rawFormat = shape.floats() ? SegmentLayout.FORMAT_FLOAT32 : SegmentLayout.FORMAT_BYTE;
     setInt(target, SegmentLayout.VECTOR_FORMAT, vectorFormat(plan.placement(), rawFormat));
     setInt(target, SegmentLayout.RAW_FORMAT, rawFormat);
     setInt(target, SegmentLayout.BYTE_SCORING, shape.floats() ? 0 : 1);
     setLong(target, SegmentLayout.VECTOR_FACTS, address(block, plan.facts()));
     setLong(target, SegmentLayout.VECTOR_CENTER, address(block, plan.center()));
-  }
-
-  private static int similarity(VectorSimilarityFunction function) {
-    return switch (function) {
-      case EUCLIDEAN -> 0;
-      case DOT_PRODUCT -> 1;
-      case COSINE -> 2;
-      case MAXIMUM_INNER_PRODUCT -> 3;
-    };
   }
 
   private static int vectorFormat(Placement placement, int rawFormat) {

@@ -55,6 +55,7 @@ final class BuildQuestions implements Questions {
             driver,
             transfers,
             DeviceBudget.UNLIMITED,
+            account,
             failure -> lost = failure,
             new RecentSearches(() -> 0));
   }

@@ -183,6 +183,10 @@ final class CounterTables {
               "gpu.graph_time_in_millis",
               "vamana_gpu_graph_seconds",
               "Time of building graphs on the GPU.")
+          .counter(
+              "gpu.graphs_in_host_memory",
+              "vamana_gpu_graphs_in_host_memory",
+              "Builds on the GPU that read rows, or rows and vectors, from host memory.")
           .counters(
               "gpu.graphs_on_cpu.*",
               "vamana_gpu_graphs_on_cpu",

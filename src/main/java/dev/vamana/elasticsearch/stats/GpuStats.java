@@ -176,6 +176,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .putIfAny("on_cpu", Counters.of(group("training_on_cpu")))
         .put("graphs_built", value("graphs", "graphs"))
         .put("graph_time_in_millis", millis(value("graphs", "nanos")))
+        .put("graphs_in_host_memory", value("graphs", "in_host_memory"))
         .putIfAny("graphs_on_cpu", Counters.of(group("graphs_on_cpu")))
         .build();
   }

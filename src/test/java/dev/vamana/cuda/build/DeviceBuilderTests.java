@@ -60,6 +60,8 @@ public class DeviceBuilderTests extends LuceneTestCase {
     final FaultyDriver driver =
         new FaultyDriver(new SimulatedDriver(kernels, 1L << 30, random().nextBoolean()));
     final AtomicLong used = new AtomicLong();
+    final AtomicLong most = new AtomicLong();
+    final AtomicInteger inHostMemory = new AtomicInteger();
     final AtomicInteger lost = new AtomicInteger();
     final SessionHostMemory hostMemory = new SessionHostMemory(HostMemoryAccount.UNLIMITED);
     final TrainingDevice transfers;
@@ -82,7 +84,10 @@ public class DeviceBuilderTests extends LuceneTestCase {
           new DeviceBudget() {
             @Override
             public boolean reserve(long bytes) {
-              return used.addAndGet(bytes) <= limit || release(bytes, false);
+              long now = used.addAndGet(bytes);
+              boolean granted = now <= limit || release(bytes, false);
+              most.accumulateAndGet(granted ? now : 0, Math::max);
+              return granted;
             }
 
             private boolean release(long bytes, boolean result) {
@@ -98,12 +103,30 @@ public class DeviceBuilderTests extends LuceneTestCase {
       transfers = new TrainingDevice(driver, hostMemory, budget);
       builder =
           new DeviceBuilder(
-              driver, transfers, budget, e -> lost.incrementAndGet(), new RecentSearches(launches));
+              driver,
+              transfers,
+              budget,
+              hostMemory,
+              e -> lost.incrementAndGet(),
+              new RecentSearches(launches));
     }
 
     @Override
     public VamanaGraph build(GraphTask task) throws IOException {
-      return builder.supports(task) ? builder.build(task, (phase, nanos) -> {}) : null;
+      if (builder.supports(task) == false) {
+        return null;
+      }
+      BuildPhase.Clock clock =
+          new BuildPhase.Clock() {
+            @Override
+            public void ended(BuildPhase phase, long nanos) {}
+
+            @Override
+            public void inHostMemory() {
+              inHostMemory.incrementAndGet();
+            }
+          };
+      return builder.build(task, clock);
     }
 
     @Override
@@ -208,11 +231,16 @@ public class DeviceBuilderTests extends LuceneTestCase {
             bytes ? GraphChecks.bytes(vectors) : GraphChecks.floats(vectors),
             squaredDistances(),
             new BuildParameters(24, 64, 1.2f, random().nextLong()));
-    int[] queries = random().ints(200, 0, size).toArray();
+    assertAsGoodAsTheCpus(task);
+  }
+
+  private static void assertAsGoodAsTheCpus(GraphTask task) throws IOException {
+    int[] queries = random().ints(200, 0, task.size()).toArray();
     GraphChecks.Found cpu = GraphChecks.search(task, GraphEngine.CPU.build(task), queries, 24);
     try (Builder builder = new Builder();
         VamanaGraph graph = builder.build(task);
         VamanaGraph again = builder.build(task)) {
+      GraphChecks.assertWellFormed(graph, task.size());
       GraphChecks.Found device = GraphChecks.search(task, graph, queries, 24);
       String both = cpu + " " + device;
       assertTrue(both, device.recall() > cpu.recall() - 0.03);
@@ -274,21 +302,90 @@ public class DeviceBuilderTests extends LuceneTestCase {
         });
   }
 
-  public void testInnerProductsAreTheCpus() throws IOException {
+  public void testInnerProductsOfLengthsThatDiffer() throws IOException {
+    int size = 2_500;
+    List<float[]> vectors = GraphChecks.clustered(random(), size, 6 + random().nextInt(20), 50);
+    boolean bytes = random().nextBoolean();
+    if (bytes == false) {
+      for (int i = 0; i < size; i++) {
+        // a few are equal, and a few are zero
+        float length = i % 100 == 0 ? 0 : (float) Math.exp(random().nextGaussian());
+        float[] vector = i % 50 == 25 ? vectors.get(i - 1) : vectors.get(i);
+        float[] scaled = vector.clone();
+        for (int d = 0; d < scaled.length; d++) {
+          scaled[d] *= length;
+        }
+        vectors.set(i, scaled);
+      }
+    }
+    GraphTask task =
+        GraphChecks.task(
+            bytes ? GraphChecks.bytes(vectors) : GraphChecks.floats(vectors),
+            bytes
+                ? VectorSimilarityFunction.DOT_PRODUCT
+                : VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT,
+            new BuildParameters(24, 64, 1.2f, random().nextLong()));
+    assertAsGoodAsTheCpus(task);
+  }
+
+  public void testVectorsThatScoresCannotCompareAreTheCpus() throws IOException {
     List<float[]> vectors = GraphChecks.clustered(random(), 50, 4, 5);
+    for (float[] vector : vectors) {
+      for (int d = 0; d < vector.length; d++) {
+        vector[d] *= 1e-4f;
+      }
+    }
+    VectorSimilarityFunction similarity =
+        random().nextBoolean() ? EUCLIDEAN : VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
+    GraphTask task = GraphChecks.task(GraphChecks.floats(vectors), similarity, parameters(8, 2));
     try (Builder builder = new Builder()) {
-      assertNull(
-          builder.build(
-              GraphChecks.task(
-                  GraphChecks.floats(vectors),
-                  VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT,
-                  parameters(8, 2))));
-      assertNull(
-          builder.build(
-              GraphChecks.task(
-                  GraphChecks.bytes(vectors),
-                  VectorSimilarityFunction.DOT_PRODUCT,
-                  parameters(8, 2))));
+      assertNull(builder.build(task));
+    }
+  }
+
+  /** Rows, then rows and vectors, move to host memory; the graph is the same. */
+  public void testLessDeviceMemory() throws IOException {
+    int size = 1_500;
+    int dimension = 30 + random().nextInt(30);
+    List<float[]> vectors = GraphChecks.clustered(random(), size, dimension, 20);
+    int before = 400;
+    BuildParameters parameters = parameters(16, 2);
+    VamanaGraph old =
+        GraphEngine.CPU.build(
+            GraphChecks.task(
+                GraphChecks.floats(vectors.subList(0, before)), EUCLIDEAN, parameters));
+    int[] same = new int[before];
+    Arrays.setAll(same, i -> i);
+    GraphTask task =
+        GraphChecks.task(
+            GraphChecks.floats(vectors),
+            EUCLIDEAN,
+            parameters,
+            random().nextBoolean()
+                ? null
+                : new ExistingGraph(old.rows(), old.entryPoint(), 1, same),
+            Workers.callingThread(),
+            AbortCheck.NEVER);
+    BuildPlan plan = BuildPlan.of(task);
+    long rows = (long) size * plan.rowBytes();
+    long all;
+    try (Builder builder = new Builder(false);
+        VamanaGraph graph = builder.build(task)) {
+      assertEquals(0, builder.inHostMemory.get());
+      all = builder.most.get();
+      builder.limit = all - 1;
+      try (VamanaGraph again = builder.build(task)) {
+        assertEquals(1, builder.inHostMemory.get());
+        GraphChecks.assertSame(graph, again);
+      }
+      builder.limit = all - rows - 1;
+      try (VamanaGraph again = builder.build(task)) {
+        assertEquals(2, builder.inHostMemory.get());
+        GraphChecks.assertSame(graph, again);
+      }
+      builder.limit = all - rows - (long) size * plan.vectorStride() - 1_024;
+      GpuException e = expectThrows(GpuException.class, () -> builder.build(task));
+      assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
     }
   }
 

@@ -42,7 +42,7 @@ public class KnownQuestionsTests extends LuceneTestCase {
           Map.entry("build_choose", "build_choose_w4"),
           Map.entry("build_edges", "build_scatter"),
           Map.entry("build_items", "build_items"),
-          Map.entry("build_merge", "build_merge_w4"),
+          Map.entry("build_merge", "build_append"),
           Map.entry("build_reach", "build_reach"),
           Map.entry("convert", "convert_byte"),
           Map.entry("exact_scan_candidates", "exact_finish_float"),
@@ -68,6 +68,7 @@ public class KnownQuestionsTests extends LuceneTestCase {
    */
   private static final Set<String> HELPERS =
       Set.of(
+          "build_append",
           "build_count",
           "build_items",
           "build_merge",

@@ -81,7 +81,7 @@ final class FullStatistics {
               "training",
               List.of("codebooks", "codebook_nanos", "vectors_encoded", "encode_nanos")),
           Map.entry("training_on_cpu", List.of("too_small", "failed")),
-          Map.entry("graphs", List.of("graphs", "nanos")),
+          Map.entry("graphs", List.of("graphs", "nanos", "in_host_memory")),
           Map.entry("graphs_on_cpu", List.of("unsupported", "failed")));
 
   private FullStatistics() {}

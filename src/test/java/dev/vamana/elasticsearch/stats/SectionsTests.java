@@ -129,7 +129,7 @@ public class SectionsTests extends LuceneTestCase {
                     "training_on_cpu",
                     Map.of("failed", 25L),
                     "graphs",
-                    Map.of("graphs", 26L, "nanos", 27_500_000L),
+                    Map.of("graphs", 26L, "nanos", 27_500_000L, "in_host_memory", 29L),
                     "graphs_on_cpu",
                     Map.of("unsupported", 28L))));
     Counters build =
@@ -144,7 +144,8 @@ public class SectionsTests extends LuceneTestCase {
             "vectors_encoded", 23L,
             "encoding_time_in_millis", 24L,
             "graphs_built", 26L,
-            "graph_time_in_millis", 27L),
+            "graph_time_in_millis", 27L,
+            "graphs_in_host_memory", 29L),
         at(build, "gpu").values());
     assertEquals(Map.of("unsupported", 28L), at(at(build, "gpu"), "graphs_on_cpu").values());
     assertEquals(Map.of("failed", 25L), at(at(build, "gpu"), "on_cpu").values());

@@ -248,26 +248,38 @@ final class AblationStage implements Stage {
       gpu.executor().opened(index.view());
       gpu.await(List.of(index.view()));
       BatchRun run = new BatchRun(gpu.executor(), index.view(), set.vectors().queries().rows(), K);
-      double[] steps = new double[set.vectors().queries().size()];
-      long before = gpu.counts().steps();
-      for (int q = 0; q < steps.length; q++) {
-        run.call(walk, q, 1);
-        long now = gpu.counts().steps();
-        steps[q] = now - before;
-        before = now;
-      }
-      Arrays.sort(steps);
-      Map<String, Object> row = new LinkedHashMap<>();
-      row.put("set", set.vectors().name());
-      row.put("placement", placement.settingName());
-      row.put("beam", walk.beamWidth());
-      for (int percent : new int[] {50, 90, 95, 99, 100}) {
-        row.put("p" + percent, steps[Math.min(steps.length - 1, steps.length * percent / 100)]);
-      }
-      long within = Arrays.stream(steps).filter(count -> count <= 1.1 * walk.beamWidth()).count();
-      row.put("within_1.1_beams", Samples.round(within / (double) steps.length, 4));
-      context.fragment().add("iterations", row);
-      context.say("%s", row);
+      steps(context, set, gpu, run, placement, walk);
     }
+  }
+
+  /** As above, with a segment that is on the device. */
+  static void steps(
+      Context context,
+      SuiteSet set,
+      Gpu gpu,
+      BatchRun run,
+      Placement placement,
+      WalkParameters walk)
+      throws IOException {
+    double[] steps = new double[set.vectors().queries().size()];
+    long before = gpu.counts().steps();
+    for (int q = 0; q < steps.length; q++) {
+      run.call(walk, q, 1);
+      long now = gpu.counts().steps();
+      steps[q] = now - before;
+      before = now;
+    }
+    Arrays.sort(steps);
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", set.vectors().name());
+    row.put("placement", placement.settingName());
+    row.put("beam", walk.beamWidth());
+    for (int percent : new int[] {50, 90, 95, 99, 100}) {
+      row.put("p" + percent, steps[Math.min(steps.length - 1, steps.length * percent / 100)]);
+    }
+    long within = Arrays.stream(steps).filter(count -> count <= 1.1 * walk.beamWidth()).count();
+    row.put("within_1.1_beams", Samples.round(within / (double) steps.length, 4));
+    context.fragment().add("iterations", row);
+    context.say("%s", row);
   }
 }

@@ -171,6 +171,10 @@ public final class DriverTrial {
       }
       client.post("/" + index + "/_refresh", null);
       findings.spent(driver, method, "optimize", (System.nanoTime() - start) / 1e9);
+      findings.say("merges: %s", client.get("/" + index + "/_stats/merge").get("_all"));
+      if (method.equals(STOCK) == false) {
+        findings.say("builds: %s", client.get("/_vamana/_local/stats/build").get("nodes"));
+      }
     }
     client.post("/" + index + "/_flush", null);
   }
