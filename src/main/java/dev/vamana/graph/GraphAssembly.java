@@ -105,7 +105,12 @@ public final class GraphAssembly implements AutoCloseable {
     }
   }
 
-  private NativeRows allocated() {
+  /**
+   * Waits for the memory of {@link #allocateRows}.
+   *
+   * @throws IOException if there is none
+   */
+  public void awaitRows() throws IOException {
     if (rows == null) {
       FutureTask<NativeRows> pending = allocation;
       allocation = null;
@@ -118,6 +123,9 @@ public final class GraphAssembly implements AutoCloseable {
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (ExecutionException e) {
+          if (e.getCause() instanceof IOException failure) {
+            throw failure;
+          }
           throw new IllegalStateException("no memory for the rows of a graph", e.getCause());
         }
       }
@@ -125,20 +133,18 @@ public final class GraphAssembly implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
-    return rows;
   }
 
   /**
-   * Sets finished rows of consecutive nodes, after {@link #allocateRows}.
+   * Sets finished rows of consecutive nodes, after {@link #awaitRows}.
    *
    * @param source rows of distinct ordinals other than the node's, nearest first, at most the max
    *     degree of them, followed by {@link StoredAdjacency#UNUSED}
    * @param rowBytes bytes between rows, at least 4 for each slot of {@link StoredAdjacency#stride}
    */
   public void set(int first, int count, MemorySegment source, long rowBytes) {
-    NativeRows target = allocated();
     for (int i = 0; i < count; i++) {
-      target.set(first + i, source, i * rowBytes);
+      rows.set(first + i, source, i * rowBytes);
     }
   }
 
@@ -163,10 +169,10 @@ public final class GraphAssembly implements AutoCloseable {
 
   /** Frees the rows, unless they were handed over. */
   @Override
-  public void close() {
+  public void close() throws IOException {
     forgetExisting();
     if (allocation != null && allocation.cancel(false) == false) {
-      allocated();
+      awaitRows();
     }
     if (rows != null) {
       rows.close();

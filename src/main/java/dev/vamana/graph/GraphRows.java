@@ -1,12 +1,12 @@
 package dev.vamana.graph;
 
-import java.lang.foreign.Arena;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Adjacency rows under construction, in native memory, with the distance of each neighbour.
+ * Adjacency rows under construction, in {@link RowMemory}, with the distance of each neighbour.
  *
  * <p>A row has a few more slots than the max degree, so that a full row is pruned once for several
  * added edges. Rows are written under a lock and read without one: a reader racing with a writer
@@ -26,11 +26,11 @@ final class GraphRows implements EditableRows {
   private final int rowLength;
   private final long rowBytes;
   private final long distancesOffset;
-  private final Arena arena;
+  private final RowMemory allocation;
   private final MemorySegment memory;
   private final ReentrantLock[] locks;
 
-  GraphRows(int size, int maxDegree) {
+  GraphRows(int size, int maxDegree) throws IOException {
     this.size = size;
     this.rowLength = maxDegree + Math.max(2, maxDegree / 8);
     this.distancesOffset = (1 + rowLength) * SLOT;
@@ -39,8 +39,8 @@ final class GraphRows implements EditableRows {
     for (int i = 0; i < LOCKS; i++) {
       locks[i] = new ReentrantLock();
     }
-    this.arena = Arena.ofShared();
-    this.memory = arena.allocate(size * rowBytes, Long.BYTES);
+    this.allocation = new RowMemory(size * rowBytes);
+    this.memory = allocation.segment();
   }
 
   @Override
@@ -118,7 +118,7 @@ final class GraphRows implements EditableRows {
   /** Frees the memory. No thread may use the rows any more. */
   @Override
   public void close() {
-    arena.close();
+    allocation.close();
   }
 
   private long start(int ordinal) {

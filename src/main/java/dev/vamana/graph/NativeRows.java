@@ -1,11 +1,11 @@
 package dev.vamana.graph;
 
-import java.lang.foreign.Arena;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Finished rows in native memory, nearest neighbour first: one row of {@link
+ * Finished rows in {@link RowMemory}, nearest neighbour first: one row of {@link
  * StoredAdjacency#stride} slots for each node, unused slots at its end. Different threads may write
  * different rows.
  */
@@ -13,14 +13,14 @@ final class NativeRows implements EditableRows {
 
   private final int size;
   private final int stride;
-  private final Arena arena;
+  private final RowMemory allocation;
   private final MemorySegment memory;
 
-  NativeRows(int size, int maxDegree) {
+  NativeRows(int size, int maxDegree) throws IOException {
     this.size = size;
     this.stride = StoredAdjacency.stride(maxDegree);
-    this.arena = Arena.ofShared();
-    this.memory = arena.allocate((long) size * stride * Integer.BYTES, Long.BYTES);
+    this.allocation = new RowMemory((long) size * stride * Integer.BYTES);
+    this.memory = allocation.segment();
   }
 
   private long start(int ordinal) {
@@ -98,6 +98,6 @@ final class NativeRows implements EditableRows {
   /** Frees the memory. */
   @Override
   public void close() {
-    arena.close();
+    allocation.close();
   }
 }

@@ -1,11 +1,12 @@
 package dev.vamana.graph;
 
+import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 public class GraphRowsTests extends LuceneTestCase {
 
-  public void testRows() {
+  public void testRows() throws IOException {
     int degree = 4 + random().nextInt(60);
     int size = 20_000 + random().nextInt(20_000);
     try (GraphRows rows = new GraphRows(size, degree)) {

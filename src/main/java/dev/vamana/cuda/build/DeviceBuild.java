@@ -106,6 +106,7 @@ final class DeviceBuild implements AutoCloseable {
           new SearchTree(driver, plan, memory, kernels, stream)
               .grow(task.medoid(), transfers, task.abort());
       ended(BuildPhase.REACH);
+      assembly.awaitRows();
       fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));
       ended(BuildPhase.FETCH);
       VamanaGraph graph = assembly.finish(tree);

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.question;
 
+import dev.vamana.cuda.build.BuildPhase;
 import dev.vamana.cuda.build.DeviceBuilder;
 import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -81,7 +82,9 @@ final class BuildQuestions implements Questions {
             null,
             Workers.callingThread(),
             AbortCheck.NEVER);
-    try (VamanaGraph graph = builder.build(task, (phase, nanos) -> {})) {
+    Places places = new Places();
+    try (VamanaGraph graph = builder.build(task, places)) {
+      places.check();
       int found = 0;
       int[] row = new int[graph.maxDegree()];
       Adjacency rows = graph.rows();
@@ -90,6 +93,26 @@ final class BuildQuestions implements Questions {
       }
       Question.check(
           found >= LEAST_FOUND ? null : found + " of " + SIZE + " nodes lead to their nearest");
+    }
+  }
+
+  /** A device without room for a small graph has none for segments either. */
+  private static final class Places implements BuildPhase.Clock {
+    private boolean inHostMemory;
+
+    @Override
+    public void ended(BuildPhase phase, long nanos) {}
+
+    @Override
+    public void inHostMemory() {
+      inHostMemory = true;
+    }
+
+    void check() {
+      if (inHostMemory) {
+        throw new GpuException(
+            GpuException.Kind.OUT_OF_MEMORY, "no device memory for the graph of a known question");
+      }
     }
   }
 

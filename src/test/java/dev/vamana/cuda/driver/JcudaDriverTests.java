@@ -409,7 +409,6 @@ public class JcudaDriverTests extends LuceneTestCase {
   public void testBadArguments() {
     expectThrows(IllegalArgumentException.class, () -> driver.allocate(0));
     expectThrows(IllegalArgumentException.class, () -> driver.allocatePinned(0));
-    expectThrows(IllegalArgumentException.class, () -> driver.allocatePinned((1L << 30) + 1));
     expectThrows(IllegalArgumentException.class, () -> driver.register(100, PAGE));
     expectThrows(IllegalArgumentException.class, () -> driver.register(PAGE, 100));
     long address = driver.allocate(256);
