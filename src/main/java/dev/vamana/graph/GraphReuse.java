@@ -123,7 +123,7 @@ final class GraphReuse {
       pairs.distances(candidates, candidateDistances, count);
       if (lostNeighbor || count > parameters.maxDegree()) {
         sortCandidates(count);
-        int kept = prune.prune(node, candidates, candidateDistances, count);
+        int kept = prune.prune(node, candidates, candidateDistances, new boolean[count], count);
         rows.setRow(node, prune.kept(), prune.keptDistances(), kept);
       } else {
         rows.setRow(node, candidates, candidateDistances, count);

@@ -13,7 +13,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * may see a mixture of two versions of a row, whose entries are all valid ordinals, since fresh
  * memory is 0.
  *
- * <p>A row is its degree, its neighbours and their distances, four bytes each.
+ * <p>A row is a word of two counts, its neighbours and their distances, four bytes each. The word's
+ * low half is the degree. Its high half counts the first neighbours that are settled: a robust
+ * prune has compared them with each other and kept all of them, so that another prune need not.
  */
 final class GraphRows implements EditableRows {
 
@@ -21,6 +23,8 @@ final class GraphRows implements EditableRows {
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
   private static final long SLOT = Integer.BYTES;
+  private static final int DEGREE_BITS = 16;
+  private static final int DEGREE_MASK = (1 << DEGREE_BITS) - 1;
 
   private final int size;
   private final int rowLength;
@@ -56,13 +60,18 @@ final class GraphRows implements EditableRows {
 
   @Override
   public int degree(int ordinal) {
-    return memory.get(INT, start(ordinal));
+    return memory.get(INT, start(ordinal)) & DEGREE_MASK;
+  }
+
+  /** Returns how many of a row's first neighbours are settled. */
+  int settled(int ordinal) {
+    return memory.get(INT, start(ordinal)) >>> DEGREE_BITS;
   }
 
   @Override
   public int neighbors(int ordinal, int[] target) {
     long start = start(ordinal);
-    int degree = memory.get(INT, start);
+    int degree = memory.get(INT, start) & DEGREE_MASK;
     MemorySegment.copy(memory, INT, start + SLOT, target, 0, degree);
     return degree;
   }
@@ -79,23 +88,25 @@ final class GraphRows implements EditableRows {
     return locks[ordinal & (LOCKS - 1)];
   }
 
+  /** Sets a row to what a robust prune has kept: all of it is settled. */
   void setRow(int ordinal, int[] newNeighbors, float[] newDistances, int degree) {
     long start = start(ordinal);
     MemorySegment.copy(newNeighbors, 0, memory, INT, start + SLOT, degree);
     MemorySegment.copy(newDistances, 0, memory, FLOAT, start + distancesOffset, degree);
-    memory.set(INT, start, degree);
+    memory.set(INT, start, degree << DEGREE_BITS | degree);
   }
 
   @Override
   public void append(int ordinal, int neighbor, float distance) {
-    int degree = degree(ordinal);
-    replace(ordinal, degree, neighbor, distance);
-    memory.set(INT, start(ordinal), degree + 1);
+    long start = start(ordinal);
+    int word = memory.get(INT, start);
+    setSlot(start, word & DEGREE_MASK, neighbor, distance);
+    memory.set(INT, start, word + 1);
   }
 
   boolean contains(int ordinal, int neighbor) {
     long start = start(ordinal);
-    for (int i = memory.get(INT, start); i > 0; i--) {
+    for (int i = degree(ordinal); i > 0; i--) {
       if (memory.get(INT, start + i * SLOT) == neighbor) {
         return true;
       }
@@ -106,6 +117,12 @@ final class GraphRows implements EditableRows {
   @Override
   public void replace(int ordinal, int index, int neighbor, float distance) {
     long start = start(ordinal);
+    setSlot(start, index, neighbor, distance);
+    int settled = Math.min(index, settled(ordinal));
+    memory.set(INT, start, settled << DEGREE_BITS | degree(ordinal));
+  }
+
+  private void setSlot(long start, int index, int neighbor, float distance) {
     memory.set(INT, start + (1 + index) * SLOT, neighbor);
     memory.set(FLOAT, start + distancesOffset + index * SLOT, distance);
   }

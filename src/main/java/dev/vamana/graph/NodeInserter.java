@@ -16,10 +16,13 @@ final class NodeInserter {
   private final GreedySearch search;
   private final Worklist worklist;
   private final VisitedSet candidateSet;
+  private final VisitedSet settledSet;
   private final int[] candidates;
   private final float[] candidateDistances;
+  private final boolean[] candidateSettled;
   private final int[] row;
   private final float[] rowDistances;
+  private final boolean[] rowSettled;
   // linking back prunes other rows and reuses prune's arrays, so this node's neighbours are copied
   private final int[] chosen;
   private final float[] chosenDistances;
@@ -32,10 +35,13 @@ final class NodeInserter {
     this.worklist = search.worklist();
     this.candidates = new int[parameters.passBeamWidth() + rows.maxDegree()];
     this.candidateDistances = new float[candidates.length];
+    this.candidateSettled = new boolean[candidates.length];
     // a hash set whatever the graph's size, since it holds only few nodes
     this.candidateSet = new VisitedSet(Integer.MAX_VALUE, candidates.length);
+    this.settledSet = new VisitedSet(Integer.MAX_VALUE, parameters.maxDegree());
     this.row = new int[rows.maxDegree() + 1];
     this.rowDistances = new float[rows.maxDegree() + 1];
+    this.rowSettled = new boolean[rows.maxDegree() + 1];
     this.chosen = new int[parameters.maxDegree()];
     this.chosenDistances = new float[parameters.maxDegree()];
   }
@@ -47,7 +53,7 @@ final class NodeInserter {
   void insert(int node) throws IOException {
     search.search(node);
     int count = collectCandidates(node);
-    int degree = prune.prune(node, candidates, candidateDistances, count);
+    int degree = prune.prune(node, candidates, candidateDistances, candidateSettled, count);
     System.arraycopy(prune.kept(), 0, chosen, 0, degree);
     System.arraycopy(prune.keptDistances(), 0, chosenDistances, 0, degree);
     ReentrantLock lock = rows.lock(node);
@@ -81,9 +87,10 @@ final class NodeInserter {
         rows.append(from, to, distance);
         return;
       }
-      int degree = rows.row(from, row, rowDistances);
+      int degree = readRow(from);
       row[degree] = to;
       rowDistances[degree] = distance;
+      rowSettled[degree] = false;
       pruneRow(from, degree + 1);
     } finally {
       lock.unlock();
@@ -95,12 +102,21 @@ final class NodeInserter {
    * slots have to be emptied.
    */
   void trim(int node) throws IOException {
-    pruneRow(node, rows.row(node, row, rowDistances));
+    pruneRow(node, readRow(node));
+  }
+
+  private int readRow(int node) {
+    int settled = rows.settled(node);
+    int degree = rows.row(node, row, rowDistances);
+    for (int i = 0; i < degree; i++) {
+      rowSettled[i] = i < settled;
+    }
+    return degree;
   }
 
   private void pruneRow(int node, int count) throws IOException {
     new RowSorter().sort(0, count);
-    int kept = prune.prune(node, row, rowDistances, count);
+    int kept = prune.prune(node, row, rowDistances, rowSettled, count);
     rows.setRow(node, prune.kept(), prune.keptDistances(), kept);
   }
 
@@ -113,7 +129,13 @@ final class NodeInserter {
     for (int rank = 0; rank < worklist.size(); rank++) {
       candidateSet.add(worklist.ordinal(rank));
     }
-    int degree = rows.row(node, row, rowDistances);
+    int degree = readRow(node);
+    settledSet.clear();
+    for (int slot = 0; slot < degree; slot++) {
+      if (rowSettled[slot]) {
+        settledSet.add(row[slot]);
+      }
+    }
     new RowSorter().sort(0, degree);
     int rank = 0;
     int count = 0;
@@ -135,6 +157,7 @@ final class NodeInserter {
   private int addCandidate(int ordinal, float distance, int count) {
     candidates[count] = ordinal;
     candidateDistances[count] = distance;
+    candidateSettled[count] = settledSet.contains(ordinal);
     return count + 1;
   }
 
@@ -162,6 +185,9 @@ final class NodeInserter {
       float distance = rowDistances[i];
       rowDistances[i] = rowDistances[j];
       rowDistances[j] = distance;
+      boolean settled = rowSettled[i];
+      rowSettled[i] = rowSettled[j];
+      rowSettled[j] = settled;
     }
   }
 }

@@ -25,12 +25,15 @@ final class RobustPrune {
   private final float[] chunkDistances = new float[CHUNK];
   private final int[] kept;
   private final float[] keptDistances;
+  // those of kept that are not settled
+  private final int[] unsettled;
 
   RobustPrune(PairDistances distances, BuildParameters parameters) {
     this.distances = distances;
     this.alpha = parameters.alpha();
     this.kept = new int[parameters.maxDegree()];
     this.keptDistances = new float[parameters.maxDegree()];
+    this.unsettled = new int[parameters.maxDegree()];
   }
 
   /** Returns the ordinals that the last {@link #prune} kept. */
@@ -49,24 +52,37 @@ final class RobustPrune {
    * @param node the node; skipped if it is among the candidates
    * @param candidates distinct ordinals in ascending order of distance from the node
    * @param candidateDistances their distances
+   * @param settled those that an earlier prune for this node has kept together: none of them
+   *     occludes another, so they are not compared again
    * @param count number of candidates
    * @return number of kept candidates, at most the max degree
    */
-  int prune(int node, int[] candidates, float[] candidateDistances, int count) throws IOException {
+  int prune(int node, int[] candidates, float[] candidateDistances, boolean[] settled, int count)
+      throws IOException {
     int size = 0;
+    int others = 0;
     for (int i = 0; i < count && size < kept.length; i++) {
       int candidate = candidates[i];
-      if (candidate == node || occluded(candidate, node, candidateDistances[i], size)) {
+      if (candidate == node) {
+        continue;
+      }
+      int[] against = settled[i] ? unsettled : kept;
+      int compared = settled[i] ? others : size;
+      if (occluded(candidate, node, candidateDistances[i], against, compared)) {
         continue;
       }
       kept[size] = candidate;
       keptDistances[size] = candidateDistances[i];
       size++;
+      if (settled[i] == false) {
+        unsettled[others++] = candidate;
+      }
     }
     return size;
   }
 
-  private boolean occluded(int candidate, int node, float distance, int size) throws IOException {
+  private boolean occluded(int candidate, int node, float distance, int[] against, int size)
+      throws IOException {
     if (size == 0) {
       return false;
     }
@@ -74,7 +90,7 @@ final class RobustPrune {
     float own = distances.scaled(node, distance);
     for (int from = 0; from < size; from += CHUNK) {
       int count = Math.min(CHUNK, size - from);
-      System.arraycopy(kept, from, chunk, 0, count);
+      System.arraycopy(against, from, chunk, 0, count);
       distances.distances(chunk, chunkDistances, count);
       for (int i = 0; i < count; i++) {
         if (chunk[i] == candidate || alpha * distances.scaled(chunk[i], chunkDistances[i]) <= own) {

@@ -26,6 +26,7 @@ public class GraphRowsTests extends LuceneTestCase {
       rows.append(ordinal, -ordinal, -1);
     }
     for (int ordinal = 0; ordinal < size; ordinal++) {
+      assertEquals(1 + ordinal % degree, rows.settled(ordinal));
       int count = rows.row(ordinal, row, distances);
       assertEquals(2 + ordinal % degree, count);
       for (int i = 0; i < count - 1; i++) {
@@ -35,6 +36,11 @@ public class GraphRowsTests extends LuceneTestCase {
       assertEquals(-ordinal, row[count - 1]);
       assertTrue(rows.contains(ordinal, -ordinal));
       assertFalse(rows.contains(ordinal, size));
+      // a replaced neighbour was never compared with the others
+      rows.replace(ordinal, count - 2, size, 0);
+      assertEquals(count - 2, rows.settled(ordinal));
+      assertEquals(count, rows.degree(ordinal));
+      assertTrue(rows.contains(ordinal, size));
     }
   }
 }

@@ -1,11 +1,13 @@
 package dev.vamana.graph;
 
 import static java.util.stream.Collectors.toSet;
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import com.carrotsearch.randomizedtesting.RandomizedTest;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -40,6 +42,42 @@ public class RobustPruneTests extends RandomizedTest {
     return distances;
   }
 
+  /** Prunes candidates of which none is settled. */
+  private static int prune(RobustPrune prune, int node, int[] candidates, float[] distances)
+      throws IOException {
+    boolean[] settled = new boolean[candidates.length];
+    return prune.prune(node, candidates, distances, settled, candidates.length);
+  }
+
+  /** What an earlier prune kept is chosen as if all candidates were compared again. */
+  @Test
+  public void settledNeighboursNeedNoComparison() throws IOException {
+    for (int round = 0; round < 30; round++) {
+      GraphTestVectors vectors =
+          GraphTestVectors.gaussian(getRandom(), randomIntBetween(2, 200), randomIntBetween(1, 8));
+      int node = randomIntBetween(0, vectors.size() - 1);
+      RobustPrune prune =
+          new RobustPrune(
+              vectors.distances().create(),
+              new BuildParameters(randomIntBetween(BuildParameters.MIN_DEGREE, 32), 64, 1.2f, 1));
+      int[] all = byDistance(vectors, node, vectors::squaredDistance);
+      int[] some = IntStream.of(all).filter(i -> randomBoolean()).toArray();
+      int kept = prune(prune, node, some, distances(node, some, vectors::squaredDistance));
+      Set<Integer> before = IntStream.of(prune.kept()).limit(kept).boxed().collect(toSet());
+      int[] candidates =
+          IntStream.of(all).filter(i -> before.contains(i) || randomBoolean()).toArray();
+      float[] distances = distances(node, candidates, vectors::squaredDistance);
+      int expected = prune(prune, node, candidates, distances);
+      int[] chosen = Arrays.copyOf(prune.kept(), expected);
+      boolean[] settled = new boolean[candidates.length];
+      for (int i = 0; i < candidates.length; i++) {
+        settled[i] = before.contains(candidates[i]);
+      }
+      assertEquals(expected, prune.prune(node, candidates, distances, settled, candidates.length));
+      assertArrayEquals(chosen, Arrays.copyOf(prune.kept(), expected));
+    }
+  }
+
   @Test
   public void keepsDiverseNearNeighbours() throws IOException {
     for (int round = 0; round < 30; round++) {
@@ -52,7 +90,7 @@ public class RobustPruneTests extends RandomizedTest {
       int node = randomIntBetween(0, vectors.size() - 1);
       int[] candidates = byDistance(vectors, node, vectors::squaredDistance);
       float[] candidateDistances = distances(node, candidates, vectors::squaredDistance);
-      int kept = prune.prune(node, candidates, candidateDistances, candidates.length);
+      int kept = prune(prune, node, candidates, candidateDistances);
       assertTrue(kept >= 1 && kept <= degree);
       Set<Integer> chosen = new HashSet<>();
       for (int i = 0; i < kept; i++) {
@@ -116,11 +154,7 @@ public class RobustPruneTests extends RandomizedTest {
       RobustPrune prune =
           new RobustPrune(vectors.distances().create(), new BuildParameters(128, 128, alpha, 1));
       int kept =
-          prune.prune(
-              node,
-              candidates,
-              distances(node, candidates, vectors::squaredDistance),
-              candidates.length);
+          prune(prune, node, candidates, distances(node, candidates, vectors::squaredDistance));
       assertTrue(alpha + " keeps " + kept + " after " + last, kept >= last);
       last = kept;
     }
@@ -132,10 +166,10 @@ public class RobustPruneTests extends RandomizedTest {
     RobustPrune prune =
         new RobustPrune(vectors.distances().create(), new BuildParameters(16, 64, 1.2f, 1));
     int[] candidates = IntStream.range(0, 50).toArray();
-    assertEquals(1, prune.prune(7, candidates, new float[50], 50));
+    assertEquals(1, prune(prune, 7, candidates, new float[50]));
     assertEquals(0, prune.kept()[0]);
-    assertEquals(0, prune.prune(7, new int[] {7}, new float[1], 1));
-    assertEquals(0, prune.prune(7, new int[0], new float[0], 0));
+    assertEquals(0, prune(prune, 7, new int[] {7}, new float[1]));
+    assertEquals(0, prune(prune, 7, new int[0], new float[0]));
   }
 
   @Test
@@ -148,7 +182,7 @@ public class RobustPruneTests extends RandomizedTest {
             ? List.of(1, 1, 2, 2)
             : List.of(2, 2, 1, 1);
     int[] candidates = near.stream().mapToInt(Integer::intValue).toArray();
-    int kept = prune.prune(0, candidates, distances(0, candidates, vectors::squaredDistance), 4);
+    int kept = prune(prune, 0, candidates, distances(0, candidates, vectors::squaredDistance));
     assertTrue(kept <= 2);
     assertEquals(kept, IntStream.of(prune.kept()).limit(kept).distinct().count());
   }
@@ -168,7 +202,7 @@ public class RobustPruneTests extends RandomizedTest {
     Measure product = (one, other) -> product(vectors, one, other);
     int[] candidates = byDistance(vectors, node, product);
     float[] distances = distances(node, candidates, product);
-    int kept = prune.prune(node, candidates, distances, 60);
+    int kept = prune(prune, node, candidates, distances);
     Set<Integer> chosen = IntStream.of(prune.kept()).limit(kept).boxed().collect(toSet());
     assertEquals("twice", kept, chosen.size());
     assertOcclusion(

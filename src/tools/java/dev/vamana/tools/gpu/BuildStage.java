@@ -37,7 +37,7 @@ final class BuildStage implements Stage {
   private static final String CPU = "vamana";
   private static final String HNSW = "lucene-hnsw";
   private static final int[] HNSW_GRAPH = {16, 100};
-  private static final int GPU_ROUNDS = 3;
+  private static final int GPU_ROUNDS = 5;
   private static final int[] BEAMS = {10, 16, 24, 40, 64, 100, 160};
   private static final double[] TARGETS = {0.95, 0.99};
 
