@@ -10,6 +10,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.lucene.util.VectorUtil;
 
 /**
@@ -39,12 +40,19 @@ record ClusteredSet(
   private static final long SEED = 20_261_121;
 
   /** Vectors of few components, many of them. */
-  static final ClusteredSet NARROW =
-      new ClusteredSet("clustered2m-96", Metric.L2, 96, 24, 4_000, 2_000_000, 1_000);
+  static final ClusteredSet NARROW = narrow(2);
+
+  /** Five times as many. */
+  static final ClusteredSet NARROW_10M = narrow(10);
 
   /** Sets of the sizes that public benchmarks of vector databases ask for. */
   private static final List<ClusteredSet> EMBEDDINGS =
       List.of(embeddings(768, 1_000), embeddings(1_024, 1_000), embeddings(1_536, 500));
+
+  private static ClusteredSet narrow(int millions) {
+    return new ClusteredSet(
+        "clustered" + millions + "m-96", Metric.L2, 96, 24, 4_000, millions * 1_000_000, 1_000);
+  }
 
   private static ClusteredSet embeddings(int dimension, int thousands) {
     return new ClusteredSet(
@@ -59,10 +67,10 @@ record ClusteredSet(
 
   /** Returns the set of a name, or null if no generated set has it. */
   static ClusteredSet named(String name) {
-    if (NARROW.name.equals(name)) {
-      return NARROW;
-    }
-    return EMBEDDINGS.stream().filter(set -> set.name.equals(name)).findFirst().orElse(null);
+    return Stream.concat(Stream.of(NARROW, NARROW_10M), EMBEDDINGS.stream())
+        .filter(set -> set.name.equals(name))
+        .findFirst()
+        .orElse(null);
   }
 
   /** Generates the first vectors of the set, with queries and exact neighbours. */

@@ -23,17 +23,18 @@ record SuiteSet(VectorSet vectors, String sha256) {
 
   /** Names of the sets by the short names used in stage names. */
   static final Map<String, String> NAMES =
-      Map.of(
-          "sift5k", "sift5k-ngt",
-          "sift100k", "sift100k-bsds",
-          "sift764k", "sift764k-bsds",
-          "mnist", "mnist60k-784",
-          "glove", "glove100-novels",
-          "minilm", "minilm384-docs",
-          "clustered", ClusteredSet.NARROW.name(),
-          "768x1m", "embeddings1000k-768",
-          "1024x1m", "embeddings1000k-1024",
-          "1536x500k", "embeddings500k-1536");
+      Map.ofEntries(
+          Map.entry("sift5k", "sift5k-ngt"),
+          Map.entry("sift100k", "sift100k-bsds"),
+          Map.entry("sift764k", "sift764k-bsds"),
+          Map.entry("mnist", "mnist60k-784"),
+          Map.entry("glove", "glove100-novels"),
+          Map.entry("minilm", "minilm384-docs"),
+          Map.entry("clustered", ClusteredSet.NARROW.name()),
+          Map.entry("clustered10m", ClusteredSet.NARROW_10M.name()),
+          Map.entry("768x1m", "embeddings1000k-768"),
+          Map.entry("1024x1m", "embeddings1000k-1024"),
+          Map.entry("1536x500k", "embeddings500k-1536"));
 
   /** Whether a set is available: its files are there, or it is generated. */
   static boolean isThere(SuiteOptions options, String shortName) {
