@@ -1,16 +1,15 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.batch.HeldSegment;
 import dev.vamana.cuda.batch.ItemPlan;
-import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.Choice;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Task;
 import dev.vamana.cuda.scan.ScanLane;
-import dev.vamana.cuda.scan.StreamedSegment;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
@@ -162,13 +161,15 @@ final class CallPlanner {
     MemorySegment file = streams && Tasks.exactFits(item) ? Tasks.file(view) : null;
     boolean exact = scans || (file != null && prefersExact(item, Task.Rows.STREAMED, batch, null));
     CpuExecutor.Way way = exact ? CpuExecutor.Way.SCAN : CpuExecutor.Way.BY_RULE;
-    if (file != null && (exact || mode == PlanMode.EXACT) && keeper.know(view)) {
-      ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());
-      int together = batch + ahead.together();
+    boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
+    Lease lease = streamed ? keeper.lease(session, view) : null;
+    if (lease != null) {
+      ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
+      int together = batch + backlog.together();
       Task task = task(item, exact, Task.Rows.STREAMED, together, null, rounds);
-      Choice choice = session.chooser.choose(task, mode, ahead.nanos());
+      Choice choice = session.chooser.choose(task, mode, backlog.nanos());
       if (choice.plan().exactOnDevice()) {
-        return Decision.exact(choice, new HeldSegment(new StreamedSegment(view)), file);
+        return Decision.exact(choice, new HeldSegment(lease, null), file);
       }
     }
     Task task = task(item, exact, Task.Rows.NONE, batch, null, rounds);
@@ -199,9 +200,10 @@ final class CallPlanner {
     SegmentView view = item.segment();
     Placement placement = segment.placement();
     boolean hopeless = item.visitLimit() < StoredAdjacency.stride(view.maxDegree());
-    boolean fetched = placement == Placement.HOST_FETCH && HostFetch.supports(item);
-    ItemPlan plan = hopeless || fetched ? null : ItemPlan.of(item, segment);
-    boolean walks = hopeless == false && (fetched || plan != null);
+    FetchShape fetched =
+        placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
+    ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
+    boolean walks = fetched != null || plan != null;
     boolean exact =
         scans
             || prefersExact(
@@ -211,18 +213,20 @@ final class CallPlanner {
                 walks ? Tasks.walk(item, placement, batch) : null);
     CpuExecutor.Way way = way(placement, exact, walks);
     Task.Walk walk = walks ? Tasks.walk(item, placement, sizes.walking()) : null;
-    ScanLane.Ahead ahead = session.scans.ahead(view, item.acceptedOrdinals());
-    int together = batch + ahead.together();
+    ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
+    int together = batch + backlog.together();
     boolean reads = exact || mode == PlanMode.EXACT;
     Task.Rows rows = reads ? readable(item, segment, together) : Task.Rows.NONE;
     Task task = task(item, exact, rows, together, walk, rounds);
     // the CPU has no copies of vectors, so its answers may differ
     boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
-    Choice choice = session.chooser.choose(task, device ? PlanMode.GRAPH : mode, ahead.nanos());
+    Choice choice = session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos());
     MemorySegment file =
         rows == Task.Rows.STREAMED && choice.plan().exactOnDevice() ? Tasks.file(view) : null;
     if (choice.plan() == Plan.GRAPH) {
-      return Decision.walk(choice, segment, plan, way);
+      return fetched == null
+          ? Decision.walk(choice, segment, plan, way)
+          : Decision.fetch(choice, segment, fetched, way);
     }
     if (choice.plan() != Plan.CPU) {
       return Decision.exact(choice, segment, file);
@@ -281,12 +285,11 @@ final class CallPlanner {
     SegmentView view = item.segment();
     HeldSegment held = segments.get(view);
     if (held == null) {
-      ResidentSegment segment = keeper.acquire(session, view);
-      if (segment == null && wait && keeper.waitForUpload()) {
-        segment = awaitUpload(item);
+      held = keeper.acquire(session, view);
+      if (held == null && wait && keeper.waitForUpload()) {
+        held = awaitUpload(item);
       }
-      if (segment != null) {
-        held = new HeldSegment(segment);
+      if (held != null) {
         segments.put(view, held);
       }
     }
@@ -298,8 +301,8 @@ final class CallPlanner {
    * the item is cancelled. Every step looks at the segment's state once, because the segment may
    * arrive between any two looks.
    */
-  private ResidentSegment awaitUpload(WorkItem item) {
-    ResidentSegment segment = null;
+  private HeldSegment awaitUpload(WorkItem item) {
+    HeldSegment segment = null;
     boolean waited = false;
     boolean interrupted = false;
     long start = System.nanoTime();

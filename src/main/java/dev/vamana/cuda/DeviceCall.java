@@ -1,12 +1,18 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.batch.BatchDevice;
 import dev.vamana.cuda.batch.Chunk;
-import dev.vamana.cuda.batch.DeviceResult;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.Plan;
+import dev.vamana.cuda.scan.ScanTicket;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -17,14 +23,14 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * Runs one call of {@link GpuExecutor#search}: plans the items, packs and submits the device's
- * items chunk by chunk, answers the others on the CPU meanwhile, and then reads the chunks' results
- * in order.
+ * Runs one call of {@link GpuExecutor#search}: plans the items, submits tickets for those of the
+ * device, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
  */
 // items share plans and suppliers by identity; an equal but different supplier is only asked once
 // more
@@ -36,20 +42,20 @@ final class DeviceCall {
   private static final int[] NO_ORDINALS = new int[0];
   private static final float[] NO_SCORES = new float[0];
 
-  private final BatchDevice device;
+  private final GpuSession session;
   private final CallPlanner planner;
   private final Counters counters;
   private final CpuExecutor cpu;
   private final List<WorkItem> batch;
   private final int wanted;
+  private final Decision[] decisions;
   private final ItemPlan[] plans;
-  private final CpuExecutor.Way[] ways;
   private final WorkResult[] results;
   private final boolean[] cancelled;
-  private final ArrayDeque<Chunk> submitted = new ArrayDeque<>();
+  private final Queue<Ticket> walks = new ArrayDeque<>();
+  private final Queue<Ticket> fetches = new ArrayDeque<>();
+  private final Queue<Ticket> scans = new ArrayDeque<>();
   private final IntList forCpu = new IntList();
-  private final FetchedItems fetched;
-  private final ScannedItems scanned;
   private final CallTimes times;
 
   DeviceCall(
@@ -61,30 +67,33 @@ final class DeviceCall {
       List<WorkItem> batch,
       int wanted) {
     this.wanted = wanted;
-    this.device = session.device;
+    this.session = session;
     this.planner = planner;
     this.counters = counters;
     this.cpu = cpu;
     this.batch = batch;
+    this.decisions = new Decision[batch.size()];
     this.plans = new ItemPlan[batch.size()];
-    this.ways = new CpuExecutor.Way[batch.size()];
     this.results = new WorkResult[batch.size()];
     this.cancelled = new boolean[batch.size()];
-    this.fetched = new FetchedItems(session.fetch, device, counters);
-    this.scanned = new ScannedItems(session.scans, device, counters);
     this.times = new CallTimes(load, counters.plans);
   }
 
   List<WorkResult> run() throws IOException {
     try {
-      Packer packer = device.packer(batch, plans);
+      Packer packer = session.walks.packer(batch, plans);
       try {
-        Map<WalkShape, IntList> groups = plan();
+        Map<Object, IntList> groups = plan();
         times.begin();
-        scanned.submit();
-        fetched.submit();
-        for (Map.Entry<WalkShape, IntList> group : groups.entrySet()) {
-          submit(packer, group.getKey(), group.getValue());
+        for (Map.Entry<Object, IntList> group : groups.entrySet()) {
+          if (group.getKey() instanceof WalkShape == false) {
+            submit(group.getValue());
+          }
+        }
+        for (Map.Entry<Object, IntList> group : groups.entrySet()) {
+          if (group.getKey() instanceof WalkShape shape) {
+            submit(packer, shape, group.getValue());
+          }
         }
       } finally {
         packer.close();
@@ -93,26 +102,24 @@ final class DeviceCall {
       long since = System.nanoTime();
       answerOnCpu();
       times.answeredOnCpu(since);
-      while (submitted.isEmpty() == false) {
-        finishOldest();
-      }
-      fetched.finish(results).forEach(this::leave);
+      finish(walks);
+      finish(fetches);
       times.walked();
-      scanned.finish(results).forEach(this::leave);
+      finish(scans);
       answerOnCpu();
       return Arrays.asList(results);
     } finally {
-      submitted.forEach(Chunk::abandon);
-      fetched.close();
-      scanned.close();
+      walks.forEach(Ticket::leave);
+      fetches.forEach(Ticket::leave);
+      scans.forEach(Ticket::leave);
       times.close();
     }
   }
 
-  /** Plans all items and returns the indices of the device's items by walk shape. */
-  private Map<WalkShape, IntList> plan() throws IOException {
-    Map<WalkShape, IntList> groups = new LinkedHashMap<>();
-    WalkShape shape = null;
+  /** Plans all items and returns the indices of the device's items by likeness. */
+  private Map<Object, IntList> plan() throws IOException {
+    Map<Object, IntList> groups = new LinkedHashMap<>();
+    Object likeness = null;
     IntList group = null;
     BooleanSupplier asked = null;
     boolean stop = false;
@@ -132,27 +139,52 @@ final class DeviceCall {
         continue;
       }
       times.planned(decision);
+      decisions[i] = decision;
       plans[i] = decision.walk();
-      ways[i] = decision.way();
-      if (plans[i] == null) {
-        if (decision.reason() != null) {
-          forCpu.add(i);
-        } else if (decision.choice().plan().exactOnDevice()) {
-          scanned.add(i, item, decision);
-        } else {
-          fetched.add(i, item, decision.segment());
-        }
+      if (decision.reason() != null) {
+        forCpu.add(i);
         continue;
       }
-      if (plans[i].shape() != shape) {
-        shape = plans[i].shape();
-        group = groups.computeIfAbsent(shape, unseen -> new IntList());
+      if (decision.likeness() != likeness) {
+        likeness = decision.likeness();
+        group = groups.computeIfAbsent(likeness, unseen -> new IntList());
       }
       group.add(i);
     }
     return groups;
   }
 
+  /** Submits items that no launch walks, to the lane that their likeness names. */
+  private void submit(IntList group) {
+    int[] items = Arrays.copyOf(group.values(), group.size());
+    WorkItem first = batch.get(items[0]);
+    Decision decision = decisions[items[0]];
+    if (decision.likeness() instanceof FetchShape shape) {
+      List<WorkItem> own = Arrays.stream(items).mapToObj(batch::get).toList();
+      List<HeldSegment> segments =
+          Arrays.stream(items).mapToObj(i -> decisions[i].segment()).toList();
+      FetchTicket ticket = new FetchTicket(shape, items, own, segments);
+      fetches.add(ticket);
+      session.fetches.submit(ticket);
+    } else {
+      ScanTicket.Job job =
+          new ScanTicket.Job(
+              decision.segment(),
+              decision.file(),
+              first.acceptedOrdinals(),
+              first.acceptedCount(),
+              decision.choice().plan() == Plan.GATHER,
+              Math.min(first.k(), first.segment().size()),
+              decision.choice().work());
+      ScanTicket ticket =
+          new ScanTicket(
+              job, items, Arrays.stream(items).mapToObj(i -> batch.get(i).query()).toList());
+      scans.add(ticket);
+      session.scans.submit(ticket);
+    }
+  }
+
+  /** Packs and submits items of one walk shape, chunk by chunk. */
   private void submit(Packer packer, WalkShape shape, IntList group) throws IOException {
     int[] items = group.values();
     int from = 0;
@@ -167,12 +199,12 @@ final class DeviceCall {
         refusal = e;
       }
       if (chunk != null) {
-        device.submit(chunk);
-        submitted.add(chunk);
+        session.walks.submit(chunk);
+        walks.add(chunk);
         from = to;
         polls = 0;
-      } else if (submitted.isEmpty() == false) {
-        finishOldest();
+      } else if (walks.isEmpty() == false) {
+        finish(walks.poll());
       } else if (refusal == null
           && polls++ < STAGING_POLLS
           && Thread.currentThread().isInterrupted() == false) {
@@ -208,7 +240,7 @@ final class DeviceCall {
     List<CpuExecutor.Way> own = new ArrayList<>();
     for (int i = 0; i < forCpu.size(); i++) {
       items.add(batch.get(forCpu.values()[i]));
-      own.add(ways[forCpu.values()[i]]);
+      own.add(decisions[forCpu.values()[i]].way());
     }
     List<WorkResult> answers = cpu.search(items, own);
     for (int i = 0; i < answers.size(); i++) {
@@ -217,45 +249,45 @@ final class DeviceCall {
     forCpu.clear();
   }
 
-  private void finishOldest() throws IOException {
-    Chunk chunk = submitted.peek();
-    boolean done =
-        device.await(chunk, () -> chunk.done() || chunk.segmentClosed(), () -> allCancelled(chunk));
-    submitted.poll();
-    if (chunk.segmentClosed()) {
-      chunk.abandon();
-      throw new AlreadyClosedException("a segment was closed while it was searched");
-    }
-    if (done == false) {
-      counters.cancelled.add(chunk.count());
-      chunk.abandon();
-      for (int i = 0; i < chunk.count(); i++) {
-        results[chunk.item(i)] = nothing();
-      }
-      return;
-    }
-    if (chunk.failure() != null) {
-      counters.fallback(
-          Counters.reason(chunk.failure()), chunk.count(), chunk.failure().getMessage());
-      for (int i = 0; i < chunk.count(); i++) {
-        leave(chunk.item(i));
-      }
-      chunk.freeMemory();
-      return;
-    }
-    try {
-      read(chunk);
-    } finally {
-      chunk.freeMemory();
+  private void finish(Queue<Ticket> tickets) throws IOException {
+    Ticket ticket;
+    while ((ticket = tickets.poll()) != null) {
+      finish(ticket);
     }
   }
 
-  private boolean allCancelled(Chunk chunk) {
+  /** Waits for a ticket, and stores its results or leaves its items to the CPU. */
+  private void finish(Ticket ticket) throws IOException {
+    try {
+      boolean wait = session.waiters.await(ticket, () -> allCancelled(ticket));
+      if (ticket.closing()) {
+        throw new AlreadyClosedException("a segment was closed while it was searched");
+      }
+      if (wait == false) {
+        counters.cancelled.add(ticket.count());
+        for (int i = 0; i < ticket.count(); i++) {
+          results[ticket.item(i)] = nothing();
+        }
+      } else if (ticket.failure() != null) {
+        GpuException failure = ticket.failure();
+        counters.fallback(Counters.reason(failure), ticket.count(), failure.getMessage());
+        for (int i = 0; i < ticket.count(); i++) {
+          leave(ticket.item(i));
+        }
+      } else {
+        read(ticket);
+      }
+    } finally {
+      ticket.leave();
+    }
+  }
+
+  private boolean allCancelled(Ticket ticket) {
     boolean all = true;
     BooleanSupplier asked = null;
     boolean stop = false;
-    for (int i = 0; i < chunk.count(); i++) {
-      int index = chunk.item(i);
+    for (int i = 0; i < ticket.count(); i++) {
+      int index = ticket.item(i);
       BooleanSupplier supplier = batch.get(index).cancelled();
       if (supplier != asked) {
         asked = supplier;
@@ -267,21 +299,26 @@ final class DeviceCall {
     return all;
   }
 
-  private void read(Chunk chunk) throws IOException {
+  private void read(Ticket ticket) throws IOException {
     int counted = 0;
-    ItemPlan last = null;
-    for (int i = 0; i < chunk.count(); i++) {
-      int index = chunk.item(i);
-      ItemPlan plan = plans[index];
-      if (plan != last && last != null) {
-        counters.answered(last.segment().placement(), counted);
+    Placement placement = null;
+    for (int i = 0; i < ticket.count(); i++) {
+      int index = ticket.item(i);
+      Placement own = decisions[index].segment().placement();
+      if (own != placement) {
+        counters.answered(placement, counted);
         counted = 0;
+        placement = own;
       }
-      last = plan;
-      counted += take(index, device.result(chunk, i, plan)) ? 1 : 0;
+      DeviceResult found = ticket.result(i);
+      counters.batches.walked(found.visited(), found.iterations());
+      counted += take(index, found) ? 1 : 0;
     }
-    if (counted > 0) {
-      counters.answered(last.segment().placement(), counted);
+    counters.answered(placement, counted);
+    Decision first = decisions[ticket.item(0)];
+    if (first.exact()) {
+      counters.plans.add(
+          first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
     }
   }
 
@@ -291,23 +328,25 @@ final class DeviceCall {
    */
   private boolean take(int index, DeviceResult found) throws IOException {
     WorkItem item = batch.get(index);
-    boolean complete = found.complete() && cancelled[index] == false;
-    if (found.corrupt() || found.overflow()) {
+    if (found.fault() != null) {
       counters.fallback(
-          found.corrupt() ? FallbackReason.CORRUPT : FallbackReason.OVERFLOW,
+          switch (found.fault()) {
+            case CORRUPT -> FallbackReason.CORRUPT;
+            case OVERFLOW -> FallbackReason.OVERFLOW;
+          },
           1,
           item.segment().name());
       leave(index);
       return false;
     }
+    boolean complete = found.complete() && cancelled[index] == false;
     WorkResult result =
         found.approximate()
             ? CpuExecutor.rerank(item, found.ordinals(), found.visited(), complete)
             : new WorkResult(found.ordinals(), found.scores(), found.visited(), complete);
-    if (CpuExecutor.missesHits(item, result)) {
+    if (decisions[index].exact() == false && CpuExecutor.missesHits(item, result)) {
       counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());
-      result = CpuExecutor.scan(item);
-      results[index] = result;
+      results[index] = CpuExecutor.scan(item);
       return false;
     }
     results[index] = result;

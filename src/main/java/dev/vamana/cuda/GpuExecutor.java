@@ -251,9 +251,9 @@ public final class GpuExecutor implements SearchExecutor {
     }
     try {
       SortedMap<String, Long> now = new TreeMap<>();
-      now.put("launches_in_flight", (long) session.device.inFlight());
-      now.put("items_pending", session.device.pending());
-      now.put("staging_bytes", session.device.stagingUsed());
+      now.put("launches_in_flight", (long) session.walks.inFlight());
+      now.put("items_pending", session.walks.pending());
+      now.put("staging_bytes", session.walks.stagingUsed());
       now.put("staging_limit_bytes", options.batches().stagingBytes());
       now.put("scans_waiting", (long) session.scans.waiting());
       now.put("host_memory_bytes", session.hostMemory.used());

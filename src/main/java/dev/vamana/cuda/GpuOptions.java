@@ -166,6 +166,19 @@ public record GpuOptions(
     return with(draft -> draft.leastGraph = vectors);
   }
 
+  /** Returns these options with the operator's changes. */
+  GpuOptions with(DynamicOptions changed) {
+    return with(
+        draft -> {
+          draft.batches =
+              batches
+                  .withBatches(changed.maxBatch(), changed.lingerNanos())
+                  .withSegmentsAhead(changed.segmentsAhead());
+          draft.waitForUpload = changed.waitForUpload();
+          draft.plans = plans.withMode(changed.plan());
+        });
+  }
+
   private GpuOptions with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);

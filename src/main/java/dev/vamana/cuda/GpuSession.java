@@ -1,13 +1,16 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.batch.BatchCounters;
-import dev.vamana.cuda.batch.BatchDevice;
+import dev.vamana.cuda.batch.WalkLane;
 import dev.vamana.cuda.build.DeviceBuilder;
 import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
-import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.lane.Lane;
+import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.PlanChooser;
@@ -15,9 +18,14 @@ import dev.vamana.cuda.plan.PlanCounters;
 import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.search.SegmentView;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * One context and everything that lives in it. A thread calls {@link #enter} before it uses any
@@ -30,13 +38,16 @@ final class GpuSession {
 
   final CudaDriver driver;
   final Residency residency;
-  final BatchDevice device;
-  final HostFetch fetch;
+  final WalkLane walks;
+  final FetchLane fetches;
+  final ScanLane scans;
+  final Waiters waiters = new Waiters();
   final TrainingDevice training;
   final DeviceBuilder builder;
-  final ScanLane scans;
   final PlanChooser chooser;
   final SessionHostMemory hostMemory;
+  private final Map<SegmentView, Lease> leases = new ConcurrentHashMap<>();
+  private final List<Lane<?>> lanes;
   private final AtomicInteger users = new AtomicInteger();
   private final CountDownLatch unused = new CountDownLatch(1);
   private final CountDownLatch gone = new CountDownLatch(1);
@@ -47,11 +58,11 @@ final class GpuSession {
   private GpuSession(
       CudaDriver driver,
       Residency residency,
-      BatchDevice device,
-      HostFetch fetch,
+      WalkLane walks,
+      FetchLane fetches,
+      ScanLane scans,
       TrainingDevice training,
       DeviceBuilder builder,
-      ScanLane scans,
       PlanChooser chooser,
       SessionHostMemory hostMemory) {
     this.training = training;
@@ -59,15 +70,17 @@ final class GpuSession {
     this.hostMemory = hostMemory;
     this.driver = driver;
     this.residency = residency;
-    this.device = device;
-    this.fetch = fetch;
+    this.walks = walks;
+    this.fetches = fetches;
     this.scans = scans;
+    this.lanes = List.of(walks, fetches, scans);
     this.chooser = chooser;
   }
 
   /**
    * Opens everything in a fresh context. The session owns the context from then on.
    *
+   * @param current the current options; some of them may change
    * @param searches that builds leave room for
    * @param onLost called when the context is found lost, possibly more than once
    * @throws GpuException if anything fails; the driver has been closed then
@@ -75,16 +88,17 @@ final class GpuSession {
   static GpuSession open(
       CudaDriver driver,
       ResidencyFactory factory,
-      GpuOptions options,
+      Supplier<GpuOptions> current,
       BatchCounters counters,
       PlanCounters plans,
       RecentSearches searches,
       Consumer<GpuException> onLost) {
-    BatchDevice device = null;
+    WalkLane walks = null;
+    GpuOptions options = current.get();
     SessionHostMemory hostMemory = new SessionHostMemory(options.hostMemory());
     try {
       driver.bind();
-      device = BatchDevice.open(driver, options.batches(), hostMemory, counters, onLost);
+      walks = WalkLane.open(driver, () -> current.get().batches(), hostMemory, counters, onLost);
       FetchOptions fetch = options.hostFetch();
       if (fetch == null) {
         fetch =
@@ -97,18 +111,18 @@ final class GpuSession {
       return new GpuSession(
           driver,
           residency,
-          device,
-          new HostFetch(driver, fetch, hostMemory, onLost),
+          walks,
+          new FetchLane(driver, fetch, hostMemory, onLost),
+          new ScanLane(driver, hostMemory, plans, onLost),
           training,
           new DeviceBuilder(driver, training, budget, hostMemory, onLost, searches),
-          new ScanLane(driver, hostMemory, plans, onLost),
           new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors())),
           hostMemory);
     } catch (RuntimeException | Error e) {
       try {
-        if (device != null) {
-          device.stop();
-          device.free();
+        if (walks != null) {
+          walks.stop();
+          walks.free();
         }
       } catch (RuntimeException suppressed) {
         e.addSuppressed(suppressed);
@@ -163,10 +177,34 @@ final class GpuSession {
     }
   }
 
-  /** Changes options from now on. */
-  void adjust(DynamicOptions options) {
-    device.adjust(options.maxBatch(), options.lingerNanos());
-    residency.adjust(options.deviceLimit(), options.pageCacheLimit(), options.placements());
+  /** Returns a segment's lease, or null if the session has none. */
+  Lease lease(SegmentView view) {
+    return leases.get(view);
+  }
+
+  /**
+   * Opens a segment unless it is open. The keeper calls this, and excludes that the segment is
+   * closed meanwhile.
+   */
+  Lease open(SegmentView view, boolean kept) {
+    Lease lease = leases.computeIfAbsent(view, Lease::new);
+    if (kept) {
+      residency.keep(view, true);
+    } else {
+      residency.opened(view);
+    }
+    return lease;
+  }
+
+  /**
+   * Begins to close a segment: no batch begins to read its files, and callers that wait for it are
+   * let go. On return no thread of a lane reads its files; a launch may.
+   */
+  void closeLease(SegmentView view) {
+    Lease lease = leases.remove(view);
+    if (lease != null) {
+      lease.close();
+    }
   }
 
   /** Marks all answers of the session as wrong, also the answers of calls that are running. */
@@ -210,17 +248,13 @@ final class GpuSession {
     boolean freed = false;
     try {
       if (lost == null || alive) {
-        device.stop();
-        fetch.stop();
-        scans.stop();
+        lanes.forEach(Lane::stop);
         driver.bind();
         try {
           residency.close();
         } finally {
           training.free();
-          fetch.free();
-          scans.free();
-          device.free();
+          lanes.forEach(Lane::free);
         }
         freed = true;
       }
@@ -230,9 +264,7 @@ final class GpuSession {
       try {
         if (lost != null && freed == false) {
           residency.abandon();
-          device.stop();
-          fetch.stop();
-          scans.stop();
+          lanes.forEach(Lane::stop);
         }
       } finally {
         hostMemory.close();

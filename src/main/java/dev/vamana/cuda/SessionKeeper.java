@@ -3,11 +3,14 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
 import dev.vamana.work.Threads;
 import java.util.Collections;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.WeakHashMap;
@@ -29,14 +32,14 @@ final class SessionKeeper implements Runnable {
   // compiling kernels for a device without images takes longer; searches go to the CPU meanwhile
   private static final long FIRST_ANSWER_SECONDS = 10;
 
-  private final GpuOptions options;
+  private volatile GpuOptions options;
   private final SessionOpener opener;
   private final Counters counters;
   private final GpuListener listener;
   private final Questioner questioner;
   private final CountDownLatch firstAnswered = new CountDownLatch(1);
-  private final Set<SegmentView> open = ConcurrentHashMap.newKeySet();
-  private final Set<SegmentView> kept = ConcurrentHashMap.newKeySet();
+  // whether each open segment is kept on the device
+  private final Map<SegmentView, Boolean> open = new ConcurrentHashMap<>();
   // a late search must not reopen a closed segment; the weak set keeps a view as long as anything
   // refers to it
   private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
@@ -67,7 +70,7 @@ final class SessionKeeper implements Runnable {
     this.options = options;
     this.counters = counters;
     this.listener = listener;
-    this.opener = new SessionOpener(options, drivers, residencies, counters, this::lose);
+    this.opener = new SessionOpener(this::options, drivers, residencies, counters, this::lose);
     this.questioner = new Questioner(options, counters);
     GpuSession first = opener.open();
     synchronized (this) {
@@ -129,41 +132,45 @@ final class SessionKeeper implements Runnable {
 
   /** Registers a segment unless it is registered already. Returns false if it has been closed. */
   boolean know(SegmentView view) {
-    if (open.contains(view)) {
-      return true;
+    return open.containsKey(view) || register(view);
+  }
+
+  // under the lock; otherwise a segment closed concurrently could be opened after its closing
+  private synchronized boolean register(SegmentView view) {
+    if (closed.contains(view)) {
+      return false;
     }
-    // under the lock; otherwise a segment closed concurrently could be opened after its closing
-    synchronized (this) {
-      if (closed.contains(view)) {
-        return false;
-      }
-      open.add(view);
-      GpuSession current = enter();
-      if (current != null) {
-        try {
-          current.residency.opened(view);
-        } catch (GpuException e) {
-          failed(current, e);
-        } finally {
-          current.exit();
-        }
-      }
+    if (open.putIfAbsent(view, false) == null) {
+      with(entered -> entered.open(view, false));
     }
     return true;
   }
 
-  /** Sets whether a segment is kept on the device, now and after each loss. */
-  void keep(SegmentView view, boolean wanted) {
-    if (know(view) == false) {
-      return;
+  /** Returns a segment's lease in a session, or null if the segment has been closed. */
+  Lease lease(GpuSession entered, SegmentView view) {
+    Lease lease = entered.lease(view);
+    return lease != null ? lease : open(entered, view);
+  }
+
+  private synchronized Lease open(GpuSession entered, SegmentView view) {
+    if (register(view) == false) {
+      return null;
     }
-    synchronized (this) {
-      if (open.contains(view)) {
-        boolean changed = wanted ? kept.add(view) : kept.remove(view);
-        // a kept segment may have been evicted since
-        if (changed || wanted) {
-          with(entered -> entered.residency.keep(view, wanted));
-        }
+    try {
+      return entered.open(view, open.get(view));
+    } catch (GpuException e) {
+      failed(entered, e);
+      return null;
+    }
+  }
+
+  /** Sets whether a segment is kept on the device, now and after each loss. */
+  synchronized void keep(SegmentView view, boolean wanted) {
+    if (register(view)) {
+      boolean changed = open.put(view, wanted) != wanted;
+      // a kept segment may have been evicted since
+      if (changed || wanted) {
+        with(entered -> entered.residency.keep(view, wanted));
       }
     }
   }
@@ -188,27 +195,36 @@ final class SessionKeeper implements Runnable {
     }
   }
 
+  /** Returns the current options. */
+  GpuOptions options() {
+    return options;
+  }
+
   /** Changes options of this session and of later ones. */
-  synchronized void adjust(DynamicOptions options) {
-    adjusted = options;
-    with(entered -> entered.adjust(options));
+  synchronized void adjust(DynamicOptions changed) {
+    adjusted = changed;
+    options = options.with(changed);
+    with(entered -> adjustResidency(entered, changed));
+  }
+
+  private static void adjustResidency(GpuSession session, DynamicOptions changed) {
+    session.residency.adjust(changed.deviceLimit(), changed.pageCacheLimit(), changed.placements());
   }
 
   /** Whether items wait for segments that are being uploaded. */
   boolean waitForUpload() {
-    DynamicOptions now = adjusted;
-    return now == null ? options.waitForUpload() : now.waitForUpload();
+    return options.waitForUpload();
   }
 
   /** Returns the pinned plan, or {@link PlanMode#AUTO}. */
   PlanMode planMode() {
-    DynamicOptions now = adjusted;
-    return now == null ? options.plans().mode() : now.plan();
+    return options.plans().mode();
   }
 
   /** Acquires a resident segment for one call, or returns null if it is not resident. */
-  ResidentSegment acquire(GpuSession entered, SegmentView view) {
-    if (know(view) == false) {
+  HeldSegment acquire(GpuSession entered, SegmentView view) {
+    Lease lease = lease(entered, view);
+    if (lease == null) {
       return null;
     }
     ResidentSegment segment;
@@ -218,7 +234,7 @@ final class SessionKeeper implements Runnable {
       failed(entered, e);
       return null;
     }
-    if (open.contains(view) == false) {
+    if (lease.closing()) {
       // closed meanwhile; the residency may have registered it as a new segment
       if (segment != null) {
         segment.release();
@@ -226,7 +242,7 @@ final class SessionKeeper implements Runnable {
       entered.residency.closing(view);
       return null;
     }
-    return segment;
+    return segment == null ? null : new HeldSegment(lease, segment);
   }
 
   /** Forgets a segment. When this returns, nothing reads the segment's files any more. */
@@ -235,7 +251,6 @@ final class SessionKeeper implements Runnable {
     boolean entered;
     synchronized (this) {
       open.remove(view);
-      kept.remove(view);
       closed.add(view);
       current = session != null ? session : failed != null ? failed : leaving;
       entered = current != null && current.enter();
@@ -243,14 +258,12 @@ final class SessionKeeper implements Runnable {
     if (current == null) {
       return;
     }
+    current.closeLease(view);
     if (entered == false) {
       current.awaitGone();
       return;
     }
     try {
-      current.device.closing(view);
-      current.fetch.closing(view);
-      current.scans.closing(view);
       current.residency.closing(view);
     } catch (GpuException e) {
       lose(current, e.asLoss());
@@ -398,20 +411,19 @@ final class SessionKeeper implements Runnable {
         distrusted = false;
         reason = null;
         if (adjusted != null) {
-          opened.adjust(adjusted);
+          adjustResidency(opened, adjusted);
         }
       }
     }
-    for (SegmentView view : open) {
+    for (SegmentView view : open.keySet()) {
       if (opened.enter() == false) {
         return false;
       }
       try {
         synchronized (this) {
-          if (kept.contains(view)) {
-            opened.residency.keep(view, true);
-          } else if (open.contains(view)) {
-            opened.residency.opened(view);
+          Boolean kept = open.get(view);
+          if (kept != null) {
+            opened.open(view, kept);
           }
         }
       } catch (GpuException e) {

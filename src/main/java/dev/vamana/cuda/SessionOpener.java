@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 /** Opens sessions, one after the other. One thread at a time calls it. */
 final class SessionOpener {
 
-  private final GpuOptions options;
+  private final Supplier<GpuOptions> options;
   private final Supplier<CudaDriver> drivers;
   private final ResidencyFactory residencies;
   private final Counters counters;
@@ -27,7 +27,7 @@ final class SessionOpener {
    * @param onLost called by any thread when a session is found lost, possibly more than once
    */
   SessionOpener(
-      GpuOptions options,
+      Supplier<GpuOptions> options,
       Supplier<CudaDriver> drivers,
       ResidencyFactory residencies,
       Counters counters,
@@ -46,7 +46,7 @@ final class SessionOpener {
    */
   GpuSession open() {
     Handle handle = new Handle();
-    WatchedDriver driver = new WatchedDriver(drivers.get(), options.deadlineNanos());
+    WatchedDriver driver = new WatchedDriver(drivers.get(), options.get().deadlineNanos());
     watched = driver;
     GpuSession opened =
         GpuSession.open(

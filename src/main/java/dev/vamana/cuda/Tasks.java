@@ -1,7 +1,7 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.batch.HeldSegment;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.plan.Task;

@@ -1,8 +1,9 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.batch.HeldSegment;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.ResidentRows;
@@ -11,7 +12,6 @@ import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Task;
-import dev.vamana.cuda.scan.StreamedSegment;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -211,10 +211,10 @@ public class StreamedPlanTests extends PlanTestCase {
     try (TestIndex index = TestIndex.any(300, 1, mapped())) {
       SegmentView view = index.views().get(0);
       WorkItem item = item(index, view, 5, null);
-      HeldSegment absent = new HeldSegment(new StreamedSegment(view));
+      HeldSegment absent = new HeldSegment(new Lease(view), null);
       assertEquals(Task.Rows.STREAMED, Tasks.rows(item, absent, 1));
       assertEquals(Task.Rows.NONE, Tasks.inPlace(item, absent));
-      HeldSegment registered = new HeldSegment(new Registered(view));
+      HeldSegment registered = new HeldSegment(new Lease(view), new Registered(view));
       assertEquals(Task.Rows.HOST, Tasks.rows(item, registered, 1));
       assertEquals(Task.Rows.STREAMED, Tasks.rows(item, registered, 1000));
       assertEquals(Task.Rows.HOST, Tasks.inPlace(item, registered));

@@ -1,4 +1,4 @@
-package dev.vamana.cuda.batch;
+package dev.vamana.cuda.lane;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
  * Lets callers wait for results of a device: they spin while only few threads wait, and park
  * otherwise.
  */
-final class Waiters {
+public final class Waiters {
 
   private static final int PROCESSORS_PER_SPINNER = 4;
   private static final long SPIN_NANOS = 300_000;
@@ -19,18 +19,21 @@ final class Waiters {
       Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
 
   /**
-   * Waits on the calling thread until {@code ended} is true. The thread that ends the work unparks
-   * the caller. An interrupt does not end the wait; the interrupt status is kept.
+   * Waits on the calling thread until a ticket is done or a segment of it is being closed. The lane
+   * unparks the caller. An interrupt does not end the wait; the interrupt status is kept.
    *
-   * @param blocker the object waited for, shown in thread dumps
    * @param unwanted whether the result is not wanted any more; asked at most once a millisecond
-   * @return false if {@code unwanted} became true before {@code ended}
+   * @return false if {@code unwanted} became true before
    */
-  boolean await(Object blocker, BooleanSupplier ended, BooleanSupplier unwanted) {
+  public boolean await(Ticket ticket, BooleanSupplier unwanted) {
+    BooleanSupplier ended = () -> ticket.done() || ticket.closing();
+    if (ticket.brief() == false) {
+      return park(ticket, ended, unwanted);
+    }
     waiting.incrementAndGet();
     try {
       spin(ended);
-      return park(blocker, ended, unwanted);
+      return park(ticket, ended, unwanted);
     } finally {
       waiting.decrementAndGet();
     }

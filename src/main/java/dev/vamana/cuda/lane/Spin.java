@@ -1,10 +1,10 @@
-package dev.vamana.cuda.batch;
+package dev.vamana.cuda.lane;
 
 /**
  * Waits for events that are due within microseconds, without blocking other threads from the
  * processor.
  */
-public final class Spin {
+final class Spin {
 
   private static final int BEFORE_YIELD = 100;
 
@@ -16,7 +16,7 @@ public final class Spin {
    * @param step number of the step, from 0
    */
   @SuppressWarnings("ThreadPriorityCheck") // the awaited thread may need this processor
-  public static void once(int step) {
+  static void once(int step) {
     if (step < BEFORE_YIELD) {
       Thread.onSpinWait();
     } else {
