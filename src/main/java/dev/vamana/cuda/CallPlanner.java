@@ -162,7 +162,7 @@ final class CallPlanner {
     boolean exact = scans || (file != null && prefersExact(item, Task.Rows.STREAMED, batch, null));
     CpuExecutor.Way way = exact ? CpuExecutor.Way.SCAN : CpuExecutor.Way.BY_RULE;
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
-    Lease lease = streamed ? keeper.lease(session, view) : null;
+    Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
       ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
       int together = batch + backlog.together();
@@ -285,7 +285,7 @@ final class CallPlanner {
     SegmentView view = item.segment();
     HeldSegment held = segments.get(view);
     if (held == null) {
-      held = keeper.acquire(session, view);
+      held = keeper.segments().acquire(session, view);
       if (held == null && wait && keeper.waitForUpload()) {
         held = awaitUpload(item);
       }
@@ -310,7 +310,7 @@ final class CallPlanner {
       DevicePresence.State state = session.residency.presence(item.segment()).state();
       // acquire only once, because each acquire counts as a hit or a miss
       if (state == DevicePresence.State.RESIDENT) {
-        segment = keeper.acquire(session, item.segment());
+        segment = keeper.segments().acquire(session, item.segment());
       } else if (state != DevicePresence.State.WAITING) {
         break;
       }

@@ -31,6 +31,10 @@ import org.apache.lucene.store.AlreadyClosedException;
 /**
  * Runs one call of {@link GpuExecutor#search}: plans the items, submits tickets for those of the
  * device, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
+ *
+ * <p>The call has entered the session, and leaves it while it answers on the CPU, which may take
+ * long: a lost session can be replaced meanwhile. If it is gone when the call comes back, the CPU
+ * answers everything.
  */
 // items share plans and suppliers by identity; an equal but different supplier is only asked once
 // more
@@ -57,7 +61,9 @@ final class DeviceCall {
   private final Queue<Ticket> scans = new ArrayDeque<>();
   private final IntList forCpu = new IntList();
   private final CallTimes times;
+  private boolean inside = true;
 
+  /** Makes a call that has entered the session, which {@link #run} leaves. */
   DeviceCall(
       GpuSession session,
       CallPlanner planner,
@@ -113,6 +119,9 @@ final class DeviceCall {
       fetches.forEach(Ticket::leave);
       scans.forEach(Ticket::leave);
       times.close();
+      if (inside) {
+        session.exit();
+      }
     }
   }
 
@@ -242,7 +251,12 @@ final class DeviceCall {
       items.add(batch.get(forCpu.values()[i]));
       own.add(decisions[forCpu.values()[i]].way());
     }
+    if (inside) {
+      inside = false;
+      session.exit();
+    }
     List<WorkResult> answers = cpu.search(items, own);
+    inside = session.enter();
     for (int i = 0; i < answers.size(); i++) {
       results[forCpu.values()[i]] = answers.get(i);
     }
@@ -259,6 +273,11 @@ final class DeviceCall {
   /** Waits for a ticket, and stores its results or leaves its items to the CPU. */
   private void finish(Ticket ticket) throws IOException {
     try {
+      if (inside == false) {
+        // what the device wrote may be gone with its context
+        fail(ticket, FallbackReason.CONTEXT_LOST, "while the CPU answered other items");
+        return;
+      }
       boolean wait = session.waiters.await(ticket, () -> allCancelled(ticket));
       if (ticket.closing()) {
         throw new AlreadyClosedException("a segment was closed while it was searched");
@@ -270,15 +289,19 @@ final class DeviceCall {
         }
       } else if (ticket.failure() != null) {
         GpuException failure = ticket.failure();
-        counters.fallback(Counters.reason(failure), ticket.count(), failure.getMessage());
-        for (int i = 0; i < ticket.count(); i++) {
-          leave(ticket.item(i));
-        }
+        fail(ticket, Counters.reason(failure), failure.getMessage());
       } else {
         read(ticket);
       }
     } finally {
       ticket.leave();
+    }
+  }
+
+  private void fail(Ticket ticket, FallbackReason reason, String detail) {
+    counters.fallback(reason, ticket.count(), detail);
+    for (int i = 0; i < ticket.count(); i++) {
+      leave(ticket.item(i));
     }
   }
 

@@ -99,23 +99,19 @@ public final class GpuExecutor implements SearchExecutor {
       counters.fallback(keeper.absence(), wanted, String.valueOf(keeper.reason()));
       return onCpu(batch, wanted);
     }
-    try {
-      CallPlanner planner =
-          new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
-      List<WorkResult> results =
-          new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
-      if (session.distrusted()) {
-        return onCpu(batch, wanted);
-      }
-      for (int i = wanted; i < results.size(); i++) {
-        if (results.get(i) != null) {
-          counters.requested.increment();
-        }
-      }
-      return results;
-    } finally {
-      session.exit();
+    CallPlanner planner =
+        new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
+    List<WorkResult> results =
+        new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
+    if (session.distrusted()) {
+      return onCpu(batch, wanted);
     }
+    for (int i = wanted; i < results.size(); i++) {
+      if (results.get(i) != null) {
+        counters.requested.increment();
+      }
+    }
+    return results;
   }
 
   /** Answers the first {@code wanted} items on the CPU, and no others. */
@@ -164,7 +160,7 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void opened(SegmentView segment) {
     if (takes(segment)) {
-      keeper.know(segment);
+      keeper.segments().opened(segment);
     }
   }
 
@@ -172,7 +168,7 @@ public final class GpuExecutor implements SearchExecutor {
   public void closing(SegmentView segment) {
     if (segment.hasGraph()) {
       ahead.closing(segment);
-      keeper.forget(segment);
+      keeper.segments().closing(segment);
     }
   }
 
@@ -199,14 +195,14 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void warm(SegmentView segment) {
     if (takes(segment)) {
-      keeper.warm(segment);
+      keeper.segments().warm(segment);
     }
   }
 
   @Override
   public void keep(SegmentView segment, boolean kept) {
     if (takes(segment)) {
-      keeper.keep(segment, kept);
+      keeper.segments().keep(segment, kept);
     }
   }
 

@@ -83,7 +83,7 @@ final class Questioner {
         return e;
       }
       return fresh ? unusable(session, e.getMessage(), e) : null;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // the keeper's thread must survive
       return fresh ? unusable(session, "no question can be asked: " + e, e) : null;
     } finally {
@@ -92,7 +92,7 @@ final class Questioner {
     }
   }
 
-  private static GpuException unusable(GpuSession session, String why, RuntimeException cause) {
+  private static GpuException unusable(GpuSession session, String why, Throwable cause) {
     session.alive();
     return new GpuException(GpuException.Kind.CONTEXT_LOST, why, cause);
   }

@@ -3,18 +3,9 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.lane.HeldSegment;
-import dev.vamana.cuda.lane.Lease;
-import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanMode;
-import dev.vamana.search.SegmentView;
 import dev.vamana.work.Threads;
-import java.util.Collections;
-import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
-import java.util.WeakHashMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -23,7 +14,7 @@ import java.util.function.Supplier;
 /**
  * Keeps a {@link GpuSession} open: its thread replaces a lost session after a back-off and uploads
  * the open segments to the new one. It asks every session what is known before it is used, and then
- * now and then. It also tracks which segments are open.
+ * now and then.
  */
 final class SessionKeeper implements Runnable {
 
@@ -38,11 +29,7 @@ final class SessionKeeper implements Runnable {
   private final GpuListener listener;
   private final Questioner questioner;
   private final CountDownLatch firstAnswered = new CountDownLatch(1);
-  // whether each open segment is kept on the device
-  private final Map<SegmentView, Boolean> open = new ConcurrentHashMap<>();
-  // a late search must not reopen a closed segment; the weak set keeps a view as long as anything
-  // refers to it
-  private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
+  private final OpenSegments segments = new OpenSegments(this);
   private final Thread thread;
   private volatile GpuSession session;
   private volatile String reason;
@@ -130,59 +117,8 @@ final class SessionKeeper implements Runnable {
     return distrusted ? FallbackReason.WRONG_ANSWER : FallbackReason.NO_DEVICE;
   }
 
-  /** Registers a segment unless it is registered already. Returns false if it has been closed. */
-  boolean know(SegmentView view) {
-    return open.containsKey(view) || register(view);
-  }
-
-  // under the lock; otherwise a segment closed concurrently could be opened after its closing
-  private synchronized boolean register(SegmentView view) {
-    if (closed.contains(view)) {
-      return false;
-    }
-    if (open.putIfAbsent(view, false) == null) {
-      with(entered -> entered.open(view, false));
-    }
-    return true;
-  }
-
-  /** Returns a segment's lease in a session, or null if the segment has been closed. */
-  Lease lease(GpuSession entered, SegmentView view) {
-    Lease lease = entered.lease(view);
-    return lease != null ? lease : open(entered, view);
-  }
-
-  private synchronized Lease open(GpuSession entered, SegmentView view) {
-    if (register(view) == false) {
-      return null;
-    }
-    try {
-      return entered.open(view, open.get(view));
-    } catch (GpuException e) {
-      failed(entered, e);
-      return null;
-    }
-  }
-
-  /** Sets whether a segment is kept on the device, now and after each loss. */
-  synchronized void keep(SegmentView view, boolean wanted) {
-    if (register(view)) {
-      boolean changed = open.put(view, wanted) != wanted;
-      // a kept segment may have been evicted since
-      if (changed || wanted) {
-        with(entered -> entered.residency.keep(view, wanted));
-      }
-    }
-  }
-
-  /** Uploads a segment before others. */
-  void warm(SegmentView view) {
-    if (know(view)) {
-      with(entered -> entered.residency.warm(view));
-    }
-  }
-
-  private void with(Consumer<GpuSession> action) {
+  /** Does something in the current session, if there is one. */
+  void with(Consumer<GpuSession> action) {
     GpuSession current = enter();
     if (current != null) {
       try {
@@ -193,6 +129,11 @@ final class SessionKeeper implements Runnable {
         current.exit();
       }
     }
+  }
+
+  /** Returns the segments that are open. */
+  OpenSegments segments() {
+    return segments;
   }
 
   /** Returns the current options. */
@@ -221,57 +162,9 @@ final class SessionKeeper implements Runnable {
     return options.plans().mode();
   }
 
-  /** Acquires a resident segment for one call, or returns null if it is not resident. */
-  HeldSegment acquire(GpuSession entered, SegmentView view) {
-    Lease lease = lease(entered, view);
-    if (lease == null) {
-      return null;
-    }
-    ResidentSegment segment;
-    try {
-      segment = entered.residency.acquire(view);
-    } catch (GpuException e) {
-      failed(entered, e);
-      return null;
-    }
-    if (lease.closing()) {
-      // closed meanwhile; the residency may have registered it as a new segment
-      if (segment != null) {
-        segment.release();
-      }
-      entered.residency.closing(view);
-      return null;
-    }
-    return segment == null ? null : new HeldSegment(lease, segment);
-  }
-
-  /** Forgets a segment. When this returns, nothing reads the segment's files any more. */
-  void forget(SegmentView view) {
-    GpuSession current;
-    boolean entered;
-    synchronized (this) {
-      open.remove(view);
-      closed.add(view);
-      current = session != null ? session : failed != null ? failed : leaving;
-      entered = current != null && current.enter();
-    }
-    if (current == null) {
-      return;
-    }
-    current.closeLease(view);
-    if (entered == false) {
-      current.awaitGone();
-      return;
-    }
-    try {
-      current.residency.closing(view);
-    } catch (GpuException e) {
-      lose(current, e.asLoss());
-      current.exit();
-      current.awaitGone();
-      return;
-    }
-    current.exit();
+  /** Returns the session in which segments that are closed now may be open, or null. */
+  synchronized GpuSession last() {
+    return session != null ? session : failed != null ? failed : leaving;
   }
 
   /** Handles a failure outside a launch; if the context is lost, so is the session. */
@@ -340,7 +233,8 @@ final class SessionKeeper implements Runnable {
         if (System.nanoTime() - openedAt > options.maxRetryNanos()) {
           wait = options.firstRetryNanos();
         }
-        listener.lost(failure, wait / NANOS_PER_MILLI);
+        long millis = wait / NANOS_PER_MILLI;
+        told(() -> listener.lost(failure, millis));
         discard(broken);
         GpuSession opened = null;
         while (opened == null) {
@@ -352,11 +246,23 @@ final class SessionKeeper implements Runnable {
         }
         openedAt = System.nanoTime();
         if (publish(opened)) {
-          listener.recovered(opened.driver.device());
+          DeviceInfo device = opened.driver.device();
+          told(() -> listener.recovered(device));
         }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Tells the listener something; if it throws, the thread must survive. */
+  private static void told(Runnable event) {
+    try {
+      event.run();
+    } catch (RuntimeException | Error e) {
+      Thread.UncaughtExceptionHandler handler =
+          Thread.currentThread().getUncaughtExceptionHandler();
+      handler.uncaughtException(Thread.currentThread(), e);
     }
   }
 
@@ -372,9 +278,10 @@ final class SessionKeeper implements Runnable {
   private void tearDown(GpuSession last) throws InterruptedException {
     try {
       last.retire();
-    } catch (RuntimeException e) {
-      listener.stillLost(
-          new GpuException(GpuException.Kind.FAILED, "a context was not torn down: " + e, e), 0);
+    } catch (RuntimeException | Error e) {
+      GpuException why =
+          new GpuException(GpuException.Kind.FAILED, "a context was not torn down: " + e, e);
+      told(() -> listener.stillLost(why, 0));
     }
   }
 
@@ -393,11 +300,17 @@ final class SessionKeeper implements Runnable {
       }
       tell(opened, wrong);
       discard(opened);
-      listener.stillLost(wrong, nextWait / NANOS_PER_MILLI);
-    } catch (GpuException e) {
+      told(() -> listener.stillLost(wrong, nextWait / NANOS_PER_MILLI));
+    } catch (RuntimeException | Error e) {
+      // whatever it is: only this thread can open a context
+      GpuException why =
+          e instanceof GpuException gpu
+              ? gpu
+              : new GpuException(
+                  GpuException.Kind.UNAVAILABLE, "a context was not opened: " + e, e);
       distrusted = false;
-      reason = e.getMessage();
-      listener.stillLost(e, nextWait / NANOS_PER_MILLI);
+      reason = why.getMessage();
+      told(() -> listener.stillLost(why, nextWait / NANOS_PER_MILLI));
     }
     counters.failedAttempts.increment();
     return null;
@@ -415,28 +328,7 @@ final class SessionKeeper implements Runnable {
         }
       }
     }
-    for (SegmentView view : open.keySet()) {
-      if (opened.enter() == false) {
-        return false;
-      }
-      try {
-        synchronized (this) {
-          Boolean kept = open.get(view);
-          if (kept != null) {
-            opened.open(view, kept);
-          }
-        }
-      } catch (GpuException e) {
-        // the thread must survive, because only it can replace this session
-        failed(opened, e);
-        if (e.contextLost()) {
-          return false;
-        }
-      } finally {
-        opened.exit();
-      }
-    }
-    return true;
+    return segments.openIn(opened, listener);
   }
 
   /** Waits for a failure, and asks the session from time to time. Returns null to stop. */

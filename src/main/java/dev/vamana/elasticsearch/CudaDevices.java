@@ -18,6 +18,7 @@ import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -79,7 +80,8 @@ final class CudaDevices implements GpuDevices {
   }
 
   @Override
-  public SearchExecutor open(GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
+  public SearchExecutor open(
+      GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
     residency =
         ResidencyOptions.defaults(hostBytes)
@@ -95,6 +97,7 @@ final class CudaDevices implements GpuDevices {
             .withWaitForUpload(settings.waitForUpload())
             .withPlan(settings.plan())
             .withLeastGraph(settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
+            .withWorkers(workers)
             .withHostMemory(account);
     return GpuDevice.open(drivers.apply(settings), residency, options, new GpuNotices(notices));
   }

@@ -1,11 +1,11 @@
 package dev.vamana.search;
 
-import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopKnnCollector;
@@ -57,11 +57,16 @@ public final class CpuExecutor implements SearchExecutor {
    */
   public List<WorkResult> search(List<WorkItem> batch, List<Way> ways) throws IOException {
     WorkResult[] results = new WorkResult[batch.size()];
-    workers.forEach(
-        0,
-        results.length,
-        () -> index -> results[index] = search(batch.get(index), ways.get(index)),
-        AbortCheck.NEVER);
+    AtomicInteger next = new AtomicInteger();
+    // one item at a time: an item takes much longer than to share it out
+    workers.together(
+        Math.max(1, results.length),
+        () -> {
+          int i;
+          while ((i = next.getAndIncrement()) < results.length) {
+            results[i] = search(batch.get(i), ways.get(i));
+          }
+        });
     return Arrays.asList(results);
   }
 
