@@ -31,11 +31,9 @@ final class OpenSegments {
 
   /** Registers a segment unless it is registered already or closed. */
   void opened(SegmentView view) {
-    know(view);
-  }
-
-  private boolean know(SegmentView view) {
-    return open.containsKey(view) || register(view);
+    if (open.containsKey(view) == false) {
+      register(view);
+    }
   }
 
   // under the lock; otherwise a segment closed concurrently could be opened after its closing
@@ -61,8 +59,8 @@ final class OpenSegments {
   }
 
   /** Uploads a segment before others. */
-  void warm(SegmentView view) {
-    if (know(view)) {
+  synchronized void warm(SegmentView view) {
+    if (register(view)) {
       keeper.with(entered -> entered.residency.warm(view));
     }
   }
