@@ -58,7 +58,7 @@ final class CallPlanner {
     this.session = session;
     this.keeper = keeper;
     this.counters = counters;
-    this.mode = keeper.planMode();
+    this.mode = keeper.options().plans().mode();
     this.sizes = new BatchSizes(batch, threads, load);
   }
 
@@ -109,22 +109,54 @@ final class CallPlanner {
     }
   }
 
+  /**
+   * Items that differ only in their query, with what is the same for all of them.
+   *
+   * @param scans whether scoring all accepted vectors is faster than a walk: decided here, once
+   * @param batch number of these items in the call
+   * @param rounds items that one thread answers one after the other if the CPU answers them
+   */
+  private record Asked(WorkItem item, boolean scans, int batch, double rounds) {
+
+    SegmentView view() {
+      return item.segment();
+    }
+
+    /** Describes the work of the CPU. */
+    Task task() {
+      return Tasks.of(item, scans, Task.Rows.NONE, batch, null, rounds);
+    }
+
+    /**
+     * Describes the work.
+     *
+     * @param exact whether the CPU would scan, whatever the rule says
+     */
+    Task task(boolean exact, Task.Rows rows, int together, Task.Walk walk) {
+      Task task = Tasks.of(item, scans, rows, together, walk, rounds);
+      return exact ? task.scanned() : task;
+    }
+
+    CpuExecutor.Way way() {
+      return scans ? CpuExecutor.Way.SCAN : CpuExecutor.Way.WALK;
+    }
+  }
+
   private Decision decide(WorkItem item, boolean wanted) throws IOException {
     SegmentView view = item.segment();
     int batch = sizes.together(item);
-    double rounds = sizes.cpuRounds(batch);
-    boolean scans = CpuExecutor.plansScan(item);
+    Asked asked = new Asked(item, CpuExecutor.plansScan(item), batch, sizes.cpuRounds(batch));
     if (mode == PlanMode.CPU) {
-      return cpu(Tasks.of(item, Task.Rows.NONE, batch, null, rounds), FallbackReason.PLANNED, null);
+      return cpu(asked, FallbackReason.PLANNED, null);
     }
     if (view.rawComparison() != null) {
       return cpu(
-          Tasks.of(item, Task.Rows.NONE, batch, null, rounds),
-          scans ? FallbackReason.SCAN : FallbackReason.UNSUPPORTED,
+          asked,
+          asked.scans() ? FallbackReason.SCAN : FallbackReason.UNSUPPORTED,
           view.name() + " has vectors too small for scores");
     }
-    if (scans) {
-      Task task = Tasks.of(item, Task.Rows.DEVICE, batch, null, rounds);
+    if (asked.scans()) {
+      Task task = asked.task(false, Task.Rows.DEVICE, batch, null);
       boolean cpu =
           switch (mode) {
             case AUTO -> session.chooser.sureOfCpu(task);
@@ -132,72 +164,67 @@ final class CallPlanner {
             case GRAPH, CPU -> true;
           };
       if (cpu || view.hasGraph() == false || Tasks.exactFits(item) == false) {
-        return cpu(task, FallbackReason.SCAN, view.name());
+        return cpu(task, FallbackReason.SCAN, view.name(), asked.way());
       }
     }
-    HeldSegment segment = hold(item, wanted && scans == false);
+    HeldSegment segment = hold(item, wanted && asked.scans() == false);
     if (segment == null && wanted == false) {
-      return cpu(
-          Tasks.of(item, Task.Rows.NONE, batch, null, rounds),
-          FallbackReason.NOT_RESIDENT,
-          view.name());
+      return cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
     }
-    return segment == null
-        ? decideAbsent(item, scans, batch, rounds)
-        : decide(item, segment, scans, batch, rounds);
+    return segment == null ? decideAbsent(asked) : decide(asked, segment);
   }
 
-  /** Decides for an item whose segment is not on the device. */
-  private Decision decideAbsent(WorkItem item, boolean scans, int batch, double rounds)
-      throws IOException {
-    SegmentView view = item.segment();
+  /** Decides for items whose segment is not on the device. */
+  private Decision decideAbsent(Asked asked) throws IOException {
+    WorkItem item = asked.item();
+    SegmentView view = asked.view();
     if (session.residency.damaged(view)) {
-      return cpu(
-          Tasks.of(item, Task.Rows.NONE, batch, null, rounds),
-          FallbackReason.DAMAGED,
-          view.name() + " has a damaged file");
+      return cpu(asked, FallbackReason.DAMAGED, view.name() + " has a damaged file");
     }
     boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
     MemorySegment file = streams && Tasks.exactFits(item) ? Tasks.file(view) : null;
-    boolean exact = scans || (file != null && prefersExact(item, Task.Rows.STREAMED, batch, null));
-    CpuExecutor.Way way = exact ? CpuExecutor.Way.SCAN : CpuExecutor.Way.BY_RULE;
+    boolean exact =
+        asked.scans() || (file != null && prefersExact(asked, Task.Rows.STREAMED, null));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
       ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
-      int together = batch + backlog.together();
-      Task task = task(item, exact, Task.Rows.STREAMED, together, null, rounds);
+      int together = asked.batch() + backlog.together();
+      Task task = asked.task(exact, Task.Rows.STREAMED, together, null);
       Choice choice = session.chooser.choose(task, mode, backlog.nanos());
       if (choice.plan().exactOnDevice()) {
         return Decision.exact(choice, new HeldSegment(lease, null), file);
       }
     }
-    Task task = task(item, exact, Task.Rows.NONE, batch, null, rounds);
-    return cpu(task, exact ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, view.name(), way);
+    return cpu(
+        asked.task(exact, Task.Rows.NONE, asked.batch(), null),
+        exact ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT,
+        view.name(),
+        exact ? CpuExecutor.Way.SCAN : asked.way());
   }
 
   /**
-   * Whether an item that the CPU would walk is answered exactly. It depends on the request, the
+   * Whether items that the CPU would walk are answered exactly. It depends on the request, the
    * segment, its place and the device: not on what else the node does.
    *
    * @param walk how the device would walk this call's items alone, or null
    */
-  private boolean prefersExact(WorkItem item, Task.Rows rows, int batch, Task.Walk walk) {
+  private boolean prefersExact(Asked asked, Task.Rows rows, Task.Walk walk) {
     return mode == PlanMode.AUTO
-        && session.chooser.prefersExact(Tasks.of(item, rows, batch, walk, sizes.ownRounds(batch)));
+        && session.chooser.prefersExact(
+            Tasks.of(
+                asked.item(),
+                asked.scans(),
+                rows,
+                asked.batch(),
+                walk,
+                sizes.ownRounds(asked.batch())));
   }
 
-  private static Task task(
-      WorkItem item, boolean exact, Task.Rows rows, int batch, Task.Walk walk, double rounds) {
-    Task task = Tasks.of(item, rows, batch, walk, rounds);
-    return exact ? task.scanned() : task;
-  }
-
-  /** Decides for an item whose segment is on the device. */
-  private Decision decide(
-      WorkItem item, HeldSegment segment, boolean scans, int batch, double rounds)
-      throws IOException {
-    SegmentView view = item.segment();
+  /** Decides for items whose segment is on the device. */
+  private Decision decide(Asked asked, HeldSegment segment) throws IOException {
+    WorkItem item = asked.item();
+    SegmentView view = asked.view();
     Placement placement = segment.placement();
     boolean hopeless = item.visitLimit() < StoredAdjacency.stride(view.maxDegree());
     FetchShape fetched =
@@ -205,31 +232,28 @@ final class CallPlanner {
     ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
     boolean walks = fetched != null || plan != null;
     boolean exact =
-        scans
+        asked.scans()
             || prefersExact(
-                item,
-                readable(item, segment, batch),
-                batch,
-                walks ? Tasks.walk(item, placement, batch) : null);
+                asked,
+                readable(item, segment, asked.batch()),
+                walks ? Tasks.walk(item, placement, asked.batch()) : null);
     CpuExecutor.Way way = way(placement, exact, walks);
     Task.Walk walk = walks ? Tasks.walk(item, placement, sizes.walking()) : null;
     ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
-    int together = batch + backlog.together();
+    int together = asked.batch() + backlog.together();
     boolean reads = exact || mode == PlanMode.EXACT;
     Task.Rows rows = reads ? readable(item, segment, together) : Task.Rows.NONE;
-    Task task = task(item, exact, rows, together, walk, rounds);
+    Task task = asked.task(exact, rows, together, walk);
     // the CPU has no copies of vectors, so its answers may differ
     boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
     Choice choice = session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos());
-    MemorySegment file =
-        rows == Task.Rows.STREAMED && choice.plan().exactOnDevice() ? Tasks.file(view) : null;
     if (choice.plan() == Plan.GRAPH) {
       return fetched == null
           ? Decision.walk(choice, segment, plan, way)
           : Decision.fetch(choice, segment, fetched, way);
     }
     if (choice.plan() != Plan.CPU) {
-      return Decision.exact(choice, segment, file);
+      return Decision.exact(choice, segment, rows == Task.Rows.STREAMED ? Tasks.file(view) : null);
     }
     if (exact) {
       return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
@@ -251,12 +275,10 @@ final class CallPlanner {
     if (exact) {
       return CpuExecutor.Way.SCAN;
     }
-    if (walks == false) {
-      return CpuExecutor.Way.BY_RULE;
-    }
     return switch (placement) {
-      case EXACT, EXACT_FLOAT16, EXACT_INT8 -> CpuExecutor.Way.BY_RULE;
-      case IN_MEMORY, MAPPED_GRAPH, HOST_FETCH -> CpuExecutor.Way.WALK_CODES;
+      case EXACT, EXACT_FLOAT16, EXACT_INT8 -> CpuExecutor.Way.WALK;
+      case IN_MEMORY, MAPPED_GRAPH, HOST_FETCH ->
+          walks ? CpuExecutor.Way.WALK_CODES : CpuExecutor.Way.WALK;
     };
   }
 
@@ -273,8 +295,8 @@ final class CallPlanner {
     return placement == Placement.EXACT_FLOAT16 || placement == Placement.EXACT_INT8;
   }
 
-  private Decision cpu(Task task, FallbackReason reason, String detail) {
-    return cpu(task, reason, detail, CpuExecutor.Way.BY_RULE);
+  private Decision cpu(Asked asked, FallbackReason reason, String detail) {
+    return cpu(asked.task(), reason, detail, asked.way());
   }
 
   private Decision cpu(Task task, FallbackReason reason, String detail, CpuExecutor.Way way) {
@@ -286,7 +308,7 @@ final class CallPlanner {
     HeldSegment held = segments.get(view);
     if (held == null) {
       held = keeper.segments().acquire(session, view);
-      if (held == null && wait && keeper.waitForUpload()) {
+      if (held == null && wait && keeper.options().waitForUpload()) {
         held = awaitUpload(item);
       }
       if (held != null) {

@@ -34,23 +34,23 @@ public final class GpuDevice {
       ResidencyOptions residency,
       GpuOptions options,
       GpuListener listener) {
-    return GpuExecutor.open(options, drivers, new Residencies(residency, listener), listener);
+    return GpuExecutor.open(
+        options.withResidency(residency), drivers, new Residencies(listener), listener);
   }
 
   /** Opens the residency of each context. Counters continue across contexts. */
   private static final class Residencies implements ResidencyFactory {
 
-    private final ResidencyOptions options;
     private final GpuListener listener;
     private final ResidencyCounters counters = new ResidencyCounters();
 
-    Residencies(ResidencyOptions options, GpuListener listener) {
-      this.options = options;
+    Residencies(GpuListener listener) {
       this.listener = listener;
     }
 
     @Override
-    public Residency open(CudaDriver driver, Consumer<GpuException> onLost) {
+    public Residency open(
+        CudaDriver driver, ResidencyOptions options, Consumer<GpuException> onLost) {
       ExecutorService uploads =
           Executors.newSingleThreadExecutor(
               task -> {

@@ -37,7 +37,6 @@ public final class GpuExecutor implements SearchExecutor {
   // take a quarter of the steps, half the time, a fifth more distances, at the same recall.
   private static final int PARENTS = 4;
 
-  private final GpuOptions options;
   private final Counters counters;
   private final CpuExecutor cpu;
   private final SessionKeeper keeper;
@@ -47,7 +46,6 @@ public final class GpuExecutor implements SearchExecutor {
   private final Ahead ahead;
 
   private GpuExecutor(GpuOptions options, Counters counters, SessionKeeper keeper) {
-    this.options = options;
     this.counters = counters;
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
@@ -100,7 +98,8 @@ public final class GpuExecutor implements SearchExecutor {
       return onCpu(batch, wanted);
     }
     CallPlanner planner =
-        new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
+        new CallPlanner(
+            session, keeper, counters, load, batch, keeper.options().workers().threads());
     List<WorkResult> results =
         new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
     if (session.distrusted()) {
@@ -128,7 +127,7 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public boolean takesScan(SegmentView segment, int k, int accepted) {
-    PlanMode mode = keeper.planMode();
+    PlanMode mode = keeper.options().plans().mode();
     if (takes(segment) == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
       return false;
     }
@@ -250,7 +249,7 @@ public final class GpuExecutor implements SearchExecutor {
       now.put("launches_in_flight", (long) session.walks.inFlight());
       now.put("items_pending", session.walks.pending());
       now.put("staging_bytes", session.walks.stagingUsed());
-      now.put("staging_limit_bytes", options.batches().stagingBytes());
+      now.put("staging_limit_bytes", keeper.options().batches().stagingBytes());
       now.put("scans_waiting", (long) session.scans.waiting());
       now.put("host_memory_bytes", session.hostMemory.used());
       groups.put("now", now);

@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.work.Workers;
@@ -10,9 +11,12 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * Options of a {@link GpuExecutor}.
+ * All options of a {@link GpuExecutor}, one immutable snapshot. {@link SessionKeeper} has the
+ * current one, and exchanges it when the operator changes something ({@link DynamicOptions}); lanes
+ * and planners read from it.
  *
  * @param batches batching of concurrent calls
+ * @param residency memory limits and placements of segments
  * @param waitForUpload whether items wait for a segment that is being uploaded; otherwise the CPU
  *     answers them
  * @param firstRetryNanos time from the loss of a context to the first attempt to open a new one; it
@@ -34,6 +38,7 @@ import java.util.function.Consumer;
  */
 public record GpuOptions(
     BatchOptions batches,
+    ResidencyOptions residency,
     boolean waitForUpload,
     long firstRetryNanos,
     long maxRetryNanos,
@@ -53,14 +58,16 @@ public record GpuOptions(
   public static final int LEAST_GRAPH = 4_096;
 
   /**
-   * Default batches, no waiting for uploads, retries after 1 to 60 seconds, the calling thread
-   * only, plans by the costs that ship with the plugin, a deadline of 60 seconds. Training from
-   * half a million components, which take one CPU core about 15 ms to encode and are worth a trip
-   * over the bus. Known questions every ten minutes. No graphs.
+   * Default batches, no pinned page cache unless the host's memory is given, no waiting for
+   * uploads, retries after 1 to 60 seconds, the calling thread only, plans by the costs that ship
+   * with the plugin, a deadline of 60 seconds. Training from half a million components, which take
+   * one CPU core about 15 ms to encode and are worth a trip over the bus. Known questions every ten
+   * minutes. No graphs.
    */
   public static final GpuOptions DEFAULT =
       new GpuOptions(
           BatchOptions.DEFAULT,
+          ResidencyOptions.defaults(0),
           false,
           1_000_000_000L,
           60_000_000_000L,
@@ -75,6 +82,7 @@ public record GpuOptions(
 
   public GpuOptions {
     Objects.requireNonNull(batches, "batches");
+    Objects.requireNonNull(residency, "residency");
     Objects.requireNonNull(workers, "workers");
     Objects.requireNonNull(hostMemory, "hostMemory");
     Objects.requireNonNull(plans, "plans");
@@ -97,6 +105,11 @@ public record GpuOptions(
   /** Returns these options with other batches. */
   public GpuOptions withBatches(BatchOptions newBatches) {
     return with(draft -> draft.batches = newBatches);
+  }
+
+  /** Returns these options with other memory limits and placements. */
+  public GpuOptions withResidency(ResidencyOptions newResidency) {
+    return with(draft -> draft.residency = newResidency);
   }
 
   /** Returns these options with waiting for uploads on or off. */
@@ -174,6 +187,10 @@ public record GpuOptions(
               batches
                   .withBatches(changed.maxBatch(), changed.lingerNanos())
                   .withSegmentsAhead(changed.segmentsAhead());
+          draft.residency =
+              residency
+                  .withLimits(changed.deviceLimit(), changed.pageCacheLimit())
+                  .withPlacements(changed.placements());
           draft.waitForUpload = changed.waitForUpload();
           draft.plans = plans.withMode(changed.plan());
         });
@@ -188,6 +205,7 @@ public record GpuOptions(
   /** Options while one of them changes. */
   private static final class Draft {
     BatchOptions batches;
+    ResidencyOptions residency;
     boolean waitForUpload;
     long firstRetryNanos;
     long maxRetryNanos;
@@ -202,6 +220,7 @@ public record GpuOptions(
 
     Draft(GpuOptions options) {
       batches = options.batches;
+      residency = options.residency;
       waitForUpload = options.waitForUpload;
       firstRetryNanos = options.firstRetryNanos;
       maxRetryNanos = options.maxRetryNanos;
@@ -218,6 +237,7 @@ public record GpuOptions(
     GpuOptions options() {
       return new GpuOptions(
           batches,
+          residency,
           waitForUpload,
           firstRetryNanos,
           maxRetryNanos,

@@ -105,7 +105,7 @@ final class GpuSession {
             FetchOptions.defaults(
                 Runtime.getRuntime().availableProcessors(), driver.device().totalBytes());
       }
-      Residency residency = factory.open(driver, onLost);
+      Residency residency = factory.open(driver, options.residency(), onLost);
       DeviceBudget budget = budget(residency);
       TrainingDevice training = new TrainingDevice(driver, hostMemory, budget);
       return new GpuSession(

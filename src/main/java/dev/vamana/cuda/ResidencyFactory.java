@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidencyOptions;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.function.Consumer;
@@ -14,10 +15,11 @@ public interface ResidencyFactory {
   /**
    * Makes a residency. The calling thread is bound to the driver.
    *
+   * @param options memory limits and placements
    * @param onLost called if a thread of the residency finds the context lost
    * @throws GpuException if anything fails; all resources have been freed then
    */
-  Residency open(CudaDriver driver, Consumer<GpuException> onLost);
+  Residency open(CudaDriver driver, ResidencyOptions options, Consumer<GpuException> onLost);
 
   /**
    * Returns the counters of all residencies made so far, named as in {@link Residency#counters}.

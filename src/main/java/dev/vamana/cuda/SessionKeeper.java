@@ -3,7 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.work.Threads;
 import java.util.SortedMap;
 import java.util.concurrent.CountDownLatch;
@@ -34,7 +34,6 @@ final class SessionKeeper implements Runnable {
   private volatile GpuSession session;
   private volatile String reason;
   private volatile boolean distrusted;
-  private volatile DynamicOptions adjusted;
   // the first session until it has answered
   private GpuSession unproven;
   private GpuSession failed;
@@ -143,23 +142,13 @@ final class SessionKeeper implements Runnable {
 
   /** Changes options of this session and of later ones. */
   synchronized void adjust(DynamicOptions changed) {
-    adjusted = changed;
     options = options.with(changed);
-    with(entered -> adjustResidency(entered, changed));
+    with(this::adjust);
   }
 
-  private static void adjustResidency(GpuSession session, DynamicOptions changed) {
-    session.residency.adjust(changed.deviceLimit(), changed.pageCacheLimit(), changed.placements());
-  }
-
-  /** Whether items wait for segments that are being uploaded. */
-  boolean waitForUpload() {
-    return options.waitForUpload();
-  }
-
-  /** Returns the pinned plan, or {@link PlanMode#AUTO}. */
-  PlanMode planMode() {
-    return options.plans().mode();
+  private void adjust(GpuSession entered) {
+    ResidencyOptions now = options.residency();
+    entered.residency.adjust(now.deviceLimit(), now.pageCacheLimit(), now.placements());
   }
 
   /** Returns the session in which segments that are closed now may be open, or null. */
@@ -323,9 +312,8 @@ final class SessionKeeper implements Runnable {
         session = opened;
         distrusted = false;
         reason = null;
-        if (adjusted != null) {
-          adjustResidency(opened, adjusted);
-        }
+        // they may have changed since it was opened
+        adjust(opened);
       }
     }
     return segments.openIn(opened, listener);

@@ -93,13 +93,13 @@ public final class Tasks {
   /**
    * Describes items that differ only in their query.
    *
+   * @param scans whether the CPU would scan rather than walk
    * @param batch number of items compared with the vectors together
    * @param walk result of {@link #walk}, or null if the device cannot walk the segment
    */
   public static Task of(
-      WorkItem item, Task.Rows rows, int batch, Task.Walk walk, double cpuRounds) {
+      WorkItem item, boolean scans, Task.Rows rows, int batch, Task.Walk walk, double cpuRounds) {
     SegmentView view = item.segment();
-    boolean scans = CpuExecutor.plansScan(item);
     int accepted = Math.max(0, Math.min(item.acceptedCount(), view.size()));
     return new Task(
         view.size(),

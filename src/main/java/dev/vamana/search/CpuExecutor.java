@@ -3,7 +3,6 @@ package dev.vamana.search;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.search.KnnCollector;
@@ -32,11 +31,11 @@ public final class CpuExecutor implements SearchExecutor {
    * does not depend on who gives it.
    */
   public enum Way {
-    /** As the item says: a scan where that is better than a walk, or a walk. */
-    BY_RULE,
     /** By a scan. */
     SCAN,
-    /** As the item says, but a walk compares codes. */
+    /** By a walk, and by a scan if the walk misses hits. */
+    WALK,
+    /** By a walk that compares codes, and by a scan if it misses hits. */
     WALK_CODES
   }
 
@@ -47,7 +46,7 @@ public final class CpuExecutor implements SearchExecutor {
 
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
-    return search(batch, Collections.nCopies(batch.size(), Way.BY_RULE));
+    return search(batch, batch.stream().map(CpuExecutor::way).toList());
   }
 
   /**
@@ -72,17 +71,22 @@ public final class CpuExecutor implements SearchExecutor {
 
   private static WorkResult search(WorkItem item, Way way) throws IOException {
     return switch (way) {
-      case BY_RULE -> search(item);
       case SCAN -> scan(item);
-      case WALK_CODES -> search(item.onCodes());
+      case WALK -> walk(item);
+      case WALK_CODES -> walk(item.onCodes());
     };
   }
 
   /** Searches one item on the calling thread. */
   public static WorkResult search(WorkItem item) throws IOException {
-    if (plansScan(item)) {
-      return scan(item);
-    }
+    return search(item, way(item));
+  }
+
+  private static Way way(WorkItem item) {
+    return plansScan(item) ? Way.SCAN : Way.WALK;
+  }
+
+  private static WorkResult walk(WorkItem item) throws IOException {
     WorkResult result = new ReferenceWalk(item).run();
     return missesHits(item, result) ? scan(item) : result;
   }

@@ -158,7 +158,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
   }
 
   static ResidencyFactory everything(Placement placement, boolean raw) {
-    return (driver, onLost) ->
+    return (driver, options, onLost) ->
         new TestResidency(driver, view -> new TestResidency.Choice(placement, raw));
   }
 

@@ -39,7 +39,7 @@ public class GpuWaitingTests extends GpuTestCase {
         GpuExecutor.open(
             WALKS.withBatches(BATCHES).withWaitForUpload(true),
             () -> driver,
-            (opened, onLost) -> {
+            (opened, options, onLost) -> {
               residency.set(
                   new TestResidency(
                       opened, view -> new TestResidency.Choice(Placement.EXACT, true)));

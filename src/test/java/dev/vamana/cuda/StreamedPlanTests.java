@@ -43,7 +43,7 @@ public class StreamedPlanTests extends PlanTestCase {
 
   /** A residency that keeps nothing on the device. */
   private static ResidencyFactory nothing() {
-    return (driver, onLost) -> new TestResidency(driver, view -> null);
+    return (driver, options, onLost) -> new TestResidency(driver, view -> null);
   }
 
   private static GpuExecutor open(GpuOptions options, ResidencyFactory residencies) {

@@ -8,6 +8,7 @@ import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.Task;
+import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
@@ -117,7 +118,8 @@ record PlanTrial(
   private Task task(WorkItem item, Question question) throws IOException {
     Task.Walk walk = placement == null ? null : Tasks.walk(item, placement, question.batch());
     Task.Rows rows = placement == Placement.EXACT ? Task.Rows.DEVICE : Task.Rows.NONE;
-    return Tasks.of(item, rows, question.batch(), walk, question.batch());
+    return Tasks.of(
+        item, CpuExecutor.plansScan(item), rows, question.batch(), walk, question.batch());
   }
 
   private List<WorkItem> items(Question question) {
