@@ -8,7 +8,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Choice;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
-import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
@@ -34,7 +34,7 @@ final class CallPlanner {
 
   private final GpuSession session;
   private final SessionKeeper keeper;
-  private final Counters counters;
+  private final ExecutorCounters counters;
   private final BatchSizes sizes;
   private final PlanMode mode;
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
@@ -51,7 +51,7 @@ final class CallPlanner {
   CallPlanner(
       GpuSession session,
       SessionKeeper keeper,
-      Counters counters,
+      ExecutorCounters counters,
       PlanLoad load,
       List<WorkItem> batch,
       int threads) {
@@ -123,8 +123,8 @@ final class CallPlanner {
     }
 
     /** Describes the work of the CPU. */
-    Task task() {
-      return Tasks.of(item, scans, Task.Rows.NONE, batch, null, rounds);
+    Workload task() {
+      return Workloads.of(item, scans, Workload.Rows.NONE, batch, null, rounds);
     }
 
     /**
@@ -132,8 +132,8 @@ final class CallPlanner {
      *
      * @param exact whether the CPU would scan, whatever the rule says
      */
-    Task task(boolean exact, Task.Rows rows, int together, Task.Walk walk) {
-      Task task = Tasks.of(item, scans, rows, together, walk, rounds);
+    Workload task(boolean exact, Workload.Rows rows, int together, Workload.Walk walk) {
+      Workload task = Workloads.of(item, scans, rows, together, walk, rounds);
       return exact ? task.scanned() : task;
     }
 
@@ -156,14 +156,14 @@ final class CallPlanner {
           view.name() + " has vectors too small for scores");
     }
     if (asked.scans()) {
-      Task task = asked.task(false, Task.Rows.DEVICE, batch, null);
+      Workload task = asked.task(false, Workload.Rows.DEVICE, batch, null);
       boolean cpu =
           switch (mode) {
             case AUTO -> session.chooser.sureOfCpu(task);
             case EXACT -> false;
             case GRAPH, CPU -> true;
           };
-      if (cpu || view.hasGraph() == false || Tasks.exactFits(item) == false) {
+      if (cpu || view.hasGraph() == false || Workloads.exactFits(item) == false) {
         return cpu(task, FallbackReason.SCAN, view.name(), asked.way());
       }
     }
@@ -182,22 +182,22 @@ final class CallPlanner {
       return cpu(asked, FallbackReason.DAMAGED, view.name() + " has a damaged file");
     }
     boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
-    MemorySegment file = streams && Tasks.exactFits(item) ? Tasks.file(view) : null;
+    MemorySegment file = streams && Workloads.exactFits(item) ? Workloads.file(view) : null;
     boolean exact =
-        asked.scans() || (file != null && prefersExact(asked, Task.Rows.STREAMED, null));
+        asked.scans() || (file != null && prefersExact(asked, Workload.Rows.STREAMED, null));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
       ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
       int together = asked.batch() + backlog.together();
-      Task task = asked.task(exact, Task.Rows.STREAMED, together, null);
+      Workload task = asked.task(exact, Workload.Rows.STREAMED, together, null);
       Choice choice = session.chooser.choose(task, mode, backlog.nanos());
       if (choice.plan().exactOnDevice()) {
         return Decision.exact(choice, new HeldSegment(lease, null), file);
       }
     }
     return cpu(
-        asked.task(exact, Task.Rows.NONE, asked.batch(), null),
+        asked.task(exact, Workload.Rows.NONE, asked.batch(), null),
         exact ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT,
         view.name(),
         exact ? CpuExecutor.Way.SCAN : asked.way());
@@ -209,10 +209,10 @@ final class CallPlanner {
    *
    * @param walk how the device would walk this call's items alone, or null
    */
-  private boolean prefersExact(Asked asked, Task.Rows rows, Task.Walk walk) {
+  private boolean prefersExact(Asked asked, Workload.Rows rows, Workload.Walk walk) {
     return mode == PlanMode.AUTO
         && session.chooser.prefersExact(
-            Tasks.of(
+            Workloads.of(
                 asked.item(),
                 asked.scans(),
                 rows,
@@ -236,14 +236,14 @@ final class CallPlanner {
             || prefersExact(
                 asked,
                 readable(item, segment, asked.batch()),
-                walks ? Tasks.walk(item, placement, asked.batch()) : null);
+                walks ? Workloads.walk(item, placement, asked.batch()) : null);
     CpuExecutor.Way way = way(placement, exact, walks);
-    Task.Walk walk = walks ? Tasks.walk(item, placement, sizes.walking()) : null;
+    Workload.Walk walk = walks ? Workloads.walk(item, placement, sizes.walking()) : null;
     ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
     int together = asked.batch() + backlog.together();
     boolean reads = exact || mode == PlanMode.EXACT;
-    Task.Rows rows = reads ? readable(item, segment, together) : Task.Rows.NONE;
-    Task task = asked.task(exact, rows, together, walk);
+    Workload.Rows rows = reads ? readable(item, segment, together) : Workload.Rows.NONE;
+    Workload task = asked.task(exact, rows, together, walk);
     // the CPU has no copies of vectors, so its answers may differ
     boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
     Choice choice = session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos());
@@ -253,7 +253,8 @@ final class CallPlanner {
           : Decision.fetch(choice, segment, fetched, way);
     }
     if (choice.plan() != Plan.CPU) {
-      return Decision.exact(choice, segment, rows == Task.Rows.STREAMED ? Tasks.file(view) : null);
+      return Decision.exact(
+          choice, segment, rows == Workload.Rows.STREAMED ? Workloads.file(view) : null);
     }
     if (exact) {
       return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
@@ -283,11 +284,11 @@ final class CallPlanner {
   }
 
   /** Returns how the device gets exact vectors, which it cannot stream from all directories. */
-  private static Task.Rows readable(WorkItem item, HeldSegment segment, int batch)
+  private static Workload.Rows readable(WorkItem item, HeldSegment segment, int batch)
       throws IOException {
-    Task.Rows rows = Tasks.rows(item, segment, batch);
-    return rows == Task.Rows.STREAMED && Tasks.file(item.segment()) == null
-        ? Tasks.inPlace(item, segment)
+    Workload.Rows rows = Workloads.rows(item, segment, batch);
+    return rows == Workload.Rows.STREAMED && Workloads.file(item.segment()) == null
+        ? Workloads.inPlace(item, segment)
         : rows;
   }
 
@@ -299,7 +300,7 @@ final class CallPlanner {
     return cpu(asked.task(), reason, detail, asked.way());
   }
 
-  private Decision cpu(Task task, FallbackReason reason, String detail, CpuExecutor.Way way) {
+  private Decision cpu(Workload task, FallbackReason reason, String detail, CpuExecutor.Way way) {
     return Decision.cpu(session.chooser.choose(task, PlanMode.CPU, 0), reason, detail, way);
   }
 

@@ -48,7 +48,7 @@ final class DeviceCall {
 
   private final GpuSession session;
   private final CallPlanner planner;
-  private final Counters counters;
+  private final ExecutorCounters counters;
   private final CpuExecutor cpu;
   private final List<WorkItem> batch;
   private final int wanted;
@@ -67,7 +67,7 @@ final class DeviceCall {
   DeviceCall(
       GpuSession session,
       CallPlanner planner,
-      Counters counters,
+      ExecutorCounters counters,
       PlanLoad load,
       CpuExecutor cpu,
       List<WorkItem> batch,
@@ -222,7 +222,7 @@ final class DeviceCall {
         if (refusal == null) {
           counters.fallback(FallbackReason.STAGING_FULL, to - from, "none became free in time");
         } else {
-          counters.fallback(Counters.reason(refusal), to - from, refusal.getMessage());
+          counters.fallback(ExecutorCounters.reason(refusal), to - from, refusal.getMessage());
         }
         for (int i = from; i < to; i++) {
           leave(items[i]);
@@ -289,7 +289,7 @@ final class DeviceCall {
         }
       } else if (ticket.failure() != null) {
         GpuException failure = ticket.failure();
-        fail(ticket, Counters.reason(failure), failure.getMessage());
+        fail(ticket, ExecutorCounters.reason(failure), failure.getMessage());
       } else {
         read(ticket);
       }

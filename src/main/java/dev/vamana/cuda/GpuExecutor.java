@@ -4,7 +4,7 @@ import dev.vamana.cuda.ahead.Ahead;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.plan.PlanMode;
-import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.plan.Workload;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.search.CpuExecutor;
@@ -37,7 +37,7 @@ public final class GpuExecutor implements SearchExecutor {
   // take a quarter of the steps, half the time, a fifth more distances, at the same recall.
   private static final int PARENTS = 4;
 
-  private final Counters counters;
+  private final ExecutorCounters counters;
   private final CpuExecutor cpu;
   private final SessionKeeper keeper;
   private final GpuQuantizer quantizer;
@@ -45,7 +45,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final PlanLoad load = new PlanLoad();
   private final Ahead ahead;
 
-  private GpuExecutor(GpuOptions options, Counters counters, SessionKeeper keeper) {
+  private GpuExecutor(GpuOptions options, ExecutorCounters counters, SessionKeeper keeper) {
     this.counters = counters;
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
@@ -69,7 +69,7 @@ public final class GpuExecutor implements SearchExecutor {
       Supplier<CudaDriver> drivers,
       ResidencyFactory residencies,
       GpuListener listener) {
-    Counters counters = new Counters(listener);
+    ExecutorCounters counters = new ExecutorCounters(listener);
     return new GpuExecutor(
         options, counters, new SessionKeeper(options, drivers, residencies, counters, listener));
   }
@@ -136,7 +136,7 @@ public final class GpuExecutor implements SearchExecutor {
       return false;
     }
     try {
-      Task task = Tasks.scan(segment, k, accepted, 1, Task.Rows.DEVICE, 1);
+      Workload task = Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, 1);
       return (mode == PlanMode.EXACT || session.chooser.sureOfCpu(task) == false)
           && session.residency.presence(segment).state() == DevicePresence.State.RESIDENT;
     } finally {

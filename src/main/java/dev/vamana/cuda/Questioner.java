@@ -12,7 +12,7 @@ final class Questioner {
 
   private final long intervalNanos;
   private final long suspicionNanos;
-  private final Counters counters;
+  private final ExecutorCounters counters;
   private KnownQuestions questions;
   private volatile long due;
   private volatile boolean suspicious;
@@ -22,7 +22,7 @@ final class Questioner {
    *
    * @param options time between questions; after a suspicion they wait as long as a first retry
    */
-  Questioner(GpuOptions options, Counters counters) {
+  Questioner(GpuOptions options, ExecutorCounters counters) {
     this.intervalNanos = options.questionNanos();
     this.suspicionNanos = Math.min(options.firstRetryNanos(), intervalNanos);
     this.counters = counters;

@@ -25,7 +25,7 @@ final class SessionKeeper implements Runnable {
 
   private volatile GpuOptions options;
   private final SessionOpener opener;
-  private final Counters counters;
+  private final ExecutorCounters counters;
   private final GpuListener listener;
   private final Questioner questioner;
   private final CountDownLatch firstAnswered = new CountDownLatch(1);
@@ -51,7 +51,7 @@ final class SessionKeeper implements Runnable {
       GpuOptions options,
       Supplier<CudaDriver> drivers,
       ResidencyFactory residencies,
-      Counters counters,
+      ExecutorCounters counters,
       GpuListener listener) {
     this.options = options;
     this.counters = counters;
@@ -161,7 +161,7 @@ final class SessionKeeper implements Runnable {
     if (e.contextLost()) {
       lose(which, e);
     } else {
-      counters.fallback(Counters.reason(e), 0, e.getMessage());
+      counters.fallback(ExecutorCounters.reason(e), 0, e.getMessage());
     }
   }
 

@@ -15,7 +15,7 @@ final class SessionOpener {
   private final Supplier<GpuOptions> options;
   private final Supplier<CudaDriver> drivers;
   private final ResidencyFactory residencies;
-  private final Counters counters;
+  private final ExecutorCounters counters;
   private final BiConsumer<GpuSession, GpuException> onLost;
   private volatile DeviceInfo device;
   // the driver of the last session
@@ -30,7 +30,7 @@ final class SessionOpener {
       Supplier<GpuOptions> options,
       Supplier<CudaDriver> drivers,
       ResidencyFactory residencies,
-      Counters counters,
+      ExecutorCounters counters,
       BiConsumer<GpuSession, GpuException> onLost) {
     this.options = options;
     this.drivers = drivers;

@@ -114,7 +114,7 @@ public class ExactPlanTests extends PlanTestCase {
       assertSame(scanned(items), with.search(items), 0.5);
       assertEquals(1, items(with, "scan"));
       without.search(items);
-      boolean mapped = Tasks.file(view) != null;
+      boolean mapped = Workloads.file(view) != null;
       assertEquals(mapped ? 1 : 0, items(without, "scan"));
       assertEquals(mapped ? 0 : 1, items(without, "graph"));
       WorkItem limited =

@@ -11,7 +11,7 @@ import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
-import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.plan.Workload;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -212,15 +212,15 @@ public class StreamedPlanTests extends PlanTestCase {
       SegmentView view = index.views().get(0);
       WorkItem item = item(index, view, 5, null);
       HeldSegment absent = new HeldSegment(new Lease(view), null);
-      assertEquals(Task.Rows.STREAMED, Tasks.rows(item, absent, 1));
-      assertEquals(Task.Rows.NONE, Tasks.inPlace(item, absent));
+      assertEquals(Workload.Rows.STREAMED, Workloads.rows(item, absent, 1));
+      assertEquals(Workload.Rows.NONE, Workloads.inPlace(item, absent));
       HeldSegment registered = new HeldSegment(new Lease(view), new Registered(view));
-      assertEquals(Task.Rows.HOST, Tasks.rows(item, registered, 1));
-      assertEquals(Task.Rows.STREAMED, Tasks.rows(item, registered, 1000));
-      assertEquals(Task.Rows.HOST, Tasks.inPlace(item, registered));
+      assertEquals(Workload.Rows.HOST, Workloads.rows(item, registered, 1));
+      assertEquals(Workload.Rows.STREAMED, Workloads.rows(item, registered, 1000));
+      assertEquals(Workload.Rows.HOST, Workloads.inPlace(item, registered));
       assertEquals(
           view.size() * (long) view.dimension() * view.encoding().byteSize,
-          Tasks.file(view).byteSize());
+          Workloads.file(view).byteSize());
     }
   }
 

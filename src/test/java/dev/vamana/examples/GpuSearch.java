@@ -5,7 +5,6 @@ import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.GpuOptions;
 import dev.vamana.cuda.GpuStatistics;
-import dev.vamana.cuda.LoggingListener;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.driver.GpuException;

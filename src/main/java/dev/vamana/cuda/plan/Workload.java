@@ -16,7 +16,7 @@ import java.util.Objects;
  * @param walk the walk on the device
  * @param cpu the work of the CPU
  */
-public record Task(
+public record Workload(
     int vectors,
     int dimension,
     int rowBytes,
@@ -77,7 +77,7 @@ public record Task(
    */
   public record Cpu(boolean scans, double rounds, double distances) {}
 
-  public Task {
+  public Workload {
     Objects.requireNonNull(rows, "rows");
     Objects.requireNonNull(walk, "walk");
     Objects.requireNonNull(cpu, "cpu");
@@ -89,8 +89,8 @@ public record Task(
   }
 
   /** Returns this task with a scan as the work of the CPU. */
-  public Task scanned() {
-    return new Task(
+  public Workload scanned() {
+    return new Workload(
         vectors,
         dimension,
         rowBytes,

@@ -4,7 +4,7 @@ import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentRows;
-import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
@@ -14,16 +14,16 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.apache.lucene.index.VectorEncoding;
 
-/** Describes work items as {@link Task}s for the cost model. */
-public final class Tasks {
+/** Describes work items as {@link Workload}s for the cost model. */
+public final class Workloads {
 
   /** Steps of a walk in addition to its beam width, as measured (docs/internals/query-plans.md). */
   private static final int APPROACH_STEPS = 4;
 
-  private static final Task.Walk NO_WALK = new Task.Walk(Task.Graph.NONE, 1, 0, 0, 0);
+  private static final Workload.Walk NO_WALK = new Workload.Walk(Workload.Graph.NONE, 1, 0, 0, 0);
   private static final int ALIGNMENT = 16;
 
-  private Tasks() {}
+  private Workloads() {}
 
   /**
    * Whether an exact search on the device can answer the item, provided the device can read the
@@ -36,12 +36,12 @@ public final class Tasks {
   /**
    * Returns where the device reads exact vectors of an item's segment if streaming is not allowed.
    */
-  static Task.Rows inPlace(WorkItem item, HeldSegment segment) {
+  static Workload.Rows inPlace(WorkItem item, HeldSegment segment) {
     ResidentRows rows = segment.rows();
     if (exactFits(item) == false || ScanLane.reads(rows) == false) {
-      return Task.Rows.NONE;
+      return Workload.Rows.NONE;
     }
-    return rows.onDevice() ? Task.Rows.DEVICE : Task.Rows.HOST;
+    return rows.onDevice() ? Workload.Rows.DEVICE : Workload.Rows.HOST;
   }
 
   /**
@@ -50,15 +50,15 @@ public final class Tasks {
    *
    * @param batch number of items compared with the vectors together
    */
-  static Task.Rows rows(WorkItem item, HeldSegment segment, int batch) {
-    Task.Rows rows = inPlace(item, segment);
+  static Workload.Rows rows(WorkItem item, HeldSegment segment, int batch) {
+    Workload.Rows rows = inPlace(item, segment);
     boolean streamed =
         switch (rows) {
           case NONE -> exactFits(item);
           case HOST -> ExactScans.few(batch, item.k()) == false;
           case DEVICE, STREAMED -> false;
         };
-    return streamed ? Task.Rows.STREAMED : rows;
+    return streamed ? Workload.Rows.STREAMED : rows;
   }
 
   /** Returns the vectors in the mapped file, or null if the directory does not map files. */
@@ -71,13 +71,13 @@ public final class Tasks {
   /**
    * Describes a scan that is known only by segment, k and number of accepted vectors.
    *
-   * @param cpuRounds as {@link Task.Cpu#rounds}
+   * @param cpuRounds as {@link Workload.Cpu#rounds}
    */
-  static Task scan(
-      SegmentView view, int k, int accepted, int batch, Task.Rows rows, double cpuRounds) {
+  static Workload scan(
+      SegmentView view, int k, int accepted, int batch, Workload.Rows rows, double cpuRounds) {
     int size = view.size();
     int own = Math.max(0, Math.min(accepted, size));
-    return new Task(
+    return new Workload(
         size,
         view.dimension(),
         rowBytes(view),
@@ -87,7 +87,7 @@ public final class Tasks {
         Math.max(1, Math.min(k, size)),
         batch,
         NO_WALK,
-        new Task.Cpu(true, cpuRounds, own));
+        new Workload.Cpu(true, cpuRounds, own));
   }
 
   /**
@@ -97,11 +97,16 @@ public final class Tasks {
    * @param batch number of items compared with the vectors together
    * @param walk result of {@link #walk}, or null if the device cannot walk the segment
    */
-  public static Task of(
-      WorkItem item, boolean scans, Task.Rows rows, int batch, Task.Walk walk, double cpuRounds) {
+  public static Workload of(
+      WorkItem item,
+      boolean scans,
+      Workload.Rows rows,
+      int batch,
+      Workload.Walk walk,
+      double cpuRounds) {
     SegmentView view = item.segment();
     int accepted = Math.max(0, Math.min(item.acceptedCount(), view.size()));
-    return new Task(
+    return new Workload(
         view.size(),
         view.dimension(),
         rowBytes(view),
@@ -111,7 +116,7 @@ public final class Tasks {
         Math.min(item.k(), view.size()),
         batch,
         walk == null ? NO_WALK : walk,
-        new Task.Cpu(scans, cpuRounds, scans ? accepted : CpuExecutor.expectedVisits(item)));
+        new Workload.Cpu(scans, cpuRounds, scans ? accepted : CpuExecutor.expectedVisits(item)));
   }
 
   /**
@@ -119,15 +124,16 @@ public final class Tasks {
    *
    * @param batch number of items that walk at the same time
    */
-  public static Task.Walk walk(WorkItem item, Placement placement, int batch) throws IOException {
-    Task.Graph graph =
+  public static Workload.Walk walk(WorkItem item, Placement placement, int batch)
+      throws IOException {
+    Workload.Graph graph =
         switch (placement) {
-          case EXACT, EXACT_FLOAT16, EXACT_INT8, IN_MEMORY -> Task.Graph.DEVICE;
-          case MAPPED_GRAPH -> Task.Graph.MAPPED;
-          case HOST_FETCH -> Task.Graph.FETCHED;
+          case EXACT, EXACT_FLOAT16, EXACT_INT8, IN_MEMORY -> Workload.Graph.DEVICE;
+          case MAPPED_GRAPH -> Workload.Graph.MAPPED;
+          case HOST_FETCH -> Workload.Graph.FETCHED;
         };
     double steps = (item.effectiveBeamWidth() + APPROACH_STEPS) / (double) item.walk().parents();
-    return new Task.Walk(
+    return new Workload.Walk(
         graph, batch, steps, CpuExecutor.expectedVisits(item), walkBytes(item, placement));
   }
 

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts what an executor has done, over all its contexts. Thread-safe. */
-final class Counters {
+final class ExecutorCounters {
 
   private static final long NANOS_PER_MICRO = 1_000;
 
@@ -38,7 +38,7 @@ final class Counters {
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final Map<FallbackReason, AtomicBoolean> told = new EnumMap<>(FallbackReason.class);
 
-  Counters(GpuListener listener) {
+  ExecutorCounters(GpuListener listener) {
     this.listener = listener;
     for (Placement placement : Placement.values()) {
       placements.put(placement, new LongAdder());

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * others. They are made on first use and kept, since pinning memory takes longer than most copies.
  * For one thread at a time, bound to the context.
  */
-final class Lanes {
+final class FeedBuffers {
 
   /** Bytes of a buffer. */
   static final int BYTES = 2 << 20;
@@ -24,12 +24,12 @@ final class Lanes {
 
   private final CudaDriver driver;
   private final SessionHostMemory account;
-  private final Lane[] lanes = new Lane[COUNT];
+  private final Buffer[] buffers = new Buffer[COUNT];
   private final int most;
   private int turn;
 
   /** One buffer with its stream. */
-  static final class Lane {
+  static final class Buffer {
     private final CudaDriver driver;
     private final int number;
     private final CudaDriver.PinnedMemory pinned;
@@ -37,20 +37,20 @@ final class Lanes {
     private Runnable after;
     private boolean busy;
 
-    private Lane(CudaDriver driver, int number, CudaDriver.PinnedMemory pinned) {
+    private Buffer(CudaDriver driver, int number, CudaDriver.PinnedMemory pinned) {
       this.driver = driver;
       this.number = number;
       this.pinned = pinned;
       this.stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     }
 
-    /** Returns the lane's number, from 0. */
+    /** Returns the buffer's number, from 0. */
     int number() {
       return number;
     }
 
     /** Returns the buffer, {@link #BYTES} long. */
-    MemorySegment buffer() {
+    MemorySegment memory() {
       return pinned.segment();
     }
 
@@ -85,44 +85,44 @@ final class Lanes {
   }
 
   /**
-   * Makes lanes.
+   * Makes buffers.
    *
    * @param most number of buffers, 1 to {@value #COUNT}
    */
-  Lanes(CudaDriver driver, SessionHostMemory account, int most) {
+  FeedBuffers(CudaDriver driver, SessionHostMemory account, int most) {
     this.driver = driver;
     this.account = account;
     this.most = most;
   }
 
-  /** Returns the number of lanes. */
+  /** Returns the number of buffers. */
   int count() {
     return most;
   }
 
   /**
-   * Returns the next lane, after waiting until the device is done with it. The lane counts as in
-   * use from now on.
+   * Returns the next buffer, after waiting until the device is done with it. The buffer counts as
+   * in use from now on.
    */
-  Lane next() {
-    Lane lane = lanes[turn];
-    if (lane == null) {
-      lane = make(turn);
-      lanes[turn] = lane;
+  Buffer next() {
+    Buffer buffer = buffers[turn];
+    if (buffer == null) {
+      buffer = make(turn);
+      buffers[turn] = buffer;
     }
     turn = (turn + 1) % most;
-    lane.await();
-    lane.busy = true;
-    return lane;
+    buffer.await();
+    buffer.busy = true;
+    return buffer;
   }
 
-  private Lane make(int number) {
+  private Buffer make(int number) {
     account.reserve(BYTES);
     CudaDriver.PinnedMemory pinned = null;
-    Lane made = null;
+    Buffer made = null;
     try {
       pinned = driver.allocatePinned(BYTES);
-      made = new Lane(driver, number, pinned);
+      made = new Buffer(driver, number, pinned);
       return made;
     } finally {
       if (made == null) {
@@ -134,12 +134,12 @@ final class Lanes {
     }
   }
 
-  /** Waits until the device is done with all lanes, in the order of their use. */
+  /** Waits until the device is done with all buffers, in the order of their use. */
   void finish() {
     for (int i = 0; i < most; i++) {
-      Lane lane = lanes[(turn + i) % most];
-      if (lane != null) {
-        lane.await();
+      Buffer buffer = buffers[(turn + i) % most];
+      if (buffer != null) {
+        buffer.await();
       }
     }
   }
@@ -147,10 +147,10 @@ final class Lanes {
   /** Waits for the device after a failure and drops all actions. */
   void drop() {
     GpuException failure = null;
-    for (Lane lane : lanes) {
-      if (lane != null) {
+    for (Buffer buffer : buffers) {
+      if (buffer != null) {
         try {
-          lane.drop();
+          buffer.drop();
         } catch (GpuException e) {
           failure = e;
         }
@@ -164,14 +164,14 @@ final class Lanes {
   /** Frees all buffers, which must not be in use. */
   void free() {
     for (int i = 0; i < COUNT; i++) {
-      Lane lane = lanes[i];
-      lanes[i] = null;
-      if (lane != null) {
+      Buffer buffer = buffers[i];
+      buffers[i] = null;
+      if (buffer != null) {
         account.release(BYTES);
         try {
-          lane.pinned.free();
+          buffer.pinned.free();
         } finally {
-          driver.destroyStream(lane.stream);
+          driver.destroyStream(buffer.stream);
         }
       }
     }
