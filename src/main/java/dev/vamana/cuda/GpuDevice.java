@@ -1,9 +1,12 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyCounters;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.ResidencyListener;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.SegmentResidency;

@@ -1,10 +1,25 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.ahead.Ahead;
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.call.CallPlanner;
+import dev.vamana.cuda.call.DeviceCall;
+import dev.vamana.cuda.call.PlanLoad;
+import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
+import dev.vamana.cuda.session.ExecutorCounters;
+import dev.vamana.cuda.session.GpuGraphs;
+import dev.vamana.cuda.session.GpuQuantizer;
+import dev.vamana.cuda.session.GpuSession;
+import dev.vamana.cuda.session.SessionKeeper;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.search.CpuExecutor;

@@ -1,10 +1,10 @@
 package dev.vamana.elasticsearch;
 
-import dev.vamana.cuda.DynamicOptions;
 import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.GpuOptions;
-import dev.vamana.cuda.GpuStatistics;
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.compile.NodeKernels;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;

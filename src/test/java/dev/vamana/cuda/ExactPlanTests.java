@@ -1,5 +1,8 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.Placement;

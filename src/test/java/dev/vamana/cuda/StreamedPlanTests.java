@@ -1,10 +1,13 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A segment and its place on the device, shared by a call and its tickets. The last holder's {@link
- * #release} releases the place. {@code dev.vamana.cuda.CallPlanner} makes one for each segment of a
- * call.
+ * #release} releases the place. {@code dev.vamana.cuda.call.CallPlanner} makes one for each segment
+ * of a call.
  */
 public final class HeldSegment {
 

@@ -1,7 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.Workloads;
+import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostFit;
 import dev.vamana.cuda.plan.CostForm;

@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.graph.GraphEngine;
@@ -10,7 +10,7 @@ import java.io.IOException;
  * Builds graphs on the device. It leaves to the CPU graphs that are too small to gain from the
  * device or that it does not support, and builds that failed.
  */
-final class GpuGraphs implements GraphEngine {
+public final class GpuGraphs implements GraphEngine {
 
   private final SessionKeeper keeper;
   private final GraphCounters counters;
@@ -21,7 +21,7 @@ final class GpuGraphs implements GraphEngine {
    *
    * @param leastNodes least number of vectors for the device
    */
-  GpuGraphs(SessionKeeper keeper, GraphCounters counters, int leastNodes) {
+  public GpuGraphs(SessionKeeper keeper, GraphCounters counters, int leastNodes) {
     this.keeper = keeper;
     this.counters = counters;
     this.leastNodes = leastNodes;

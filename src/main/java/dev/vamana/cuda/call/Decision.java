@@ -1,5 +1,6 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.call;
 
+import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;

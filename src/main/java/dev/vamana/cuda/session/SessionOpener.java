@@ -1,10 +1,12 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.WatchedDriver;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import java.util.SortedMap;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;

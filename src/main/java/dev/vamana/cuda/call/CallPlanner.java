@@ -1,5 +1,6 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.call;
 
+import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
@@ -10,6 +11,9 @@ import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.cuda.session.ExecutorCounters;
+import dev.vamana.cuda.session.GpuSession;
+import dev.vamana.cuda.session.SessionKeeper;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
@@ -28,7 +32,7 @@ import java.util.concurrent.locks.LockSupport;
  * {@link DeviceCall} asks the planner for a {@link Decision} per item; items that differ only in
  * their query share one decision.
  */
-final class CallPlanner {
+public final class CallPlanner {
 
   private static final long POLL_NANOS = 1_000_000;
 
@@ -48,7 +52,7 @@ final class CallPlanner {
    * @param batch the call's items
    * @param threads number of threads with which the CPU answers
    */
-  CallPlanner(
+  public CallPlanner(
       GpuSession session,
       SessionKeeper keeper,
       ExecutorCounters counters,

@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.api;
 
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;

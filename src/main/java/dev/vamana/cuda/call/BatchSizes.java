@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.call;
 
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;

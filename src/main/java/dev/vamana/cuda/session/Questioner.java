@@ -1,5 +1,6 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.question.KnownQuestions;
 import dev.vamana.cuda.question.WrongAnswerException;

@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.training.DeviceEncoder;
@@ -16,7 +16,7 @@ import java.io.IOException;
  * Trains codebooks and encodes vectors on the device. It leaves to the CPU work that is too small
  * to gain from the device, and work that failed.
  */
-final class GpuQuantizer implements PqEngine {
+public final class GpuQuantizer implements PqEngine {
 
   private final SessionKeeper keeper;
   private final TrainingCounters counters;
@@ -27,7 +27,7 @@ final class GpuQuantizer implements PqEngine {
    *
    * @param leastComponents least number of components (vectors times dimension) for the device
    */
-  GpuQuantizer(SessionKeeper keeper, TrainingCounters counters, long leastComponents) {
+  public GpuQuantizer(SessionKeeper keeper, TrainingCounters counters, long leastComponents) {
     this.keeper = keeper;
     this.counters = counters;
     this.leastComponents = leastComponents;

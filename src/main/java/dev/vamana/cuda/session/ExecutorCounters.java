@@ -1,5 +1,7 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Placement;
@@ -12,16 +14,28 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts what an executor has done, over all its contexts. Thread-safe. */
-final class ExecutorCounters {
+public final class ExecutorCounters {
 
   private static final long NANOS_PER_MICRO = 1_000;
 
-  final BatchCounters batches = new BatchCounters();
-  final TrainingCounters training = new TrainingCounters();
-  final GraphCounters graphs = new GraphCounters();
-  final PlanCounters plans = new PlanCounters();
-  final LongAdder requested = new LongAdder();
-  final LongAdder cancelled = new LongAdder();
+  /** Of the walk lanes. */
+  public final BatchCounters batches = new BatchCounters();
+
+  /** Of trainings and encodings. */
+  public final TrainingCounters training = new TrainingCounters();
+
+  /** Of graphs built. */
+  public final GraphCounters graphs = new GraphCounters();
+
+  /** Of executed plans. */
+  public final PlanCounters plans = new PlanCounters();
+
+  /** Items that were asked for. */
+  public final LongAdder requested = new LongAdder();
+
+  /** Items that were cancelled. */
+  public final LongAdder cancelled = new LongAdder();
+
   private final LongAdder uploadWaits = new LongAdder();
   private final LongAdder uploadWaitNanos = new LongAdder();
   final LongAdder lost = new LongAdder();
@@ -38,7 +52,8 @@ final class ExecutorCounters {
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final Map<FallbackReason, AtomicBoolean> told = new EnumMap<>(FallbackReason.class);
 
-  ExecutorCounters(GpuListener listener) {
+  /** Makes counters that tell the listener of the first failure of each kind. */
+  public ExecutorCounters(GpuListener listener) {
     this.listener = listener;
     for (Placement placement : Placement.values()) {
       placements.put(placement, new LongAdder());
@@ -54,12 +69,12 @@ final class ExecutorCounters {
    *
    * @param placement placement of their segment; null if the segment was streamed
    */
-  void answered(Placement placement, int items) {
+  public void answered(Placement placement, int items) {
     (placement == null ? unplaced : placements.get(placement)).add(items);
   }
 
   /** Counts a wait of a call for a segment's upload. */
-  void waitedForUpload(long nanos) {
+  public void waitedForUpload(long nanos) {
     uploadWaits.increment();
     uploadWaitNanos.add(nanos);
   }
@@ -69,7 +84,13 @@ final class ExecutorCounters {
     whenSuspicious = action;
   }
 
-  void fallback(FallbackReason reason, int items, String detail) {
+  /**
+   * Counts items that the CPU answers.
+   *
+   * @param items how many, possibly none
+   * @param detail what went wrong, for the listener
+   */
+  public void fallback(FallbackReason reason, int items, String detail) {
     fallbacks.get(reason).add(items);
     if (reason == FallbackReason.LAUNCH_FAILED || reason == FallbackReason.CORRUPT) {
       whenSuspicious.run();
@@ -80,7 +101,7 @@ final class ExecutorCounters {
   }
 
   /** Maps a driver failure to the reason under which its items are counted. */
-  static FallbackReason reason(GpuException e) {
+  public static FallbackReason reason(GpuException e) {
     return switch (e.kind()) {
       case CONTEXT_LOST -> FallbackReason.CONTEXT_LOST;
       case OUT_OF_MEMORY -> FallbackReason.OUT_OF_MEMORY;
@@ -89,7 +110,7 @@ final class ExecutorCounters {
   }
 
   /** Returns all groups of counters that do not need an open context. */
-  SortedMap<String, SortedMap<String, Long>> groups() {
+  public SortedMap<String, SortedMap<String, Long>> groups() {
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
     groups.put("batches", batches.totals());
     plans.addTo(groups);

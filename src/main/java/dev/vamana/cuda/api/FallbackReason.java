@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.api;
 
 import java.util.Locale;
 

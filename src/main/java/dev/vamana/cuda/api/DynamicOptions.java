@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.api;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.MemoryLimit;
@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * The options that an operator can change while a {@link GpuExecutor} works.
+ * The options that an operator can change while a {@code GpuExecutor} works.
  *
  * @param deviceLimit limit of device memory for segments
  * @param pageCacheLimit limit of page cache pinned for the device

@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
  * Counts codebooks trained and vectors encoded on the device, and the work left to the CPU, over
  * all contexts.
  */
-final class TrainingCounters {
+public final class TrainingCounters {
 
   final LongAdder codebooks = new LongAdder();
   final LongAdder codebookNanos = new LongAdder();

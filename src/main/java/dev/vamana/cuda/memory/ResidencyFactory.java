@@ -1,9 +1,7 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.memory.Residency;
-import dev.vamana.cuda.memory.ResidencyOptions;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.function.Consumer;

@@ -1,5 +1,6 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
+import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
@@ -16,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * closed. {@link SessionKeeper} has the one instance and opens the segments in each new session;
  * calls acquire segments through it. docs/internals/gpu-lanes.md says how a segment is closed.
  */
-final class OpenSegments {
+public final class OpenSegments {
 
   private final SessionKeeper keeper;
   // whether each open segment is kept on the device
@@ -30,7 +31,7 @@ final class OpenSegments {
   }
 
   /** Registers a segment unless it is registered already or closed. */
-  void opened(SegmentView view) {
+  public void opened(SegmentView view) {
     if (open.containsKey(view) == false) {
       register(view);
     }
@@ -48,7 +49,7 @@ final class OpenSegments {
   }
 
   /** Sets whether a segment is kept on the device, now and after each loss. */
-  synchronized void keep(SegmentView view, boolean wanted) {
+  public synchronized void keep(SegmentView view, boolean wanted) {
     if (register(view)) {
       boolean changed = open.put(view, wanted) != wanted;
       // a kept segment may have been evicted since
@@ -59,14 +60,14 @@ final class OpenSegments {
   }
 
   /** Uploads a segment before others. */
-  synchronized void warm(SegmentView view) {
+  public synchronized void warm(SegmentView view) {
     if (register(view)) {
       keeper.with(entered -> entered.residency.warm(view));
     }
   }
 
   /** Returns a segment's lease in a session, or null if the segment has been closed. */
-  Lease lease(GpuSession entered, SegmentView view) {
+  public Lease lease(GpuSession entered, SegmentView view) {
     Lease lease = entered.lease(view);
     return lease != null ? lease : open(entered, view);
   }
@@ -84,7 +85,7 @@ final class OpenSegments {
   }
 
   /** Acquires a resident segment for one call, or returns null if it is not resident. */
-  HeldSegment acquire(GpuSession entered, SegmentView view) {
+  public HeldSegment acquire(GpuSession entered, SegmentView view) {
     Lease lease = lease(entered, view);
     if (lease == null) {
       return null;
@@ -136,7 +137,7 @@ final class OpenSegments {
   }
 
   /** Forgets a segment. When this returns, nothing reads the segment's files any more. */
-  void closing(SegmentView view) {
+  public void closing(SegmentView view) {
     synchronized (this) {
       open.remove(view);
       closed.add(view);

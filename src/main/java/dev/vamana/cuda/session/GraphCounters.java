@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.build.BuildPhase;
 import java.util.EnumMap;
@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts graphs built on the device, and those left to the CPU, over all contexts. */
-final class GraphCounters implements BuildPhase.Clock {
+public final class GraphCounters implements BuildPhase.Clock {
 
   final LongAdder graphs = new LongAdder();
   final LongAdder nodes = new LongAdder();

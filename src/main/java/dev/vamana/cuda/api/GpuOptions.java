@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.api;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.hostfetch.FetchOptions;
@@ -11,9 +11,9 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * All options of a {@link GpuExecutor}, one immutable snapshot. {@link SessionKeeper} has the
- * current one, and exchanges it when the operator changes something ({@link DynamicOptions}); lanes
- * and planners read from it.
+ * All options of a {@code GpuExecutor}, one immutable snapshot. {@code session.SessionKeeper} has
+ * the current one, and exchanges it when the operator changes something ({@link DynamicOptions});
+ * lanes and planners read from it.
  *
  * @param batches batching of concurrent calls
  * @param residency memory limits and placements of segments
@@ -180,7 +180,7 @@ public record GpuOptions(
   }
 
   /** Returns these options with the operator's changes. */
-  GpuOptions with(DynamicOptions changed) {
+  public GpuOptions with(DynamicOptions changed) {
     return with(
         draft -> {
           draft.batches =

@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.lane.HeldSegment;
@@ -29,14 +29,14 @@ public final class Workloads {
    * Whether an exact search on the device can answer the item, provided the device can read the
    * rows.
    */
-  static boolean exactFits(WorkItem item) {
+  public static boolean exactFits(WorkItem item) {
     return item.k() <= ScanLane.MAX_K && item.visitLimit() > item.acceptedCount();
   }
 
   /**
    * Returns where the device reads exact vectors of an item's segment if streaming is not allowed.
    */
-  static Workload.Rows inPlace(WorkItem item, HeldSegment segment) {
+  public static Workload.Rows inPlace(WorkItem item, HeldSegment segment) {
     ResidentRows rows = segment.rows();
     if (exactFits(item) == false || ScanLane.reads(rows) == false) {
       return Workload.Rows.NONE;
@@ -50,7 +50,7 @@ public final class Workloads {
    *
    * @param batch number of items compared with the vectors together
    */
-  static Workload.Rows rows(WorkItem item, HeldSegment segment, int batch) {
+  public static Workload.Rows rows(WorkItem item, HeldSegment segment, int batch) {
     Workload.Rows rows = inPlace(item, segment);
     boolean streamed =
         switch (rows) {
@@ -62,7 +62,7 @@ public final class Workloads {
   }
 
   /** Returns the vectors in the mapped file, or null if the directory does not map files. */
-  static MemorySegment file(SegmentView view) throws IOException {
+  public static MemorySegment file(SegmentView view) throws IOException {
     FileRegion region = view.vectorsRegion();
     long width = (long) view.dimension() * view.encoding().byteSize;
     return region == null || region.length() < view.size() * width ? null : region.segment();
@@ -73,7 +73,7 @@ public final class Workloads {
    *
    * @param cpuRounds as {@link Workload.Cpu#rounds}
    */
-  static Workload scan(
+  public static Workload scan(
       SegmentView view, int k, int accepted, int batch, Workload.Rows rows, double cpuRounds) {
     int size = view.size();
     int own = Math.max(0, Math.min(accepted, size));

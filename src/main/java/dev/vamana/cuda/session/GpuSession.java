@@ -1,5 +1,6 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.batch.WalkLane;
 import dev.vamana.cuda.build.DeviceBuilder;
@@ -12,6 +13,7 @@ import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.PlanChooser;
 import dev.vamana.cuda.plan.PlanCounters;
@@ -32,20 +34,34 @@ import java.util.function.Supplier;
  * part of the session; {@link #retire} tears the session down after the last thread has left.
  * {@link SessionKeeper} opens and replaces sessions.
  */
-final class GpuSession {
+public final class GpuSession {
 
   private static final int RETIRED = Integer.MIN_VALUE;
 
+  /** Which segments are on the device. */
+  public final Residency residency;
+
+  /** The lane of graph walks. */
+  public final WalkLane walks;
+
+  /** The lane of walks whose neighbours the CPU fetches. */
+  public final FetchLane fetches;
+
+  /** The lane of exact searches. */
+  public final ScanLane scans;
+
+  /** Where callers of all lanes wait. */
+  public final Waiters waiters = new Waiters();
+
+  /** Chooses plans by the costs of this device. */
+  public final PlanChooser chooser;
+
+  /** Host memory in use by batches. */
+  public final SessionHostMemory hostMemory;
+
   final CudaDriver driver;
-  final Residency residency;
-  final WalkLane walks;
-  final FetchLane fetches;
-  final ScanLane scans;
-  final Waiters waiters = new Waiters();
   final TrainingDevice training;
   final DeviceBuilder builder;
-  final PlanChooser chooser;
-  final SessionHostMemory hostMemory;
   private final Map<SegmentView, Lease> leases = new ConcurrentHashMap<>();
   private final List<Lane<?>> lanes;
   private final AtomicInteger users = new AtomicInteger();
@@ -151,7 +167,7 @@ final class GpuSession {
   }
 
   /** Whether the context has not been reported lost. */
-  boolean usable() {
+  public boolean usable() {
     return lost == null;
   }
 
@@ -159,7 +175,7 @@ final class GpuSession {
    * Enters the session. Returns false if it must not be used; otherwise the caller has to call
    * {@link #exit}.
    */
-  boolean enter() {
+  public boolean enter() {
     if (lost != null) {
       return false;
     }
@@ -171,7 +187,7 @@ final class GpuSession {
   }
 
   /** Leaves the session after a successful {@link #enter}. */
-  void exit() {
+  public void exit() {
     if (users.decrementAndGet() == RETIRED) {
       unused.countDown();
     }
@@ -219,7 +235,7 @@ final class GpuSession {
   }
 
   /** Whether the context has answered a known question wrong. */
-  boolean distrusted() {
+  public boolean distrusted() {
     return distrusted;
   }
 

@@ -1,8 +1,13 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.session;
 
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.work.Threads;
 import java.util.SortedMap;
@@ -16,7 +21,7 @@ import java.util.function.Supplier;
  * the open segments to the new one. It asks every session what is known before it is used, and then
  * now and then.
  */
-final class SessionKeeper implements Runnable {
+public final class SessionKeeper implements Runnable {
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -47,7 +52,7 @@ final class SessionKeeper implements Runnable {
    *
    * @throws GpuException if there is no usable device
    */
-  SessionKeeper(
+  public SessionKeeper(
       GpuOptions options,
       Supplier<CudaDriver> drivers,
       ResidencyFactory residencies,
@@ -91,28 +96,28 @@ final class SessionKeeper implements Runnable {
   }
 
   /** Enters the current session, or returns null if there is none. */
-  GpuSession enter() {
+  public GpuSession enter() {
     GpuSession current = session;
     return current != null && current.enter() ? current : null;
   }
 
   /** Returns the device in use, or the last one. */
-  DeviceInfo device() {
+  public DeviceInfo device() {
     return opener.device();
   }
 
   /** Returns the residency counters of all sessions, for use while there is none. */
-  SortedMap<String, Long> residencyCounters() {
+  public SortedMap<String, Long> residencyCounters() {
     return opener.residencyCounters();
   }
 
   /** Returns why there is no session, or null. */
-  String reason() {
+  public String reason() {
     return reason;
   }
 
   /** Returns the reason under which searches count while there is no session. */
-  FallbackReason absence() {
+  public FallbackReason absence() {
     return distrusted ? FallbackReason.WRONG_ANSWER : FallbackReason.NO_DEVICE;
   }
 
@@ -131,17 +136,17 @@ final class SessionKeeper implements Runnable {
   }
 
   /** Returns the segments that are open. */
-  OpenSegments segments() {
+  public OpenSegments segments() {
     return segments;
   }
 
   /** Returns the current options. */
-  GpuOptions options() {
+  public GpuOptions options() {
     return options;
   }
 
   /** Changes options of this session and of later ones. */
-  synchronized void adjust(DynamicOptions changed) {
+  public synchronized void adjust(DynamicOptions changed) {
     options = options.with(changed);
     with(this::adjust);
   }
@@ -361,7 +366,7 @@ final class SessionKeeper implements Runnable {
   }
 
   /** Stops the recovery thread, waits until all users have left the session, and tears it down. */
-  void close() {
+  public void close() {
     GpuSession last;
     synchronized (this) {
       stopping = true;

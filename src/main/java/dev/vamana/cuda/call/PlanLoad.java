@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.call;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Counts the items that all calls of an executor work on now. The cost model adds them to a call's
  * own items.
  */
-final class PlanLoad {
+public final class PlanLoad {
 
   /** Items walking on the device. */
   final AtomicInteger walking = new AtomicInteger();

@@ -1,5 +1,6 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.call;
 
+import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.Chunk;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
@@ -13,6 +14,8 @@ import dev.vamana.cuda.lane.Ticket;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.scan.ScanTicket;
+import dev.vamana.cuda.session.ExecutorCounters;
+import dev.vamana.cuda.session.GpuSession;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -29,7 +32,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * Runs one call of {@link GpuExecutor#search}: plans the items, submits tickets for those of the
+ * Runs one call of {@code GpuExecutor.search}: plans the items, submits tickets for those of the
  * device, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
  *
  * <p>The call has entered the session, and leaves it while it answers on the CPU, which may take
@@ -39,7 +42,7 @@ import org.apache.lucene.store.AlreadyClosedException;
 // items share plans and suppliers by identity; an equal but different supplier is only asked once
 // more
 @SuppressWarnings("ReferenceEquality")
-final class DeviceCall {
+public final class DeviceCall {
 
   private static final long STAGING_POLL_NANOS = 100_000;
   private static final int STAGING_POLLS = 1_000;
@@ -64,7 +67,7 @@ final class DeviceCall {
   private boolean inside = true;
 
   /** Makes a call that has entered the session, which {@link #run} leaves. */
-  DeviceCall(
+  public DeviceCall(
       GpuSession session,
       CallPlanner planner,
       ExecutorCounters counters,
@@ -85,7 +88,11 @@ final class DeviceCall {
     this.times = new CallTimes(load, counters.plans);
   }
 
-  List<WorkResult> run() throws IOException {
+  /**
+   * Runs the call. Returns one result for each item; null for items sent ahead that were left
+   * alone.
+   */
+  public List<WorkResult> run() throws IOException {
     try {
       Packer packer = session.walks.packer(batch, plans);
       try {

@@ -1,4 +1,4 @@
-package dev.vamana.cuda;
+package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanCounters;
@@ -8,8 +8,8 @@ import java.util.Set;
 
 /**
  * Records how many items of one call walk on the device and how many the CPU answers, with
- * predicted and measured times of both. {@link ScannedItems} records exact searches itself, one
- * group at a time.
+ * predicted and measured times of both. {@link DeviceCall} records exact searches itself, one
+ * ticket at a time.
  */
 final class CallTimes {
 
