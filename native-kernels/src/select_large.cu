@@ -1,8 +1,6 @@
-// Large k. select_bits_global, k at most kMaxGlobalK, leaves sorted results. The others take any k and
-// leave any order: select_radix, a block for each row; and Sample Select, several launches over rows or
-// rows * partitions blocks: select_sample_splitters, then in one stage select_sample_split and
-// select_sample_finish, in two stages select_sample_count, select_sample_find and select_sample_split.
-#include "select/bits_global.cuh"
+// Large k, any k and any order of the results: select_radix, a block for each row; and Sample Select in
+// one stage, launches over rows or rows * partitions blocks: select_sample_splitters, select_sample_split
+// and select_sample_finish. native-kernels/bench/select_compared.cu has two stages.
 #include "select/sample.cuh"
 
 namespace {
@@ -14,12 +12,6 @@ constexpr int kPairs = 8;  // a thread, of the list in shared memory
 constexpr int kReads = 4;
 
 }  // namespace
-
-extern "C" __global__ void __launch_bounds__(kThreads, 2)
-    select_bits_global(const __grid_constant__ Select p) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  bits_global_row<kPairs, kThreads, kReads>(p, reinterpret_cast<Pair*>(shared));
-}
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     select_radix(const __grid_constant__ Select p) {
@@ -35,20 +27,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
 }
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-    select_sample_count(const __grid_constant__ Select p) {
-  split_row<256, kReads, false>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(256, 4)
     select_sample_split(const __grid_constant__ Select p) {
   split_row<256, kReads, true>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(kThreads, 2)
-    select_sample_find(const __grid_constant__ Select p) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  __shared__ RadixShared<kThreads> radix;
-  finish_row<kThreads, kPairs, kReads, false>(p, radix, reinterpret_cast<Pair*>(shared));
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)

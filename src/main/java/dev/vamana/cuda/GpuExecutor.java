@@ -1,10 +1,25 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.ahead.Ahead;
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.call.CallPlanner;
+import dev.vamana.cuda.call.DeviceCall;
+import dev.vamana.cuda.call.PlanLoad;
+import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.plan.PlanMode;
-import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.plan.Workload;
+import dev.vamana.cuda.session.ExecutorCounters;
+import dev.vamana.cuda.session.GpuGraphs;
+import dev.vamana.cuda.session.GpuQuantizer;
+import dev.vamana.cuda.session.GpuSession;
+import dev.vamana.cuda.session.SessionKeeper;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.search.CpuExecutor;
@@ -37,8 +52,7 @@ public final class GpuExecutor implements SearchExecutor {
   // take a quarter of the steps, half the time, a fifth more distances, at the same recall.
   private static final int PARENTS = 4;
 
-  private final GpuOptions options;
-  private final Counters counters;
+  private final ExecutorCounters counters;
   private final CpuExecutor cpu;
   private final SessionKeeper keeper;
   private final GpuQuantizer quantizer;
@@ -46,8 +60,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final PlanLoad load = new PlanLoad();
   private final Ahead ahead;
 
-  private GpuExecutor(GpuOptions options, Counters counters, SessionKeeper keeper) {
-    this.options = options;
+  private GpuExecutor(GpuOptions options, ExecutorCounters counters, SessionKeeper keeper) {
     this.counters = counters;
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
@@ -71,7 +84,7 @@ public final class GpuExecutor implements SearchExecutor {
       Supplier<CudaDriver> drivers,
       ResidencyFactory residencies,
       GpuListener listener) {
-    Counters counters = new Counters(listener);
+    ExecutorCounters counters = new ExecutorCounters(listener);
     return new GpuExecutor(
         options, counters, new SessionKeeper(options, drivers, residencies, counters, listener));
   }
@@ -99,23 +112,20 @@ public final class GpuExecutor implements SearchExecutor {
       counters.fallback(keeper.absence(), wanted, String.valueOf(keeper.reason()));
       return onCpu(batch, wanted);
     }
-    try {
-      CallPlanner planner =
-          new CallPlanner(session, keeper, counters, load, batch, options.workers().threads());
-      List<WorkResult> results =
-          new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
-      if (session.distrusted()) {
-        return onCpu(batch, wanted);
-      }
-      for (int i = wanted; i < results.size(); i++) {
-        if (results.get(i) != null) {
-          counters.requested.increment();
-        }
-      }
-      return results;
-    } finally {
-      session.exit();
+    CallPlanner planner =
+        new CallPlanner(
+            session, keeper, counters, load, batch, keeper.options().workers().threads());
+    List<WorkResult> results =
+        new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
+    if (session.distrusted()) {
+      return onCpu(batch, wanted);
     }
+    for (int i = wanted; i < results.size(); i++) {
+      if (results.get(i) != null) {
+        counters.requested.increment();
+      }
+    }
+    return results;
   }
 
   /** Answers the first {@code wanted} items on the CPU, and no others. */
@@ -132,7 +142,7 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public boolean takesScan(SegmentView segment, int k, int accepted) {
-    PlanMode mode = keeper.planMode();
+    PlanMode mode = keeper.options().plans().mode();
     if (takes(segment) == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
       return false;
     }
@@ -141,7 +151,7 @@ public final class GpuExecutor implements SearchExecutor {
       return false;
     }
     try {
-      Task task = Tasks.scan(segment, k, accepted, 1, Task.Rows.DEVICE, 1);
+      Workload task = Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, 1);
       return (mode == PlanMode.EXACT || session.chooser.sureOfCpu(task) == false)
           && session.residency.presence(segment).state() == DevicePresence.State.RESIDENT;
     } finally {
@@ -164,7 +174,7 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void opened(SegmentView segment) {
     if (takes(segment)) {
-      keeper.know(segment);
+      keeper.segments().opened(segment);
     }
   }
 
@@ -172,7 +182,7 @@ public final class GpuExecutor implements SearchExecutor {
   public void closing(SegmentView segment) {
     if (segment.hasGraph()) {
       ahead.closing(segment);
-      keeper.forget(segment);
+      keeper.segments().closing(segment);
     }
   }
 
@@ -199,14 +209,14 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void warm(SegmentView segment) {
     if (takes(segment)) {
-      keeper.warm(segment);
+      keeper.segments().warm(segment);
     }
   }
 
   @Override
   public void keep(SegmentView segment, boolean kept) {
     if (takes(segment)) {
-      keeper.keep(segment, kept);
+      keeper.segments().keep(segment, kept);
     }
   }
 
@@ -251,10 +261,10 @@ public final class GpuExecutor implements SearchExecutor {
     }
     try {
       SortedMap<String, Long> now = new TreeMap<>();
-      now.put("launches_in_flight", (long) session.device.inFlight());
-      now.put("items_pending", session.device.pending());
-      now.put("staging_bytes", session.device.stagingUsed());
-      now.put("staging_limit_bytes", options.batches().stagingBytes());
+      now.put("launches_in_flight", (long) session.walks.inFlight());
+      now.put("items_pending", session.walks.pending());
+      now.put("staging_bytes", session.walks.stagingUsed());
+      now.put("staging_limit_bytes", keeper.options().batches().stagingBytes());
       now.put("scans_waiting", (long) session.scans.waiting());
       now.put("host_memory_bytes", session.hostMemory.used());
       groups.put("now", now);

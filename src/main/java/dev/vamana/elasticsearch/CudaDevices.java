@@ -1,10 +1,10 @@
 package dev.vamana.elasticsearch;
 
-import dev.vamana.cuda.DynamicOptions;
 import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.GpuOptions;
-import dev.vamana.cuda.GpuStatistics;
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.compile.NodeKernels;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
@@ -18,11 +18,10 @@ import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.elasticsearch.logging.LogManager;
@@ -36,7 +35,6 @@ final class CudaDevices implements GpuDevices {
 
   private final Function<GpuSettings, Supplier<CudaDriver>> drivers;
   private final DeviceSensors sensors;
-  private volatile ResidencyOptions residency;
 
   /**
    * Makes an instance for the devices of this machine, which are probed when one is opened.
@@ -79,9 +77,10 @@ final class CudaDevices implements GpuDevices {
   }
 
   @Override
-  public SearchExecutor open(GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
+  public SearchExecutor open(
+      GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
-    residency =
+    ResidencyOptions residency =
         ResidencyOptions.defaults(hostBytes)
             .withPlacements(settings.placements())
             .withLimits(settings.memoryLimit(), settings.pageCacheLimit());
@@ -95,6 +94,7 @@ final class CudaDevices implements GpuDevices {
             .withWaitForUpload(settings.waitForUpload())
             .withPlan(settings.plan())
             .withLeastGraph(settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
+            .withWorkers(workers)
             .withHostMemory(account);
     return GpuDevice.open(drivers.apply(settings), residency, options, new GpuNotices(notices));
   }
@@ -102,10 +102,6 @@ final class CudaDevices implements GpuDevices {
   @Override
   public void adjust(SearchExecutor executor, GpuSettings settings) {
     if (executor instanceof GpuExecutor gpu) {
-      ResidencyOptions options = residency;
-      if (options != null) {
-        residency = options.withLimits(settings.memoryLimit(), settings.pageCacheLimit());
-      }
       gpu.adjust(
           new DynamicOptions(
               settings.memoryLimit(),
@@ -130,31 +126,12 @@ final class CudaDevices implements GpuDevices {
               statistics.reason(),
               Counters.of(
                   statistics.counters().getOrDefault("contexts", Collections.emptySortedMap()))),
-          withLimits(statistics));
+          statistics.counters());
     }
     return GpuStats.without(
         mode.settingName(),
         StateStats.State.UNAVAILABLE,
         "searches are answered by another executor, [" + executor.name() + "]");
-  }
-
-  /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
-  private SortedMap<String, SortedMap<String, Long>> withLimits(GpuStatistics statistics) {
-    ResidencyOptions options = residency;
-    if (options == null || statistics.usable() == false) {
-      return statistics.counters();
-    }
-    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>(statistics.counters());
-    SortedMap<String, Long> counters =
-        new TreeMap<>(groups.getOrDefault("residency", Collections.emptySortedMap()));
-    counters.putIfAbsent("device_bytes", 0L);
-    counters.putIfAbsent(
-        "device_limit_bytes", options.deviceLimit().of(statistics.device().totalBytes()));
-    counters.putIfAbsent("page_cache_bytes", 0L);
-    counters.putIfAbsent(
-        "page_cache_limit_bytes", options.pageCacheLimit().of(options.hostBytes()));
-    groups.put("residency", counters);
-    return groups;
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.search.SearchExecutor;
+import dev.vamana.work.Workers;
 import java.io.Closeable;
 
 /** Opens the GPUs of this machine for the plugin and reports on them. */
@@ -15,10 +16,12 @@ interface GpuDevices extends Closeable {
    *
    * @param notices receives notices for the operator
    * @param account counts the host memory that the executor pins for batches
+   * @param workers threads that share the items of a batch that the CPU answers
    * @throws dev.vamana.cuda.driver.GpuException if there is no usable device; the message says what
    *     was probed and what was found
    */
-  SearchExecutor open(GpuSettings settings, NodeNotices notices, HostMemoryAccount account);
+  SearchExecutor open(
+      GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers);
 
   /**
    * Applies changed dynamic settings to an executor.

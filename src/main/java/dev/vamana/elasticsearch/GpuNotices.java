@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch;
 
-import dev.vamana.cuda.FallbackReason;
-import dev.vamana.cuda.GpuListener;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.elasticsearch.notices.DamagedFiles;

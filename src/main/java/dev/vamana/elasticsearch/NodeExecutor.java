@@ -7,6 +7,7 @@ import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StateStats;
 import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.io.IOException;
 import org.elasticsearch.logging.LogManager;
@@ -41,18 +42,24 @@ final class NodeExecutor implements Closeable {
    *
    * @param notices receives notices for the operator
    * @param account counts the host memory that the executor pins for batches
+   * @param workers threads that share the items of a batch that the CPU answers
    * @throws IllegalStateException if a GPU is required and there is no usable one; the message says
    *     what was probed and what was found
    */
   static NodeExecutor start(
-      GpuSettings settings, GpuDevices devices, NodeNotices notices, HostMemoryAccount account) {
+      GpuSettings settings,
+      GpuDevices devices,
+      NodeNotices notices,
+      HostMemoryAccount account,
+      Workers workers) {
     if (settings.mode() == GpuMode.OFF) {
       String off = "[" + GpuSettings.ENABLED.getKey() + "] is [off]";
       return new NodeExecutor(settings.mode(), devices, null, off);
     }
     ExecutorRegistry.Installation installation;
     try {
-      installation = ExecutorRegistry.install(() -> devices.open(settings, notices, account));
+      installation =
+          ExecutorRegistry.install(() -> devices.open(settings, notices, account, workers));
     } catch (RuntimeException | LinkageError e) {
       // An unsuitable driver can also cause linkage errors, at any call. None of these errors may
       // keep the node from searching.

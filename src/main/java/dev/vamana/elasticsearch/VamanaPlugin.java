@@ -166,7 +166,13 @@ public final class VamanaPlugin extends Plugin
   public Collection<?> createComponents(PluginServices services) {
     threads = services.threadPool();
     notices = new NodeNotices(threads::absoluteTimeInMillis);
-    executor = NodeExecutor.start(gpu, devices.apply(services.environment()), notices, breaker);
+    executor =
+        NodeExecutor.start(
+            gpu,
+            devices.apply(services.environment()),
+            notices,
+            breaker,
+            SearchWorkers.of(threads, services.environment().settings()));
     ClusterSettings settings = services.clusterService().getClusterSettings();
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);

@@ -1,11 +1,10 @@
 package dev.vamana.search;
 
-import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopKnnCollector;
@@ -32,11 +31,11 @@ public final class CpuExecutor implements SearchExecutor {
    * does not depend on who gives it.
    */
   public enum Way {
-    /** As the item says: a scan where that is better than a walk, or a walk. */
-    BY_RULE,
     /** By a scan. */
     SCAN,
-    /** As the item says, but a walk compares codes. */
+    /** By a walk, and by a scan if the walk misses hits. */
+    WALK,
+    /** By a walk that compares codes, and by a scan if it misses hits. */
     WALK_CODES
   }
 
@@ -47,7 +46,7 @@ public final class CpuExecutor implements SearchExecutor {
 
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
-    return search(batch, Collections.nCopies(batch.size(), Way.BY_RULE));
+    return search(batch, batch.stream().map(CpuExecutor::way).toList());
   }
 
   /**
@@ -57,27 +56,37 @@ public final class CpuExecutor implements SearchExecutor {
    */
   public List<WorkResult> search(List<WorkItem> batch, List<Way> ways) throws IOException {
     WorkResult[] results = new WorkResult[batch.size()];
-    workers.forEach(
-        0,
-        results.length,
-        () -> index -> results[index] = search(batch.get(index), ways.get(index)),
-        AbortCheck.NEVER);
+    AtomicInteger next = new AtomicInteger();
+    // one item at a time: an item takes much longer than to share it out
+    workers.together(
+        Math.max(1, results.length),
+        () -> {
+          int i;
+          while ((i = next.getAndIncrement()) < results.length) {
+            results[i] = search(batch.get(i), ways.get(i));
+          }
+        });
     return Arrays.asList(results);
   }
 
   private static WorkResult search(WorkItem item, Way way) throws IOException {
     return switch (way) {
-      case BY_RULE -> search(item);
       case SCAN -> scan(item);
-      case WALK_CODES -> search(item.onCodes());
+      case WALK -> walk(item);
+      case WALK_CODES -> walk(item.onCodes());
     };
   }
 
   /** Searches one item on the calling thread. */
   public static WorkResult search(WorkItem item) throws IOException {
-    if (plansScan(item)) {
-      return scan(item);
-    }
+    return search(item, way(item));
+  }
+
+  private static Way way(WorkItem item) {
+    return plansScan(item) ? Way.SCAN : Way.WALK;
+  }
+
+  private static WorkResult walk(WorkItem item) throws IOException {
     WorkResult result = new ReferenceWalk(item).run();
     return missesHits(item, result) ? scan(item) : result;
   }

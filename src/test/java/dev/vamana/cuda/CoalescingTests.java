@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.Placement;

@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;

@@ -1,5 +1,7 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.FaultyDriver;

@@ -1,5 +1,9 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SeamDriver;

@@ -4,6 +4,8 @@ import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CodebookProvider;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;

@@ -3,6 +3,10 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
@@ -12,6 +16,7 @@ import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
@@ -158,7 +163,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
   }
 
   static ResidencyFactory everything(Placement placement, boolean raw) {
-    return (driver, onLost) ->
+    return (driver, options, onLost) ->
         new TestResidency(driver, view -> new TestResidency.Choice(placement, raw));
   }
 

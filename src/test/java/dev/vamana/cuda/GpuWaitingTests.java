@@ -1,5 +1,7 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
@@ -39,7 +41,7 @@ public class GpuWaitingTests extends GpuTestCase {
         GpuExecutor.open(
             WALKS.withBatches(BATCHES).withWaitForUpload(true),
             () -> driver,
-            (opened, onLost) -> {
+            (opened, options, onLost) -> {
               residency.set(
                   new TestResidency(
                       opened, view -> new TestResidency.Choice(Placement.EXACT, true)));

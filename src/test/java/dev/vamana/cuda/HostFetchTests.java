@@ -1,17 +1,22 @@
 package dev.vamana.cuda;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.hostfetch.FetchCall;
-import dev.vamana.cuda.hostfetch.FetchItem;
+import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
-import dev.vamana.cuda.hostfetch.FetchResult;
-import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.kernel.FetchStep;
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.Waiters;
+import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
@@ -26,12 +31,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
@@ -54,37 +63,84 @@ public class HostFetchTests extends GpuTestCase {
         .withStep(steps[random().nextInt(steps.length)], random().nextBoolean(), true);
   }
 
+  private static FetchLane lane(
+      CudaDriver driver, FetchOptions options, Consumer<GpuException> onLost) {
+    return new FetchLane(
+        driver, options, new SessionHostMemory(HostMemoryAccount.UNLIMITED), onLost);
+  }
+
+  /** Items of one call: a ticket for each shape. */
+  private static final class Call {
+    private final List<FetchTicket> tickets = new ArrayList<>();
+
+    Call(FetchLane fetch, List<WorkItem> items, Function<SegmentView, HeldSegment> held)
+        throws IOException {
+      Map<FetchShape, List<Integer>> shapes = new LinkedHashMap<>();
+      for (int i = 0; i < items.size(); i++) {
+        shapes.computeIfAbsent(FetchShape.of(items.get(i)), unseen -> new ArrayList<>()).add(i);
+      }
+      shapes.forEach(
+          (shape, own) ->
+              tickets.add(
+                  new FetchTicket(
+                      shape,
+                      own.stream().mapToInt(i -> i).toArray(),
+                      own.stream().map(items::get).toList(),
+                      own.stream().map(i -> held.apply(items.get(i).segment())).toList())));
+      tickets.forEach(fetch::submit);
+    }
+
+    List<DeviceResult> await() throws IOException {
+      DeviceResult[] results =
+          new DeviceResult[tickets.stream().mapToInt(FetchTicket::count).sum()];
+      Waiters waiters = new Waiters();
+      try {
+        for (FetchTicket ticket : tickets) {
+          waiters.await(ticket, () -> false);
+          if (ticket.closing()) {
+            throw new AlreadyClosedException("closed");
+          }
+          if (ticket.failure() != null) {
+            throw ticket.failure();
+          }
+          for (int i = 0; i < ticket.count(); i++) {
+            results[ticket.item(i)] = ticket.result(i);
+          }
+        }
+      } finally {
+        tickets.forEach(FetchTicket::leave);
+      }
+      return Arrays.asList(results);
+    }
+  }
+
   /** Host fetch over all segments of an index. */
   private static final class Fixture implements Closeable {
     final SimulatedDriver device = driver();
     final FaultyDriver driver = new FaultyDriver(device);
     final AtomicReference<Exception> lost = new AtomicReference<>();
     final TestResidency residency;
-    final HostFetch fetch;
-    final Map<SegmentView, ResidentSegment> segments = new IdentityHashMap<>();
+    final FetchLane fetch;
+    final Map<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
 
     Fixture(FetchOptions options) {
       driver.bind();
       residency =
           new TestResidency(driver, view -> new TestResidency.Choice(Placement.HOST_FETCH, false));
-      fetch = new HostFetch(driver, options, lost::set);
+      fetch = lane(driver, options, lost::set);
     }
 
-    List<FetchItem> items(List<WorkItem> items) {
-      List<FetchItem> fetched = new ArrayList<>();
-      for (WorkItem item : items) {
-        fetched.add(
-            new FetchItem(item, segments.computeIfAbsent(item.segment(), residency::acquire)));
-      }
-      return fetched;
+    synchronized HeldSegment held(SegmentView view) {
+      return segments.computeIfAbsent(
+          view, unseen -> new HeldSegment(new Lease(view), residency.acquire(view)));
     }
 
-    List<FetchResult> search(List<WorkItem> items) throws IOException {
-      List<FetchItem> fetched;
-      synchronized (this) {
-        fetched = items(items);
-      }
-      return fetch.submit(fetched).await();
+    Call submit(List<WorkItem> items) throws IOException {
+      return new Call(fetch, items, this::held);
+    }
+
+    List<DeviceResult> search(List<WorkItem> items) throws IOException {
+      return submit(items).await();
     }
 
     @Override
@@ -92,7 +148,7 @@ public class HostFetchTests extends GpuTestCase {
       fetch.stop();
       driver.bind();
       fetch.free();
-      segments.values().forEach(ResidentSegment::release);
+      segments.values().forEach(HeldSegment::release);
       residency.close();
       assertEquals(List.of(), device.leftovers());
       driver.close();
@@ -100,10 +156,10 @@ public class HostFetchTests extends GpuTestCase {
     }
   }
 
-  private static List<WorkResult> results(List<FetchResult> fetched) {
+  private static List<WorkResult> results(List<DeviceResult> fetched) {
     List<WorkResult> results = new ArrayList<>();
-    for (FetchResult result : fetched) {
-      assertFalse(result.corrupt());
+    for (DeviceResult result : fetched) {
+      assertNull(result.fault());
       results.add(
           new WorkResult(result.ordinals(), result.scores(), result.visited(), result.complete()));
     }
@@ -114,7 +170,7 @@ public class HostFetchTests extends GpuTestCase {
     List<WorkItem> items = new ArrayList<>();
     while (items.size() < count) {
       for (WorkItem item : index.items(count, WalkParameters.Distances.QUANTIZED)) {
-        assertTrue(HostFetch.supports(item));
+        assertNotNull(FetchShape.of(item));
         if (items.size() < count) {
           items.add(item);
         }
@@ -166,7 +222,7 @@ public class HostFetchTests extends GpuTestCase {
         Fixture fixture = new Fixture(options())) {
       List<WorkItem> items = walkable(index, 100);
       List<WorkResult> expected = walked(items);
-      List<FetchResult> actual = fixture.search(items);
+      List<DeviceResult> actual = fixture.search(items);
       long visited = 0;
       long reference = 0;
       for (int i = 0; i < expected.size(); i++) {
@@ -196,7 +252,7 @@ public class HostFetchTests extends GpuTestCase {
                 item.cancelled(),
                 item.entryPoints()));
       }
-      List<FetchResult> actual = fixture.search(items);
+      List<DeviceResult> actual = fixture.search(items);
       // a node more or less at the limit changes all hits of a query, so rounding counts for more
       // here:
       // in one run of sixty 0.968 of the ranks were the same
@@ -226,7 +282,7 @@ public class HostFetchTests extends GpuTestCase {
                 () -> asked.incrementAndGet() > 0 && cancel,
                 item.entryPoints()));
       }
-      List<FetchResult> results = fixture.search(items);
+      List<DeviceResult> results = fixture.search(items);
       for (int i = 0; i < results.size(); i++) {
         assertEquals(i % 3 != 0, results.get(i).complete());
       }
@@ -246,7 +302,7 @@ public class HostFetchTests extends GpuTestCase {
           calls.add(walkable(index, 1 + random().nextInt(40)));
           expected.add(walked(calls.get(call)));
         }
-        fixture.items(calls.get(0));
+        calls.get(0).forEach(item -> fixture.held(item.segment()));
         Thread thread =
             new Thread(
                 () -> {
@@ -268,7 +324,6 @@ public class HostFetchTests extends GpuTestCase {
       if (failure.get() != null) {
         throw new AssertionError(failure.get());
       }
-      assertTrue(fixture.fetch.items() > 0);
     }
   }
 
@@ -278,7 +333,7 @@ public class HostFetchTests extends GpuTestCase {
       List<WorkItem> items = walkable(index, 50);
       fixture.search(items);
       SegmentView closed = items.get(0).segment();
-      fixture.fetch.closing(closed);
+      fixture.held(closed).lease().close();
       for (int i = 0; i < 5; i++) {
         List<WorkItem> one = List.of(items.get(random().nextInt(items.size())));
         if (one.get(0).segment() == closed) {
@@ -310,7 +365,7 @@ public class HostFetchTests extends GpuTestCase {
               });
       searching.start();
       Thread.sleep(random().nextInt(100));
-      fixture.fetch.closing(items.get(0).segment());
+      fixture.held(items.get(0).segment()).lease().close();
       searching.join();
       assertTrue(ended.get().toString(), ended.get() instanceof AlreadyClosedException);
     }
@@ -336,10 +391,10 @@ public class HostFetchTests extends GpuTestCase {
         boolean failed = true;
         for (int n = 1; failed; n += TEST_NIGHTLY ? 1 : n + random().nextInt(n)) {
           try (Fixture fixture = new Fixture(options)) {
-            List<FetchItem> fetched = fixture.items(items);
+            items.forEach(item -> fixture.held(item.segment()));
             fixture.driver.fail(operation, n, GpuException.Kind.FAILED);
             try {
-              assertSame(expected, results(fixture.fetch.submit(fetched).await()), 0.95);
+              assertSame(expected, results(fixture.search(items)), 0.95);
               failed = false;
             } catch (GpuException e) {
               assertEquals(GpuException.Kind.FAILED, e.kind());
@@ -359,22 +414,20 @@ public class HostFetchTests extends GpuTestCase {
       FaultyDriver driver = new FaultyDriver(device);
       driver.bind();
       AtomicReference<GpuException> lost = new AtomicReference<>();
-      HostFetch fetch = new HostFetch(driver, options(), lost::set);
+      FetchLane fetch = lane(driver, options(), lost::set);
       TestResidency residency =
           new TestResidency(driver, view -> new TestResidency.Choice(Placement.HOST_FETCH, false));
-      List<FetchItem> fetched = new ArrayList<>();
-      for (WorkItem item : items) {
-        fetched.add(new FetchItem(item, residency.acquire(item.segment())));
-      }
+      SegmentView view = items.get(0).segment();
+      HeldSegment held = new HeldSegment(new Lease(view), residency.acquire(view));
       driver.fail(
           FaultyDriver.Operation.LAUNCH, 1 + random().nextInt(9), GpuException.Kind.CONTEXT_LOST);
-      FetchCall call = fetch.submit(fetched);
+      Call call = new Call(fetch, items, unused -> held);
       assertTrue(expectThrows(GpuException.class, call::await).contextLost());
-      FetchCall late = fetch.submit(fetched);
+      Call late = new Call(fetch, items, unused -> held);
       assertTrue(expectThrows(GpuException.class, late::await).contextLost());
       fetch.stop();
       assertTrue(lost.get().contextLost());
-      fetched.forEach(item -> item.segment().release());
+      held.release();
       residency.abandon();
       driver.close();
     }
@@ -397,13 +450,14 @@ public class HostFetchTests extends GpuTestCase {
       }
       try (IndexInput in = damaged.openInput("graph", IOContext.DEFAULT)) {
         FileRegion graph = FileRegion.of(in, 0, in.length());
-        ResidentSegment segment = fixture.residency.acquire(view);
-        fixture.segments.put(view, segment);
-        List<FetchItem> items = new ArrayList<>();
+        SegmentView other = new OtherGraph(view, graph);
+        fixture.segments.put(
+            other, new HeldSegment(new Lease(other), fixture.residency.acquire(view)));
+        List<WorkItem> items = new ArrayList<>();
         for (WorkItem item : walkable(index, 20)) {
-          WorkItem other =
+          items.add(
               new WorkItem(
-                  new OtherGraph(view, graph),
+                  other,
                   item.query(),
                   item.k(),
                   item.walk(),
@@ -411,11 +465,10 @@ public class HostFetchTests extends GpuTestCase {
                   item.acceptedCount(),
                   item.visitLimit(),
                   item.cancelled(),
-                  new int[0]);
-          items.add(new FetchItem(other, segment));
+                  new int[0]));
         }
-        for (FetchResult result : fixture.fetch.submit(items).await()) {
-          assertTrue(result.corrupt());
+        for (DeviceResult result : fixture.search(items)) {
+          assertEquals(DeviceResult.Fault.CORRUPT, result.fault());
           assertEquals(0, result.ordinals().length);
           assertFalse(result.complete());
         }

@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;

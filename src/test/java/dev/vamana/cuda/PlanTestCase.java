@@ -1,6 +1,8 @@
 package dev.vamana.cuda;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.plan.CostForm;

@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphChecks;

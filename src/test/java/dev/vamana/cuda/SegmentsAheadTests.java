@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;

@@ -1,5 +1,7 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;

@@ -1,17 +1,20 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.batch.HeldSegment;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
-import dev.vamana.cuda.plan.Task;
-import dev.vamana.cuda.scan.StreamedSegment;
+import dev.vamana.cuda.plan.Workload;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -43,7 +46,7 @@ public class StreamedPlanTests extends PlanTestCase {
 
   /** A residency that keeps nothing on the device. */
   private static ResidencyFactory nothing() {
-    return (driver, onLost) -> new TestResidency(driver, view -> null);
+    return (driver, options, onLost) -> new TestResidency(driver, view -> null);
   }
 
   private static GpuExecutor open(GpuOptions options, ResidencyFactory residencies) {
@@ -211,16 +214,16 @@ public class StreamedPlanTests extends PlanTestCase {
     try (TestIndex index = TestIndex.any(300, 1, mapped())) {
       SegmentView view = index.views().get(0);
       WorkItem item = item(index, view, 5, null);
-      HeldSegment absent = new HeldSegment(new StreamedSegment(view));
-      assertEquals(Task.Rows.STREAMED, Tasks.rows(item, absent, 1));
-      assertEquals(Task.Rows.NONE, Tasks.inPlace(item, absent));
-      HeldSegment registered = new HeldSegment(new Registered(view));
-      assertEquals(Task.Rows.HOST, Tasks.rows(item, registered, 1));
-      assertEquals(Task.Rows.STREAMED, Tasks.rows(item, registered, 1000));
-      assertEquals(Task.Rows.HOST, Tasks.inPlace(item, registered));
+      HeldSegment absent = new HeldSegment(new Lease(view), null);
+      assertEquals(Workload.Rows.STREAMED, Workloads.rows(item, absent, 1));
+      assertEquals(Workload.Rows.NONE, Workloads.inPlace(item, absent));
+      HeldSegment registered = new HeldSegment(new Lease(view), new Registered(view));
+      assertEquals(Workload.Rows.HOST, Workloads.rows(item, registered, 1));
+      assertEquals(Workload.Rows.STREAMED, Workloads.rows(item, registered, 1000));
+      assertEquals(Workload.Rows.HOST, Workloads.inPlace(item, registered));
       assertEquals(
           view.size() * (long) view.dimension() * view.encoding().byteSize,
-          Tasks.file(view).byteSize());
+          Workloads.file(view).byteSize());
     }
   }
 

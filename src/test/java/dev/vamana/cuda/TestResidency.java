@@ -48,6 +48,7 @@ final class TestResidency implements Residency {
   private final Function<SegmentView, Choice> choices;
   private final Map<SegmentView, Resident> residents = new HashMap<>();
   private final Set<SegmentView> asked = new HashSet<>();
+  private final Set<SegmentView> closed = new HashSet<>();
   private boolean abandoned;
   private boolean late;
   private int missed;
@@ -85,7 +86,11 @@ final class TestResidency implements Residency {
     if (late) {
       asked.add(view);
     }
-    if (abandoned || late || residents.containsKey(view) || choices.apply(view) == null) {
+    if (abandoned
+        || closed.contains(view)
+        || late
+        || residents.containsKey(view)
+        || choices.apply(view) == null) {
       return;
     }
     driver.bind();
@@ -94,6 +99,7 @@ final class TestResidency implements Residency {
 
   @Override
   public synchronized void closing(SegmentView view) {
+    closed.add(view);
     Resident resident = residents.remove(view);
     if (resident != null) {
       while (resident.users > 0 && abandoned == false) {

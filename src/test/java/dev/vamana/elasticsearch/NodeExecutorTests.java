@@ -37,7 +37,7 @@ public class NodeExecutorTests extends LuceneTestCase {
 
     @Override
     public SearchExecutor open(
-        GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
+        GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers) {
       opened++;
       return executors.get();
     }
@@ -71,7 +71,8 @@ public class NodeExecutorTests extends LuceneTestCase {
   }
 
   private NodeExecutor start(GpuMode mode, TestDevices devices) {
-    return NodeExecutor.start(mode(mode), devices, notices, HostMemoryAccount.UNLIMITED);
+    return NodeExecutor.start(
+        mode(mode), devices, notices, HostMemoryAccount.UNLIMITED, Workers.callingThread());
   }
 
   private static GpuSettings mode(GpuMode mode) {

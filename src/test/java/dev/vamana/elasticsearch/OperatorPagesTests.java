@@ -1,6 +1,6 @@
 package dev.vamana.elasticsearch;
 
-import dev.vamana.cuda.FallbackReason;
+import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.elasticsearch.notices.NoticeKind;
 import java.io.IOException;
 import java.nio.file.Files;

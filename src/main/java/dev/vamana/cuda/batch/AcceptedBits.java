@@ -20,7 +20,7 @@ final class AcceptedBits {
   private final DevicePool pool;
   private final long deviceCopy;
   private final AtomicInteger users = new AtomicInteger(1);
-  // only the dispatcher's thread reads and writes these
+  // only the lane's thread reads and writes these
   private LaunchSlot copiedBy;
   private long copiedIn;
 

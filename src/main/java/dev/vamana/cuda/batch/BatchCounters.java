@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 
 /**
- * Counts what the dispatchers of an executor have done, over all contexts. Counters only grow.
+ * Counts what the walk lanes of an executor have done, over all contexts. Counters only grow.
  * Thread-safe.
  */
 public final class BatchCounters {
@@ -59,7 +59,8 @@ public final class BatchCounters {
     abandoned.increment();
   }
 
-  void walked(long distances, long steps) {
+  /** Counts the distances and steps of an item, whatever lane answered it. */
+  public void walked(long distances, long steps) {
     visited.add(distances);
     iterations.add(steps);
   }

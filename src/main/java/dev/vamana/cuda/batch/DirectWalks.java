@@ -3,6 +3,9 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
@@ -14,7 +17,7 @@ import java.util.stream.IntStream;
 
 /**
  * Walks that the calling thread launches and waits for itself, each with a kernel of its choice.
- * For questions whose answers are known; searches go through a {@link BatchDevice}, which packs,
+ * For questions whose answers are known; searches go through a {@link WalkLane}, which packs,
  * launches and reads in the same way. One thread at a time uses an instance, bound to the context.
  */
 public final class DirectWalks implements AutoCloseable {
@@ -59,7 +62,7 @@ public final class DirectWalks implements AutoCloseable {
    */
   public List<DeviceResult> walk(List<WorkItem> items, ResidentSegment segment, Tuning tuning)
       throws IOException {
-    HeldSegment held = new HeldSegment(segment);
+    HeldSegment held = new HeldSegment(new Lease(segment.view()), segment);
     ItemPlan plan = ItemPlan.of(items.get(0), held);
     if (plan == null) {
       throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "no kernel takes the items");
@@ -81,9 +84,9 @@ public final class DirectWalks implements AutoCloseable {
       slot.recover();
       List<DeviceResult> results = new ArrayList<>();
       for (int i = 0; i < items.size(); i++) {
-        results.add(DeviceResult.read(chunk, i, plan));
+        results.add(chunk.result(i));
       }
-      chunk.freeMemory();
+      chunk.free();
       done = true;
       return results;
     } finally {

@@ -3,6 +3,7 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.kernel.Reads;
 import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.SegmentView;

@@ -13,8 +13,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * One of the dispatcher's launch slots: a stream with its buffers, for one launch at a time. Only
- * the dispatcher's thread uses it.
+ * One of the launch slots of a {@link WalkLane}: a stream with its buffers, for one launch at a
+ * time. Only the lane's thread uses it.
  */
 final class LaunchSlot {
 

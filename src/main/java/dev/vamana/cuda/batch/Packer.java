@@ -3,6 +3,7 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -99,7 +100,7 @@ public final class Packer {
       }
       at = write(block, i, packed[i], plan, at, results);
     }
-    return new Chunk(shape, sizes, block, segments, used, packed, results);
+    return new Chunk(shape, sizes, block, segments, used, plans, packed, results);
   }
 
   /** Frees bitsets that no chunk uses. */

@@ -1,5 +1,4 @@
 /**
- * Batching on the device: packing requests into pinned memory, the dispatcher thread that owns all
- * launches, and results.
+ * Batching on the device: packing requests into pinned memory, and the lane that launches walks.
  */
 package dev.vamana.cuda.batch;

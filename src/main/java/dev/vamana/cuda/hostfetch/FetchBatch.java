@@ -13,11 +13,10 @@ import dev.vamana.search.QueryVector;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 
 /**
  * Walks one batch at a time (BANG, algorithm 2): tables and worklists on the device, rows from the
- * CPU, then re-ranking. {@link HostFetch} splits work into batches that fit device memory and calls
+ * CPU, then re-ranking. {@link FetchLane} splits work into batches that fit device memory and calls
  * this on its driving thread.
  */
 final class FetchBatch {
@@ -31,7 +30,7 @@ final class FetchBatch {
   private final GatherTeam team;
   private final VectorArena arena;
   private final DriverObjects objects;
-  private final FetchLane[] lanes;
+  private final FetchHalf[] halves;
   private final FetchReranker reranker;
   private final DeviceBuffer state;
   private final PinnedBuffer requests;
@@ -47,10 +46,10 @@ final class FetchBatch {
     this.team = team;
     this.arena = new VectorArena(driver, team, options.vectorBytes(), account);
     this.objects = new DriverObjects(driver);
-    this.lanes = new FetchLane[options.halves()];
+    this.halves = new FetchHalf[options.halves()];
     try {
-      for (int i = 0; i < lanes.length; i++) {
-        lanes[i] = new FetchLane(driver, objects, options, team, arena, account);
+      for (int i = 0; i < halves.length; i++) {
+        halves[i] = new FetchHalf(driver, objects, options, team, arena, account);
       }
       this.reranker = new FetchReranker(driver, objects, team, arena, account);
     } catch (RuntimeException e) {
@@ -69,9 +68,9 @@ final class FetchBatch {
   /**
    * Walks all slots of a batch and sets their results or failures.
    *
-   * @param between called between steps with the slots; it may fail some of them
+   * @param between called between steps; it may fail some slots
    */
-  void run(FetchSlot[] batch, FetchLayout layoutOfAll, Consumer<FetchSlot[]> between) {
+  void run(FetchSlot[] batch, FetchLayout layoutOfAll, Runnable between) {
     slots = batch;
     layout = layoutOfAll;
     asked = System.nanoTime() - ASK_NANOS;
@@ -87,34 +86,34 @@ final class FetchBatch {
       askCancelled();
       walk(many, between);
       takeLists();
-      reranker.run(slots, layout, requests.address(), () -> between.accept(slots));
+      reranker.run(slots, layout, requests.address(), between);
       team.forEach(batch.length, CHUNK, (from, to, worker) -> readResults(from, to));
     } finally {
       team.end();
     }
   }
 
-  private void walk(boolean many, Consumer<FetchSlot[]> between) {
-    int halves = many ? lanes.length : 1;
-    for (int h = 0; h < halves; h++) {
-      int from = (int) ((long) slots.length * h / halves);
-      int to = (int) ((long) slots.length * (h + 1) / halves);
-      lanes[h].begin(slots, from, to, layout, stateAddress, requests.address());
+  private void walk(boolean many, Runnable between) {
+    int used = many ? halves.length : 1;
+    for (int h = 0; h < used; h++) {
+      int from = (int) ((long) slots.length * h / used);
+      int to = (int) ((long) slots.length * (h + 1) / used);
+      halves[h].begin(slots, from, to, layout, stateAddress, requests.address());
     }
     boolean walking = true;
     while (walking) {
       walking = false;
-      for (int h = 0; h < halves; h++) {
-        if (lanes[h].walking()) {
-          lanes[h].advance();
-          walking |= lanes[h].walking();
+      for (int h = 0; h < used; h++) {
+        if (halves[h].walking()) {
+          halves[h].advance();
+          walking |= halves[h].walking();
         }
       }
       askCancelled();
-      between.accept(slots);
+      between.run();
     }
-    for (int h = 0; h < halves; h++) {
-      lanes[h].drain();
+    for (int h = 0; h < used; h++) {
+      halves[h].drain();
     }
   }
 
@@ -162,7 +161,7 @@ final class FetchBatch {
       long query = layout.queries(items) + (long) i * layout.queryBytes();
       long result = result(i);
       write(target, query, slot.item().query());
-      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.SEGMENT, slot.descriptor());
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.SEGMENT, slot.segment().descriptor());
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.QUERY, requests.address() + query);
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ACCEPTED, 0L);
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ENTRY_POINTS, 0L);
@@ -201,7 +200,7 @@ final class FetchBatch {
     int step = (int) Math.max(1, LIST_PART_BYTES / (listBytes + FetchStateLayout.BYTES));
     step = Math.min(step, slots.length);
     lists.ensure(step * (listBytes + FetchStateLayout.BYTES));
-    long stream = lanes[0].stream();
+    long stream = halves[0].stream();
     for (int from = 0; from < slots.length; from += step) {
       int count = Math.min(step, slots.length - from);
       int first = from;
@@ -272,16 +271,16 @@ final class FetchBatch {
 
   /** Waits until nothing runs, after a failure. If this throws, the context is lost. */
   void drain() {
-    for (FetchLane lane : lanes) {
-      lane.stop();
+    for (FetchHalf half : halves) {
+      half.stop();
     }
     objects.synchronize();
   }
 
   /** Frees driver resources, which must be idle. */
   void free() {
-    for (FetchLane lane : lanes) {
-      lane.free();
+    for (FetchHalf half : halves) {
+      half.free();
     }
     reranker.free();
     arena.free();

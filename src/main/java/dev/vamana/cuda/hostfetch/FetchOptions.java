@@ -4,7 +4,7 @@ import dev.vamana.cuda.kernel.FetchStep;
 import java.util.Objects;
 
 /**
- * Options of a {@link HostFetch}.
+ * Options of a {@link FetchLane}.
  *
  * @param threads threads that copy rows and vectors, including the driving thread, 1 to {@value
  *     #MAX_THREADS}

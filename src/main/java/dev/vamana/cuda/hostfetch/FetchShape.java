@@ -18,7 +18,7 @@ import org.apache.lucene.index.VectorEncoding;
  * @param parents nodes expanded in a step
  * @param expanded whether all expanded nodes are re-ranked
  */
-record FetchShape(
+public record FetchShape(
     VectorEncoding encoding,
     int dimension,
     int subspaces,
@@ -29,7 +29,7 @@ record FetchShape(
   private static final int MAX_FRESH = Limits.MAX_DEGREE * Limits.MAX_PARENTS;
 
   /** Returns the shape of an item, or null if the kernels do not support it. */
-  static FetchShape of(WorkItem item) throws IOException {
+  public static FetchShape of(WorkItem item) throws IOException {
     SegmentView view = item.segment();
     WalkParameters walk = item.walk();
     if (view.hasGraph() == false || view.codebook() == null) {

@@ -1,5 +1,7 @@
 package dev.vamana.cuda.hostfetch;
 
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.util.Arrays;
@@ -18,7 +20,7 @@ final class FetchSlot {
   private static final int FEW = 32;
 
   private final WorkItem item;
-  private final long descriptor;
+  private final HeldSegment segment;
   private final int beam;
   private final int k;
   private final int rerank;
@@ -35,11 +37,11 @@ final class FetchSlot {
   private long visited;
   private int iterations;
   private boolean complete;
-  private FetchResult result;
+  private DeviceResult result;
 
-  FetchSlot(FetchItem fetched) {
-    this.item = fetched.item();
-    this.descriptor = fetched.segment().descriptor();
+  FetchSlot(WorkItem item, HeldSegment segment) {
+    this.item = item;
+    this.segment = segment;
     this.beam = item.effectiveBeamWidth();
     this.k = Math.min(item.k(), beam);
     boolean all = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED;
@@ -54,8 +56,8 @@ final class FetchSlot {
     return item;
   }
 
-  long descriptor() {
-    return descriptor;
+  HeldSegment segment() {
+    return segment;
   }
 
   int beam() {
@@ -106,7 +108,7 @@ final class FetchSlot {
     corrupt = true;
   }
 
-  FetchResult result() {
+  DeviceResult result() {
     return result;
   }
 
@@ -114,9 +116,9 @@ final class FetchSlot {
   void finish(int[] ordinals, float[] scores) {
     result =
         corrupt
-            ? FetchResult.corrupt(visited, iterations)
-            : new FetchResult(
-                ordinals, scores, visited, iterations, complete && cancelled == false, false);
+            ? DeviceResult.corrupt(visited, iterations)
+            : new DeviceResult(
+                ordinals, scores, visited, iterations, complete && cancelled == false, false, null);
   }
 
   /**

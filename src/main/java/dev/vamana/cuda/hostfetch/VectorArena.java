@@ -63,19 +63,19 @@ final class VectorArena {
   }
 
   /** Makes the stream and buffers for one half of a batch. */
-  Lane lane(DriverObjects objects) {
-    return new Lane(objects);
+  Half half(DriverObjects objects) {
+    return new Half(objects);
   }
 
   /** Copies the vectors of one half of a batch. */
-  final class Lane {
+  final class Half {
 
     private final long stream;
     private final PinnedBuffer[] buffers = new PinnedBuffer[BUFFERS];
     private final long[] copied = new long[BUFFERS];
     private int next;
 
-    private Lane(DriverObjects objects) {
+    private Half(DriverObjects objects) {
       stream = objects.stream();
       for (int i = 0; i < BUFFERS; i++) {
         buffers[i] = new PinnedBuffer(driver, account);

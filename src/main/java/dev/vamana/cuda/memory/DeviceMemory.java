@@ -5,7 +5,7 @@ import dev.vamana.cuda.driver.GpuException;
 
 /**
  * The memory of one context: budgets, registrations of mapped files, and upload buffers. When the
- * context is lost, all of it is forgotten at once, and a new instance begins with a new driver.
+ * context is lost, all of it is forgotten at once.
  *
  * <p>A thread calls the driver only between {@link #enter} and {@link #exit}, so that {@link
  * #abandon} can wait until no thread uses the context.

@@ -25,8 +25,7 @@ public interface Residency extends Closeable {
 
   /**
    * Returns the segment if it is resident. Otherwise returns null; the CPU has to answer the query,
-   * and {@link #absence} returns the reason. An unknown segment is queued as if it had just been
-   * opened.
+   * and {@link #absence} returns the reason. An evicted segment is queued again.
    */
   ResidentSegment acquire(SegmentView view);
 

@@ -1,6 +1,9 @@
 package dev.vamana.cuda.memory;
 
+import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * A snapshot of a residency's counters and current values.
@@ -40,5 +43,29 @@ public record ResidencyStats(
     misses = Map.copyOf(misses);
     segments = Map.copyOf(segments);
     bytes = Map.copyOf(bytes);
+  }
+
+  /** Returns all numbers by name, as {@link Residency#counters}. */
+  public SortedMap<String, Long> counters() {
+    SortedMap<String, Long> counters = new TreeMap<>();
+    counters.put("uploads", uploads);
+    counters.put("upload_bytes", uploadBytes);
+    counters.put("upload_nanos", uploadNanos);
+    counters.put("upload_failures", failures);
+    counters.put("evictions", evictions);
+    counters.put("hits", hits);
+    counters.put("segments_waiting", (long) waiting);
+    if (deviceLimit > 0) {
+      counters.put("device_bytes", deviceBytes);
+      counters.put("device_limit_bytes", deviceLimit);
+      counters.put("page_cache_bytes", pinnedBytes);
+      counters.put("page_cache_limit_bytes", pinnedLimit);
+    }
+    misses.forEach(
+        (why, count) -> counters.put("misses_" + why.name().toLowerCase(Locale.ROOT), count));
+    segments.forEach(
+        (how, count) -> counters.put("segments_" + how.settingName(), count.longValue()));
+    bytes.forEach((how, own) -> counters.put("bytes_" + how.settingName(), own));
+    return counters;
   }
 }

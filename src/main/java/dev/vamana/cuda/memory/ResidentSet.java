@@ -18,9 +18,9 @@ final class ResidentSet {
     return all.remove(resident);
   }
 
-  /** Removes the segments of a lost context. */
-  synchronized void removeAll(DeviceMemory lost) {
-    all.removeIf(resident -> resident.memory() == lost);
+  /** Removes all segments, in a lost context. */
+  synchronized void clear() {
+    all.clear();
     notifyAll();
   }
 

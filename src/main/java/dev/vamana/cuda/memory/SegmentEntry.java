@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
@@ -13,8 +12,6 @@ import org.apache.lucene.store.AlreadyClosedException;
  * state changes and is notified of them; searches read without the lock.
  */
 final class SegmentEntry {
-
-  private static final long WAIT_MILLIS = 10;
 
   private final SegmentView view;
   private volatile Resident resident;
@@ -202,7 +199,7 @@ final class SegmentEntry {
       return false;
     }
     return switch (absence) {
-      case EVICTED, OVER_BUDGET, FAILED, NO_DEVICE, QUEUED -> {
+      case EVICTED, OVER_BUDGET, FAILED, QUEUED -> {
         absence = Absence.QUEUED;
         yield true;
       }
@@ -210,7 +207,7 @@ final class SegmentEntry {
         unwanted = false;
         yield false;
       }
-      case UNSUPPORTED, DAMAGED, CLOSED -> false;
+      case UNSUPPORTED, DAMAGED, CLOSED, NO_DEVICE -> false;
     };
   }
 
@@ -218,8 +215,8 @@ final class SegmentEntry {
     return switch (seen) {
       case EVICTED -> freed == false;
       case OVER_BUDGET -> freed || now - retryAt >= 0;
-      case FAILED, NO_DEVICE -> freed == false && now - retryAt >= 0;
-      case UNSUPPORTED, DAMAGED, QUEUED, UPLOADING, CLOSED -> false;
+      case FAILED -> freed == false && now - retryAt >= 0;
+      case UNSUPPORTED, DAMAGED, QUEUED, UPLOADING, CLOSED, NO_DEVICE -> false;
     };
   }
 
@@ -256,15 +253,16 @@ final class SegmentEntry {
     return last;
   }
 
-  /** Forgets the resident segment in a lost context. The next search queues it again. */
-  synchronized void abandon(long now) {
+  /** Forgets the resident segment in a lost context; none is uploaded again. */
+  synchronized void abandon() {
     if (resident != null) {
-      absence = Absence.NO_DEVICE;
       resident.retire();
       resident = null;
     }
+    if (uploading == false && absence != Absence.CLOSED) {
+      absence = Absence.NO_DEVICE;
+    }
     former.clear();
-    retryAt = now;
     notifyAll();
   }
 
@@ -292,20 +290,5 @@ final class SegmentEntry {
   /** Wakes threads that wait on this entry. */
   synchronized void signal() {
     notifyAll();
-  }
-
-  /**
-   * Waits while the segment is queued or being uploaded.
-   *
-   * @param cancelled asked every few milliseconds; true ends the wait
-   * @return the resident segment, or null
-   */
-  synchronized Resident awaitUpload(BooleanSupplier cancelled) throws InterruptedException {
-    while (resident == null
-        && (absence == Absence.QUEUED || absence == Absence.UPLOADING)
-        && cancelled.getAsBoolean() == false) {
-      wait(WAIT_MILLIS);
-    }
-    return resident;
   }
 }

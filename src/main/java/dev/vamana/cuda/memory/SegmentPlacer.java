@@ -20,6 +20,7 @@ final class SegmentPlacer {
 
   private volatile PlacementPlanner planner;
   private final ResidencyCounters counters;
+  private final DeviceMemory memory;
   private final Collection<SegmentEntry> entries;
   private final BiConsumer<SegmentEntry, Resident> evict;
   private final BiConsumer<SegmentView, GpuException> refused;
@@ -47,12 +48,14 @@ final class SegmentPlacer {
   SegmentPlacer(
       ResidencyOptions options,
       ResidencyCounters counters,
+      DeviceMemory memory,
       Collection<SegmentEntry> entries,
       BiConsumer<SegmentEntry, Resident> evict,
       BiConsumer<SegmentView, GpuException> refused) {
     this.planner = new PlacementPlanner(options.placements());
     this.evictAfter = options.evictAfter().toNanos();
     this.counters = counters;
+    this.memory = memory;
     this.entries = entries;
     this.evict = evict;
     this.refused = refused;
@@ -64,17 +67,15 @@ final class SegmentPlacer {
   }
 
   /** Uploads a segment, or returns why that failed. */
-  Outcome place(SegmentEntry entry, CurrentMemory memories) {
-    DeviceMemory memory = null;
+  Outcome place(SegmentEntry entry) {
     boolean entered = false;
     try {
-      memory = memories.open();
-      entered = memory != null && memory.enter();
-      return entered ? place(entry, memory) : new Outcome(null, Absence.NO_DEVICE, null);
+      entered = memory.enter();
+      return entered ? placeInside(entry) : new Outcome(null, Absence.NO_DEVICE, null);
     } catch (AlreadyClosedException e) {
       return new Outcome(null, Absence.CLOSED, null);
     } catch (Throwable e) {
-      if (memory != null && memory.lost()) {
+      if (memory.lost()) {
         // abandoned by another thread, which has reported the loss
         return new Outcome(null, Absence.NO_DEVICE, null);
       }
@@ -95,20 +96,20 @@ final class SegmentPlacer {
     return lost ? Absence.NO_DEVICE : Absence.FAILED;
   }
 
-  private Outcome place(SegmentEntry entry, DeviceMemory memory) throws IOException {
+  private Outcome placeInside(SegmentEntry entry) throws IOException {
     SegmentShape shape = SegmentShape.of(entry.view());
-    List<PlacementPlan> candidates = candidates(entry, shape, memory);
+    List<PlacementPlan> candidates = candidates(entry, shape);
     if (candidates.isEmpty()) {
       return new Outcome(null, Absence.UNSUPPORTED, null);
     }
     GpuException failure = null;
     for (; ; ) {
-      PlacementPlan plan = makeRoom(entry, memory, candidates);
+      PlacementPlan plan = makeRoom(entry, candidates);
       if (plan == null) {
         break;
       }
       try {
-        return new Outcome(upload(entry, memory, plan), null, null);
+        return new Outcome(upload(entry, plan), null, null);
       } catch (GpuException e) {
         boolean another =
             e.kind() == GpuException.Kind.OUT_OF_MEMORY
@@ -138,8 +139,7 @@ final class SegmentPlacer {
     return new Outcome(null, Absence.OVER_BUDGET, failure);
   }
 
-  private List<PlacementPlan> candidates(
-      SegmentEntry entry, SegmentShape shape, DeviceMemory memory) {
+  private List<PlacementPlan> candidates(SegmentEntry entry, SegmentShape shape) {
     List<PlacementPlan> candidates =
         new ArrayList<>(planner.candidates(shape, memory.registrations().supported()));
     candidates.removeAll(entry.refused());
@@ -151,19 +151,18 @@ final class SegmentPlacer {
    * place stays as it is.
    */
   Outcome improve(SegmentEntry entry, Resident old) {
-    DeviceMemory memory = old.memory();
     boolean entered = false;
     PlacementPlan plan = null;
     try {
       entered = memory.enter();
       if (entered) {
-        List<PlacementPlan> candidates = candidates(entry, old.plan().shape(), memory);
+        List<PlacementPlan> candidates = candidates(entry, old.plan().shape());
         int rank = candidates.indexOf(old.plan());
         plan =
             PlacementPlanner.choose(
                 candidates.subList(0, Math.max(0, rank)), memory.free(), memory.pageCache().free());
       }
-      return new Outcome(plan == null ? null : upload(entry, memory, plan), null, null);
+      return new Outcome(plan == null ? null : upload(entry, plan), null, null);
     } catch (AlreadyClosedException e) {
       return new Outcome(null, null, null);
     } catch (Throwable e) {
@@ -183,8 +182,7 @@ final class SegmentPlacer {
     }
   }
 
-  private Resident upload(SegmentEntry entry, DeviceMemory memory, PlacementPlan plan)
-      throws IOException {
+  private Resident upload(SegmentEntry entry, PlacementPlan plan) throws IOException {
     Runnable abort =
         () -> {
           entry.checkWanted();
@@ -203,15 +201,14 @@ final class SegmentPlacer {
    * Returns the best plan that fits. Evicts other segments only if the best plan without evictions
    * does not put the graph on the device.
    */
-  private PlacementPlan makeRoom(
-      SegmentEntry entry, DeviceMemory memory, List<PlacementPlan> candidates) {
+  private PlacementPlan makeRoom(SegmentEntry entry, List<PlacementPlan> candidates) {
     long free = memory.free();
     long mappedFree = memory.pageCache().free();
     PlacementPlan plan = PlacementPlanner.choose(candidates, free, mappedFree);
     if (plan != null && plan.graphOnDevice()) {
       return plan;
     }
-    List<Victim> victims = victims(entry, memory);
+    List<Victim> victims = victims(entry);
     long evictable = 0;
     long mappedEvictable = 0;
     for (Victim victim : victims) {
@@ -238,7 +235,7 @@ final class SegmentPlacer {
    * Returns the segments that may be evicted for this one: kept ones last, least recently used
    * first. A kept segment may evict others that have just been used.
    */
-  private List<Victim> victims(SegmentEntry entry, DeviceMemory memory) {
+  private List<Victim> victims(SegmentEntry entry) {
     List<Victim> victims = new ArrayList<>();
     long asked = entry.lastUse();
     for (SegmentEntry other : entries) {
@@ -246,7 +243,6 @@ final class SegmentPlacer {
       long unused = asked - other.lastUse();
       boolean kept = other.kept();
       if (resident != null
-          && resident.memory() == memory
           && resident.inUse() == false
           && (entry.kept() == kept ? unused >= evictAfter : entry.kept())) {
         victims.add(new Victim(other, resident, kept, unused));

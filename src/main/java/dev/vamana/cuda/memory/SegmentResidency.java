@@ -4,18 +4,14 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.WeakHashMap;
+import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 /**
  * The {@link Residency} of one context: uploads segments one after the other in the background,
@@ -30,54 +26,41 @@ import java.util.function.Supplier;
  * regardless of their last use. Among kept segments the same rules apply.
  *
  * <p>Uploads run in a given executor, one at a time. Closing a segment frees memory on the calling
- * thread. After {@link #abandon} of a lost context, the next search of a segment queues it again,
- * with the driver that is supplied then.
+ * thread. The owner opens no segment after its closing.
  */
 public final class SegmentResidency implements Residency {
 
-  private volatile ResidencyOptions options;
   private final LongSupplier clock;
   private final SerialTasks tasks;
+  private final Runnable whenGone;
   private final ResidencyCounters counters;
   private final SegmentPlacer placer;
-  private final CurrentMemory memories;
+  private final DeviceMemory memory;
   private final Map<SegmentView, SegmentEntry> entries = new ConcurrentHashMap<>();
-  // a late search must not make an entry for these again
-  private final Set<SegmentView> closedViews = Collections.newSetFromMap(new WeakHashMap<>());
-  private final Object entriesLock = new Object();
   private final ResidentSet live = new ResidentSet();
   private final ResidencyListener listener;
+  private final long retryNanos;
+  private final long hostBytes;
   private boolean closed;
 
   /**
    * Makes an empty residency.
    *
-   * @param drivers supplies the driver, or null while there is none. The driver's context stays
-   *     open until {@link #abandon} or {@link #close} has returned. During {@link #abandon} this
-   *     supplies the abandoned driver or null; later an abandoned driver is ignored
+   * @param driver the context, which stays open until {@link #abandon} or {@link #close} has
+   *     returned
    * @param executor runs uploads; one thread is kept busy
+   * @param whenGone called when no more uploads will be given to the executor
    * @param listener receives events of segments
-   */
-  public SegmentResidency(
-      Supplier<CudaDriver> drivers,
-      ResidencyOptions options,
-      Executor executor,
-      ResidencyListener listener) {
-    this(drivers, options, executor, listener, new ResidencyCounters());
-  }
-
-  /**
-   * Makes an empty residency with given counters.
-   *
    * @param counters shared by the residencies of one device, one after the other
    */
   public SegmentResidency(
-      Supplier<CudaDriver> drivers,
+      CudaDriver driver,
       ResidencyOptions options,
       Executor executor,
+      Runnable whenGone,
       ResidencyListener listener,
       ResidencyCounters counters) {
-    this(drivers, options, executor, listener, counters, System::nanoTime);
+    this(driver, options, executor, whenGone, listener, counters, System::nanoTime);
   }
 
   /**
@@ -86,29 +69,28 @@ public final class SegmentResidency implements Residency {
    * @param clock nanoseconds, from any origin
    */
   SegmentResidency(
-      Supplier<CudaDriver> drivers,
+      CudaDriver driver,
       ResidencyOptions options,
       Executor executor,
-      ResidencyListener listener,
-      LongSupplier clock) {
-    this(drivers, options, executor, listener, new ResidencyCounters(), clock);
-  }
-
-  private SegmentResidency(
-      Supplier<CudaDriver> drivers,
-      ResidencyOptions options,
-      Executor executor,
+      Runnable whenGone,
       ResidencyListener listener,
       ResidencyCounters counters,
       LongSupplier clock) {
-    this.counters = Objects.requireNonNull(counters, "counters");
-    this.options = Objects.requireNonNull(options, "options");
-    this.clock = Objects.requireNonNull(clock, "clock");
-    this.listener = Objects.requireNonNull(listener, "listener");
-    this.tasks = new SerialTasks(Objects.requireNonNull(executor, "executor"));
-    this.memories = new CurrentMemory(Objects.requireNonNull(drivers, "drivers"), options);
+    this.counters = counters;
+    this.clock = clock;
+    this.listener = listener;
+    this.whenGone = whenGone;
+    this.tasks = new SerialTasks(executor);
+    this.retryNanos = options.retryAfter().toNanos();
+    this.hostBytes = options.hostBytes();
+    this.memory =
+        new DeviceMemory(
+            driver,
+            options.deviceLimit().of(driver.device().totalBytes()),
+            options.pageCacheLimit().of(hostBytes));
     this.placer =
-        new SegmentPlacer(options, counters, entries.values(), this::evict, listener::refused);
+        new SegmentPlacer(
+            options, counters, memory, entries.values(), this::evict, listener::refused);
   }
 
   @Override
@@ -118,12 +100,12 @@ public final class SegmentResidency implements Residency {
     }
   }
 
-  /** Returns the segment's entry, made and queued if missing; null if the segment is closed. */
+  /** Returns the segment's entry, made and queued if missing; null once this is closed. */
   private SegmentEntry entry(SegmentView view) {
     SegmentEntry entry;
-    synchronized (entriesLock) {
+    synchronized (this) {
       entry = entries.get(view);
-      if (entry != null || closed || closedViews.contains(view)) {
+      if (entry != null || closed) {
         return entry;
       }
       entry = new SegmentEntry(view, now());
@@ -145,11 +127,8 @@ public final class SegmentResidency implements Residency {
   public ResidentSegment acquire(SegmentView view) {
     SegmentEntry entry = entries.get(view);
     if (entry == null) {
-      entry = view.hasGraph() ? entry(view) : null;
-      if (entry == null) {
-        counters.missed(view.hasGraph() ? Absence.CLOSED : Absence.UNSUPPORTED);
-        return null;
-      }
+      counters.missed(view.hasGraph() ? Absence.CLOSED : Absence.UNSUPPORTED);
+      return null;
     }
     ResidentSegment segment = use(entry);
     if (segment == null) {
@@ -167,26 +146,6 @@ public final class SegmentResidency implements Residency {
       counters.hit();
     } else if (entry.requeue(now, false)) {
       queue(entry);
-    }
-    return segment;
-  }
-
-  /**
-   * As {@link #acquire}, but waits while the segment is queued or being uploaded.
-   *
-   * @param cancelled asked every few milliseconds; true ends the wait
-   * @return null if the segment is not resident after the wait
-   */
-  public ResidentSegment await(SegmentView view, BooleanSupplier cancelled) {
-    ResidentSegment segment = acquire(view);
-    SegmentEntry entry = segment == null ? entries.get(view) : null;
-    try {
-      // the segment may be evicted between its upload and its use
-      while (segment == null && entry != null && entry.awaitUpload(cancelled) != null) {
-        segment = use(entry);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
     return segment;
   }
@@ -276,19 +235,18 @@ public final class SegmentResidency implements Residency {
 
   @Override
   public void adjust(MemoryLimit device, MemoryLimit pageCache, Set<Placement> placements) {
-    ResidencyOptions adjusted = options.withLimits(device, pageCache).withPlacements(placements);
-    options = adjusted;
-    memories.limits(adjusted);
+    memory.device().limit(device.of(memory.driver().device().totalBytes()));
+    memory.pageCache().limit(pageCache.of(hostBytes));
     placer.placements(placements);
     tasks.add(this::retryWaiting, false);
   }
 
   /** Evicts segments until the rest is within the limits. */
-  private void shrink(DeviceMemory memory) {
+  private void shrink() {
     long leavingDevice = 0;
     long leavingPages = 0;
     for (SegmentEntry entry :
-        EvictionOrder.firstToGo(entries.values(), now(), isResident(memory))) {
+        EvictionOrder.firstToGo(entries.values(), now(), SegmentResidency::isResident)) {
       Resident resident = entry.resident();
       boolean helps =
           memory.device().excess() > leavingDevice
@@ -302,28 +260,21 @@ public final class SegmentResidency implements Residency {
     }
   }
 
-  private static Predicate<SegmentEntry> isResident(DeviceMemory memory) {
-    return entry -> {
-      Resident resident = entry.resident();
-      return resident != null && resident.memory() == memory;
-    };
+  private static boolean isResident(SegmentEntry entry) {
+    return entry.resident() != null;
   }
 
   private void upload(SegmentEntry entry) {
     if (entry.beginUpload() == false) {
       return;
     }
-    SegmentPlacer.Outcome outcome = placer.place(entry, memories);
+    SegmentPlacer.Outcome outcome = placer.place(entry);
     Resident resident = outcome.resident();
     if (resident != null) {
       resident.whenIdle(() -> idle(entry, resident));
       live.add(resident);
     }
-    long retry = now();
-    if (outcome.absence() != Absence.NO_DEVICE || outcome.failure() != null) {
-      retry += options.retryAfter().toNanos();
-    }
-    if (entry.endUpload(resident, outcome.absence(), retry)) {
+    if (entry.endUpload(resident, outcome.absence(), now() + retryNanos)) {
       PlacementPlan plan = resident.plan();
       listener.uploaded(entry.view(), plan.placement(), plan.deviceBytes());
     } else if (resident != null) {
@@ -373,11 +324,10 @@ public final class SegmentResidency implements Residency {
 
   /** Evicts segments above the limits, and queues segments that may fit now. */
   private void retryWaiting() {
-    DeviceMemory memory = memories.current();
-    if (memory == null) {
+    if (memory.lost()) {
       return;
     }
-    shrink(memory);
+    shrink();
     Predicate<SegmentEntry> fits =
         entry ->
             entry.absence() == Absence.OVER_BUDGET && entry.leastBytes() <= memory.device().free();
@@ -391,8 +341,8 @@ public final class SegmentResidency implements Residency {
 
   /** Moves resident segments to better placements if there is room. */
   private void improveAll() {
-    DeviceMemory memory = memories.current();
-    EvictionOrder.firstToGet(entries.values(), now(), isResident(memory)).forEach(this::improve);
+    EvictionOrder.firstToGet(entries.values(), now(), SegmentResidency::isResident)
+        .forEach(this::improve);
   }
 
   private void improve(SegmentEntry entry) {
@@ -426,11 +376,7 @@ public final class SegmentResidency implements Residency {
    */
   @Override
   public void closing(SegmentView view) {
-    SegmentEntry entry;
-    synchronized (entriesLock) {
-      closedViews.add(view);
-      entry = entries.get(view);
-    }
+    SegmentEntry entry = entries.get(view);
     if (entry != null) {
       close(entry);
     }
@@ -456,42 +402,53 @@ public final class SegmentResidency implements Residency {
 
   @Override
   public void abandon() {
-    DeviceMemory lost = memories.abandon();
-    long now = now();
+    memory.abandon();
     for (SegmentEntry entry : entries.values()) {
-      entry.abandon(now);
+      entry.abandon();
     }
-    if (lost != null) {
-      live.removeAll(lost);
-    }
+    live.clear();
+    whenGone.run();
   }
 
   @Override
   public boolean reserve(long bytes) {
-    return memories.reserve(bytes);
+    if (memory.enter() == false) {
+      return false;
+    }
+    try {
+      return bytes <= memory.free() && memory.device().tryReserve(bytes);
+    } finally {
+      memory.exit();
+    }
   }
 
   @Override
   public void release(long bytes) {
-    memories.release(bytes);
+    memory.device().release(bytes);
     tasks.add(this::retryWaiting, false);
+  }
+
+  @Override
+  public SortedMap<String, Long> counters() {
+    return stats().counters();
   }
 
   /** Returns the counters and current values. */
   public ResidencyStats stats() {
-    return counters.snapshot(entries.values(), memories.current());
+    return counters.snapshot(entries.values(), memory.lost() ? null : memory);
   }
 
   /** Frees everything after the last {@link ResidentSegment} is released; ignores later ones. */
   @Override
   public void close() {
-    synchronized (entriesLock) {
+    synchronized (this) {
       closed = true;
     }
     for (SegmentEntry entry : entries.values()) {
       close(entry);
     }
     live.awaitEmpty();
-    memories.close();
+    memory.close();
+    whenGone.run();
   }
 }

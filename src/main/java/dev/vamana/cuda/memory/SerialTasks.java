@@ -14,11 +14,11 @@ import java.util.concurrent.RejectedExecutionException;
 final class SerialTasks {
 
   private final Executor executor;
-  private final Queue<Task> urgent = new ArrayDeque<>();
-  private final Queue<Task> tasks = new ArrayDeque<>();
+  private final Queue<Queued> urgent = new ArrayDeque<>();
+  private final Queue<Queued> tasks = new ArrayDeque<>();
   private boolean running;
 
-  private record Task(Runnable work, boolean essential) {}
+  private record Queued(Runnable work, boolean essential) {}
 
   SerialTasks(Executor executor) {
     this.executor = executor;
@@ -31,15 +31,15 @@ final class SerialTasks {
    *     it is dropped
    */
   void add(Runnable work, boolean essential) {
-    add(tasks, new Task(work, essential));
+    add(tasks, new Queued(work, essential));
   }
 
   /** Queues a task before those that are not urgent. */
   void addUrgent(Runnable work) {
-    add(urgent, new Task(work, false));
+    add(urgent, new Queued(work, false));
   }
 
-  private void add(Queue<Task> queue, Task task) {
+  private void add(Queue<Queued> queue, Queued task) {
     synchronized (this) {
       queue.add(task);
       if (running) {
@@ -54,7 +54,7 @@ final class SerialTasks {
     try {
       executor.execute(this::run);
     } catch (RejectedExecutionException e) {
-      for (Task task : takeAll()) {
+      for (Queued task : takeAll()) {
         if (task.essential) {
           task.work.run();
         }
@@ -62,8 +62,8 @@ final class SerialTasks {
     }
   }
 
-  private synchronized List<Task> takeAll() {
-    List<Task> all = new ArrayList<>(urgent);
+  private synchronized List<Queued> takeAll() {
+    List<Queued> all = new ArrayList<>(urgent);
     all.addAll(tasks);
     urgent.clear();
     tasks.clear();
@@ -74,7 +74,7 @@ final class SerialTasks {
   private void run() {
     boolean finished = false;
     try {
-      for (Task task = next(); task != null; task = next()) {
+      for (Queued task = next(); task != null; task = next()) {
         task.work.run();
       }
       finished = true;
@@ -85,8 +85,8 @@ final class SerialTasks {
     }
   }
 
-  private synchronized Task next() {
-    Task task = urgent.isEmpty() ? tasks.poll() : urgent.poll();
+  private synchronized Queued next() {
+    Queued task = urgent.isEmpty() ? tasks.poll() : urgent.poll();
     running = task != null;
     return task;
   }

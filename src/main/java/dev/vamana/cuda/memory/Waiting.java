@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
  * Waits for conditions on a monitor without being ended by interrupts. Used where files may only be
  * closed after the wait.
  */
-final class Waiting {
+public final class Waiting {
 
   private Waiting() {}
 
@@ -14,7 +14,7 @@ final class Waiting {
    * Waits until a condition is true. The caller holds the monitor, and changes notify it. An
    * interrupt does not end the wait; the interrupt status is kept.
    */
-  static void until(Object monitor, BooleanSupplier condition) {
+  public static void until(Object monitor, BooleanSupplier condition) {
     boolean interrupted = false;
     while (condition.getAsBoolean() == false) {
       try {

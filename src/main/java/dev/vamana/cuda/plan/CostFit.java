@@ -24,7 +24,7 @@ public final class CostFit {
    *
    * @param nanos above 0
    */
-  public void add(CostForm form, Task task, double nanos) {
+  public void add(CostForm form, Workload task, double nanos) {
     if (!(nanos > 0)) {
       throw new IllegalArgumentException("a measured time must be above 0, got " + nanos);
     }

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A formula for the time of a plan: a sum of terms, each a quantity of the {@link Task} times a
+ * A formula for the time of a plan: a sum of terms, each a quantity of the {@link Workload} times a
  * coefficient in nanoseconds. docs/internals/query-plans.md lists the formulas.
  */
 public enum CostForm {
@@ -43,7 +43,7 @@ public enum CostForm {
    * @param throughput whether a device with more multiprocessors needs less time for it
    * @param quantity the quantity that the coefficient multiplies
    */
-  record Term(String name, boolean throughput, ToDoubleFunction<Task> quantity) {}
+  record Term(String name, boolean throughput, ToDoubleFunction<Workload> quantity) {}
 
   @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable list of stateless functions
   private final List<Term> terms;
@@ -58,7 +58,7 @@ public enum CostForm {
   }
 
   /** Returns the quantities of all terms. */
-  double[] quantities(Task task) {
+  double[] quantities(Workload task) {
     return terms.stream().mapToDouble(term -> term.quantity().applyAsDouble(task)).toArray();
   }
 
@@ -76,20 +76,20 @@ public enum CostForm {
     return new Term("call", false, task -> 1);
   }
 
-  private static double read(Task task, boolean all) {
+  private static double read(Workload task, boolean all) {
     return (double) (all ? task.vectors() : task.accepted()) * task.rowBytes();
   }
 
   private static Term deviceBytes(boolean all) {
     return new Term(
-        "device_byte", true, task -> task.rows() == Task.Rows.DEVICE ? read(task, all) : 0);
+        "device_byte", true, task -> task.rows() == Workload.Rows.DEVICE ? read(task, all) : 0);
   }
 
   private static Term hostBytes(boolean all) {
     return new Term("host_byte", false, task -> read(task, all) * passes(task.rows()));
   }
 
-  private static double passes(Task.Rows rows) {
+  private static double passes(Workload.Rows rows) {
     return switch (rows) {
       case DEVICE, NONE -> 0;
       case HOST -> 1;
@@ -106,11 +106,11 @@ public enum CostForm {
    * Time of listing the accepted ordinals on the calling thread and copying the list to the device.
    */
   private static Term accepted() {
-    return new Term("accepted", false, Task::accepted);
+    return new Term("accepted", false, Workload::accepted);
   }
 
   private static Term asked() {
-    return new Term("query", true, Task::batch);
+    return new Term("query", true, Workload::batch);
   }
 
   private static Term products(boolean all) {

@@ -174,7 +174,7 @@ public final class CostModel {
   }
 
   /** Returns the formula of a plan. */
-  public CostForm form(Plan plan, Task task) {
+  public CostForm form(Plan plan, Workload task) {
     return switch (plan) {
       case SCAN -> ExactScans.few(task.batch(), task.k()) ? CostForm.SCAN : CostForm.BATCHED_SCAN;
       case GATHER ->
@@ -190,7 +190,7 @@ public final class CostModel {
   }
 
   /** Returns the predicted nanoseconds of a plan. */
-  public double nanos(Plan plan, Task task) {
+  public double nanos(Plan plan, Workload task) {
     CostForm form = form(plan, task);
     double[] quantities = form.quantities(task);
     double[] own = coefficients.get(form);

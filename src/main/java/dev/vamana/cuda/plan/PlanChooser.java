@@ -26,7 +26,7 @@ public final class PlanChooser {
    *
    * @param scanWait nanoseconds until the exact searches submitted before are done
    */
-  public Choice choose(Task task, PlanMode mode, double scanWait) {
+  public Choice choose(Workload task, PlanMode mode, double scanWait) {
     return switch (mode) {
       case AUTO -> cheapest(task, scanWait);
       case EXACT -> {
@@ -44,7 +44,7 @@ public final class PlanChooser {
    *
    * @param alone the request's own queries, on a node that does nothing else
    */
-  public boolean prefersExact(Task alone) {
+  public boolean prefersExact(Workload alone) {
     return choose(alone, PlanMode.AUTO, 0).plan().exactOnDevice();
   }
 
@@ -54,11 +54,11 @@ public final class PlanChooser {
    *
    * @param task a task with rows in device memory and without a walk
    */
-  public boolean sureOfCpu(Task task) {
+  public boolean sureOfCpu(Workload task) {
     return choose(task, PlanMode.AUTO, 0).plan() == Plan.CPU;
   }
 
-  private Choice cheapest(Task task, double scanWait) {
+  private Choice cheapest(Workload task, double scanWait) {
     Choice best = of(Plan.CPU, task, 0);
     double least = CPU_WEIGHT * best.nanos();
     Choice exact = exact(task, scanWait);
@@ -66,7 +66,7 @@ public final class PlanChooser {
       best = exact;
       least = exact.nanos();
     }
-    if (task.cpu().scans() == false && task.walk().graph() != Task.Graph.NONE) {
+    if (task.cpu().scans() == false && task.walk().graph() != Workload.Graph.NONE) {
       Choice walk = of(Plan.GRAPH, task, 0);
       best = walk.nanos() < least ? walk : best;
     }
@@ -74,8 +74,8 @@ public final class PlanChooser {
   }
 
   /** Returns the faster exact plan; null if the device cannot read the vectors. */
-  private Choice exact(Task task, double scanWait) {
-    if (task.rows() == Task.Rows.NONE) {
+  private Choice exact(Workload task, double scanWait) {
+    if (task.rows() == Workload.Rows.NONE) {
       return null;
     }
     Choice scan = of(Plan.SCAN, task, scanWait);
@@ -86,12 +86,12 @@ public final class PlanChooser {
     return gather.nanos() < scan.nanos() ? gather : scan;
   }
 
-  private Choice walk(Task task) {
-    boolean walks = task.cpu().scans() == false && task.walk().graph() != Task.Graph.NONE;
+  private Choice walk(Workload task) {
+    boolean walks = task.cpu().scans() == false && task.walk().graph() != Workload.Graph.NONE;
     return of(walks ? Plan.GRAPH : Plan.CPU, task, 0);
   }
 
-  private Choice of(Plan plan, Task task, double wait) {
+  private Choice of(Plan plan, Workload task, double wait) {
     return new Choice(plan, wait, costs.nanos(plan, task));
   }
 }

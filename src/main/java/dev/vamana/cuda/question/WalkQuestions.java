@@ -1,16 +1,18 @@
 package dev.vamana.cuda.question;
 
-import dev.vamana.cuda.batch.DeviceResult;
 import dev.vamana.cuda.batch.DirectWalks;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.hostfetch.FetchCall;
-import dev.vamana.cuda.hostfetch.FetchItem;
+import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
-import dev.vamana.cuda.hostfetch.FetchResult;
-import dev.vamana.cuda.hostfetch.HostFetch;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.FixedPlacements;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentSegment;
@@ -19,6 +21,7 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /** Walks by every kernel, and by the steps of host fetch. */
@@ -106,12 +109,15 @@ final class WalkQuestions implements Questions {
     List<WorkItem> items = items(segment);
     List<DeviceResult> results = walks.walk(items, placed, tuning);
     for (int q = 0; q < items.size(); q++) {
-      DeviceResult result = results.get(q);
-      Question.check(
-          result.corrupt() || result.overflow() || result.complete() == false
-              ? "the walk did not end"
-              : wrong(q, result.ordinals(), result.scores()));
+      check(q, results.get(q));
     }
+  }
+
+  private void check(int query, DeviceResult result) {
+    Question.check(
+        result.fault() != null || result.complete() == false
+            ? "the walk did not end"
+            : wrong(query, result.ordinals(), result.scores()));
   }
 
   private String wrong(int query, int[] ordinals, float[] scores) {
@@ -135,21 +141,24 @@ final class WalkQuestions implements Questions {
             FetchStep.FUSED,
             true,
             true);
-    // the call has the failure, too
-    HostFetch fetch = new HostFetch(driver, options, account, failure -> {});
+    // the ticket has the failure, too
+    FetchLane fetch = new FetchLane(driver, options, account, failure -> {});
     try {
-      List<FetchItem> items = new ArrayList<>();
-      for (WorkItem item : items(segment)) {
-        items.add(new FetchItem(item, placed));
+      List<WorkItem> items = items(segment);
+      HeldSegment held = new HeldSegment(new Lease(segment), placed);
+      FetchTicket ticket =
+          new FetchTicket(
+              FetchShape.of(items.get(0)),
+              new int[items.size()],
+              items,
+              Collections.nCopies(items.size(), held));
+      fetch.submit(ticket);
+      new Waiters().await(ticket, () -> false);
+      if (ticket.failure() != null) {
+        throw ticket.failure();
       }
-      FetchCall call = fetch.submit(items);
-      List<FetchResult> results = call.await();
-      for (int q = 0; q < results.size(); q++) {
-        FetchResult result = results.get(q);
-        Question.check(
-            result.corrupt() || result.complete() == false
-                ? "the walk did not end"
-                : wrong(q, result.ordinals(), result.scores()));
+      for (int q = 0; q < ticket.count(); q++) {
+        check(q, ticket.result(q));
       }
     } finally {
       fetch.stop();

@@ -1,12 +1,12 @@
 package dev.vamana.cuda.scan;
 
-import dev.vamana.cuda.batch.HeldSegment;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.exact.ExactBatch;
 import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.lucene.index.VectorEncoding;
 
-/** Searches jobs that {@link ScanJob#alike match} in one batch. Only the lane's thread uses it. */
+/** Searches tickets that are alike in one batch. Only the lane's thread uses it. */
 final class ScanBatch {
 
   private static final long LEAST_SCRATCH = 16L << 20;
@@ -45,11 +45,11 @@ final class ScanBatch {
         Math.min(most.scratchBytes(), scratch), most.tileBytes(), most.leastProducts());
   }
 
-  /** Searches all jobs. */
+  /** Searches all tickets, and gives them their hits. */
   void search(List<ScanTicket> tickets) {
-    ScanJob first = tickets.get(0).job();
+    ScanTicket.Job first = tickets.get(0).job();
     List<QueryVector> queries = new ArrayList<>();
-    tickets.forEach(ticket -> queries.addAll(ticket.job().queries()));
+    tickets.forEach(ticket -> queries.addAll(ticket.queries()));
     ExactBatch batch = batch(first.segment().view(), queries, first.k());
     if (first.accepted() != null) {
       int size = first.segment().view().size();
@@ -61,21 +61,16 @@ final class ScanBatch {
     ExactRows rows =
         first.file() == null ? rows(first.segment()) : streamed(first.segment().view(), first);
     scans.search(rows, batch, hits);
+    deliver(tickets);
   }
 
-  /** Hands the last search's hits to its jobs. */
-  void deliver(List<ScanTicket> tickets) {
+  private void deliver(List<ScanTicket> tickets) {
     int from = 0;
     for (ScanTicket ticket : tickets) {
-      int count = ticket.job().queries().size();
-      int[][] ordinals = new int[count][];
-      float[][] scores = new float[count][];
-      for (int i = 0; i < count; i++) {
-        ordinals[i] = hits.ordinals(from + i);
-        scores[i] = hits.scores(from + i);
+      for (int i = 0; i < ticket.count(); i++) {
+        ticket.found(i, hits.ordinals(from + i), hits.scores(from + i));
       }
-      ticket.succeed(ordinals, scores);
-      from += count;
+      from += ticket.count();
     }
   }
 
@@ -85,7 +80,7 @@ final class ScanBatch {
         : ExactBatch.of(queries.stream().map(QueryVector::floats).toArray(float[][]::new), k);
   }
 
-  private static ExactRows streamed(SegmentView view, ScanJob job) {
+  private static ExactRows streamed(SegmentView view, ScanTicket.Job job) {
     return ExactRows.streamed(
         job.file(),
         view.dimension() * view.encoding().byteSize,

@@ -1,98 +1,85 @@
 package dev.vamana.cuda.scan;
 
-import dev.vamana.cuda.driver.GpuException;
-import java.util.concurrent.locks.LockSupport;
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.search.QueryVector;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.apache.lucene.util.Bits;
 
-/** A submitted {@link ScanJob}, through which its caller waits for the result. */
-public final class ScanTicket {
+/**
+ * The ticket of a {@link ScanLane}: queries over one segment with the same parameters, from one
+ * call.
+ */
+public final class ScanTicket extends Ticket {
 
-  private final ScanJob job;
-  private final long submitted = System.nanoTime();
-  private final Thread waiter = Thread.currentThread();
-  private int[][] ordinals;
-  private float[][] scores;
-  private GpuException failure;
-  private volatile boolean closed;
-  private long ended;
-  private volatile boolean abandoned;
-  private volatile boolean done;
+  /**
+   * What the queries have in common.
+   *
+   * @param segment the segment; the device can read its rows unless {@code file} is set
+   * @param file the vectors in ordinal order, densely packed, which are streamed to the device;
+   *     null if the device reads them in place
+   * @param accepted ordinals that may be hits, readable by any thread, or null for all
+   * @param acceptedCount number of accepted ordinals
+   * @param gather whether only the accepted vectors are read, by ordinal
+   * @param k most hits of a query, 1 to {@value ScanLane#MAX_K}
+   * @param nanos predicted duration, without waiting for other tickets
+   */
+  public record Job(
+      HeldSegment segment,
+      MemorySegment file,
+      Bits accepted,
+      int acceptedCount,
+      boolean gather,
+      int k,
+      double nanos) {
 
-  ScanTicket(ScanJob job) {
-    this.job = job;
+    /** Whether queries of both jobs can be searched in one batch. */
+    @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
+    boolean alike(Job other) {
+      return segment.view() == other.segment.view()
+          && (file == null) == (other.file == null)
+          && accepted == other.accepted
+          && gather == other.gather
+          && k == other.k;
+    }
   }
 
-  /** Returns the job. */
-  public ScanJob job() {
+  private final Job job;
+  private final List<QueryVector> queries;
+  private final int[][] ordinals;
+  private final float[][] scores;
+
+  /**
+   * Makes a ticket of the calling thread, and holds the segment.
+   *
+   * @param indices indices of the items in their call
+   * @param queries vectors of the segment's encoding and dimension, one for each item
+   */
+  public ScanTicket(Job job, int[] indices, List<QueryVector> queries) {
+    super(hold(List.of(job.segment())), indices);
+    this.job = job;
+    this.queries = queries;
+    this.ordinals = new int[indices.length][];
+    this.scores = new float[indices.length][];
+  }
+
+  Job job() {
     return job;
   }
 
-  /** Whether the job has ended, after success or failure. */
-  public boolean done() {
-    return done;
+  List<QueryVector> queries() {
+    return queries;
   }
 
-  /** Gives up waiting. The job is skipped if it has not begun. */
-  public void abandon() {
-    abandoned = true;
+  void found(int query, int[] ownOrdinals, float[] ownScores) {
+    ordinals[query] = ownOrdinals;
+    scores[query] = ownScores;
   }
 
-  boolean abandoned() {
-    return abandoned;
-  }
-
-  /** Returns the ordinals of a query's hits, best first. Valid once done without failure. */
-  public int[] ordinals(int query) {
-    return ordinals[query];
-  }
-
-  /** Returns the scores of a query's hits. */
-  public float[] scores(int query) {
-    return scores[query];
-  }
-
-  /** Returns why the device failed, or null. Valid once done. */
-  public GpuException failure() {
-    return failure;
-  }
-
-  /** Whether the segment was closed, or its closing has begun, before the job was done. */
-  public boolean closed() {
-    return closed;
-  }
-
-  /** Returns the nanoseconds from submission to end. Valid once done. */
-  public long nanos() {
-    return ended - submitted;
-  }
-
-  void succeed(int[][] ownOrdinals, float[][] ownScores) {
-    ordinals = ownOrdinals;
-    scores = ownScores;
-    end();
-  }
-
-  void fail(GpuException e) {
-    failure = e;
-    end();
-  }
-
-  /** Ends a job that has not begun and will not begin. */
-  void close() {
-    closed = true;
-    end();
-  }
-
-  /** Releases the waiting thread from a job that is running. */
-  void closing() {
-    closed = true;
-    LockSupport.unpark(waiter);
-  }
-
-  /** Ends the job. Releases the segment first, so that the caller can close it afterwards. */
-  private void end() {
-    job.segment().release();
-    ended = System.nanoTime();
-    done = true;
-    LockSupport.unpark(waiter);
+  @Override
+  public DeviceResult result(int i) {
+    return new DeviceResult(ordinals[i], scores[i], job.acceptedCount(), 0, true, false, null);
   }
 }

@@ -9,11 +9,12 @@ package dev.vamana.cuda.select;
  * @param margin places of the sample on each side
  * @param capacity number of pairs
  */
-record SampleBounds(int margin, int capacity) {
+public record SampleBounds(int margin, int capacity) {
 
   private static final double DEVIATIONS = 4.5;
 
-  static SampleBounds of(int n, int k) {
+  /** Returns the bounds for k of n keys. */
+  public static SampleBounds of(int n, int k) {
     double s = SelectMethod.SAMPLE;
     double rank = (double) k / n * s;
     int margin = 4 + (int) Math.ceil(DEVIATIONS * Math.sqrt(1 + rank * (1 - rank / s)));

@@ -110,14 +110,13 @@ public final class Selection implements Closeable {
   private static long rowBytes(SelectMethod method, int n, int k) {
     return switch (method.family()) {
       case BITS -> method.partitions() == 1 ? 0 : PAIR_BYTES * method.partitions() * k;
-      case BITS_GLOBAL -> PAIR_BYTES * SelectKernels.globalSize(k);
-      case SAMPLE, SAMPLE_TWO_STAGES -> sampleRowBytes(SampleBounds.of(n, k).capacity());
-      default -> 0;
+      case SAMPLE -> sampleRowBytes(SampleBounds.of(n, k).capacity());
+      case RADIX -> 0;
     };
   }
 
   /** Returns the bytes of a row's state and candidates; see include/vamana/select/sample.h. */
-  static long sampleRowBytes(int capacity) {
+  public static long sampleRowBytes(int capacity) {
     return 256 + (PAIR_BYTES * capacity + 255) / 256 * 256;
   }
 
@@ -162,59 +161,35 @@ public final class Selection implements Closeable {
         int threads = SelectKernels.bitsThreads(method.size());
         launch("select_bits_" + method.size(), count, parts, threads, bytes, stream);
       }
-      case BITS_GLOBAL -> {
-        useScratch(scratch.ensure(PAIR_BYTES * SelectKernels.globalSize(k) * count));
-        launch(
-            "select_bits_global",
-            count,
-            1,
-            SelectKernels.GLOBAL_THREADS,
-            SelectKernels.LARGE_SHARED_BYTES,
-            stream);
-      }
-      case WARP, BLOCK -> {
-        int warps = method.family() == SelectMethod.Family.WARP ? 1 : SelectKernels.BLOCK_WARPS;
-        int bytes = warps == 1 ? 0 : (int) PAIR_BYTES * warps * method.size();
-        String name = "select_warp_" + method.size() + "_" + method.queue();
-        launch(name, count, 1, 32 * warps, bytes, stream);
-      }
-      case SAMPLE -> sample(rows, k, parts, true, stream);
-      case SAMPLE_TWO_STAGES -> sample(rows, k, parts, false, stream);
+      case SAMPLE -> sample(rows, k, parts, stream);
       case RADIX -> large("select_radix", count, stream);
-      case PARTIAL_BITONIC -> {
-        int bytes = 2 * (int) PAIR_BYTES * SelectKernels.globalSize(k);
-        launch("select_partial_bitonic", count, 1, k <= 512 ? 128 : 256, bytes, stream);
-      }
-      case MERGE_QUEUE -> {
-        int bytes = (int) PAIR_BYTES * (SelectKernels.globalSize(k) + 64);
-        launch("select_merge_queue", count, 1, 32, bytes, stream);
-      }
     }
   }
 
-  private void sample(SelectRows rows, int k, int partitions, boolean oneStage, long stream) {
+  private void sample(SelectRows rows, int k, int partitions, long stream) {
     SampleBounds bounds = SampleBounds.of(rows.n(), k);
     int count = rows.rows();
     useScratch(scratch.ensure(sampleRowBytes(bounds.capacity()) * count));
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.MARGIN, bounds.margin());
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.CAPACITY, bounds.capacity());
     large("select_sample_splitters", count, stream);
-    if (oneStage) {
-      split("select_sample_split", count, partitions, stream);
-      large("select_sample_finish", count, stream);
-    } else {
-      split("select_sample_count", count, partitions, stream);
-      large("select_sample_find", count, stream);
-      split("select_sample_split", count, partitions, stream);
-    }
-  }
-
-  private void split(String kernel, int rows, int partitions, long stream) {
-    launch(kernel, rows, partitions, SelectKernels.SPLIT_THREADS, 0, stream);
+    launch("select_sample_split", count, partitions, SelectKernels.SPLIT_THREADS, 0, stream);
+    large("select_sample_finish", count, stream);
   }
 
   private void large(String kernel, int rows, long stream) {
     launch(kernel, rows, 1, SelectKernels.LARGE_THREADS, SelectKernels.LARGE_SHARED_BYTES, stream);
+  }
+
+  /**
+   * Sorts results that another method has selected.
+   *
+   * @param outKeys address of {@code rows.rows() * k} floats
+   * @param outIds address of as many ids
+   */
+  public void sort(SelectRows rows, int k, long outKeys, long outIds, long stream) {
+    describe(rows, k, outKeys, outIds);
+    sort(rows.rows(), k, stream);
   }
 
   /** Sorts the results of each row. */

@@ -24,8 +24,8 @@ public final class DeviceEncoder implements AutoCloseable {
   private final Block block;
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment parameters = arena.allocate(KMeansLayout.BYTES, Long.BYTES);
-  private final long[] rows = new long[Lanes.COUNT];
-  private final long[] codes = new long[Lanes.COUNT];
+  private final long[] rows = new long[FeedBuffers.COUNT];
+  private final long[] codes = new long[FeedBuffers.COUNT];
 
   /** Allocates memory and copies the codebook. The calling thread holds the device's lock. */
   DeviceEncoder(TrainingDevice device, Codebook codebook) {
@@ -93,22 +93,21 @@ public final class DeviceEncoder implements AutoCloseable {
   }
 
   /**
-   * Encodes the rows in a lane's buffer. The codes are copied to {@code target} when the lane is
-   * done.
+   * Encodes the rows in a buffer. The codes are copied to {@code target} when the buffer is done.
    */
-  void encode(Lanes.Lane lane, int count, byte[] target, int first) {
+  void encode(FeedBuffers.Buffer buffer, int count, byte[] target, int first) {
     CudaDriver driver = device.driver();
-    int number = lane.number();
+    int number = buffer.number();
     long rowBytes = (long) count * dims * Float.BYTES;
     long codeBytes = (long) count * codeLength;
-    driver.copyToDevice(rows[number], lane.buffer().asSlice(0, rowBytes), lane.stream());
+    driver.copyToDevice(rows[number], buffer.memory().asSlice(0, rowBytes), buffer.stream());
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.ROWS, rows[number]);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.CODES, codes[number]);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);
-    device.launcher().assign(parameters, false, lane.stream());
-    MemorySegment found = lane.buffer().asSlice(rowBytes, codeBytes);
-    driver.copyFromDevice(found, codes[number], lane.stream());
-    lane.after(
+    device.launcher().assign(parameters, false, buffer.stream());
+    MemorySegment found = buffer.memory().asSlice(rowBytes, codeBytes);
+    driver.copyFromDevice(found, codes[number], buffer.stream());
+    buffer.after(
         () ->
             MemorySegment.copy(
                 found, ValueLayout.JAVA_BYTE, 0, target, first * codeLength, (int) codeBytes));

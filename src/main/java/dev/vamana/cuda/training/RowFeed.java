@@ -12,12 +12,12 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Streams rows to the device through {@link Lanes}. Several threads fill the buffers, a few rows at
- * a time, and continue with the next buffer without waiting for each other. The calling thread
- * sends each full buffer to the device, in order, and helps to fill if there are few other threads.
- * So reading, copying and device work overlap, and threads are woken once.
+ * Streams rows to the device through {@link FeedBuffers}. Several threads fill the buffers, a few
+ * rows at a time, and continue with the next buffer without waiting for each other. The calling
+ * thread sends each full buffer to the device, in order, and helps to fill if there are few other
+ * threads. So reading, copying and device work overlap, and threads are woken once.
  *
- * <p>An instance is for one run, by the thread that holds the lanes.
+ * <p>An instance is for one run, by the thread that holds the buffers.
  */
 final class RowFeed {
 
@@ -28,7 +28,7 @@ final class RowFeed {
    * Number of buffers in use by the device before the oldest is waited for. The remaining buffers
    * keep the device busy meanwhile.
    */
-  private static final int UNDER_WAY = Lanes.COUNT / 2;
+  private static final int UNDER_WAY = FeedBuffers.COUNT / 2;
 
   /**
    * Number of other threads from which the calling thread only sends. These threads fill buffers
@@ -41,7 +41,7 @@ final class RowFeed {
   private static final int STEPS_PER_CHECK = 64;
   private static final long PARK_NANOS = 10_000;
 
-  private final Lanes lanes;
+  private final FeedBuffers ring;
   private final RowSource source;
   private final int count;
   private final int dims;
@@ -53,9 +53,9 @@ final class RowFeed {
   private final AtomicInteger nextPiece = new AtomicInteger();
   private final AtomicInteger helpers = new AtomicInteger();
   private final AtomicBoolean failed = new AtomicBoolean();
-  private final Lanes.Lane[] open = new Lanes.Lane[Lanes.COUNT];
+  private final FeedBuffers.Buffer[] open = new FeedBuffers.Buffer[FeedBuffers.COUNT];
   // rows of each open buffer that are still to be filled
-  private final AtomicIntegerArray missing = new AtomicIntegerArray(Lanes.COUNT);
+  private final AtomicIntegerArray missing = new AtomicIntegerArray(FeedBuffers.COUNT);
   // number of buffers opened so far; the owner writes it after the buffer's other fields
   private volatile int opened;
   private int sent;
@@ -64,8 +64,8 @@ final class RowFeed {
   /** Starts device work on the rows of a full buffer. */
   @FunctionalInterface
   interface Sender {
-    /** Called in the order of the rows. Starts work in the lane's stream and does not wait. */
-    void send(Lanes.Lane lane, int first, int count);
+    /** Called in the order of the rows. Starts work in the buffer's stream and does not wait. */
+    void send(FeedBuffers.Buffer buffer, int first, int count);
   }
 
   /**
@@ -75,14 +75,14 @@ final class RowFeed {
    * @param abort called by all threads
    */
   RowFeed(
-      Lanes lanes,
+      FeedBuffers ring,
       RowSource source,
       int count,
       int dims,
       int together,
       Sender sender,
       AbortCheck abort) {
-    this.lanes = lanes;
+    this.ring = ring;
     this.source = source;
     this.count = count;
     this.dims = dims;
@@ -98,7 +98,7 @@ final class RowFeed {
    * whole kernel blocks if at least one fits.
    */
   static int rowsTogether(int bytes) {
-    int fitting = Math.max(1, Lanes.BYTES / bytes);
+    int fitting = Math.max(1, FeedBuffers.BYTES / bytes);
     int unit = KMeansSizes.SHORT_ROWS;
     return fitting < unit ? fitting : fitting / unit * unit;
   }
@@ -111,7 +111,7 @@ final class RowFeed {
    */
   void run(Workers workers) throws IOException {
     owner = Thread.currentThread();
-    while (opened < Math.min(Lanes.COUNT, buffers)) {
+    while (opened < Math.min(FeedBuffers.COUNT, buffers)) {
       openNext();
     }
     workers.together(pieces, this::work);
@@ -168,8 +168,8 @@ final class RowFeed {
 
   private void fill(RowSource.Reader reader, float[] scratch, int buffer, int from, int to)
       throws IOException {
-    int slot = buffer % Lanes.COUNT;
-    MemorySegment target = open[slot].buffer();
+    int slot = buffer % FeedBuffers.COUNT;
+    MemorySegment target = open[slot].memory();
     int first = buffer * together;
     for (int row = from; row < to; row++) {
       reader.read(row, scratch, target, (long) (row - first) * dims * Float.BYTES);
@@ -209,14 +209,14 @@ final class RowFeed {
    */
   private boolean advance(boolean waiting) {
     boolean any = false;
-    while (sent < opened && missing.get(sent % Lanes.COUNT) == 0) {
+    while (sent < opened && missing.get(sent % FeedBuffers.COUNT) == 0) {
       int first = sent * together;
-      sender.send(open[sent % Lanes.COUNT], first, Math.min(together, count - first));
+      sender.send(open[sent % FeedBuffers.COUNT], first, Math.min(together, count - first));
       sent++;
       any = true;
     }
     int behind = waiting ? 0 : UNDER_WAY;
-    while (opened < buffers && opened - Lanes.COUNT < sent - behind) {
+    while (opened < buffers && opened - FeedBuffers.COUNT < sent - behind) {
       openNext();
       any = true;
       if (waiting) {
@@ -228,8 +228,8 @@ final class RowFeed {
 
   private void openNext() {
     int buffer = opened;
-    int slot = buffer % Lanes.COUNT;
-    open[slot] = lanes.next();
+    int slot = buffer % FeedBuffers.COUNT;
+    open[slot] = ring.next();
     missing.set(slot, Math.min(together, count - buffer * together));
     opened = buffer + 1;
   }

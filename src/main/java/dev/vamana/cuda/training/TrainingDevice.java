@@ -31,7 +31,7 @@ public final class TrainingDevice {
   private final CudaDriver driver;
   private final DeviceBudget budget;
   private final Launcher launcher;
-  private final Lanes lanes;
+  private final FeedBuffers buffers;
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
@@ -41,7 +41,7 @@ public final class TrainingDevice {
    * @param budget counts device memory
    */
   public TrainingDevice(CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget) {
-    this(driver, hostMemory, budget, Lanes.COUNT);
+    this(driver, hostMemory, budget, FeedBuffers.COUNT);
   }
 
   /**
@@ -54,7 +54,7 @@ public final class TrainingDevice {
     this.driver = driver;
     this.budget = budget;
     this.launcher = new Launcher(driver);
-    this.lanes = new Lanes(driver, hostMemory, buffers);
+    this.buffers = new FeedBuffers(driver, hostMemory, buffers);
   }
 
   /** Work of the thread that holds the streams. */
@@ -76,15 +76,15 @@ public final class TrainingDevice {
     }
   }
 
-  /** Runs work that uses the lanes. If it fails, waits until nothing is in use. */
+  /** Runs work that uses the buffers. If it fails, waits until nothing is in use. */
   private <T> T leavingNothing(Work<T> work) throws IOException {
     try {
       T result = work.run();
-      lanes.finish();
+      buffers.finish();
       return result;
     } catch (Throwable e) {
       try {
-        lanes.drop();
+        buffers.drop();
       } catch (GpuException suppressed) {
         e.addSuppressed(suppressed);
       }
@@ -213,10 +213,10 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (lane, first, rows) -> {
-          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
+        (buffer, first, rows) -> {
+          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
           filler.handle(part, first, rows);
-          driver.copyToDevice(address + (long) first * rowBytes, part, lane.stream());
+          driver.copyToDevice(address + (long) first * rowBytes, part, buffer.stream());
         },
         abort);
   }
@@ -232,17 +232,17 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (lane, first, rows) -> {
-          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
-          driver.copyFromDevice(part, address + (long) first * rowBytes, lane.stream());
-          lane.after(() -> reader.handle(part, first, rows));
+        (buffer, first, rows) -> {
+          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
+          driver.copyFromDevice(part, address + (long) first * rowBytes, buffer.stream());
+          buffer.after(() -> reader.handle(part, first, rows));
         },
         abort);
   }
 
   private void inParts(int rowBytes, int count, RowFeed.Sender sender, AbortCheck abort)
       throws IOException {
-    int together = Lanes.BYTES / rowBytes;
+    int together = FeedBuffers.BYTES / rowBytes;
     alone(
         abort,
         () ->
@@ -251,7 +251,7 @@ public final class TrainingDevice {
                   for (long first = 0; first < count; first += together) {
                     abort.check();
                     int rows = (int) Math.min(together, count - first);
-                    sender.send(lanes.next(), (int) first, rows);
+                    sender.send(buffers.next(), (int) first, rows);
                   }
                   return null;
                 }));
@@ -261,18 +261,19 @@ public final class TrainingDevice {
       throws IOException {
     int rowBytes = rows.dims() * Float.BYTES;
     RowFeed.Sender sender =
-        (lane, first, count) -> {
+        (buffer, first, count) -> {
           long target = rows.address() + (long) first * rows.stride();
-          MemorySegment filled = lane.buffer().asSlice(0, (long) count * rowBytes);
+          MemorySegment filled = buffer.memory().asSlice(0, (long) count * rowBytes);
           if (rows.stride() == rowBytes) {
-            driver.copyToDevice(target, filled, lane.stream());
+            driver.copyToDevice(target, filled, buffer.stream());
           } else {
-            driver.copyRowsToDevice(target, rows.stride(), filled, rowBytes, count, lane.stream());
+            driver.copyRowsToDevice(
+                target, rows.stride(), filled, rowBytes, count, buffer.stream());
           }
         };
     int together = RowFeed.rowsTogether(rowBytes);
-    new RowFeed(lanes, source, rows.count(), rows.dims(), together, sender, abort).run(workers);
-    lanes.finish();
+    new RowFeed(buffers, source, rows.count(), rows.dims(), together, sender, abort).run(workers);
+    buffers.finish();
   }
 
   /**
@@ -353,9 +354,9 @@ public final class TrainingDevice {
             leavingNothing(
                 () -> {
                   RowFeed.Sender sender =
-                      (lane, first, rows) -> encoder.encode(lane, rows, codes, first);
+                      (buffer, first, rows) -> encoder.encode(buffer, rows, codes, first);
                   new RowFeed(
-                          lanes,
+                          buffers,
                           source,
                           count,
                           encoder.dims(),
@@ -377,12 +378,12 @@ public final class TrainingDevice {
 
   /** Returns a stream for the thread that holds the lock. */
   long stream() {
-    return lanes.next().stream();
+    return buffers.next().stream();
   }
 
   /** Returns the number of pinned buffers. */
   int buffers() {
-    return lanes.count();
+    return buffers.count();
   }
 
   Launcher launcher() {
@@ -397,6 +398,6 @@ public final class TrainingDevice {
 
   /** Frees everything. No other method may be running. */
   public void free() {
-    lanes.free();
+    buffers.free();
   }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Tests what callers get and what stays reserved if a context is lost while kernels run. */
@@ -38,14 +39,19 @@ public class LostContextTests extends LuceneTestCase {
         block,
         List.of(),
         List.of(),
+        new ItemPlan[1],
         new int[] {0},
         new int[] {0});
   }
 
   private static void awaitDone(Chunk chunk) {
+    awaitTrue(chunk::done);
+  }
+
+  private static void awaitTrue(BooleanSupplier condition) {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-    while (chunk.done() == false) {
-      assertTrue("the chunk is not done", System.nanoTime() < deadline);
+    while (condition.getAsBoolean() == false) {
+      assertTrue("not within two minutes", System.nanoTime() < deadline);
       Thread.onSpinWait();
     }
   }
@@ -54,41 +60,43 @@ public class LostContextTests extends LuceneTestCase {
   public void testRunningKernelsKeepTheirMemory() throws Exception {
     SimulatedDriver driver =
         new SimulatedDriver(
-            name -> (blocks, threads, shared, parameters) -> kernel(), 1 << 20, true);
+            name -> (blocks, threads, shared, parameters) -> kernel(), 16 << 20, true);
     driver.bind();
-    StagingPool staging =
-        new StagingPool(driver, 1 << 20, new SessionHostMemory(HostMemoryAccount.UNLIMITED));
-    Dispatcher dispatcher =
-        new Dispatcher(driver, staging, Tuning.DEFAULT, 2, 1, 8, 0, new BatchCounters(), lost::set);
-    Thread thread = new Thread(dispatcher, "dispatcher");
-    thread.start();
+    BatchOptions options =
+        new BatchOptions(8, 0, 2, 1, false, BatchOptions.MIN_STAGING, 4096, Tuning.DEFAULT);
+    WalkLane lane =
+        WalkLane.open(
+            driver,
+            () -> options,
+            new SessionHostMemory(HostMemoryAccount.UNLIMITED),
+            new BatchCounters(),
+            lost::set);
+    StagingPool staging = lane.staging();
     long fixed = staging.used();
     Chunk running = chunk(staging.allocate(BYTES));
     boolean abandons = random().nextBoolean();
     try {
-      dispatcher.submit(running);
+      lane.submit(running);
       assertTrue(started.await(2, TimeUnit.MINUTES));
       if (abandons) {
-        running.abandon();
+        running.leave();
       }
       driver.lose("lost by the test");
-      thread.join(TimeUnit.MINUTES.toMillis(2));
-      assertNotNull(lost.get());
+      awaitTrue(() -> lost.get() != null);
       if (abandons == false) {
         awaitDone(running);
         assertTrue(running.failure().contextLost());
-        running.freeMemory();
+        running.leave();
       }
       assertEquals("the kernel still runs", fixed + BYTES, staging.used());
       Chunk late = chunk(staging.allocate(BYTES));
-      dispatcher.submit(late);
+      lane.submit(late);
       awaitDone(late);
-      late.freeMemory();
+      late.leave();
       assertEquals("no kernel knows this memory", fixed + BYTES, staging.used());
     } finally {
       end.countDown();
-      dispatcher.close();
-      thread.join();
+      lane.stop();
       driver.close();
     }
   }

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.FaultyDriver.Operation;
 import dev.vamana.cuda.driver.GpuException;
@@ -10,12 +9,13 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
@@ -49,11 +49,14 @@ public class ResidencyFailureTests extends MemoryTestCase {
 
   /** A residency whose driver is replaced when it loses its context, as an executor would do it. */
   private static final class Recovering {
-    final AtomicReference<CudaDriver> given = new AtomicReference<>();
+    final ResidencyOptions options;
+    final ResidencyCounters counters = new ResidencyCounters();
+    final java.util.concurrent.Executor executor;
+    private final Map<SegmentView, Boolean> open = new ConcurrentHashMap<>();
     final List<SimulatedDriver> devices = new ArrayList<>();
     final List<String> unexpected = new ArrayList<>();
     final boolean threaded;
-    final SegmentResidency residency;
+    volatile SegmentResidency residency;
     FaultyDriver driver;
     private volatile long now;
 
@@ -64,28 +67,30 @@ public class ResidencyFailureTests extends MemoryTestCase {
         boolean threaded,
         java.util.concurrent.Executor executor) {
       this.threaded = threaded;
-      ResidencyOptions options =
+      this.executor = executor;
+      options =
           ResidencyOptions.defaults(1 << 30)
               .withPlacement(placement)
               .withLimits(MemoryLimit.bytes(deviceLimit), MemoryLimit.bytes(16 * MEGABYTE))
               .withTimes(evictAfter, Duration.ZERO);
-      ResidencyListener listener =
-          new ResidencyListener() {
-            @Override
-            public void failed(SegmentView view, Throwable reason) {
-              if (reason instanceof GpuException gpu) {
-                if (gpu.contextLost()) {
-                  replace();
-                }
-              } else {
-                synchronized (unexpected) {
-                  unexpected.add(view + ": " + reason);
-                }
-              }
-            }
-          };
-      residency = new SegmentResidency(given::get, options, executor, listener, () -> ++now);
       begin();
+    }
+
+    private ResidencyListener listener(SegmentResidency[] made) {
+      return new ResidencyListener() {
+        @Override
+        public void failed(SegmentView view, Throwable reason) {
+          if (reason instanceof GpuException gpu) {
+            if (gpu.contextLost()) {
+              replace(made[0]);
+            }
+          } else {
+            synchronized (unexpected) {
+              unexpected.add(view + ": " + reason);
+            }
+          }
+        }
+      };
     }
 
     private void begin() {
@@ -94,16 +99,43 @@ public class ResidencyFailureTests extends MemoryTestCase {
         devices.add(device);
       }
       driver = new FaultyDriver(device);
-      given.set(driver);
+      SegmentResidency[] made = new SegmentResidency[1];
+      made[0] =
+          new SegmentResidency(
+              driver, options, executor, () -> {}, listener(made), counters, () -> ++now);
+      residency = made[0];
+      open.keySet().forEach(residency::opened);
     }
 
-    synchronized void replace() {
+    synchronized void replace(SegmentResidency lostOne) {
+      if (lostOne != residency) {
+        return;
+      }
       FaultyDriver lost = driver;
-      given.set(null);
       residency.abandon();
       last().lose("injected");
       lost.close();
       begin();
+    }
+
+    synchronized void opened(SegmentView view) {
+      open.put(view, true);
+      residency.opened(view);
+    }
+
+    /** As the session's owner does it: a context found to be lost is given up. */
+    void closing(SegmentView view) {
+      SegmentResidency from;
+      synchronized (this) {
+        open.remove(view);
+        from = residency;
+      }
+      try {
+        from.closing(view);
+      } catch (GpuException e) {
+        assertTrue(e.toString(), e.contextLost());
+        replace(from);
+      }
     }
 
     SimulatedDriver last() {
@@ -136,10 +168,10 @@ public class ResidencyFailureTests extends MemoryTestCase {
         Recovering all = new Recovering(placement, DEVICE, Duration.ofSeconds(1), false, executor);
         FaultyDriver first = all.driver;
         first.fail(operation, n, kind);
-        views.forEach(all.residency::opened);
+        views.forEach(all::opened);
         executor.runAll();
         met = first.count(operation) >= n;
-        all.residency.closing(views.get(0));
+        all.closing(views.get(0));
         first.heal();
         // whatever failed is as it was before and can be done again
         for (int i = 1; i < views.size(); i++) {
@@ -249,13 +281,10 @@ public class ResidencyFailureTests extends MemoryTestCase {
       try (TestSegments opened = segments.reopen()) {
         List<SegmentView> views = new ArrayList<>(opened.views(FLOATS));
         views.addAll(opened.views(BYTES));
-        views.forEach(all.residency::opened);
+        views.forEach(all::opened);
         for (int search = 0; search < 20; search++) {
           SegmentView view = views.get(random.nextInt(views.size()));
-          ResidentSegment use =
-              random.nextInt(4) == 0
-                  ? all.residency.await(view, () -> random.nextInt(4) == 0)
-                  : all.residency.acquire(view);
+          ResidentSegment use = all.residency.acquire(view);
           if (use != null) {
             assertSame(view, use.view());
             assertTrue(use.descriptor() != 0);
@@ -264,18 +293,8 @@ public class ResidencyFailureTests extends MemoryTestCase {
           }
           steer(all.residency, view, random);
         }
-        views.forEach(view -> close(all, view));
+        views.forEach(all::closing);
       }
-    }
-  }
-
-  /** As the session's owner does it: a context found to be lost is given up. */
-  private static void close(Recovering all, SegmentView view) {
-    try {
-      all.residency.closing(view);
-    } catch (GpuException e) {
-      assertTrue(e.toString(), e.contextLost());
-      all.replace();
     }
   }
 

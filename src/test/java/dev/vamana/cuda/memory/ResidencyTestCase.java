@@ -1,6 +1,5 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
@@ -26,7 +25,6 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
   List<SegmentView> views;
   SimulatedDriver device;
   FaultyDriver driver;
-  CudaDriver given;
   SegmentResidency residency;
   private long now = random().nextLong();
 
@@ -46,7 +44,6 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
     views = segments.views(FLOATS);
     device = new SimulatedDriver(kernels, DEVICE, false);
     driver = new FaultyDriver(device);
-    given = driver;
   }
 
   @After
@@ -87,14 +84,18 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
           public void failed(SegmentView view, Throwable reason) {
             events.add("failed " + views.indexOf(view));
             if (reason instanceof GpuException gpu && gpu.contextLost()) {
-              given = null;
               residency.abandon();
             } else if (reason instanceof GpuException == false) {
               throw new AssertionError(reason);
             }
           }
         };
-    residency = new SegmentResidency(() -> given, options, runs, listener, () -> now);
+    residency = residency(options, runs, listener);
+  }
+
+  SegmentResidency residency(ResidencyOptions options, Executor runs, ResidencyListener listener) {
+    return new SegmentResidency(
+        driver, options, runs, () -> {}, listener, new ResidencyCounters(), () -> now);
   }
 
   void pass(Duration time) {
@@ -117,12 +118,16 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
   }
 
   void use(int segment) {
+    residency.opened(views.get(segment));
     ResidentSegment use = residency.acquire(views.get(segment));
     assertNotNull(residency.absence(views.get(segment)), use);
     use.release();
   }
 
   void assertAbsent(int segment, Absence why) {
+    if (why != Absence.CLOSED) {
+      residency.opened(views.get(segment));
+    }
     assertNull(residency.acquire(views.get(segment)));
     assertEquals(why.text(), residency.absence(views.get(segment)));
   }

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /** Tests the life of a segment from opening to closing. */
@@ -71,9 +70,12 @@ public class ResidencyTests extends ResidencyTestCase {
     }
   }
 
-  public void testUnknownSegmentIsQueued() {
+  public void testUnknownSegmentStaysAway() {
     open(Placement.MAPPED_GRAPH, DEVICE);
-    assertAbsent(1, Absence.QUEUED);
+    assertNull(residency.acquire(views.get(1)));
+    executor.runAll();
+    assertNull(residency.acquire(views.get(1)));
+    residency.opened(views.get(1));
     executor.runAll();
     use(1);
     assertTrue(device.registeredBytes() > 0);
@@ -136,78 +138,34 @@ public class ResidencyTests extends ResidencyTestCase {
     executor.runAll();
     assertEquals(List.of(), events());
     assertEquals(0, residency.stats().uploads());
-    residency.closing(views.get(1));
-    residency.opened(views.get(1));
-    executor.runAll();
-    assertAbsent(1, Absence.CLOSED);
   }
 
-  public void testWaitsForAnUpload() throws InterruptedException {
-    Thread[] uploading = new Thread[1];
-    open(
-        null,
-        DEVICE,
-        16 * MEGABYTE,
-        task -> {
-          uploading[0] = new Thread(task);
-          uploading[0].start();
-        });
-    ResidentSegment use = residency.await(views.get(0), () -> false);
-    assertNotNull(use);
-    use.release();
-    uploading[0].join();
-    uploading[0] = null;
+  private void renew() {
+    device = new SimulatedDriver(kernels, DEVICE, false);
+    driver = new FaultyDriver(device);
   }
 
-  public void testWaitEnds() {
-    open(Placement.EXACT, 1000);
-    AtomicInteger asked = new AtomicInteger();
-    assertNull(residency.await(views.get(0), () -> asked.incrementAndGet() == 3));
-    assertEquals(3, asked.get());
-    executor.runAll();
-    assertNull(
-        residency.await(
-            views.get(0),
-            () -> {
-              throw new AssertionError("there is nothing to wait for");
-            }));
-    assertAbsent(0, Absence.OVER_BUDGET);
-    Thread.currentThread().interrupt();
-    assertNull(residency.await(views.get(1), () -> false));
-    assertTrue(Thread.interrupted());
-    executor.runAll();
-  }
-
-  public void testLostContextAndTheNext() throws IOException {
+  public void testLostContext() {
     open(Placement.MAPPED_GRAPH, DEVICE);
     residency.opened(views.get(0));
     residency.opened(views.get(1));
     executor.runAll();
     ResidentSegment use = residency.acquire(views.get(0));
     device.lose("trapped");
-    given = null;
     residency.abandon();
-    assertAbsent(1, Absence.QUEUED);
+    assertAbsent(1, Absence.NO_DEVICE);
     // files may be closed though a launch that is lost was reading them
     residency.closing(views.get(0));
     use.release();
     executor.runAll();
-    assertAbsent(1, Absence.QUEUED);
+    assertAbsent(1, Absence.NO_DEVICE);
     executor.runAll();
     assertEquals(0, residency.stats().deviceLimit());
     driver.close();
-
-    device = new SimulatedDriver(kernels, DEVICE, false);
-    driver = new FaultyDriver(device);
-    given = driver;
-    events();
-    assertAbsent(1, Absence.QUEUED);
-    executor.runAll();
-    assertEquals(List.of("uploaded 1 mapped-graph"), events());
-    use(1);
+    renew();
   }
 
-  public void testContextLostDuringUpload() throws IOException {
+  public void testContextLostDuringUpload() {
     open(Placement.EXACT, DEVICE);
     driver.fail(FaultyDriver.Operation.COPY, 2, GpuException.Kind.CONTEXT_LOST);
     residency.opened(views.get(0));
@@ -218,13 +176,8 @@ public class ResidencyTests extends ResidencyTestCase {
     assertEquals("no device", residency.absence(views.get(1)));
     device.lose("so that nothing has to be freed");
     driver.close();
-    device = new SimulatedDriver(kernels, DEVICE, false);
-    driver = new FaultyDriver(device);
-    given = driver;
-    assertAbsent(1, Absence.QUEUED);
-    executor.runAll();
-    use(1);
     assertEquals(1, residency.stats().failures());
+    renew();
   }
 
   /** What is still queued when a context is given up leaves its driver alone. */
@@ -241,15 +194,12 @@ public class ResidencyTests extends ResidencyTestCase {
       residency.abandon();
       driver.close();
       executor.runAll();
-      assertEquals("no device", residency.absence(views.get(1)));
-      assertAbsent(1, Absence.QUEUED);
+      assertAbsent(1, Absence.NO_DEVICE);
       executor.runAll();
-      assertEquals("no device", residency.absence(views.get(1)));
+      assertAbsent(1, Absence.NO_DEVICE);
       assertEquals(List.of(), events());
       residency.close();
-      device = new SimulatedDriver(kernels, DEVICE, false);
-      driver = new FaultyDriver(device);
-      given = driver;
+      renew();
     }
   }
 
@@ -271,8 +221,7 @@ public class ResidencyTests extends ResidencyTestCase {
     residency.close();
     device.lose("as the driver in front of it");
     driver.close();
-    device = new SimulatedDriver(kernels, DEVICE, false);
-    driver = new FaultyDriver(device);
+    renew();
   }
 
   public void testExecutorThatTakesNoMore() {

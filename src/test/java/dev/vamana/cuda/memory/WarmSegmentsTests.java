@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
+import dev.vamana.tools.gpu.ForwardingDriver;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -182,21 +183,26 @@ public class WarmSegmentsTests extends ResidencyTestCase {
       int[] asked = {0};
       residency =
           new SegmentResidency(
-              () -> {
-                if (asked[0]++ == 0) {
-                  // begun, and not yet copied
-                  assertEquals(0, residency.evict(view));
-                  if (again) {
-                    residency.warm(view);
+              new ForwardingDriver(driver) {
+                @Override
+                public void bind() {
+                  if (asked[0]++ == 0) {
+                    // begun, and not yet copied
+                    assertEquals(0, residency.evict(view));
+                    if (again) {
+                      residency.warm(view);
+                    }
                   }
+                  super.bind();
                 }
-                return given;
               },
               ResidencyOptions.defaults(1 << 30)
                   .withPlacement(Placement.EXACT)
                   .withLimits(MemoryLimit.bytes(DEVICE), MemoryLimit.bytes(MEGABYTE)),
               executor,
-              ResidencyListener.NONE);
+              () -> {},
+              ResidencyListener.NONE,
+              new ResidencyCounters());
       residency.opened(view);
       executor.runAll();
       if (again) {

@@ -5,13 +5,13 @@ import java.util.Arrays;
 /** Tests that a fit recovers the coefficients from which times were made. */
 public class CostFitTests extends PlanTestCase {
 
-  private static Task any() {
+  private static Workload any() {
     int vectors = 1 + random().nextInt(1_000_000);
     return task(
         vectors,
         random().nextInt(vectors + 1),
-        random().nextBoolean() ? Task.Rows.DEVICE : Task.Rows.HOST,
-        Task.Graph.DEVICE,
+        random().nextBoolean() ? Workload.Rows.DEVICE : Workload.Rows.HOST,
+        Workload.Graph.DEVICE,
         random().nextBoolean(),
         1 + random().nextInt(1000));
   }
@@ -26,7 +26,7 @@ public class CostFitTests extends PlanTestCase {
       }
       made[0] = 1000 + random().nextInt(100_000);
       for (int i = 0; i < 60; i++) {
-        Task task = any();
+        Workload task = any();
         double noise = 1 + 0.02 * random().nextGaussian();
         fit.add(form, task, noise * sum(made, form.quantities(task)));
       }
@@ -46,7 +46,7 @@ public class CostFitTests extends PlanTestCase {
     double[] old = new double[CostForm.SCAN.terms().size()];
     Arrays.fill(old, 7);
     for (int vectors = 1000; vectors < 10_000; vectors += 1000) {
-      Task task = task(vectors, vectors, Task.Rows.DEVICE, Task.Graph.NONE, true, 1);
+      Workload task = task(vectors, vectors, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
       fit.add(CostForm.SCAN, task, 5000 + vectors);
     }
     double[] found = fit.coefficients(CostForm.SCAN, old);
@@ -57,7 +57,7 @@ public class CostFitTests extends PlanTestCase {
   }
 
   public void testATimeIsAboveZero() {
-    Task task = task(Task.Rows.DEVICE, Task.Graph.NONE, true);
+    Workload task = task(Workload.Rows.DEVICE, Workload.Graph.NONE, true);
     expectThrows(IllegalArgumentException.class, () -> new CostFit().add(CostForm.SCAN, task, 0));
     expectThrows(
         IllegalArgumentException.class, () -> new CostFit().add(CostForm.SCAN, task, Double.NaN));

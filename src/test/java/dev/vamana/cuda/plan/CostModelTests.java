@@ -13,7 +13,7 @@ public class CostModelTests extends PlanTestCase {
   public void testShippedModel() {
     CostModel model = CostModel.shipped();
     assertFalse(model.device().isEmpty());
-    Task task = task(Task.Rows.DEVICE, Task.Graph.DEVICE, false);
+    Workload task = task(Workload.Rows.DEVICE, Workload.Graph.DEVICE, false);
     for (Plan plan : Plan.values()) {
       assertTrue(plan + " takes time", model.nanos(plan, task) > 0);
     }
@@ -24,10 +24,10 @@ public class CostModelTests extends PlanTestCase {
     CostModel model = CostModel.shipped();
     for (CostModel each : List.of(model, model.scaledTo(20), model.scaledTo(500))) {
       for (Plan plan : Plan.values()) {
-        for (Task.Graph graph : Task.Graph.values()) {
-          for (Task.Rows rows : Task.Rows.values()) {
-            Task small = task(1000, 1000, rows, graph, random().nextBoolean(), 20);
-            Task large =
+        for (Workload.Graph graph : Workload.Graph.values()) {
+          for (Workload.Rows rows : Workload.Rows.values()) {
+            Workload small = task(1000, 1000, rows, graph, random().nextBoolean(), 20);
+            Workload large =
                 task(90_000, 80_000, rows, graph, small.cpu().scans(), 20 + random().nextInt(9000));
             assertTrue(plan + " " + large, each.nanos(plan, large) >= each.nanos(plan, small));
           }
@@ -38,18 +38,18 @@ public class CostModelTests extends PlanTestCase {
 
   public void testFormulas() {
     CostModel model = model();
-    Task alone = task(Task.Rows.DEVICE, Task.Graph.DEVICE, false);
+    Workload alone = task(Workload.Rows.DEVICE, Workload.Graph.DEVICE, false);
     assertEquals(10_000 + VECTORS * 0.4, model.nanos(Plan.SCAN, alone), 1e-6);
     assertEquals(WALK_NANOS, model.nanos(Plan.GRAPH, alone), 0);
     assertEquals(VECTORS, model.nanos(Plan.CPU, alone), 0);
-    Task mapped = task(Task.Rows.HOST, Task.Graph.MAPPED, false);
+    Workload mapped = task(Workload.Rows.HOST, Workload.Graph.MAPPED, false);
     assertEquals(10_000 + VECTORS * 400.0, model.nanos(Plan.SCAN, mapped), 1e-6);
     assertEquals(2 * WALK_NANOS, model.nanos(Plan.GRAPH, mapped), 0);
-    Task fetched = task(Task.Rows.NONE, Task.Graph.FETCHED, false);
+    Workload fetched = task(Workload.Rows.NONE, Workload.Graph.FETCHED, false);
     assertEquals(3 * WALK_NANOS, model.nanos(Plan.GRAPH, fetched), 0);
-    Task filtered = task(8000, 30, Task.Rows.DEVICE, Task.Graph.DEVICE, true, 3);
+    Workload filtered = task(8000, 30, Workload.Rows.DEVICE, Workload.Graph.DEVICE, true, 3);
     assertEquals(10_000 + 30 * 0.8, model.nanos(Plan.GATHER, filtered), 1e-6);
-    Task many = task(8000, 30, Task.Rows.DEVICE, Task.Graph.DEVICE, true, 300);
+    Workload many = task(8000, 30, Workload.Rows.DEVICE, Workload.Graph.DEVICE, true, 300);
     assertEquals(20_000 + 30 * 3 + 300 * 5, model.nanos(Plan.GATHER, many), 1e-6);
     assertEquals(10_000 + 8000 * 0.4 + 1000, model.nanos(Plan.SCAN, filtered), 1e-6);
     assertEquals(90, model.nanos(Plan.CPU, filtered), 0);
@@ -58,7 +58,8 @@ public class CostModelTests extends PlanTestCase {
   public void testFewQueriesHaveAFormulaOfTheirOwn() {
     CostModel model = model();
     for (int batch : new int[] {1, 2, 1000}) {
-      Task task = task(VECTORS, VECTORS, Task.Rows.DEVICE, Task.Graph.NONE, true, batch);
+      Workload task =
+          task(VECTORS, VECTORS, Workload.Rows.DEVICE, Workload.Graph.NONE, true, batch);
       boolean few = ExactScans.few(batch, task.k());
       assertEquals(few ? CostForm.SCAN : CostForm.BATCHED_SCAN, model.form(Plan.SCAN, task));
       assertEquals(batch < 3, few);
@@ -68,7 +69,7 @@ public class CostModelTests extends PlanTestCase {
   /** What throughput bounds takes longer on a smaller device, what latency bounds does not. */
   public void testScaled() {
     CostModel half = model().scaledTo(5);
-    Task task = task(Task.Rows.DEVICE, Task.Graph.DEVICE, false);
+    Workload task = task(Workload.Rows.DEVICE, Workload.Graph.DEVICE, false);
     assertEquals(10_000 + VECTORS * 0.8, half.nanos(Plan.SCAN, task), 1e-6);
     assertEquals(WALK_NANOS, half.nanos(Plan.GRAPH, task), 0);
     assertEquals(VECTORS, half.nanos(Plan.CPU, task), 0);
@@ -102,16 +103,16 @@ public class CostModelTests extends PlanTestCase {
   }
 
   public void testWrongTasks() {
-    Task.Walk walk = new Task.Walk(Task.Graph.NONE, 1, 0, 0, 0);
-    Task.Cpu cpu = new Task.Cpu(true, 1, 1);
+    Workload.Walk walk = new Workload.Walk(Workload.Graph.NONE, 1, 0, 0, 0);
+    Workload.Cpu cpu = new Workload.Cpu(true, 1, 1);
     Exception e =
         expectThrows(
             IllegalArgumentException.class,
-            () -> new Task(10, 4, 16, Task.Rows.NONE, 11, true, 1, 1, walk, cpu));
+            () -> new Workload(10, 4, 16, Workload.Rows.NONE, 11, true, 1, 1, walk, cpu));
     assertTrue(
         e.getMessage(), e.getMessage().contains("accepted") && e.getMessage().contains("11"));
     expectThrows(
         IllegalArgumentException.class,
-        () -> new Task(10, 4, 16, Task.Rows.NONE, 1, true, 0, 1, walk, cpu));
+        () -> new Workload(10, 4, 16, Workload.Rows.NONE, 1, true, 0, 1, walk, cpu));
   }
 }

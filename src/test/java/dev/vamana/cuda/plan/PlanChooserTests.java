@@ -5,7 +5,7 @@ public class PlanChooserTests extends PlanTestCase {
 
   private static final PlanChooser CHOOSER = new PlanChooser(model());
 
-  private static Plan auto(Task task) {
+  private static Plan auto(Workload task) {
     return CHOOSER.choose(task, PlanMode.AUTO, 0).plan();
   }
 
@@ -18,7 +18,8 @@ public class PlanChooserTests extends PlanTestCase {
     PlanChooser chooser = withoutCpu();
     // 10 us and 0.4 ns a vector meet 100 us at 225,000 vectors
     for (int off : new int[] {-1000, 1000}) {
-      Task task = task(225_000 + off, 225_000 + off, Task.Rows.DEVICE, Task.Graph.DEVICE, false, 1);
+      Workload task =
+          task(225_000 + off, 225_000 + off, Workload.Rows.DEVICE, Workload.Graph.DEVICE, false, 1);
       Choice choice = chooser.choose(task, PlanMode.AUTO, 0);
       assertEquals(off < 0 ? Plan.SCAN : Plan.GRAPH, choice.plan());
       assertEquals(off < 0 ? 100_000 + 0.4 * off : WALK_NANOS, choice.nanos(), 1e-6);
@@ -27,7 +28,7 @@ public class PlanChooserTests extends PlanTestCase {
 
   public void testWaitingCounts() {
     PlanChooser chooser = withoutCpu();
-    Task task = task(100_000, 100_000, Task.Rows.DEVICE, Task.Graph.DEVICE, false, 1);
+    Workload task = task(100_000, 100_000, Workload.Rows.DEVICE, Workload.Graph.DEVICE, false, 1);
     assertEquals(Plan.SCAN, chooser.choose(task, PlanMode.AUTO, 49_000).plan());
     assertEquals(99_000, chooser.choose(task, PlanMode.AUTO, 49_000).nanos(), 1e-6);
     assertEquals(Plan.GRAPH, chooser.choose(task, PlanMode.AUTO, 51_000).plan());
@@ -39,11 +40,11 @@ public class PlanChooserTests extends PlanTestCase {
     int vectors = 80_000;
     int even = (int) (vectors * (0.4 + 0.125) / 0.8);
     for (int off : new int[] {-100, 100}) {
-      Task task = task(vectors, even + off, Task.Rows.DEVICE, Task.Graph.NONE, true, 1);
+      Workload task = task(vectors, even + off, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
       assertEquals(
           off < 0 ? Plan.GATHER : Plan.SCAN, chooser.choose(task, PlanMode.AUTO, 0).plan());
     }
-    Task all = task(vectors, vectors, Task.Rows.DEVICE, Task.Graph.NONE, true, 1);
+    Workload all = task(vectors, vectors, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
     assertEquals(Plan.SCAN, chooser.choose(all, PlanMode.AUTO, 0).plan());
   }
 
@@ -52,41 +53,43 @@ public class PlanChooserTests extends PlanTestCase {
     // 1 ns an accepted vector, twice, against 10 us and 0.8 ns an accepted vector
     int even = (int) (10_000 / (2 - 0.8));
     for (int off : new int[] {-10, 10}) {
-      Task task = task(90_000, even + off, Task.Rows.DEVICE, Task.Graph.DEVICE, true, 1);
+      Workload task =
+          task(90_000, even + off, Workload.Rows.DEVICE, Workload.Graph.DEVICE, true, 1);
       assertEquals(off < 0 ? Plan.CPU : Plan.GATHER, auto(task));
       assertEquals(off < 0, CHOOSER.sureOfCpu(task));
     }
     // a walk of 100 us
     for (int off : new int[] {-10, 10}) {
-      Task task = task(90_000, 50_000 + off, Task.Rows.NONE, Task.Graph.DEVICE, false, 1);
+      Workload task =
+          task(90_000, 50_000 + off, Workload.Rows.NONE, Workload.Graph.DEVICE, false, 1);
       assertEquals(off < 0 ? Plan.CPU : Plan.GRAPH, auto(task));
     }
   }
 
   /** More queries at once are worth a call of the device sooner. */
   public void testBatches() {
-    Task alone = task(8000, 8000, Task.Rows.DEVICE, Task.Graph.NONE, true, 1);
+    Workload alone = task(8000, 8000, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
     assertEquals(Plan.SCAN, auto(alone));
-    alone = task(5000, 5000, Task.Rows.DEVICE, Task.Graph.NONE, true, 1);
+    alone = task(5000, 5000, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
     assertEquals(Plan.CPU, auto(alone));
-    Task batch = task(5000, 5000, Task.Rows.DEVICE, Task.Graph.NONE, true, 5);
+    Workload batch = task(5000, 5000, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 5);
     assertEquals(Plan.SCAN, auto(batch));
   }
 
   /** Where the CPU would scan, a walk could miss what it finds. */
   public void testAWalkNeverReplacesAScan() {
-    Task task = task(900_000, 900_000, Task.Rows.NONE, Task.Graph.DEVICE, true, 1);
+    Workload task = task(900_000, 900_000, Workload.Rows.NONE, Workload.Graph.DEVICE, true, 1);
     assertEquals(Plan.CPU, auto(task));
     assertEquals(Plan.CPU, CHOOSER.choose(task, PlanMode.GRAPH, 0).plan());
     assertEquals(Plan.CPU, CHOOSER.choose(task, PlanMode.EXACT, 0).plan());
     for (int i = 0; i < 100; i++) {
       int vectors = 1 + random().nextInt(1_000_000);
-      Task any =
+      Workload any =
           task(
               vectors,
               random().nextInt(vectors + 1),
-              Task.Rows.values()[random().nextInt(4)],
-              Task.Graph.values()[random().nextInt(4)],
+              Workload.Rows.values()[random().nextInt(4)],
+              Workload.Graph.values()[random().nextInt(4)],
               true,
               1 + random().nextInt(100));
       for (PlanMode mode : PlanMode.values()) {
@@ -96,17 +99,17 @@ public class PlanChooserTests extends PlanTestCase {
   }
 
   public void testPinned() {
-    Task both = task(Task.Rows.DEVICE, Task.Graph.DEVICE, false);
+    Workload both = task(Workload.Rows.DEVICE, Workload.Graph.DEVICE, false);
     assertEquals(Plan.SCAN, CHOOSER.choose(both, PlanMode.EXACT, 1e12).plan());
     assertEquals(Plan.GRAPH, CHOOSER.choose(both, PlanMode.GRAPH, 0).plan());
     assertEquals(Plan.CPU, CHOOSER.choose(both, PlanMode.CPU, 0).plan());
-    Task noRows = task(Task.Rows.NONE, Task.Graph.MAPPED, false);
+    Workload noRows = task(Workload.Rows.NONE, Workload.Graph.MAPPED, false);
     assertEquals(Plan.GRAPH, CHOOSER.choose(noRows, PlanMode.EXACT, 0).plan());
-    Task nothing = task(Task.Rows.NONE, Task.Graph.NONE, false);
+    Workload nothing = task(Workload.Rows.NONE, Workload.Graph.NONE, false);
     for (PlanMode mode : PlanMode.values()) {
       assertEquals(Plan.CPU, CHOOSER.choose(nothing, mode, 0).plan());
     }
-    Task noGraph = task(Task.Rows.DEVICE, Task.Graph.NONE, false);
+    Workload noGraph = task(Workload.Rows.DEVICE, Workload.Graph.NONE, false);
     assertEquals(Plan.CPU, CHOOSER.choose(noGraph, PlanMode.GRAPH, 0).plan());
   }
 }

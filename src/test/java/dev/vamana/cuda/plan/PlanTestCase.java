@@ -33,13 +33,18 @@ public abstract class PlanTestCase extends LuceneTestCase {
     return new CostModel("test", "2026-01-01", 10, coefficients);
   }
 
-  static Task task(Task.Rows rows, Task.Graph graph, boolean cpuScans) {
+  static Workload task(Workload.Rows rows, Workload.Graph graph, boolean cpuScans) {
     return task(VECTORS, VECTORS, rows, graph, cpuScans, 1);
   }
 
-  static Task task(
-      int vectors, int accepted, Task.Rows rows, Task.Graph graph, boolean cpuScans, int batch) {
-    return new Task(
+  static Workload task(
+      int vectors,
+      int accepted,
+      Workload.Rows rows,
+      Workload.Graph graph,
+      boolean cpuScans,
+      int batch) {
+    return new Workload(
         vectors,
         DIMENSION,
         4 * DIMENSION,
@@ -48,7 +53,7 @@ public abstract class PlanTestCase extends LuceneTestCase {
         accepted < vectors,
         10,
         batch,
-        new Task.Walk(graph, batch, 20, 700, 4 * DIMENSION),
-        new Task.Cpu(cpuScans, batch, accepted));
+        new Workload.Walk(graph, batch, 20, 700, 4 * DIMENSION),
+        new Workload.Cpu(cpuScans, batch, accepted));
   }
 }

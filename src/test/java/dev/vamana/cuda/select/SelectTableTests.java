@@ -2,6 +2,8 @@ package dev.vamana.cuda.select;
 
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.select.SelectMethod.Family;
+import dev.vamana.tools.gpu.OtherMethod;
+import dev.vamana.tools.gpu.OtherSelection;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
@@ -13,12 +15,14 @@ public class SelectTableTests extends LuceneTestCase {
   }
 
   public void testMethodsAreReadAsWritten() {
-    for (String text :
-        List.of("bits:2048/264", "bits:512", "warp:128:4", "block:32:2", "sample/8", "radix")) {
+    for (String text : List.of("bits:2048/264", "bits:512", "sample/8", "radix")) {
       assertEquals(text, SelectMethod.parse(text).toString());
     }
-    assertEquals(
-        SelectMethod.of(Family.SAMPLE_TWO_STAGES, 1), SelectMethod.parse("sample-two-stages"));
+    for (String text : List.of("warp:128:4", "block:32:2", "sample-two-stages", "bits-global")) {
+      assertEquals(text, OtherMethod.parse(text).toString());
+    }
+    assertNull(OtherMethod.parse("bits:512"));
+    expectThrows(IllegalArgumentException.class, () -> OtherMethod.parse("warp:128:3"));
     for (String text :
         List.of("", "bits", "bits:777", "warp:128", "warp:128:3", "radix/2", "best")) {
       expectThrows(IllegalArgumentException.class, () -> SelectMethod.parse(text));
@@ -79,7 +83,7 @@ public class SelectTableTests extends LuceneTestCase {
       assertEquals(
           library.vamana_select_scratch_bytes(0, 3, 7, few), Selection.joinedBytes(3, 7, few));
       assertEquals(
-          library.vamana_select_scratch_bytes(2, 0, 0, few), 8L * SelectKernels.globalSize(few));
+          library.vamana_select_scratch_bytes(2, 0, 0, few), 8L * OtherSelection.globalSize(few));
     }
   }
 }

@@ -6,6 +6,8 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.select.SelectMethod.Family;
 import dev.vamana.tools.gpu.Gpu;
+import dev.vamana.tools.gpu.OtherMethod;
+import dev.vamana.tools.gpu.OtherSelection;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -143,6 +145,19 @@ public class SelectionTests extends LuceneTestCase {
     }
 
     void check(Selection selection, SelectMethod method, boolean sorted) {
+      check(
+          String.valueOf(method),
+          sorted || (method != null && method.sorts()),
+          () -> {
+            if (method == null) {
+              selection.select(described, k, sorted, outKeys, outIds, stream);
+            } else {
+              selection.select(method, described, k, sorted, outKeys, outIds, stream);
+            }
+          });
+    }
+
+    void check(String method, boolean sorted, Runnable select) {
       String what =
           method
               + " rows "
@@ -162,11 +177,7 @@ public class SelectionTests extends LuceneTestCase {
         driver.copyToDevice(outKeys, guard, stream);
         driver.copyToDevice(outIds, guard, stream);
         driver.synchronize(stream);
-        if (method == null) {
-          selection.select(described, k, sorted, outKeys, outIds, stream);
-        } else {
-          selection.select(method, described, k, sorted, outKeys, outIds, stream);
-        }
+        select.run();
         MemorySegment foundKeys = arena.allocate(4L * (results + 1), 16);
         MemorySegment foundIds = arena.allocate(4L * (results + 1), 16);
         driver.copyFromDevice(foundKeys, outKeys, stream);
@@ -183,7 +194,7 @@ public class SelectionTests extends LuceneTestCase {
             assertTrue(what, id != -1 || Float.isNaN(key));
             found[i] = id == -1 ? -1 : pair(key, id);
           }
-          if (sorted == false && (method == null || method.sorts() == false)) {
+          if (sorted == false) {
             sortUnsigned(found);
           }
           assertArrayEquals(what, expected(row), found);
@@ -222,48 +233,84 @@ public class SelectionTests extends LuceneTestCase {
   private static List<SelectMethod> methods() {
     List<SelectMethod> methods = new ArrayList<>();
     int some = TestUtil.nextInt(random(), 2, 40);
-    for (int size : SelectKernels.sizes(Family.BITS)) {
+    for (int size : SelectKernels.LISTS) {
       methods.add(SelectMethod.bits(size, 1));
       methods.add(SelectMethod.bits(size, some));
     }
-    for (Family family : new Family[] {Family.WARP, Family.BLOCK}) {
-      for (int size : SelectKernels.sizes(family)) {
-        for (int queue : SelectKernels.QUEUES) {
-          methods.add(new SelectMethod(family, size, queue, 1));
+    methods.add(SelectMethod.of(Family.SAMPLE, 1));
+    methods.add(SelectMethod.of(Family.SAMPLE, some));
+    methods.add(SelectMethod.of(Family.RADIX, 1));
+    return methods;
+  }
+
+  private static List<OtherMethod> others() {
+    List<OtherMethod> methods = new ArrayList<>();
+    for (OtherMethod.Family family : OtherMethod.Family.values()) {
+      if (family != OtherMethod.Family.WARP && family != OtherMethod.Family.BLOCK) {
+        methods.add(OtherMethod.of(family));
+        continue;
+      }
+      for (int size : OtherMethod.SIZES) {
+        for (int queue : OtherMethod.QUEUES) {
+          methods.add(new OtherMethod(family, size, queue));
         }
       }
-    }
-    for (Family family : new Family[] {Family.SAMPLE, Family.SAMPLE_TWO_STAGES}) {
-      methods.add(SelectMethod.of(family, 1));
-      methods.add(SelectMethod.of(family, some));
-    }
-    for (Family family :
-        new Family[] {
-          Family.BITS_GLOBAL, Family.RADIX, Family.PARTIAL_BITONIC, Family.MERGE_QUEUE
-        }) {
-      methods.add(SelectMethod.of(family, 1));
     }
     return methods;
   }
 
-  public void testEveryMethodOnEveryOrder() {
+  /** Selects of a number of keys. */
+  private interface Accepts {
+    boolean accepts(int n, int k);
+  }
+
+  private static Case any(Kind kind, Accepts method) {
     int largest = device ? 200_000 : 9_000;
+    int n = 1 + random().nextInt(random().nextBoolean() ? largest : 200);
+    if (method.accepts(n, 1) == false) {
+      n += SelectMethod.SAMPLE;
+    }
+    int most = n + 20;
+    while (method.accepts(n, most) == false) {
+      most--;
+    }
+    int k = 1 + random().nextInt(random().nextBoolean() ? most : Math.min(most, 40));
+    return new Case(kind, 1 + random().nextInt(4), n, k, random().nextBoolean());
+  }
+
+  public void testEveryMethodOnEveryOrder() {
     for (Kind kind : Kind.values()) {
       for (SelectMethod method : methods()) {
-        int n = 1 + random().nextInt(random().nextBoolean() ? largest : 200);
-        if (method.accepts(n, 1) == false) {
-          n += SelectMethod.SAMPLE;
-        }
-        int most = n + 20;
-        while (method.accepts(n, most) == false) {
-          most--;
-        }
-        int k = 1 + random().nextInt(random().nextBoolean() ? most : Math.min(most, 40));
-        int rows = 1 + random().nextInt(4);
         try (Selection selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH);
-            Case input = new Case(kind, rows, n, k, random().nextBoolean())) {
+            Case input = any(kind, method::accepts)) {
           input.check(selection, method, true);
           input.check(selection, method, random().nextBoolean());
+        }
+      }
+    }
+  }
+
+  /** What the benchmark compares with selects right, too. */
+  public void testOtherMethodsOnEveryOrder() {
+    for (Kind kind : Kind.values()) {
+      for (OtherMethod method : others()) {
+        try (Selection selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH);
+            OtherSelection other = new OtherSelection(driver, selection);
+            Case input = any(kind, method::accepts)) {
+          for (boolean sorted : new boolean[] {true, random().nextBoolean()}) {
+            input.check(
+                method.toString(),
+                sorted || method.sorts(),
+                () ->
+                    other.select(
+                        method,
+                        input.described,
+                        input.k,
+                        sorted,
+                        input.outKeys,
+                        input.outIds,
+                        input.stream));
+          }
         }
       }
     }

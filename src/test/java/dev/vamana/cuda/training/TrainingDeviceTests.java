@@ -200,7 +200,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
   /** Threads fill several buffers more than there are, one of them slowly, or fails. */
   public void testManyThreadsFillTheBuffers() throws Exception {
     int dims = 1_000 + random().nextInt(1_000);
-    int n = (Lanes.COUNT + 2) * Lanes.BYTES / (dims * Float.BYTES);
+    int n = (FeedBuffers.COUNT + 2) * FeedBuffers.BYTES / (dims * Float.BYTES);
     float[][] rows = rows(n, dims, true);
     SubspaceLayout layout = new SubspaceLayout(dims, 1 + random().nextInt(4));
     float[] centroids = new float[Codebook.CENTROIDS * dims];

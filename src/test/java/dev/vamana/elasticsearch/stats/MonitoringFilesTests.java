@@ -1,6 +1,6 @@
 package dev.vamana.elasticsearch.stats;
 
-import dev.vamana.cuda.FallbackReason;
+import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.memory.Absence;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.openmetrics.MetricsPage;

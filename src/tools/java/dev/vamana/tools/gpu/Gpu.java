@@ -1,6 +1,6 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.PlanOptions;
+import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;

@@ -1,13 +1,13 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.DynamicOptions;
-import dev.vamana.cuda.FallbackReason;
 import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.GpuListener;
-import dev.vamana.cuda.GpuOptions;
-import dev.vamana.cuda.GpuStatistics;
-import dev.vamana.cuda.PlanOptions;
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;

@@ -1,7 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.PlanOptions;
+import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.memory.Placement;

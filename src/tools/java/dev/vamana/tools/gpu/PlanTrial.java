@@ -1,13 +1,14 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.Tasks;
+import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostFit;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.Plan;
-import dev.vamana.cuda.plan.Task;
+import dev.vamana.cuda.plan.Workload;
+import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
@@ -63,7 +64,7 @@ record PlanTrial(
   /** Times calls and adds the median to the fit, provided that the expected plan answered them. */
   void time(Question question) throws IOException {
     List<WorkItem> items = items(question);
-    Task task = task(items.get(0), question);
+    Workload task = task(items.get(0), question);
     CostForm form = costs.form(plan, task);
     long before = answered();
     double warmUp = warm.add(form) ? FIRST_WARM_UP : WARM_UP_AGAIN;
@@ -114,10 +115,12 @@ record PlanTrial(
         : 0;
   }
 
-  private Task task(WorkItem item, Question question) throws IOException {
-    Task.Walk walk = placement == null ? null : Tasks.walk(item, placement, question.batch());
-    Task.Rows rows = placement == Placement.EXACT ? Task.Rows.DEVICE : Task.Rows.NONE;
-    return Tasks.of(item, rows, question.batch(), walk, question.batch());
+  private Workload task(WorkItem item, Question question) throws IOException {
+    Workload.Walk walk =
+        placement == null ? null : Workloads.walk(item, placement, question.batch());
+    Workload.Rows rows = placement == Placement.EXACT ? Workload.Rows.DEVICE : Workload.Rows.NONE;
+    return Workloads.of(
+        item, CpuExecutor.plansScan(item), rows, question.batch(), walk, question.batch());
   }
 
   private List<WorkItem> items(Question question) {

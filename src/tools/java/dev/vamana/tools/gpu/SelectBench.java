@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /** Holds keys on the device and times selections from them. */
 final class SelectBench implements Closeable {
@@ -34,6 +35,7 @@ final class SelectBench implements Closeable {
   private final long out;
   private final long outBytes;
   private final Selection selection;
+  private final OtherSelection others;
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment block;
 
@@ -52,6 +54,7 @@ final class SelectBench implements Closeable {
     outBytes = 4 * results;
     out = driver.allocate(2 * outBytes);
     selection = new Selection(driver, SelectTable.of(List.of()), Math.max(1 << 20, 32 * elements));
+    others = new OtherSelection(driver, selection);
     block = arena.allocate(4 * Math.min(elements, 1L << 26), 16);
   }
 
@@ -104,13 +107,31 @@ final class SelectBench implements Closeable {
    *     waiting for the answer, with more it approaches the time of the device
    */
   double seconds(SelectMethod method, int rows, int n, int k, boolean sorted, int back) {
+    return seconds(
+        rows,
+        n,
+        k,
+        back,
+        described -> selection.select(method, described, k, sorted, out, out + outBytes, stream));
+  }
+
+  /** As the other one, with a method that searches do not use. */
+  double seconds(OtherMethod method, int rows, int n, int k, boolean sorted, int back) {
+    return seconds(
+        rows,
+        n,
+        k,
+        back,
+        described -> others.select(method, described, k, sorted, out, out + outBytes, stream));
+  }
+
+  private double seconds(int rows, int n, int k, int back, Consumer<SelectRows> select) {
     int stride = (n + 3) / 4 * 4;
     if (4L * rows * k > outBytes || (long) rows * stride > elements) {
       return Double.NaN;
     }
     SelectRows described = new SelectRows(keys, 0, rows, n, stride);
-    Runnable once =
-        () -> selection.select(method, described, k, sorted, out, out + outBytes, stream);
+    Runnable once = () -> select.accept(described);
     seconds(once, 1);
     double[] found = new double[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
@@ -133,6 +154,7 @@ final class SelectBench implements Closeable {
   public void close() {
     driver.synchronize(stream);
     selection.close();
+    others.close();
     driver.free(out);
     driver.free(keys);
     driver.destroyStream(stream);

@@ -69,11 +69,16 @@ record SelectStage(Supplier<CudaDriver> drivers, int rows) implements Stage {
     void measure(
         SelectBench.Order order, String text, int rows, int n, int k, boolean sorted, int back)
         throws IOException {
-      SelectMethod method = SelectMethod.parse(text);
-      if (method.accepts(n, k) == false || System.nanoTime() > end) {
+      OtherMethod other = OtherMethod.parse(text);
+      SelectMethod method = other == null ? SelectMethod.parse(text) : null;
+      boolean accepts = other == null ? method.accepts(n, k) : other.accepts(n, k);
+      if (accepts == false || System.nanoTime() > end) {
         return;
       }
-      double seconds = bench.seconds(method, rows, n, k, sorted, back);
+      double seconds =
+          other == null
+              ? bench.seconds(method, rows, n, k, sorted, back)
+              : bench.seconds(other, rows, n, k, sorted, back);
       if (Double.isNaN(seconds)) {
         return;
       }

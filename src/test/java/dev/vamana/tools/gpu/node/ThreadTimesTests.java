@@ -26,7 +26,7 @@ public class ThreadTimesTests {
                 + thread("elasticsearch[n][search][T#2]", 5)
                 + thread("elasticsearch[n][transport_worker][T#1]", 8)
                 + thread("elasticsearch[n][vamana_build][T#1]", 1)
-                + thread("vamana-gpu-dispatcher", 2)
+                + thread("vamana-gpu-walks", 2)
                 + "\"G1 Conc#0\" os_prio=0 cpu=3.00ms elapsed=7.5s tid=0x3 nid=3 runnable\n"
                 + thread("C2 CompilerThread0", 4)
                 + thread("main", 1));

@@ -1,0 +1,359 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lane.Lane;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.WorkItem;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * The lane of graph walks: pinned memory, streams, and several launches in flight. When the device
+ * is idle it launches what is queued; items that arrive while the device is busy form the next
+ * batch, or start beside it once they are enough to fill the device. Calls pack items with a {@link
+ * Packer} and submit the chunks.
+ */
+public final class WalkLane extends Lane<Chunk> {
+
+  private static final int MAX_FAILURES_IN_A_ROW = 8;
+
+  private final Supplier<BatchOptions> options;
+  private final StagingPool staging;
+  private final DevicePool accepted;
+  private final BatchCounters statistics;
+  private final List<LaunchSlot> slots = new ArrayList<>();
+  private final Map<WalkShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
+  private final List<Ended> ended = new ArrayList<>();
+  private final AtomicInteger inFlight = new AtomicInteger();
+  private int failuresInARow;
+  private long idleSince = System.nanoTime();
+
+  /**
+   * A finished launch whose callers have not been told yet.
+   *
+   * @param failure what went wrong, or null
+   */
+  private record Ended(List<Chunk> chunks, GpuException failure) {}
+
+  private WalkLane(
+      CudaDriver driver,
+      Supplier<BatchOptions> options,
+      StagingPool staging,
+      DevicePool accepted,
+      BatchCounters statistics,
+      Consumer<GpuException> onLost) {
+    super("vamana-gpu-walks", driver, onLost);
+    this.options = options;
+    this.staging = staging;
+    this.accepted = accepted;
+    this.statistics = statistics;
+  }
+
+  /**
+   * Allocates memory and starts the thread. The calling thread is bound to the driver.
+   *
+   * @param options current options; batch size and linger may change
+   * @param account counts pinned memory in use by requests
+   * @param onLost called once by the lane's thread, as its last act, if the context is lost
+   * @throws GpuException if anything fails; all resources have been freed then
+   */
+  public static WalkLane open(
+      CudaDriver driver,
+      Supplier<BatchOptions> options,
+      SessionHostMemory account,
+      BatchCounters statistics,
+      Consumer<GpuException> onLost) {
+    BatchOptions first = options.get();
+    StagingPool staging = new StagingPool(driver, first.stagingBytes(), account);
+    WalkLane lane = null;
+    DevicePool accepted = null;
+    try {
+      accepted = new DevicePool(driver, first.acceptBytes());
+      lane = new WalkLane(driver, options, staging, accepted, statistics, onLost);
+      Kernels kernels = new Kernels(driver, first.tuning());
+      for (int i = 0; i < first.depth(); i++) {
+        lane.slots.add(new LaunchSlot(driver, kernels, staging, first.maxBatch(), statistics));
+      }
+    } catch (RuntimeException e) {
+      try {
+        if (lane != null) {
+          lane.freeSlots();
+        }
+        if (accepted != null) {
+          accepted.close();
+        }
+        staging.free();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+    lane.start();
+    return lane;
+  }
+
+  /** Makes a packer for the items of one call, for use by the calling thread. */
+  public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
+    return new Packer(staging, accepted, batch, plans, options.get().maxBatch());
+  }
+
+  /** Returns the number of launches in flight. */
+  public int inFlight() {
+    return inFlight.get();
+  }
+
+  /** Returns the bytes of pinned memory in use. */
+  public long stagingUsed() {
+    return staging.used();
+  }
+
+  StagingPool staging() {
+    return staging;
+  }
+
+  @Override
+  protected boolean advance() {
+    boolean moved = receive();
+    moved |= reap();
+    // launch first, wake callers second: waking many threads takes as long as a short launch
+    moved |= launchAll();
+    tellCallers();
+    return moved;
+  }
+
+  @Override
+  protected boolean busy() {
+    return inFlight.get() > 0;
+  }
+
+  @Override
+  protected boolean holding() {
+    return queues.isEmpty() == false;
+  }
+
+  @Override
+  protected void abandoned() {
+    statistics.abandoned();
+  }
+
+  private boolean receive() {
+    boolean moved = false;
+    Chunk chunk;
+    while ((chunk = inbox().poll()) != null) {
+      queues.computeIfAbsent(chunk.shape, shape -> new ArrayDeque<>()).add(chunk);
+      moved = true;
+    }
+    return moved;
+  }
+
+  private boolean reap() {
+    boolean moved = false;
+    if (inFlight.get() == 0) {
+      return false;
+    }
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() == null) {
+        continue;
+      }
+      GpuException failure = null;
+      try {
+        if (slot.ended() == false) {
+          continue;
+        }
+        failuresInARow = 0;
+      } catch (GpuException e) {
+        failure = failed(slot, e);
+      }
+      if (inFlight.decrementAndGet() == 0) {
+        idleSince = System.nanoTime();
+      }
+      ended.add(new Ended(slot.take(), failure));
+      moved = true;
+    }
+    return moved;
+  }
+
+  private void tellCallers() {
+    for (Ended launch : ended) {
+      end(launch.chunks(), launch.failure());
+    }
+    ended.clear();
+  }
+
+  private boolean launchAll() {
+    boolean moved = false;
+    while (queues.isEmpty() == false && inFlight.get() < slots.size()) {
+      WalkShape shape = oldest();
+      if (shape == null) {
+        return moved;
+      }
+      List<Chunk> batch = new ArrayList<>();
+      int items = take(shape, batch);
+      if (batch.isEmpty() == false) {
+        launch(shape, batch, items);
+      }
+      moved = true;
+    }
+    return moved;
+  }
+
+  /** Returns the launchable shape whose first chunk has waited longest, or null. */
+  private WalkShape oldest() {
+    WalkShape found = null;
+    long since = 0;
+    for (Map.Entry<WalkShape, ArrayDeque<Chunk>> queue : queues.entrySet()) {
+      long submitted = queue.getValue().peek().since();
+      if ((found == null || submitted - since < 0) && mayLaunch(queue.getValue(), submitted)) {
+        found = queue.getKey();
+        since = submitted;
+      }
+    }
+    return found;
+  }
+
+  private boolean mayLaunch(ArrayDeque<Chunk> queue, long submitted) {
+    boolean idle = inFlight.get() == 0;
+    BatchOptions now = options.get();
+    if (idle && lingered(submitted, now.lingerNanos())) {
+      return true;
+    }
+    int enough = idle ? now.maxBatch() : Math.min(now.overlap(), now.maxBatch());
+    int items = 0;
+    for (Chunk chunk : queue) {
+      items += chunk.count();
+      if (items >= enough) {
+        return true;
+      }
+    }
+    return stopping() && idle;
+  }
+
+  /**
+   * Whether an idle device has waited long enough for more items. Items that queued while the
+   * device was busy wait too, because the callers that were just answered may send their next items
+   * and would miss the launch otherwise.
+   */
+  private boolean lingered(long submitted, long linger) {
+    if (linger == 0) {
+      return true;
+    }
+    long now = System.nanoTime();
+    return now - submitted >= linger && now - idleSince >= linger;
+  }
+
+  private int take(WalkShape shape, List<Chunk> batch) {
+    ArrayDeque<Chunk> queue = queues.get(shape);
+    int most = options.get().maxBatch();
+    int items = 0;
+    Chunk chunk;
+    // a chunk may have been packed under a larger limit
+    while ((chunk = queue.peek()) != null && (items == 0 || items + chunk.count() <= most)) {
+      queue.poll();
+      if (begin(chunk)) {
+        batch.add(chunk);
+        items += chunk.count();
+      }
+    }
+    if (queue.isEmpty()) {
+      queues.remove(shape);
+    }
+    return items;
+  }
+
+  private void launch(WalkShape shape, List<Chunk> batch, int items) {
+    LaunchSlot slot = idleSlot();
+    long now = System.nanoTime();
+    for (Chunk chunk : batch) {
+      statistics.waited(now - chunk.since());
+    }
+    int others = 0;
+    for (LaunchSlot other : slots) {
+      others += other.items();
+    }
+    try {
+      slot.launch(shape, batch, items, others);
+      inFlight.incrementAndGet();
+    } catch (GpuException e) {
+      statistics.launchFailed();
+      GpuException failure = failed(slot, e);
+      slot.take();
+      end(batch, failure);
+    }
+  }
+
+  private LaunchSlot idleSlot() {
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() == null) {
+        return slot;
+      }
+    }
+    throw new IllegalStateException("no slot is idle");
+  }
+
+  /**
+   * Waits until nothing of a failed launch runs any more.
+   *
+   * @return the failure to report to callers
+   * @throws GpuException if the context is lost
+   */
+  private GpuException failed(LaunchSlot slot, GpuException e) {
+    if (e.contextLost()) {
+      throw e;
+    }
+    if (e.kind() != GpuException.Kind.OUT_OF_MEMORY && ++failuresInARow >= MAX_FAILURES_IN_A_ROW) {
+      throw new GpuException(
+          GpuException.Kind.CONTEXT_LOST, failuresInARow + " launches failed in a row", e);
+    }
+    slot.chunks().forEach(chunk -> chunk.bits.forEach(bits -> bits.forgetCopy(slot)));
+    try {
+      slot.recover();
+    } catch (GpuException again) {
+      again.addSuppressed(e);
+      throw again.asLoss();
+    }
+    return e;
+  }
+
+  @Override
+  protected void abandon(GpuException why) {
+    inFlight.set(0);
+    tellCallers();
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() != null) {
+        List<Chunk> running = slot.take();
+        running.forEach(Chunk::keepMemory);
+        end(running, why);
+      }
+    }
+    for (ArrayDeque<Chunk> queue : queues.values()) {
+      queue.removeIf(chunk -> begin(chunk) == false);
+      end(queue, why);
+    }
+    queues.clear();
+  }
+
+  @Override
+  public void free() {
+    freeSlots();
+    accepted.close();
+    staging.free();
+  }
+
+  private void freeSlots() {
+    Iterator<LaunchSlot> all = slots.iterator();
+    while (all.hasNext()) {
+      LaunchSlot slot = all.next();
+      all.remove();
+      slot.free();
+    }
+  }
+}

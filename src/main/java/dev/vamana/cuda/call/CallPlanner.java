@@ -1,0 +1,367 @@
+package dev.vamana.cuda.call;
+
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.batch.ItemPlan;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.Choice;
+import dev.vamana.cuda.plan.Plan;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.cuda.plan.Workload;
+import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.cuda.session.ExecutorCounters;
+import dev.vamana.cuda.session.GpuSession;
+import dev.vamana.cuda.session.SessionKeeper;
+import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Decides for each item of one call whether the device or the CPU answers it, and by which plan.
+ * {@link DeviceCall} asks the planner for a {@link Decision} per item; items that differ only in
+ * their query share one decision.
+ */
+public final class CallPlanner {
+
+  private static final long POLL_NANOS = 1_000_000;
+
+  private final GpuSession session;
+  private final SessionKeeper keeper;
+  private final ExecutorCounters counters;
+  private final BatchSizes sizes;
+  private final PlanMode mode;
+  private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
+  private final Map<Kind, Decision> decisions = new HashMap<>();
+  private Kind last;
+  private Decision lastDecision;
+
+  /**
+   * Makes a planner for one call.
+   *
+   * @param batch the call's items
+   * @param threads number of threads with which the CPU answers
+   */
+  public CallPlanner(
+      GpuSession session,
+      SessionKeeper keeper,
+      ExecutorCounters counters,
+      PlanLoad load,
+      List<WorkItem> batch,
+      int threads) {
+    this.session = session;
+    this.keeper = keeper;
+    this.counters = counters;
+    this.mode = keeper.options().plans().mode();
+    this.sizes = new BatchSizes(batch, threads, load);
+  }
+
+  /**
+   * Returns the decision for an item, and counts a fallback if the CPU answers the item.
+   *
+   * @param wanted false for an item that was sent ahead: it is dropped unless the device has its
+   *     segment
+   */
+  Decision plan(WorkItem item, boolean wanted) throws IOException {
+    if (last == null || last.alike(item) == false) {
+      last = new Kind(item);
+      lastDecision = decisions.get(last);
+      if (lastDecision == null) {
+        lastDecision = decide(item, wanted);
+        decisions.put(last, lastDecision);
+      }
+    }
+    if (lastDecision.reason() != null && wanted) {
+      counters.fallback(lastDecision.reason(), 1, lastDecision.detail());
+    }
+    return lastDecision;
+  }
+
+  /** Key of items that differ only in their query. */
+  private record Kind(WorkItem first) {
+
+    @SuppressWarnings("ReferenceEquality") // the key is the same bitset object, not an equal one
+    boolean alike(WorkItem item) {
+      return first.segment() == item.segment()
+          && first.k() == item.k()
+          && first.acceptedOrdinals() == item.acceptedOrdinals()
+          && first.acceptedCount() == item.acceptedCount()
+          && first.visitLimit() == item.visitLimit()
+          && first.entryPoints().length == item.entryPoints().length
+          && first.walk().equals(item.walk());
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Kind kind && alike(kind.first);
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(first.segment())
+          + System.identityHashCode(first.acceptedOrdinals());
+    }
+  }
+
+  /**
+   * Items that differ only in their query, with what is the same for all of them.
+   *
+   * @param scans whether scoring all accepted vectors is faster than a walk: decided here, once
+   * @param batch number of these items in the call
+   * @param rounds items that one thread answers one after the other if the CPU answers them
+   */
+  private record Asked(WorkItem item, boolean scans, int batch, double rounds) {
+
+    SegmentView view() {
+      return item.segment();
+    }
+
+    /** Describes the work of the CPU. */
+    Workload task() {
+      return Workloads.of(item, scans, Workload.Rows.NONE, batch, null, rounds);
+    }
+
+    /**
+     * Describes the work.
+     *
+     * @param exact whether the CPU would scan, whatever the rule says
+     */
+    Workload task(boolean exact, Workload.Rows rows, int together, Workload.Walk walk) {
+      Workload task = Workloads.of(item, scans, rows, together, walk, rounds);
+      return exact ? task.scanned() : task;
+    }
+
+    CpuExecutor.Way way() {
+      return scans ? CpuExecutor.Way.SCAN : CpuExecutor.Way.WALK;
+    }
+  }
+
+  private Decision decide(WorkItem item, boolean wanted) throws IOException {
+    SegmentView view = item.segment();
+    int batch = sizes.together(item);
+    Asked asked = new Asked(item, CpuExecutor.plansScan(item), batch, sizes.cpuRounds(batch));
+    if (mode == PlanMode.CPU) {
+      return cpu(asked, FallbackReason.PLANNED, null);
+    }
+    if (view.rawComparison() != null) {
+      return cpu(
+          asked,
+          asked.scans() ? FallbackReason.SCAN : FallbackReason.UNSUPPORTED,
+          view.name() + " has vectors too small for scores");
+    }
+    if (asked.scans()) {
+      Workload task = asked.task(false, Workload.Rows.DEVICE, batch, null);
+      boolean cpu =
+          switch (mode) {
+            case AUTO -> session.chooser.sureOfCpu(task);
+            case EXACT -> false;
+            case GRAPH, CPU -> true;
+          };
+      if (cpu || view.hasGraph() == false || Workloads.exactFits(item) == false) {
+        return cpu(task, FallbackReason.SCAN, view.name(), asked.way());
+      }
+    }
+    HeldSegment segment = hold(item, wanted && asked.scans() == false);
+    if (segment == null && wanted == false) {
+      return cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
+    }
+    return segment == null ? decideAbsent(asked) : decide(asked, segment);
+  }
+
+  /** Decides for items whose segment is not on the device. */
+  private Decision decideAbsent(Asked asked) throws IOException {
+    WorkItem item = asked.item();
+    SegmentView view = asked.view();
+    if (session.residency.damaged(view)) {
+      return cpu(asked, FallbackReason.DAMAGED, view.name() + " has a damaged file");
+    }
+    boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
+    MemorySegment file = streams && Workloads.exactFits(item) ? Workloads.file(view) : null;
+    boolean exact =
+        asked.scans() || (file != null && prefersExact(asked, Workload.Rows.STREAMED, null));
+    boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
+    Lease lease = streamed ? keeper.segments().lease(session, view) : null;
+    if (lease != null) {
+      ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
+      int together = asked.batch() + backlog.together();
+      Workload task = asked.task(exact, Workload.Rows.STREAMED, together, null);
+      Choice choice = session.chooser.choose(task, mode, backlog.nanos());
+      if (choice.plan().exactOnDevice()) {
+        return Decision.exact(choice, new HeldSegment(lease, null), file);
+      }
+    }
+    return cpu(
+        asked.task(exact, Workload.Rows.NONE, asked.batch(), null),
+        exact ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT,
+        view.name(),
+        exact ? CpuExecutor.Way.SCAN : asked.way());
+  }
+
+  /**
+   * Whether items that the CPU would walk are answered exactly. It depends on the request, the
+   * segment, its place and the device: not on what else the node does.
+   *
+   * @param walk how the device would walk this call's items alone, or null
+   */
+  private boolean prefersExact(Asked asked, Workload.Rows rows, Workload.Walk walk) {
+    return mode == PlanMode.AUTO
+        && session.chooser.prefersExact(
+            Workloads.of(
+                asked.item(),
+                asked.scans(),
+                rows,
+                asked.batch(),
+                walk,
+                sizes.ownRounds(asked.batch())));
+  }
+
+  /** Decides for items whose segment is on the device. */
+  private Decision decide(Asked asked, HeldSegment segment) throws IOException {
+    WorkItem item = asked.item();
+    SegmentView view = asked.view();
+    Placement placement = segment.placement();
+    boolean hopeless = item.visitLimit() < StoredAdjacency.stride(view.maxDegree());
+    FetchShape fetched =
+        placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
+    ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
+    boolean walks = fetched != null || plan != null;
+    boolean exact =
+        asked.scans()
+            || prefersExact(
+                asked,
+                readable(item, segment, asked.batch()),
+                walks ? Workloads.walk(item, placement, asked.batch()) : null);
+    CpuExecutor.Way way = way(placement, exact, walks);
+    Workload.Walk walk = walks ? Workloads.walk(item, placement, sizes.walking()) : null;
+    ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
+    int together = asked.batch() + backlog.together();
+    boolean reads = exact || mode == PlanMode.EXACT;
+    Workload.Rows rows = reads ? readable(item, segment, together) : Workload.Rows.NONE;
+    Workload task = asked.task(exact, rows, together, walk);
+    // the CPU has no copies of vectors, so its answers may differ
+    boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
+    Choice choice = session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos());
+    if (choice.plan() == Plan.GRAPH) {
+      return fetched == null
+          ? Decision.walk(choice, segment, plan, way)
+          : Decision.fetch(choice, segment, fetched, way);
+    }
+    if (choice.plan() != Plan.CPU) {
+      return Decision.exact(
+          choice, segment, rows == Workload.Rows.STREAMED ? Workloads.file(view) : null);
+    }
+    if (exact) {
+      return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
+    }
+    if (hopeless) {
+      return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit(), way);
+    }
+    return walk == null
+        ? Decision.cpu(
+            choice,
+            FallbackReason.UNSUPPORTED,
+            view.name() + " placed as " + placement.settingName(),
+            way)
+        : Decision.cpu(choice, FallbackReason.PLANNED, view.name(), way);
+  }
+
+  /** Returns how the CPU answers as the device would. */
+  private static CpuExecutor.Way way(Placement placement, boolean exact, boolean walks) {
+    if (exact) {
+      return CpuExecutor.Way.SCAN;
+    }
+    return switch (placement) {
+      case EXACT, EXACT_FLOAT16, EXACT_INT8 -> CpuExecutor.Way.WALK;
+      case IN_MEMORY, MAPPED_GRAPH, HOST_FETCH ->
+          walks ? CpuExecutor.Way.WALK_CODES : CpuExecutor.Way.WALK;
+    };
+  }
+
+  /** Returns how the device gets exact vectors, which it cannot stream from all directories. */
+  private static Workload.Rows readable(WorkItem item, HeldSegment segment, int batch)
+      throws IOException {
+    Workload.Rows rows = Workloads.rows(item, segment, batch);
+    return rows == Workload.Rows.STREAMED && Workloads.file(item.segment()) == null
+        ? Workloads.inPlace(item, segment)
+        : rows;
+  }
+
+  private static boolean copies(Placement placement) {
+    return placement == Placement.EXACT_FLOAT16 || placement == Placement.EXACT_INT8;
+  }
+
+  private Decision cpu(Asked asked, FallbackReason reason, String detail) {
+    return cpu(asked.task(), reason, detail, asked.way());
+  }
+
+  private Decision cpu(Workload task, FallbackReason reason, String detail, CpuExecutor.Way way) {
+    return Decision.cpu(session.chooser.choose(task, PlanMode.CPU, 0), reason, detail, way);
+  }
+
+  private HeldSegment hold(WorkItem item, boolean wait) {
+    SegmentView view = item.segment();
+    HeldSegment held = segments.get(view);
+    if (held == null) {
+      held = keeper.segments().acquire(session, view);
+      if (held == null && wait && keeper.options().waitForUpload()) {
+        held = awaitUpload(item);
+      }
+      if (held != null) {
+        segments.put(view, held);
+      }
+    }
+    return held;
+  }
+
+  /**
+   * Waits while the item's segment is being uploaded. Returns null if no upload was under way or
+   * the item is cancelled. Every step looks at the segment's state once, because the segment may
+   * arrive between any two looks.
+   */
+  private HeldSegment awaitUpload(WorkItem item) {
+    HeldSegment segment = null;
+    boolean waited = false;
+    boolean interrupted = false;
+    long start = System.nanoTime();
+    while (segment == null && session.usable() && item.cancelled().getAsBoolean() == false) {
+      DevicePresence.State state = session.residency.presence(item.segment()).state();
+      // acquire only once, because each acquire counts as a hit or a miss
+      if (state == DevicePresence.State.RESIDENT) {
+        segment = keeper.segments().acquire(session, item.segment());
+      } else if (state != DevicePresence.State.WAITING) {
+        break;
+      }
+      if (segment == null) {
+        waited = true;
+        LockSupport.parkNanos(this, POLL_NANOS);
+        interrupted |= Thread.interrupted();
+      }
+    }
+    if (waited) {
+      counters.waitedForUpload(System.nanoTime() - start);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return segment;
+  }
+
+  /**
+   * Releases the planner's hold on segments. Chunks and scans hold the segments they use
+   * themselves.
+   */
+  void close() {
+    segments.values().forEach(HeldSegment::release);
+    segments.clear();
+  }
+}

@@ -1,0 +1,58 @@
+package dev.vamana.cuda.call;
+
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.batch.ItemPlan;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.plan.Choice;
+import dev.vamana.search.CpuExecutor;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The plan for items of a call that differ only in their query. {@link CallPlanner} makes one
+ * instance for all such items.
+ *
+ * @param choice the plan and its predicted time for all these items together
+ * @param segment the segment, held by the planner; null if the CPU answers
+ * @param likeness items of equal likeness are submitted together: a {@link
+ *     dev.vamana.cuda.kernel.WalkShape}, a {@link FetchShape}, or for an exact search an object of
+ *     this decision; null if the CPU answers
+ * @param file vectors that an exact search streams to the device; null if the device already reads
+ *     them
+ * @param walk how a launch walks the items; null if no launch does
+ * @param reason why the CPU answers; null if the device does
+ * @param detail detail of the reason, for the log
+ * @param way how the CPU answers, also if the device cannot after all
+ */
+record Decision(
+    Choice choice,
+    HeldSegment segment,
+    Object likeness,
+    MemorySegment file,
+    ItemPlan walk,
+    FallbackReason reason,
+    String detail,
+    CpuExecutor.Way way) {
+
+  static Decision cpu(Choice choice, FallbackReason reason, String detail, CpuExecutor.Way way) {
+    return new Decision(choice, null, null, null, null, reason, detail, way);
+  }
+
+  static Decision walk(Choice choice, HeldSegment segment, ItemPlan walk, CpuExecutor.Way way) {
+    return new Decision(choice, segment, walk.shape(), null, walk, null, null, way);
+  }
+
+  static Decision fetch(Choice choice, HeldSegment segment, FetchShape shape, CpuExecutor.Way way) {
+    return new Decision(choice, segment, shape, null, null, null, null, way);
+  }
+
+  static Decision exact(Choice choice, HeldSegment segment, MemorySegment file) {
+    return new Decision(
+        choice, segment, new Object(), file, null, null, null, CpuExecutor.Way.SCAN);
+  }
+
+  /** Whether the device answers with an exact search. */
+  boolean exact() {
+    return choice.plan().exactOnDevice();
+  }
+}

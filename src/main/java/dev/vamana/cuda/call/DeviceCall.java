@@ -1,0 +1,414 @@
+package dev.vamana.cuda.call;
+
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.batch.Chunk;
+import dev.vamana.cuda.batch.ItemPlan;
+import dev.vamana.cuda.batch.Packer;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.hostfetch.FetchTicket;
+import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.Plan;
+import dev.vamana.cuda.scan.ScanTicket;
+import dev.vamana.cuda.session.ExecutorCounters;
+import dev.vamana.cuda.session.GpuSession;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.lucene.store.AlreadyClosedException;
+
+/**
+ * Runs one call of {@code GpuExecutor.search}: plans the items, submits tickets for those of the
+ * device, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
+ *
+ * <p>The call has entered the session, and leaves it while it answers on the CPU, which may take
+ * long: a lost session can be replaced meanwhile. If it is gone when the call comes back, the CPU
+ * answers everything.
+ */
+// items share plans and suppliers by identity; an equal but different supplier is only asked once
+// more
+@SuppressWarnings("ReferenceEquality")
+public final class DeviceCall {
+
+  private static final long STAGING_POLL_NANOS = 100_000;
+  private static final int STAGING_POLLS = 1_000;
+  private static final int[] NO_ORDINALS = new int[0];
+  private static final float[] NO_SCORES = new float[0];
+
+  private final GpuSession session;
+  private final CallPlanner planner;
+  private final ExecutorCounters counters;
+  private final CpuExecutor cpu;
+  private final List<WorkItem> batch;
+  private final int wanted;
+  private final Decision[] decisions;
+  private final ItemPlan[] plans;
+  private final WorkResult[] results;
+  private final boolean[] cancelled;
+  private final Queue<Ticket> walks = new ArrayDeque<>();
+  private final Queue<Ticket> fetches = new ArrayDeque<>();
+  private final Queue<Ticket> scans = new ArrayDeque<>();
+  private final IntList forCpu = new IntList();
+  private final CallTimes times;
+  private boolean inside = true;
+
+  /** Makes a call that has entered the session, which {@link #run} leaves. */
+  public DeviceCall(
+      GpuSession session,
+      CallPlanner planner,
+      ExecutorCounters counters,
+      PlanLoad load,
+      CpuExecutor cpu,
+      List<WorkItem> batch,
+      int wanted) {
+    this.wanted = wanted;
+    this.session = session;
+    this.planner = planner;
+    this.counters = counters;
+    this.cpu = cpu;
+    this.batch = batch;
+    this.decisions = new Decision[batch.size()];
+    this.plans = new ItemPlan[batch.size()];
+    this.results = new WorkResult[batch.size()];
+    this.cancelled = new boolean[batch.size()];
+    this.times = new CallTimes(load, counters.plans);
+  }
+
+  /**
+   * Runs the call. Returns one result for each item; null for items sent ahead that were left
+   * alone.
+   */
+  public List<WorkResult> run() throws IOException {
+    try {
+      Packer packer = session.walks.packer(batch, plans);
+      try {
+        Map<Object, IntList> groups = plan();
+        times.begin();
+        for (Map.Entry<Object, IntList> group : groups.entrySet()) {
+          if (group.getKey() instanceof WalkShape == false) {
+            submit(group.getValue());
+          }
+        }
+        for (Map.Entry<Object, IntList> group : groups.entrySet()) {
+          if (group.getKey() instanceof WalkShape shape) {
+            submit(packer, shape, group.getValue());
+          }
+        }
+      } finally {
+        packer.close();
+        planner.close();
+      }
+      long since = System.nanoTime();
+      answerOnCpu();
+      times.answeredOnCpu(since);
+      finish(walks);
+      finish(fetches);
+      times.walked();
+      finish(scans);
+      answerOnCpu();
+      return Arrays.asList(results);
+    } finally {
+      walks.forEach(Ticket::leave);
+      fetches.forEach(Ticket::leave);
+      scans.forEach(Ticket::leave);
+      times.close();
+      if (inside) {
+        session.exit();
+      }
+    }
+  }
+
+  /** Plans all items and returns the indices of the device's items by likeness. */
+  private Map<Object, IntList> plan() throws IOException {
+    Map<Object, IntList> groups = new LinkedHashMap<>();
+    Object likeness = null;
+    IntList group = null;
+    BooleanSupplier asked = null;
+    boolean stop = false;
+    for (int i = 0; i < plans.length; i++) {
+      WorkItem item = batch.get(i);
+      if (item.cancelled() != asked) {
+        asked = item.cancelled();
+        stop = asked.getAsBoolean();
+      }
+      if (stop) {
+        counters.cancelled.increment();
+        results[i] = nothing();
+        continue;
+      }
+      Decision decision = planner.plan(item, i < wanted);
+      if (decision.reason() != null && i >= wanted) {
+        continue;
+      }
+      times.planned(decision);
+      decisions[i] = decision;
+      plans[i] = decision.walk();
+      if (decision.reason() != null) {
+        forCpu.add(i);
+        continue;
+      }
+      if (decision.likeness() != likeness) {
+        likeness = decision.likeness();
+        group = groups.computeIfAbsent(likeness, unseen -> new IntList());
+      }
+      group.add(i);
+    }
+    return groups;
+  }
+
+  /** Submits items that no launch walks, to the lane that their likeness names. */
+  private void submit(IntList group) {
+    int[] items = Arrays.copyOf(group.values(), group.size());
+    WorkItem first = batch.get(items[0]);
+    Decision decision = decisions[items[0]];
+    if (decision.likeness() instanceof FetchShape shape) {
+      List<WorkItem> own = Arrays.stream(items).mapToObj(batch::get).toList();
+      List<HeldSegment> segments =
+          Arrays.stream(items).mapToObj(i -> decisions[i].segment()).toList();
+      FetchTicket ticket = new FetchTicket(shape, items, own, segments);
+      fetches.add(ticket);
+      session.fetches.submit(ticket);
+    } else {
+      ScanTicket.Job job =
+          new ScanTicket.Job(
+              decision.segment(),
+              decision.file(),
+              first.acceptedOrdinals(),
+              first.acceptedCount(),
+              decision.choice().plan() == Plan.GATHER,
+              Math.min(first.k(), first.segment().size()),
+              decision.choice().work());
+      ScanTicket ticket =
+          new ScanTicket(
+              job, items, Arrays.stream(items).mapToObj(i -> batch.get(i).query()).toList());
+      scans.add(ticket);
+      session.scans.submit(ticket);
+    }
+  }
+
+  /** Packs and submits items of one walk shape, chunk by chunk. */
+  private void submit(Packer packer, WalkShape shape, IntList group) throws IOException {
+    int[] items = group.values();
+    int from = 0;
+    int polls = 0;
+    while (from < group.size()) {
+      int to = packer.end(items, from, group.size());
+      Chunk chunk = null;
+      GpuException refusal = null;
+      try {
+        chunk = packer.pack(shape, items, from, to);
+      } catch (GpuException e) {
+        refusal = e;
+      }
+      if (chunk != null) {
+        session.walks.submit(chunk);
+        walks.add(chunk);
+        from = to;
+        polls = 0;
+      } else if (walks.isEmpty() == false) {
+        finish(walks.poll());
+      } else if (refusal == null
+          && polls++ < STAGING_POLLS
+          && Thread.currentThread().isInterrupted() == false) {
+        LockSupport.parkNanos(this, STAGING_POLL_NANOS);
+      } else {
+        if (refusal == null) {
+          counters.fallback(FallbackReason.STAGING_FULL, to - from, "none became free in time");
+        } else {
+          counters.fallback(ExecutorCounters.reason(refusal), to - from, refusal.getMessage());
+        }
+        for (int i = from; i < to; i++) {
+          leave(items[i]);
+        }
+        from = to;
+      }
+    }
+  }
+
+  /**
+   * Leaves a wanted item to the CPU; an item sent ahead is dropped, and its own call answers it.
+   */
+  private void leave(int index) {
+    if (index < wanted) {
+      forCpu.add(index);
+    }
+  }
+
+  private void answerOnCpu() throws IOException {
+    if (forCpu.size() == 0) {
+      return;
+    }
+    List<WorkItem> items = new ArrayList<>();
+    List<CpuExecutor.Way> own = new ArrayList<>();
+    for (int i = 0; i < forCpu.size(); i++) {
+      items.add(batch.get(forCpu.values()[i]));
+      own.add(decisions[forCpu.values()[i]].way());
+    }
+    if (inside) {
+      inside = false;
+      session.exit();
+    }
+    List<WorkResult> answers = cpu.search(items, own);
+    inside = session.enter();
+    for (int i = 0; i < answers.size(); i++) {
+      results[forCpu.values()[i]] = answers.get(i);
+    }
+    forCpu.clear();
+  }
+
+  private void finish(Queue<Ticket> tickets) throws IOException {
+    Ticket ticket;
+    while ((ticket = tickets.poll()) != null) {
+      finish(ticket);
+    }
+  }
+
+  /** Waits for a ticket, and stores its results or leaves its items to the CPU. */
+  private void finish(Ticket ticket) throws IOException {
+    try {
+      if (inside == false) {
+        // what the device wrote may be gone with its context
+        fail(ticket, FallbackReason.CONTEXT_LOST, "while the CPU answered other items");
+        return;
+      }
+      boolean wait = session.waiters.await(ticket, () -> allCancelled(ticket));
+      if (ticket.closing()) {
+        throw new AlreadyClosedException("a segment was closed while it was searched");
+      }
+      if (wait == false) {
+        counters.cancelled.add(ticket.count());
+        for (int i = 0; i < ticket.count(); i++) {
+          results[ticket.item(i)] = nothing();
+        }
+      } else if (ticket.failure() != null) {
+        GpuException failure = ticket.failure();
+        fail(ticket, ExecutorCounters.reason(failure), failure.getMessage());
+      } else {
+        read(ticket);
+      }
+    } finally {
+      ticket.leave();
+    }
+  }
+
+  private void fail(Ticket ticket, FallbackReason reason, String detail) {
+    counters.fallback(reason, ticket.count(), detail);
+    for (int i = 0; i < ticket.count(); i++) {
+      leave(ticket.item(i));
+    }
+  }
+
+  private boolean allCancelled(Ticket ticket) {
+    boolean all = true;
+    BooleanSupplier asked = null;
+    boolean stop = false;
+    for (int i = 0; i < ticket.count(); i++) {
+      int index = ticket.item(i);
+      BooleanSupplier supplier = batch.get(index).cancelled();
+      if (supplier != asked) {
+        asked = supplier;
+        stop = cancelled[index] || supplier.getAsBoolean();
+      }
+      cancelled[index] |= stop;
+      all &= cancelled[index];
+    }
+    return all;
+  }
+
+  private void read(Ticket ticket) throws IOException {
+    int counted = 0;
+    Placement placement = null;
+    for (int i = 0; i < ticket.count(); i++) {
+      int index = ticket.item(i);
+      Placement own = decisions[index].segment().placement();
+      if (own != placement) {
+        counters.answered(placement, counted);
+        counted = 0;
+        placement = own;
+      }
+      DeviceResult found = ticket.result(i);
+      counters.batches.walked(found.visited(), found.iterations());
+      counted += take(index, found) ? 1 : 0;
+    }
+    counters.answered(placement, counted);
+    Decision first = decisions[ticket.item(0)];
+    if (first.exact()) {
+      counters.plans.add(
+          first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
+    }
+  }
+
+  /**
+   * Stores the device's answer as an item's result. Returns false if the CPU has to answer the
+   * item, or has just done so.
+   */
+  private boolean take(int index, DeviceResult found) throws IOException {
+    WorkItem item = batch.get(index);
+    if (found.fault() != null) {
+      counters.fallback(
+          switch (found.fault()) {
+            case CORRUPT -> FallbackReason.CORRUPT;
+            case OVERFLOW -> FallbackReason.OVERFLOW;
+          },
+          1,
+          item.segment().name());
+      leave(index);
+      return false;
+    }
+    boolean complete = found.complete() && cancelled[index] == false;
+    WorkResult result =
+        found.approximate()
+            ? CpuExecutor.rerank(item, found.ordinals(), found.visited(), complete)
+            : new WorkResult(found.ordinals(), found.scores(), found.visited(), complete);
+    if (decisions[index].exact() == false && CpuExecutor.missesHits(item, result)) {
+      counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());
+      results[index] = CpuExecutor.scan(item);
+      return false;
+    }
+    results[index] = result;
+    return true;
+  }
+
+  private static WorkResult nothing() {
+    return new WorkResult(NO_ORDINALS, NO_SCORES, 0, false);
+  }
+
+  /** A growing array of ints. */
+  private static final class IntList {
+    private int[] values = new int[16];
+    private int size;
+
+    void add(int value) {
+      if (size == values.length) {
+        values = Arrays.copyOf(values, 2 * size);
+      }
+      values[size++] = value;
+    }
+
+    int[] values() {
+      return values;
+    }
+
+    int size() {
+      return size;
+    }
+
+    void clear() {
+      size = 0;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+package dev.vamana.cuda.call;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Counts the items that all calls of an executor work on now. The cost model adds them to a call's
+ * own items.
+ */
+public final class PlanLoad {
+
+  /** Items walking on the device. */
+  final AtomicInteger walking = new AtomicInteger();
+
+  /** Items being answered by the CPU. */
+  final AtomicInteger onCpu = new AtomicInteger();
+}

@@ -1,0 +1,65 @@
+package dev.vamana.cuda.hostfetch;
+
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.search.WorkItem;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+
+/** The ticket of a {@link FetchLane}: items of one call with the same {@link FetchShape}. */
+public final class FetchTicket extends Ticket {
+
+  private final FetchShape shape;
+  private final FetchSlot[] slots;
+
+  /**
+   * Makes a ticket of the calling thread, and holds the segments.
+   *
+   * @param shape the shape of all items
+   * @param indices indices of the items in their call
+   * @param segments the segment of each item, with its codes on the device
+   */
+  public FetchTicket(
+      FetchShape shape, int[] indices, List<WorkItem> items, List<HeldSegment> segments) {
+    super(hold(segments), indices);
+    this.shape = shape;
+    this.slots = new FetchSlot[items.size()];
+    for (int i = 0; i < slots.length; i++) {
+      slots[i] = new FetchSlot(items.get(i), segments.get(i));
+    }
+  }
+
+  FetchShape shape() {
+    return shape;
+  }
+
+  FetchSlot[] slots() {
+    return slots;
+  }
+
+  @Override
+  protected boolean brief() {
+    // the threads that fetch need the processors
+    return false;
+  }
+
+  @Override
+  public DeviceResult result(int i) throws IOException {
+    Exception failure = slots[i].failure();
+    if (failure instanceof UncheckedIOException unchecked) {
+      throw unchecked.getCause();
+    }
+    if (failure instanceof IOException io) {
+      throw io;
+    }
+    if (failure instanceof RuntimeException runtime) {
+      throw runtime;
+    }
+    if (failure != null) {
+      throw new IllegalStateException("a walk failed", failure);
+    }
+    return slots[i].result();
+  }
+}

@@ -1,0 +1,91 @@
+package dev.vamana.cuda.lane;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * A lane that searches one batch after the other. What queues while it is busy and is alike becomes
+ * the next batch.
+ */
+public abstract class BatchLane<T extends Ticket> extends Lane<T> {
+
+  private volatile List<T> running = List.of();
+
+  /** As {@link Lane#Lane}. */
+  protected BatchLane(String name, CudaDriver driver, Consumer<GpuException> onLost) {
+    super(name, driver, onLost);
+  }
+
+  /** Whether a ticket can be searched together with others, of which one is {@code first}. */
+  protected abstract boolean alike(T first, T ticket);
+
+  /** Returns the most items of a batch, unless the first ticket alone has more. */
+  protected abstract int maxBatch();
+
+  /**
+   * Searches a batch.
+   *
+   * @throws GpuException if the device failed; nothing of the batch may run any more unless the
+   *     context is lost
+   */
+  protected abstract void search(List<T> batch);
+
+  /** Returns the tickets that are being searched. */
+  protected final List<T> running() {
+    return running;
+  }
+
+  @Override
+  protected boolean advance() {
+    T first = inbox().peek();
+    if (first == null) {
+      return false;
+    }
+    List<T> batch = take(first);
+    if (batch.isEmpty() == false) {
+      run(batch);
+    }
+    return true;
+  }
+
+  private List<T> take(T first) {
+    List<T> taken = new ArrayList<>();
+    int items = 0;
+    for (Iterator<T> all = inbox().iterator(); all.hasNext(); ) {
+      T ticket = all.next();
+      if (alike(first, ticket) && (items == 0 || items + ticket.count() <= maxBatch())) {
+        all.remove();
+        if (begin(ticket)) {
+          taken.add(ticket);
+          items += ticket.count();
+        }
+      }
+    }
+    return taken;
+  }
+
+  private void run(List<T> batch) {
+    running = batch;
+    GpuException failure = null;
+    try {
+      search(batch);
+    } catch (GpuException e) {
+      failure = e;
+    } catch (RuntimeException | Error e) {
+      failure = unexpected(e);
+    }
+    // first, so that callers see no running tickets afterwards
+    running = List.of();
+    end(batch, failure);
+    if (failure != null && failure.contextLost()) {
+      throw failure;
+    }
+  }
+
+  @Override
+  protected void abandon(GpuException why) {}
+}

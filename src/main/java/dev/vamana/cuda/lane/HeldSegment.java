@@ -1,0 +1,71 @@
+package dev.vamana.cuda.lane;
+
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.search.SegmentView;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A segment and its place on the device, shared by a call and its tickets. The last holder's {@link
+ * #release} releases the place. {@code dev.vamana.cuda.call.CallPlanner} makes one for each segment
+ * of a call.
+ */
+public final class HeldSegment {
+
+  private final Lease lease;
+  private final ResidentSegment place;
+  private final AtomicInteger holders = new AtomicInteger(1);
+
+  /**
+   * Takes over an acquired segment, with one holder.
+   *
+   * @param place the segment on the device; null for a segment whose vectors are streamed
+   */
+  public HeldSegment(Lease lease, ResidentSegment place) {
+    this.lease = lease;
+    this.place = place;
+  }
+
+  /** Adds a holder, which has to call {@link #release}. */
+  public void hold() {
+    holders.incrementAndGet();
+  }
+
+  /** Ends a hold. */
+  public void release() {
+    if (holders.decrementAndGet() == 0 && place != null) {
+      place.release();
+    }
+  }
+
+  /** Returns the segment's lease. */
+  public Lease lease() {
+    return lease;
+  }
+
+  /** Returns the segment. */
+  public SegmentView view() {
+    return lease.view();
+  }
+
+  /** Returns the placement, or null if the segment is not on the device. */
+  public Placement placement() {
+    return place == null ? null : place.placement();
+  }
+
+  /** As {@link ResidentSegment#descriptor}; 0 if the segment is not on the device. */
+  public long descriptor() {
+    return place == null ? 0 : place.descriptor();
+  }
+
+  /** As {@link ResidentSegment#reranksOnDevice}. */
+  public boolean reranksOnDevice() {
+    return place != null && place.reranksOnDevice();
+  }
+
+  /** As {@link ResidentSegment#rows}. */
+  public ResidentRows rows() {
+    return place == null ? null : place.rows();
+  }
+}

@@ -1,0 +1,238 @@
+package dev.vamana.cuda.lane;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.work.Threads;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/**
+ * A thread that drives the device for one kind of work, and the inbox through which callers reach
+ * it. Every submitted {@link Ticket} ends, also if the context is lost. The thread starts with the
+ * first ticket. It spins while anything is in flight and for a moment after, and then parks.
+ *
+ * <p>{@link BatchLane} is for kinds that search one batch after the other; {@code batch.WalkLane}
+ * has several launches in flight.
+ */
+public abstract class Lane<T extends Ticket> {
+
+  private static final long SPIN_NANOS = 200_000;
+  private static final long NAP_NANOS = 20_000;
+  private static final long IDLE_SPIN_NANOS = 50_000;
+
+  private final CudaDriver driver;
+  private final Consumer<GpuException> onLost;
+  private final Thread thread;
+  private final AtomicBoolean begun = new AtomicBoolean();
+  private final ConcurrentLinkedQueue<T> inbox = new ConcurrentLinkedQueue<>();
+  // a ticket may be done before its thread has counted it in
+  private final LongAdder pending = new LongAdder();
+  private volatile boolean parked;
+  private volatile boolean stopping;
+  private volatile GpuException lost;
+  private GpuException releaseFailure;
+
+  /**
+   * Makes a lane whose thread has not started.
+   *
+   * @param name of the thread
+   * @param onLost called once by the thread, as its last act, if the context is lost
+   */
+  protected Lane(String name, CudaDriver driver, Consumer<GpuException> onLost) {
+    this.driver = driver;
+    this.onLost = onLost;
+    this.thread = new Thread(this::drive, name);
+    thread.setDaemon(true);
+  }
+
+  /** Returns the driver, which is bound to the thread. */
+  protected final CudaDriver driver() {
+    return driver;
+  }
+
+  /** Queues a ticket. */
+  public final void submit(T ticket) {
+    ticket.submitted();
+    inbox.add(ticket);
+    pending.add(ticket.count());
+    if (lost != null) {
+      failInbox();
+    } else if (parked) {
+      LockSupport.unpark(thread);
+    } else if (begun.get() == false) {
+      start();
+    }
+  }
+
+  /** Starts the thread, unless it has been started. */
+  protected final void start() {
+    if (begun.compareAndSet(false, true)) {
+      thread.start();
+    }
+  }
+
+  /** Items that were handed over and are not done yet. */
+  public final long pending() {
+    return Math.max(0, pending.sum());
+  }
+
+  /** Stops the thread after everything submitted is done; what comes later fails. */
+  public void stop() {
+    stopping = true;
+    if (begun.compareAndSet(false, true)) {
+      lost = ended();
+      failInbox();
+    }
+    LockSupport.unpark(thread);
+    Threads.join(thread);
+  }
+
+  /** Frees driver resources after {@link #stop}. The calling thread is bound to the driver. */
+  public abstract void free();
+
+  private GpuException ended() {
+    return new GpuException(GpuException.Kind.CONTEXT_LOST, thread.getName() + " has ended");
+  }
+
+  /** Whether {@link #stop} was called: what has been submitted is the last. */
+  protected final boolean stopping() {
+    return stopping;
+  }
+
+  /** Returns the tickets that no {@link #advance} has taken. Only the thread removes any. */
+  protected final ConcurrentLinkedQueue<T> inbox() {
+    return inbox;
+  }
+
+  /**
+   * Does what can be done now, on the lane's thread.
+   *
+   * @return whether anything was done
+   * @throws GpuException if the context is lost
+   */
+  protected abstract boolean advance();
+
+  /** Whether work on the device is under way. */
+  protected boolean busy() {
+    return false;
+  }
+
+  /** Whether tickets have been taken from the inbox that wait for a later {@link #advance}. */
+  protected boolean holding() {
+    return false;
+  }
+
+  /** Ends everything that was taken from the inbox, in a lost context. */
+  protected abstract void abandon(GpuException why);
+
+  /** Called when a ticket ends whose caller has left. */
+  protected void abandoned() {}
+
+  private void drive() {
+    try {
+      driver.bind();
+      loop();
+      lost = ended();
+      failInbox();
+    } catch (GpuException e) {
+      lose(e);
+    } catch (RuntimeException | Error e) {
+      lose(unexpected(e));
+    }
+  }
+
+  /** Returns the loss that an unexpected error in this lane means. */
+  protected final GpuException unexpected(Throwable e) {
+    return new GpuException(GpuException.Kind.CONTEXT_LOST, thread.getName() + " failed: " + e, e);
+  }
+
+  private void loop() {
+    long progress = System.nanoTime();
+    int spins = 0;
+    while (true) {
+      if (releaseFailure != null) {
+        throw releaseFailure;
+      }
+      boolean moved = advance();
+      long now = System.nanoTime();
+      if (moved) {
+        progress = now;
+        spins = 0;
+      } else if (busy()) {
+        if (now - progress < SPIN_NANOS) {
+          Spin.once(spins++);
+        } else {
+          LockSupport.parkNanos(this, NAP_NANOS);
+        }
+      } else if (holding() || now - progress < IDLE_SPIN_NANOS) {
+        Spin.once(spins++);
+      } else if (stopping) {
+        if (inbox.isEmpty()) {
+          return;
+        }
+      } else {
+        parked = true;
+        if (inbox.isEmpty() && stopping == false) {
+          LockSupport.park(this);
+        }
+        parked = false;
+        progress = System.nanoTime();
+      }
+    }
+  }
+
+  /**
+   * Begins a ticket that was taken from the inbox. Returns false if nobody waits for it any more;
+   * it has ended then.
+   */
+  protected final boolean begin(T ticket) {
+    boolean closing = ticket.closing();
+    if (ticket.begin() == false) {
+      pending.add(-ticket.count());
+      abandoned();
+      return false;
+    }
+    if (closing) {
+      // its caller finds that out by itself
+      end(List.of(ticket), null);
+      return false;
+    }
+    return true;
+  }
+
+  /** Ends tickets that have begun. */
+  protected final void end(Collection<T> tickets, GpuException failure) {
+    for (T ticket : tickets) {
+      pending.add(-ticket.count());
+      if (ticket.left()) {
+        abandoned();
+      }
+      GpuException e = ticket.end(failure);
+      if (e != null && e.contextLost()) {
+        releaseFailure = e;
+      }
+    }
+  }
+
+  private void lose(GpuException e) {
+    lost = e;
+    abandon(e);
+    failInbox();
+    onLost.accept(e);
+  }
+
+  private void failInbox() {
+    GpuException e = lost;
+    T ticket;
+    while ((ticket = inbox.poll()) != null) {
+      if (begin(ticket)) {
+        end(List.of(ticket), e);
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package dev.vamana.cuda.lane;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Lets callers wait for results of a device: they spin while only few threads wait, and park
+ * otherwise.
+ */
+public final class Waiters {
+
+  private static final int PROCESSORS_PER_SPINNER = 4;
+  private static final long SPIN_NANOS = 300_000;
+  private static final long POLL_NANOS = 1_000_000;
+
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final int maxSpinning =
+      Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
+
+  /**
+   * Waits on the calling thread until a ticket is done or a segment of it is being closed. The lane
+   * unparks the caller. An interrupt does not end the wait; the interrupt status is kept.
+   *
+   * @param unwanted whether the result is not wanted any more; asked at most once a millisecond
+   * @return false if {@code unwanted} became true before
+   */
+  public boolean await(Ticket ticket, BooleanSupplier unwanted) {
+    BooleanSupplier ended = () -> ticket.done() || ticket.closing();
+    if (ticket.brief() == false) {
+      return park(ticket, ended, unwanted);
+    }
+    waiting.incrementAndGet();
+    try {
+      spin(ended);
+      return park(ticket, ended, unwanted);
+    } finally {
+      waiting.decrementAndGet();
+    }
+  }
+
+  /** Spins only while few threads wait, since spinning keeps other threads from the processors. */
+  private void spin(BooleanSupplier ended) {
+    long start = System.nanoTime();
+    for (int step = 0;
+        ended.getAsBoolean() == false
+            && waiting.get() <= maxSpinning
+            && System.nanoTime() - start < SPIN_NANOS;
+        step++) {
+      Spin.once(step);
+    }
+  }
+
+  private static boolean park(Object blocker, BooleanSupplier ended, BooleanSupplier unwanted) {
+    boolean interrupted = false;
+    boolean wanted = true;
+    while (ended.getAsBoolean() == false && wanted) {
+      LockSupport.parkNanos(blocker, POLL_NANOS);
+      interrupted |= Thread.interrupted();
+      wanted = ended.getAsBoolean() || unwanted.getAsBoolean() == false;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return wanted || ended.getAsBoolean();
+  }
+}

@@ -1,0 +1,112 @@
+package dev.vamana.cuda.plan;
+
+import java.util.Objects;
+
+/**
+ * Queries over one segment, described by the numbers that their cost depends on.
+ *
+ * @param vectors number of vectors of the segment, at least 1
+ * @param dimension components of a vector, at least 1
+ * @param rowBytes bytes of a vector, padded as for the device
+ * @param rows where the device can read exact vectors
+ * @param accepted number of vectors that may be hits, 0 to {@code vectors}
+ * @param filtered whether the set of accepted vectors has to be sent to the device
+ * @param k hits of a query, at least 1
+ * @param batch queries compared with the vectors together, at least 1
+ * @param walk the walk on the device
+ * @param cpu the work of the CPU
+ */
+public record Workload(
+    int vectors,
+    int dimension,
+    int rowBytes,
+    Rows rows,
+    int accepted,
+    boolean filtered,
+    int k,
+    int batch,
+    Walk walk,
+    Cpu cpu) {
+
+  /** Where the device can read exact vectors. */
+  public enum Rows {
+    /** In device memory. */
+    DEVICE,
+    /** In the mapped file, over the bus. */
+    HOST,
+    /** In host memory, from which the call copies them to the device piece by piece. */
+    STREAMED,
+    /** Nowhere. */
+    NONE
+  }
+
+  /** Where a walk on the device reads neighbours. */
+  public enum Graph {
+    /** In device memory. */
+    DEVICE,
+    /** In the mapped file, over the bus. */
+    MAPPED,
+    /** From the CPU, which fetches them for each step. */
+    FETCHED,
+    /** Nowhere: the device cannot walk. */
+    NONE
+  }
+
+  /**
+   * A walk on the device.
+   *
+   * @param graph where it reads neighbours
+   * @param batch queries that walk at the same time, at least 1
+   * @param steps number of consecutive steps
+   * @param distances distances computed for one query
+   * @param bytes bytes read for one distance
+   */
+  public record Walk(Graph graph, int batch, double steps, double distances, int bytes) {
+    public Walk {
+      Objects.requireNonNull(graph, "graph");
+      check("walk.batch", batch, 1, Integer.MAX_VALUE);
+    }
+  }
+
+  /**
+   * The work of the CPU.
+   *
+   * @param scans whether it would scan rather than walk
+   * @param rounds queries that one thread answers one after the other
+   * @param distances distances computed for one query
+   */
+  public record Cpu(boolean scans, double rounds, double distances) {}
+
+  public Workload {
+    Objects.requireNonNull(rows, "rows");
+    Objects.requireNonNull(walk, "walk");
+    Objects.requireNonNull(cpu, "cpu");
+    check("vectors", vectors, 1, Integer.MAX_VALUE);
+    check("dimension", dimension, 1, Integer.MAX_VALUE);
+    check("accepted", accepted, 0, vectors);
+    check("k", k, 1, Integer.MAX_VALUE);
+    check("batch", batch, 1, Integer.MAX_VALUE);
+  }
+
+  /** Returns this task with a scan as the work of the CPU. */
+  public Workload scanned() {
+    return new Workload(
+        vectors,
+        dimension,
+        rowBytes,
+        rows,
+        accepted,
+        filtered,
+        k,
+        batch,
+        walk,
+        new Cpu(true, cpu.rounds(), accepted));
+  }
+
+  private static void check(String name, int value, int min, int max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          name + " must be between " + min + " and " + max + ", got " + value);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package dev.vamana.cuda.session;
+
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.graph.GraphEngine;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.VamanaGraph;
+import java.io.IOException;
+
+/**
+ * Builds graphs on the device. It leaves to the CPU graphs that are too small to gain from the
+ * device or that it does not support, and builds that failed.
+ */
+public final class GpuGraphs implements GraphEngine {
+
+  private final SessionKeeper keeper;
+  private final GraphCounters counters;
+  private final int leastNodes;
+
+  /**
+   * Makes an engine.
+   *
+   * @param leastNodes least number of vectors for the device
+   */
+  public GpuGraphs(SessionKeeper keeper, GraphCounters counters, int leastNodes) {
+    this.keeper = keeper;
+    this.counters = counters;
+    this.leastNodes = leastNodes;
+  }
+
+  @Override
+  public VamanaGraph build(GraphTask task) throws IOException {
+    if (task.size() < leastNodes) {
+      counters.tooSmall.increment();
+      return null;
+    }
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      counters.noDevice.increment();
+      return null;
+    }
+    try {
+      if (session.builder.supports(task) == false) {
+        counters.unsupported.increment();
+        return null;
+      }
+      long start = System.nanoTime();
+      VamanaGraph graph = session.builder.build(task, counters);
+      if (session.distrusted()) {
+        graph.close();
+        counters.failed.increment();
+        return null;
+      }
+      counters.graphs.increment();
+      counters.nodes.add(task.size());
+      counters.nanos.add(System.nanoTime() - start);
+      return graph;
+    } catch (GpuException e) {
+      if (e.kind() == GpuException.Kind.OUT_OF_MEMORY) {
+        counters.noMemory.increment();
+      } else {
+        counters.failed.increment();
+      }
+      keeper.failed(session, e);
+      return null;
+    } finally {
+      session.exit();
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package dev.vamana.cuda.session;
+
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.training.DeviceEncoder;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+
+/**
+ * Trains codebooks and encodes vectors on the device. It leaves to the CPU work that is too small
+ * to gain from the device, and work that failed.
+ */
+public final class GpuQuantizer implements PqEngine {
+
+  private final SessionKeeper keeper;
+  private final TrainingCounters counters;
+  private final long leastComponents;
+
+  /**
+   * Makes an engine.
+   *
+   * @param leastComponents least number of components (vectors times dimension) for the device
+   */
+  public GpuQuantizer(SessionKeeper keeper, TrainingCounters counters, long leastComponents) {
+    this.keeper = keeper;
+    this.counters = counters;
+    this.leastComponents = leastComponents;
+  }
+
+  /** Enters the current session, or returns null if the CPU has to do the work. */
+  private GpuSession enter(long vectors, int dims) {
+    if (vectors * dims < leastComponents) {
+      counters.tooSmall.increment();
+      return null;
+    }
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      counters.noDevice.increment();
+    }
+    return session;
+  }
+
+  private void failed(GpuSession session, GpuException e) {
+    if (e.kind() == GpuException.Kind.OUT_OF_MEMORY) {
+      counters.noMemory.increment();
+    } else {
+      counters.failed.increment();
+    }
+    keeper.failed(session, e);
+  }
+
+  @Override
+  public float[] train(
+      TrainingSample sample,
+      SubspaceLayout layout,
+      PqTrainer.Options options,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    GpuSession session = enter(sample.size(), sample.dims());
+    if (session == null) {
+      return null;
+    }
+    try {
+      long start = System.nanoTime();
+      float[] centroids = session.training.train(sample, layout, options, workers, abort);
+      counters.codebooks.increment();
+      counters.codebookNanos.add(System.nanoTime() - start);
+      return centroids;
+    } catch (GpuException e) {
+      failed(session, e);
+      return null;
+    } finally {
+      session.exit();
+    }
+  }
+
+  @Override
+  public Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort)
+      throws IOException {
+    GpuSession session = enter(vectors, codebook.layout().dims());
+    if (session == null) {
+      return null;
+    }
+    SessionEncoder encoder = null;
+    try {
+      DeviceEncoder device = session.training.encoder(codebook, abort);
+      encoder = new SessionEncoder(session, device, workers, abort);
+      return encoder;
+    } catch (GpuException e) {
+      failed(session, e);
+      return null;
+    } finally {
+      if (encoder == null) {
+        session.exit();
+      }
+    }
+  }
+
+  /** An encoder that stays in its session until it is closed or fails. */
+  private final class SessionEncoder implements Encoder {
+
+    private final GpuSession session;
+    private final Workers workers;
+    private final AbortCheck abort;
+    private DeviceEncoder device;
+
+    SessionEncoder(GpuSession session, DeviceEncoder device, Workers workers, AbortCheck abort) {
+      this.session = session;
+      this.device = device;
+      this.workers = workers;
+      this.abort = abort;
+    }
+
+    @Override
+    public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
+      if (device == null) {
+        return false;
+      }
+      try {
+        long start = System.nanoTime();
+        device.encode(rows, count, codes, workers, abort);
+        counters.vectorsEncoded.add(count);
+        counters.encodeNanos.add(System.nanoTime() - start);
+        return true;
+      } catch (GpuException e) {
+        failed(session, e);
+        close();
+        return false;
+      }
+    }
+
+    @Override
+    public void close() {
+      DeviceEncoder last = device;
+      device = null;
+      if (last == null) {
+        return;
+      }
+      try {
+        last.close();
+      } catch (GpuException e) {
+        // only closing the context gives the encoder's memory back now
+        keeper.failed(session, e.asLoss());
+      } finally {
+        session.exit();
+      }
+    }
+  }
+}

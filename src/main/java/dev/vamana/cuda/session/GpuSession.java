@@ -1,0 +1,312 @@
+package dev.vamana.cuda.session;
+
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.batch.BatchCounters;
+import dev.vamana.cuda.batch.WalkLane;
+import dev.vamana.cuda.build.DeviceBuilder;
+import dev.vamana.cuda.build.RecentSearches;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.hostfetch.FetchLane;
+import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.lane.Lane;
+import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.Waiters;
+import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidencyFactory;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.cuda.plan.PlanChooser;
+import dev.vamana.cuda.plan.PlanCounters;
+import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.cuda.training.DeviceBudget;
+import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.search.SegmentView;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * One context and everything that lives in it. A thread calls {@link #enter} before it uses any
+ * part of the session; {@link #retire} tears the session down after the last thread has left.
+ * {@link SessionKeeper} opens and replaces sessions.
+ */
+public final class GpuSession {
+
+  private static final int RETIRED = Integer.MIN_VALUE;
+
+  /** Which segments are on the device. */
+  public final Residency residency;
+
+  /** The lane of graph walks. */
+  public final WalkLane walks;
+
+  /** The lane of walks whose neighbours the CPU fetches. */
+  public final FetchLane fetches;
+
+  /** The lane of exact searches. */
+  public final ScanLane scans;
+
+  /** Where callers of all lanes wait. */
+  public final Waiters waiters = new Waiters();
+
+  /** Chooses plans by the costs of this device. */
+  public final PlanChooser chooser;
+
+  /** Host memory in use by batches. */
+  public final SessionHostMemory hostMemory;
+
+  final CudaDriver driver;
+  final TrainingDevice training;
+  final DeviceBuilder builder;
+  private final Map<SegmentView, Lease> leases = new ConcurrentHashMap<>();
+  private final List<Lane<?>> lanes;
+  private final AtomicInteger users = new AtomicInteger();
+  private final CountDownLatch unused = new CountDownLatch(1);
+  private final CountDownLatch gone = new CountDownLatch(1);
+  private volatile GpuException lost;
+  private volatile boolean distrusted;
+  private volatile boolean alive;
+
+  private GpuSession(
+      CudaDriver driver,
+      Residency residency,
+      WalkLane walks,
+      FetchLane fetches,
+      ScanLane scans,
+      TrainingDevice training,
+      DeviceBuilder builder,
+      PlanChooser chooser,
+      SessionHostMemory hostMemory) {
+    this.training = training;
+    this.builder = builder;
+    this.hostMemory = hostMemory;
+    this.driver = driver;
+    this.residency = residency;
+    this.walks = walks;
+    this.fetches = fetches;
+    this.scans = scans;
+    this.lanes = List.of(walks, fetches, scans);
+    this.chooser = chooser;
+  }
+
+  /**
+   * Opens everything in a fresh context. The session owns the context from then on.
+   *
+   * @param current the current options; some of them may change
+   * @param searches that builds leave room for
+   * @param onLost called when the context is found lost, possibly more than once
+   * @throws GpuException if anything fails; the driver has been closed then
+   */
+  static GpuSession open(
+      CudaDriver driver,
+      ResidencyFactory factory,
+      Supplier<GpuOptions> current,
+      BatchCounters counters,
+      PlanCounters plans,
+      RecentSearches searches,
+      Consumer<GpuException> onLost) {
+    WalkLane walks = null;
+    GpuOptions options = current.get();
+    SessionHostMemory hostMemory = new SessionHostMemory(options.hostMemory());
+    try {
+      driver.bind();
+      walks = WalkLane.open(driver, () -> current.get().batches(), hostMemory, counters, onLost);
+      FetchOptions fetch = options.hostFetch();
+      if (fetch == null) {
+        fetch =
+            FetchOptions.defaults(
+                Runtime.getRuntime().availableProcessors(), driver.device().totalBytes());
+      }
+      Residency residency = factory.open(driver, options.residency(), onLost);
+      DeviceBudget budget = budget(residency);
+      TrainingDevice training = new TrainingDevice(driver, hostMemory, budget);
+      return new GpuSession(
+          driver,
+          residency,
+          walks,
+          new FetchLane(driver, fetch, hostMemory, onLost),
+          new ScanLane(driver, hostMemory, plans, onLost),
+          training,
+          new DeviceBuilder(driver, training, budget, hostMemory, onLost, searches),
+          new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors())),
+          hostMemory);
+    } catch (RuntimeException | Error e) {
+      try {
+        if (walks != null) {
+          walks.stop();
+          walks.free();
+        }
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      try {
+        driver.close();
+      } catch (RuntimeException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+  }
+
+  private static DeviceBudget budget(Residency residency) {
+    return new DeviceBudget() {
+      @Override
+      public boolean reserve(long bytes) {
+        return residency.reserve(bytes);
+      }
+
+      @Override
+      public void release(long bytes) {
+        residency.release(bytes);
+      }
+    };
+  }
+
+  /** Whether the context has not been reported lost. */
+  public boolean usable() {
+    return lost == null;
+  }
+
+  /**
+   * Enters the session. Returns false if it must not be used; otherwise the caller has to call
+   * {@link #exit}.
+   */
+  public boolean enter() {
+    if (lost != null) {
+      return false;
+    }
+    if (users.incrementAndGet() > 0) {
+      return true;
+    }
+    exit();
+    return false;
+  }
+
+  /** Leaves the session after a successful {@link #enter}. */
+  public void exit() {
+    if (users.decrementAndGet() == RETIRED) {
+      unused.countDown();
+    }
+  }
+
+  /** Returns a segment's lease, or null if the session has none. */
+  Lease lease(SegmentView view) {
+    return leases.get(view);
+  }
+
+  /**
+   * Opens a segment unless it is open. The keeper calls this, and excludes that the segment is
+   * closed meanwhile.
+   */
+  Lease open(SegmentView view, boolean kept) {
+    Lease lease = leases.computeIfAbsent(view, Lease::new);
+    if (kept) {
+      residency.keep(view, true);
+    } else {
+      residency.opened(view);
+    }
+    return lease;
+  }
+
+  /**
+   * Begins to close a segment: no batch begins to read its files, and callers that wait for it are
+   * let go. On return no thread of a lane reads its files; a launch may.
+   */
+  void closeLease(SegmentView view) {
+    Lease lease = leases.remove(view);
+    if (lease != null) {
+      lease.close();
+    }
+  }
+
+  /** Marks all answers of the session as wrong, also the answers of calls that are running. */
+  void distrust() {
+    distrusted = true;
+    alive = true;
+  }
+
+  /** Says that the driver still works, although the session will be lost. */
+  void alive() {
+    alive = true;
+  }
+
+  /** Whether the context has answered a known question wrong. */
+  public boolean distrusted() {
+    return distrusted;
+  }
+
+  /**
+   * Marks the session as lost, after which {@link #enter} fails. Returns whether this is the first
+   * report of a loss.
+   */
+  synchronized boolean lose(GpuException e) {
+    if (lost != null) {
+      return false;
+    }
+    lost = e;
+    return true;
+  }
+
+  /**
+   * Waits until all users have left, and tears everything down.
+   *
+   * @throws GpuException if the driver fails to close; the session is gone nevertheless
+   */
+  void retire() throws InterruptedException {
+    if (users.getAndAdd(RETIRED) == 0) {
+      unused.countDown();
+    }
+    unused.await();
+    boolean freed = false;
+    try {
+      if (lost == null || alive) {
+        lanes.forEach(Lane::stop);
+        driver.bind();
+        try {
+          residency.close();
+        } finally {
+          training.free();
+          lanes.forEach(Lane::free);
+        }
+        freed = true;
+      }
+    } catch (GpuException e) {
+      lose(e);
+    } finally {
+      try {
+        if (lost != null && freed == false) {
+          residency.abandon();
+          lanes.forEach(Lane::stop);
+        }
+      } finally {
+        hostMemory.close();
+        try {
+          driver.close();
+        } finally {
+          // also if the driver fails: threads that close segments wait for this
+          gone.countDown();
+        }
+      }
+    }
+  }
+
+  /** Waits until {@link #retire} has ended. */
+  void awaitGone() {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        gone.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package dev.vamana.cuda.session;
+
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.search.SegmentView;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The segments that are open, over all sessions. Only this class knows which segments have been
+ * closed. {@link SessionKeeper} has the one instance and opens the segments in each new session;
+ * calls acquire segments through it. docs/internals/gpu-lanes.md says how a segment is closed.
+ */
+public final class OpenSegments {
+
+  private final SessionKeeper keeper;
+  // whether each open segment is kept on the device
+  private final Map<SegmentView, Boolean> open = new ConcurrentHashMap<>();
+  // a late search must not reopen a closed segment; the weak set keeps a view as long as anything
+  // refers to it
+  private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
+
+  OpenSegments(SessionKeeper keeper) {
+    this.keeper = keeper;
+  }
+
+  /** Registers a segment unless it is registered already or closed. */
+  public void opened(SegmentView view) {
+    if (open.containsKey(view) == false) {
+      register(view);
+    }
+  }
+
+  // under the lock; otherwise a segment closed concurrently could be opened after its closing
+  private synchronized boolean register(SegmentView view) {
+    if (closed.contains(view)) {
+      return false;
+    }
+    if (open.putIfAbsent(view, false) == null) {
+      keeper.with(entered -> entered.open(view, false));
+    }
+    return true;
+  }
+
+  /** Sets whether a segment is kept on the device, now and after each loss. */
+  public synchronized void keep(SegmentView view, boolean wanted) {
+    if (register(view)) {
+      boolean changed = open.put(view, wanted) != wanted;
+      // a kept segment may have been evicted since
+      if (changed || wanted) {
+        keeper.with(entered -> entered.residency.keep(view, wanted));
+      }
+    }
+  }
+
+  /** Uploads a segment before others. */
+  public synchronized void warm(SegmentView view) {
+    if (register(view)) {
+      keeper.with(entered -> entered.residency.warm(view));
+    }
+  }
+
+  /** Returns a segment's lease in a session, or null if the segment has been closed. */
+  public Lease lease(GpuSession entered, SegmentView view) {
+    Lease lease = entered.lease(view);
+    return lease != null ? lease : open(entered, view);
+  }
+
+  private synchronized Lease open(GpuSession entered, SegmentView view) {
+    if (register(view) == false) {
+      return null;
+    }
+    try {
+      return entered.open(view, open.get(view));
+    } catch (GpuException e) {
+      keeper.failed(entered, e);
+      return null;
+    }
+  }
+
+  /** Acquires a resident segment for one call, or returns null if it is not resident. */
+  public HeldSegment acquire(GpuSession entered, SegmentView view) {
+    Lease lease = lease(entered, view);
+    if (lease == null) {
+      return null;
+    }
+    ResidentSegment place;
+    try {
+      place = entered.residency.acquire(view);
+    } catch (GpuException e) {
+      keeper.failed(entered, e);
+      return null;
+    }
+    if (place != null && lease.closing()) {
+      place.release();
+      return null;
+    }
+    return place == null ? null : new HeldSegment(lease, place);
+  }
+
+  /**
+   * Opens all segments in a new session.
+   *
+   * @return false if the session has been lost meanwhile
+   */
+  boolean openIn(GpuSession opened, GpuListener listener) {
+    for (SegmentView view : open.keySet()) {
+      if (opened.enter() == false) {
+        return false;
+      }
+      try {
+        synchronized (this) {
+          Boolean kept = open.get(view);
+          if (kept != null) {
+            opened.open(view, kept);
+          }
+        }
+      } catch (GpuException e) {
+        keeper.failed(opened, e);
+        if (e.contextLost()) {
+          return false;
+        }
+      } catch (RuntimeException e) {
+        // one segment must not keep the others from the device
+        listener.uploadFailed(view.name(), e);
+      } finally {
+        opened.exit();
+      }
+    }
+    return true;
+  }
+
+  /** Forgets a segment. When this returns, nothing reads the segment's files any more. */
+  public void closing(SegmentView view) {
+    synchronized (this) {
+      open.remove(view);
+      closed.add(view);
+    }
+    GpuSession last = keeper.last();
+    if (last == null) {
+      return;
+    }
+    last.closeLease(view);
+    if (last.enter() == false) {
+      last.awaitGone();
+      return;
+    }
+    GpuException lost = null;
+    try {
+      last.residency.closing(view);
+    } catch (GpuException e) {
+      lost = e.asLoss();
+      keeper.failed(last, lost);
+    } finally {
+      last.exit();
+    }
+    if (lost != null) {
+      last.awaitGone();
+    }
+  }
+}

@@ -1,0 +1,396 @@
+package dev.vamana.cuda.session;
+
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuListener;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.ResidencyFactory;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.work.Threads;
+import java.util.SortedMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Keeps a {@link GpuSession} open: its thread replaces a lost session after a back-off and uploads
+ * the open segments to the new one. It asks every session what is known before it is used, and then
+ * now and then.
+ */
+public final class SessionKeeper implements Runnable {
+
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  // compiling kernels for a device without images takes longer; searches go to the CPU meanwhile
+  private static final long FIRST_ANSWER_SECONDS = 10;
+
+  private volatile GpuOptions options;
+  private final SessionOpener opener;
+  private final ExecutorCounters counters;
+  private final GpuListener listener;
+  private final Questioner questioner;
+  private final CountDownLatch firstAnswered = new CountDownLatch(1);
+  private final OpenSegments segments = new OpenSegments(this);
+  private final Thread thread;
+  private volatile GpuSession session;
+  private volatile String reason;
+  private volatile boolean distrusted;
+  // the first session until it has answered
+  private GpuSession unproven;
+  private GpuSession failed;
+  // the last one, when the keeper closes: a segment that is closed meanwhile waits for it
+  private GpuSession leaving;
+  private GpuException failure;
+  private boolean stopping;
+
+  /**
+   * Opens the first session on the calling thread, and waits some seconds for its answers.
+   *
+   * @throws GpuException if there is no usable device
+   */
+  public SessionKeeper(
+      GpuOptions options,
+      Supplier<CudaDriver> drivers,
+      ResidencyFactory residencies,
+      ExecutorCounters counters,
+      GpuListener listener) {
+    this.options = options;
+    this.counters = counters;
+    this.listener = listener;
+    this.opener = new SessionOpener(this::options, drivers, residencies, counters, this::lose);
+    this.questioner = new Questioner(options, counters);
+    GpuSession first = opener.open();
+    synchronized (this) {
+      if (questioner.asks()) {
+        unproven = first;
+        reason = "known questions are being asked";
+        counters.whenSuspicious(this::suspect);
+      } else {
+        session = failed == first ? null : first;
+      }
+    }
+    this.thread = new Thread(this, "vamana-gpu-recovery");
+    thread.setDaemon(true);
+    thread.start();
+    awaitFirstAnswer();
+  }
+
+  private void awaitFirstAnswer() {
+    try {
+      firstAnswered.await(FIRST_ANSWER_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void suspect() {
+    if (questioner.suspect()) {
+      synchronized (this) {
+        notifyAll();
+      }
+    }
+  }
+
+  /** Enters the current session, or returns null if there is none. */
+  public GpuSession enter() {
+    GpuSession current = session;
+    return current != null && current.enter() ? current : null;
+  }
+
+  /** Returns the device in use, or the last one. */
+  public DeviceInfo device() {
+    return opener.device();
+  }
+
+  /** Returns the residency counters of all sessions, for use while there is none. */
+  public SortedMap<String, Long> residencyCounters() {
+    return opener.residencyCounters();
+  }
+
+  /** Returns why there is no session, or null. */
+  public String reason() {
+    return reason;
+  }
+
+  /** Returns the reason under which searches count while there is no session. */
+  public FallbackReason absence() {
+    return distrusted ? FallbackReason.WRONG_ANSWER : FallbackReason.NO_DEVICE;
+  }
+
+  /** Does something in the current session, if there is one. */
+  void with(Consumer<GpuSession> action) {
+    GpuSession current = enter();
+    if (current != null) {
+      try {
+        action.accept(current);
+      } catch (GpuException e) {
+        failed(current, e);
+      } finally {
+        current.exit();
+      }
+    }
+  }
+
+  /** Returns the segments that are open. */
+  public OpenSegments segments() {
+    return segments;
+  }
+
+  /** Returns the current options. */
+  public GpuOptions options() {
+    return options;
+  }
+
+  /** Changes options of this session and of later ones. */
+  public synchronized void adjust(DynamicOptions changed) {
+    options = options.with(changed);
+    with(this::adjust);
+  }
+
+  private void adjust(GpuSession entered) {
+    ResidencyOptions now = options.residency();
+    entered.residency.adjust(now.deviceLimit(), now.pageCacheLimit(), now.placements());
+  }
+
+  /** Returns the session in which segments that are closed now may be open, or null. */
+  synchronized GpuSession last() {
+    return session != null ? session : failed != null ? failed : leaving;
+  }
+
+  /** Handles a failure outside a launch; if the context is lost, so is the session. */
+  void failed(GpuSession which, GpuException e) {
+    if (e.contextLost()) {
+      lose(which, e);
+    } else {
+      counters.fallback(ExecutorCounters.reason(e), 0, e.getMessage());
+    }
+  }
+
+  private void lose(GpuSession which, GpuException e) {
+    if (which.lose(e) == false) {
+      return;
+    }
+    counters.lost.increment();
+    synchronized (this) {
+      if (session == which) {
+        session = null;
+      }
+      tell(which, e);
+      failed = which;
+      failure = e;
+      notifyAll();
+    }
+  }
+
+  /** Sets why there is no session. */
+  private void tell(GpuSession last, GpuException e) {
+    distrusted = last.distrusted();
+    reason = (distrusted ? "" : "the context was lost: ") + e.getMessage();
+  }
+
+  /** Asks the first session, and uses it if it answers right. */
+  private void proveFirst() {
+    GpuSession first = unproven;
+    try {
+      if (first == null) {
+        return;
+      }
+      GpuException wrong = questioner.ask(first, true);
+      if (wrong == null) {
+        publish(first);
+      } else {
+        lose(first, wrong);
+      }
+    } finally {
+      synchronized (this) {
+        unproven = null;
+      }
+      firstAnswered.countDown();
+    }
+  }
+
+  @Override
+  public void run() {
+    long wait = options.firstRetryNanos();
+    long openedAt = System.nanoTime();
+    try {
+      proveFirst();
+      while (true) {
+        GpuSession broken = awaitFailure();
+        if (broken == null) {
+          return;
+        }
+        if (System.nanoTime() - openedAt > options.maxRetryNanos()) {
+          wait = options.firstRetryNanos();
+        }
+        long millis = wait / NANOS_PER_MILLI;
+        told(() -> listener.lost(failure, millis));
+        discard(broken);
+        GpuSession opened = null;
+        while (opened == null) {
+          if (pause(wait) == false) {
+            return;
+          }
+          wait = Math.min(2 * wait, options.maxRetryNanos());
+          opened = attempt(wait);
+        }
+        openedAt = System.nanoTime();
+        if (publish(opened)) {
+          DeviceInfo device = opened.driver.device();
+          told(() -> listener.recovered(device));
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Tells the listener something; if it throws, the thread must survive. */
+  private static void told(Runnable event) {
+    try {
+      event.run();
+    } catch (RuntimeException | Error e) {
+      Thread.UncaughtExceptionHandler handler =
+          Thread.currentThread().getUncaughtExceptionHandler();
+      handler.uncaughtException(Thread.currentThread(), e);
+    }
+  }
+
+  private void discard(GpuSession broken) throws InterruptedException {
+    tearDown(broken);
+    synchronized (this) {
+      if (failed == broken) {
+        failed = null;
+      }
+    }
+  }
+
+  private void tearDown(GpuSession last) throws InterruptedException {
+    try {
+      last.retire();
+    } catch (RuntimeException | Error e) {
+      GpuException why =
+          new GpuException(GpuException.Kind.FAILED, "a context was not torn down: " + e, e);
+      told(() -> listener.stillLost(why, 0));
+    }
+  }
+
+  private GpuSession attempt(long nextWait) throws InterruptedException {
+    try {
+      if (opener.lastClosed() == false) {
+        throw new GpuException(
+            GpuException.Kind.UNAVAILABLE,
+            "a kernel of the last context still runs; if it never ends, only a restart of the"
+                + " process helps");
+      }
+      GpuSession opened = opener.open();
+      GpuException wrong = questioner.ask(opened, true);
+      if (wrong == null || opened.lose(wrong) == false) {
+        return opened;
+      }
+      tell(opened, wrong);
+      discard(opened);
+      told(() -> listener.stillLost(wrong, nextWait / NANOS_PER_MILLI));
+    } catch (RuntimeException | Error e) {
+      // whatever it is: only this thread can open a context
+      GpuException why =
+          e instanceof GpuException gpu
+              ? gpu
+              : new GpuException(
+                  GpuException.Kind.UNAVAILABLE, "a context was not opened: " + e, e);
+      distrusted = false;
+      reason = why.getMessage();
+      told(() -> listener.stillLost(why, nextWait / NANOS_PER_MILLI));
+    }
+    counters.failedAttempts.increment();
+    return null;
+  }
+
+  /** Uses a session, and brings the open segments to it. Returns whether it is still there. */
+  private boolean publish(GpuSession opened) {
+    synchronized (this) {
+      if (failed != opened) {
+        session = opened;
+        distrusted = false;
+        reason = null;
+        // they may have changed since it was opened
+        adjust(opened);
+      }
+    }
+    return segments.openIn(opened, listener);
+  }
+
+  /** Waits for a failure, and asks the session from time to time. Returns null to stop. */
+  private GpuSession awaitFailure() throws InterruptedException {
+    while (true) {
+      GpuSession current;
+      synchronized (this) {
+        while (failed == null && stopping == false && asksNow() == false) {
+          if (questioner.asks()) {
+            TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, questioner.nanosUntilDue()));
+          } else {
+            wait();
+          }
+        }
+        if (failed != null || stopping) {
+          return failed;
+        }
+        current = session;
+      }
+      GpuException wrong = questioner.ask(current, false);
+      if (wrong != null) {
+        lose(current, wrong);
+      }
+    }
+  }
+
+  private boolean asksNow() {
+    return questioner.asks() && session != null && questioner.nanosUntilDue() <= 0;
+  }
+
+  /** Sleeps for a time. Returns false if the keeper is stopping. */
+  private synchronized boolean pause(long nanos) throws InterruptedException {
+    long end = System.nanoTime() + nanos;
+    while (stopping == false) {
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        return true;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+    }
+    return false;
+  }
+
+  /** Stops the recovery thread, waits until all users have left the session, and tears it down. */
+  public void close() {
+    GpuSession last;
+    synchronized (this) {
+      stopping = true;
+      notifyAll();
+    }
+    Threads.join(thread);
+    boolean interrupted = false;
+    synchronized (this) {
+      last = session != null ? session : failed != null ? failed : unproven;
+      session = null;
+      failed = null;
+      leaving = last != null ? last : leaving;
+      reason = "the executor is closed";
+    }
+    while (last != null) {
+      try {
+        tearDown(last);
+        last = null;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

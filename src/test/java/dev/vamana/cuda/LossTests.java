@@ -1,0 +1,216 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.apache.lucene.util.NamedThreadFactory;
+
+/**
+ * Tests that a lost context keeps nobody waiting: neither who closes a segment, nor its successor.
+ */
+public class LossTests extends GpuTestCase {
+
+  private static final long RETRY_NANOS = 1_000_000;
+
+  private static GpuOptions options() {
+    return WALKS.withBatches(BATCHES).withRetry(RETRY_NANOS, 8 * RETRY_NANOS);
+  }
+
+  private static WorkItem item(WorkItem like, BooleanSupplier cancelled) {
+    return new WorkItem(
+        like.segment(),
+        like.query(),
+        like.k(),
+        like.walk(),
+        null,
+        like.segment().size(),
+        Long.MAX_VALUE,
+        cancelled,
+        new int[0]);
+  }
+
+  /** An item whose question whether it is cancelled lasts until the test ends, on the CPU. */
+  private static final class Slow implements BooleanSupplier {
+    final CountDownLatch onCpu = new CountDownLatch(1);
+    final CountDownLatch end = new CountDownLatch(1);
+    private volatile boolean lost;
+
+    @Override
+    public boolean getAsBoolean() {
+      if (lost) {
+        onCpu.countDown();
+        try {
+          assertTrue(end.await(2, TimeUnit.MINUTES));
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
+      }
+      return false;
+    }
+  }
+
+  /** Whoever closes a segment waits for the lost context, not for the CPU's answers. */
+  public void testClosingDoesNotWaitForTheCpu() throws Exception {
+    FaultyDriver first = new FaultyDriver(driver());
+    Slow slow = new Slow();
+    GpuException none = new GpuException(GpuException.Kind.UNAVAILABLE, "none");
+    AtomicInteger opened = new AtomicInteger();
+    Supplier<CudaDriver> drivers =
+        () -> {
+          if (opened.getAndIncrement() == 0) {
+            return first;
+          }
+          throw none;
+        };
+    QuietListener listener =
+        new QuietListener() {
+          @Override
+          public void fallback(FallbackReason reason, String detail) {
+            slow.lost = true;
+          }
+        };
+    ExecutorService pool = Executors.newFixedThreadPool(2, new NamedThreadFactory("loss"));
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor =
+            GpuExecutor.open(options(), drivers, everything(Placement.EXACT, true), listener)) {
+      List<WorkItem> items = index.items(1, WalkParameters.Distances.EXACT);
+      SegmentView view = items.get(0).segment();
+      executor.opened(view);
+      first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
+      // several: a single item's call may send segments ahead
+      List<WorkItem> call = List.of(item(items.get(0), slow), item(items.get(0), slow));
+      Future<List<WorkResult>> answer = pool.submit(() -> executor.search(call));
+      assertTrue(slow.onCpu.await(2, TimeUnit.MINUTES));
+      try {
+        pool.submit(() -> executor.closing(view)).get(1, TimeUnit.MINUTES);
+        assertFalse("the CPU has not answered yet", answer.isDone());
+      } finally {
+        slow.end.countDown();
+      }
+      assertSame(onCpu(call), answer.get(2, TimeUnit.MINUTES), 1);
+    } finally {
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
+    }
+  }
+
+  /** Whatever goes wrong when a context is opened again: there are further attempts. */
+  public void testRecoverySurvivesWhatIsUnexpected() throws Exception {
+    FaultyDriver first = new FaultyDriver(driver());
+    CountDownLatch recovered = new CountDownLatch(1);
+    AtomicInteger opened = new AtomicInteger();
+    List<Throwable> thrown = new ArrayList<>();
+    Supplier<CudaDriver> drivers =
+        () ->
+            switch (opened.getAndIncrement()) {
+              case 0 -> first;
+              case 1 -> throw new IllegalStateException("not what is expected");
+              case 2 -> throw new NoClassDefFoundError("libcuda");
+              default -> driver();
+            };
+    QuietListener listener =
+        new QuietListener() {
+          @Override
+          public void stillLost(GpuException cause, long retryMillis) {
+            thrown.add(cause.getCause());
+          }
+
+          @Override
+          public void recovered(dev.vamana.cuda.driver.DeviceInfo device) {
+            recovered.countDown();
+          }
+        };
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor =
+            GpuExecutor.open(options(), drivers, everything(Placement.EXACT, true), listener)) {
+      List<WorkItem> items = index.items(5, WalkParameters.Distances.EXACT);
+      List<WorkResult> expected = onCpu(items);
+      first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
+      assertSame(expected, executor.search(items), 0.98);
+      assertTrue(recovered.await(1, TimeUnit.MINUTES));
+      assertEquals(IllegalStateException.class, thrown.get(0).getClass());
+      assertEquals(NoClassDefFoundError.class, thrown.get(1).getClass());
+      assertTrue(executor.statistics().usable());
+      assertSame(expected, executor.search(items), 0.98);
+    }
+  }
+
+  /** A kernel that never ends keeps no segment from closing. */
+  public void testKernelThatNeverEnds() throws Exception {
+    assumeTrue("needs kernels of the host", kernels != null);
+    BlockedKernels blocked = new BlockedKernels(kernels);
+    GpuException none = new GpuException(GpuException.Kind.UNAVAILABLE, "none");
+    AtomicInteger opened = new AtomicInteger();
+    Supplier<CudaDriver> drivers =
+        () -> {
+          if (opened.getAndIncrement() == 0) {
+            return new dev.vamana.cuda.driver.SimulatedDriver(blocked, DEVICE_BYTES, true);
+          }
+          throw none;
+        };
+    Placement placement = random().nextBoolean() ? Placement.EXACT : Placement.HOST_FETCH;
+    GpuOptions options = options().withDeadline(TimeUnit.MILLISECONDS.toNanos(50));
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor =
+            GpuExecutor.open(options, drivers, everything(placement, true), new QuietListener())) {
+      List<WorkItem> items = index.items(5, WalkParameters.Distances.EXACT);
+      List<WorkResult> answers = executor.search(items);
+      assertEquals(items.size(), answers.size());
+      assertFalse(executor.statistics().usable());
+      executor.closing(items.get(0).segment());
+      assertEquals(items.size(), executor.search(items).size());
+    } finally {
+      blocked.letGo();
+    }
+  }
+
+  /** What the CPU answers is divided among the workers. */
+  public void testWorkersShareTheItemsOfTheCpu() throws Exception {
+    ExecutorService pool = Executors.newFixedThreadPool(1, new NamedThreadFactory("workers"));
+    CountDownLatch both = new CountDownLatch(2);
+    ThreadLocal<Boolean> arrived = ThreadLocal.withInitial(() -> false);
+    // the first item of each thread waits for the other thread
+    BooleanSupplier meet =
+        () -> {
+          if (arrived.get() == false) {
+            arrived.set(true);
+            both.countDown();
+          }
+          try {
+            assertTrue("one thread answers alone", both.await(1, TimeUnit.MINUTES));
+          } catch (InterruptedException e) {
+            throw new AssertionError(e);
+          }
+          return false;
+        };
+    try (TestIndex index = TestIndex.any(600, 1)) {
+      List<WorkItem> items = new ArrayList<>();
+      for (WorkItem item : index.items(4, WalkParameters.Distances.EXACT)) {
+        items.add(item(item, meet));
+      }
+      dev.vamana.search.CpuExecutor cpu =
+          new dev.vamana.search.CpuExecutor(new dev.vamana.work.Workers(pool, 2));
+      assertEquals(4, cpu.search(items).size());
+    } finally {
+      pool.shutdown();
+      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
+    }
+  }
+}
