@@ -11,7 +11,7 @@ import org.elasticsearch.xcontent.ToXContentFragment;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * What the search slow log tells of a batch. It has no query vectors, since there may be 10,000.
+ * What the search slow log shows of a batch. It has no query vectors, since there may be 10,000.
  *
  * @param field name of the vector field
  * @param vectors number of query vectors
