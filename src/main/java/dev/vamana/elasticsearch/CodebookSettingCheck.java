@@ -203,25 +203,18 @@ final class CodebookSettingCheck {
     }
     VectorSimilarityFunction similarity =
         vector.getSimilarity().vectorSimilarityFunction(version, vector.getElementType());
-    if (mappingName(similarity).equals(mappingName(target.similarity())) == false) {
+    if (VectorSpace.Similarity.labels(similarity)
+            .equals(VectorSpace.Similarity.labels(target.similarity()))
+        == false) {
       String found =
           "has similarity ["
               + vector.getSimilarity()
               + "], "
               + target.codebook()
               + " is for "
-              + mappingName(target.similarity());
+              + VectorSpace.Similarity.labels(target.similarity());
       throw refused(vector.name(), name, "that field " + found);
     }
-  }
-
-  /** The names in mappings of the similarities that can share a codebook. */
-  private static String mappingName(VectorSimilarityFunction similarity) {
-    return switch (similarity) {
-      case EUCLIDEAN -> "[l2_norm]";
-      case DOT_PRODUCT, COSINE -> "[cosine] or [dot_product]";
-      case MAXIMUM_INNER_PRODUCT -> "[max_inner_product]";
-    };
   }
 
   /**

@@ -20,6 +20,7 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.elasticsearch.common.bytes.BytesReference;
@@ -108,17 +109,45 @@ public class BatchedSearchRestIT {
 
   @Test
   public void testSlowLog() throws Exception {
-    String settings = "{\"index.search.slowlog.threshold.query.%s\": %s}";
-    node.client().put("/photos/_settings", Json.of(settings, "info", "\"0ms\""));
-    columns(7, numbers(7));
-    node.client().put("/photos/_settings", Json.of(settings, "info", "null"));
-    List<String> lines = node.log().lines().filter(line -> line.contains("vamana_batch")).toList();
-    assertEquals(node.log(), 1, lines.size());
-    String line = lines.get(0).replace("\\", "");
-    for (String part :
-        List.of("[photos][0]", "35 hits", "\"field\":\"v\"", "\"vectors\":7", "\"k\":5")) {
+    List<String> columns = slowLog(() -> columns(7, numbers(7)));
+    assertEquals(columns.toString(), 1, columns.size());
+    assertContains(
+        columns.get(0),
+        ".query ",
+        "[photos][0]",
+        "35 hits",
+        "\"field\":\"v\"",
+        "\"vectors\":7",
+        "\"k\":5");
+    List<String> hits = slowLog(() -> send(JSON, body(numbers(8), "hits")));
+    assertEquals(hits.toString(), 2, hits.size());
+    assertContains(hits.get(0), ".query ", "40 hits", "\"vectors\":8");
+    assertContains(hits.get(1), ".fetch ", "\"field\":\"v\"", "\"vectors\":8", "\"k\":5");
+  }
+
+  private static void assertContains(String line, String... parts) {
+    for (String part : parts) {
       assertTrue("no " + part + " in " + line, line.contains(part));
     }
+  }
+
+  /** The lines that a request leaves in the slow log. */
+  private static List<String> slowLog(Callable<?> request) throws Exception {
+    String settings =
+        """
+        {"index.search.slowlog.threshold.query.info": %1$s,
+         "index.search.slowlog.threshold.fetch.info": %1$s}
+        """;
+    long before = node.log().lines().count();
+    node.client().put("/photos/_settings", Json.of(settings, "\"0ms\""));
+    request.call();
+    node.client().put("/photos/_settings", Json.of(settings, "null"));
+    return node.log()
+        .lines()
+        .skip(before)
+        .filter(line -> line.contains("slowlog"))
+        .map(line -> line.replace("\\", ""))
+        .toList();
   }
 
   @Test

@@ -328,7 +328,13 @@ public class CodebooksIT {
     assertRefused(400, "no field [w]", "POST", path, body.replace("\"v\"", "\"w\""));
     assertRefused(404, "absent", "POST", path, body.replace("\"whole\"", "\"absent\""));
     assertRefused(400, "unknown [indx]", "POST", path, "{\"indx\": \"whole\"}");
-    assertRefused(400, "between 0 and 24", "POST", path, body.replace("8}", "25}"));
+    assertRefused(400, "the body must be an object, got an array", "POST", path, "[1]");
+    assertRefused(
+        400,
+        "[subspaces] must be between [0] and [24], got [25]",
+        "POST",
+        path,
+        body.replace("8}", "25}"));
     assertRefused(
         400,
         "at least 256 vectors",
@@ -458,11 +464,26 @@ public class CodebooksIT {
           {"must have the same options", "\"codebook\": \"two-fields\", \"dims\": 9"},
           {"[dims]", "\"codebook\": \"x\""},
           {"[codebook]", "\"dims\": 9"},
-          {"between 1 and 4096", "\"codebook\": \"x\", \"dims\": 4097"},
-          {"between 256 and 1048576", "\"codebook\": \"x\", \"dims\": 4, \"sample_size\": 255"},
-          {"between 256 and", "\"codebook\": \"x\", \"dims\": 4, \"min_documents\": 0"},
-          {"between 0 and 4", "\"codebook\": \"x\", \"dims\": 4, \"subspaces\": 5"},
-          {"one of [l2_norm", "\"codebook\": \"x\", \"dims\": 4, \"similarity\": \"l1\""},
+          {
+            "[dims] must be between [1] and [4096], got [4097]",
+            "\"codebook\": \"x\", \"dims\": 4097"
+          },
+          {
+            "[sample_size] must be between [256] and [1048576]",
+            "\"codebook\": \"x\", \"dims\": 4, \"sample_size\": 255"
+          },
+          {
+            "[min_documents] must be between [256] and",
+            "\"codebook\": \"x\", \"dims\": 4, \"min_documents\": 0"
+          },
+          {
+            "[subspaces] must be between [0] and [4]",
+            "\"codebook\": \"x\", \"dims\": 4, \"subspaces\": 5"
+          },
+          {
+            "[similarity] must be one of [l2_norm",
+            "\"codebook\": \"x\", \"dims\": 4, \"similarity\": \"l1\""
+          },
           {"invalid codebook name", "\"codebook\": \"_x\", \"dims\": 4"},
           {"[size]", "\"codebook\": \"x\", \"dims\": 4, \"size\": 5"},
         }) {

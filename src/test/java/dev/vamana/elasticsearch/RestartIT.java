@@ -102,6 +102,8 @@ public class RestartIT {
     assertAnswers(index("leaves"), COUNT);
     forgetSettings(index("stays"));
     takeOut(index("stays"), COUNT);
+    // a node that is alone holds no replicas, which must not keep the plugin forever
+    node.client().put("/yellow", "{\"settings\": {\"index.number_of_replicas\": 1}}");
     assertEquals(List.of(), inTheWay());
     assertEquals(true, node.client().get("/_vamana/removal").get("removable"));
   }

@@ -237,7 +237,12 @@ final class BatchSearchRun {
     }
     ShardFetchRequest request =
         new ShardFetchRequest(
-            shards.get(shard).target(), found.response().reader(), docs, fetch, query.nowMillis());
+            shards.get(shard).target(),
+            found.response().reader(),
+            docs,
+            fetch,
+            query.nowMillis(),
+            BatchSummary.of(query));
     Elapsed fetching = Elapsed.now();
     client.fetch(
         found.target().getNodeId(),
@@ -350,6 +355,7 @@ final class BatchSearchRun {
             found.response().reader(),
             new int[0],
             fetch,
-            query.nowMillis()));
+            query.nowMillis(),
+            BatchSummary.of(query)));
   }
 }

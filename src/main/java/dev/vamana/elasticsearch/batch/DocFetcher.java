@@ -80,7 +80,7 @@ final class DocFetcher {
 
   private static ShardFetchSearchRequest standardRequest(ShardFetchRequest request) {
     ShardRequest.ShardTarget target = request.target();
-    SearchSourceBuilder source = new SearchSourceBuilder();
+    SearchSourceBuilder source = BatchInLog.source(request.batch());
     if (request.fetch().source() != null) {
       source.fetchSource(request.fetch().source());
     }

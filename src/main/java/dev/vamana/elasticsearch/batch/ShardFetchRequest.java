@@ -15,24 +15,28 @@ final class ShardFetchRequest extends ShardRequest {
   private final int[] docs;
   private final FetchSpec fetch;
   private final long nowMillis;
+  private final BatchSummary batch;
 
   /**
    * Makes a request.
    *
    * @param docs distinct documents in ascending order; with none, the request only closes the
    *     reader
+   * @param batch the search that found them, for the log
    */
   ShardFetchRequest(
       ShardTarget target,
       ShardSearchContextId reader,
       int[] docs,
       FetchSpec fetch,
-      long nowMillis) {
+      long nowMillis,
+      BatchSummary batch) {
     super(target);
     this.reader = reader;
     this.docs = docs;
     this.fetch = fetch;
     this.nowMillis = nowMillis;
+    this.batch = batch.withoutFilters();
   }
 
   ShardFetchRequest(StreamInput in) throws IOException {
@@ -41,6 +45,7 @@ final class ShardFetchRequest extends ShardRequest {
     docs = in.readVIntArray();
     fetch = FetchSpec.readFrom(in);
     nowMillis = in.readVLong();
+    batch = BatchSummary.readFrom(in);
   }
 
   @Override
@@ -50,6 +55,7 @@ final class ShardFetchRequest extends ShardRequest {
     out.writeVIntArray(docs);
     fetch.writeTo(out);
     out.writeVLong(nowMillis);
+    batch.writeTo(out);
   }
 
   ShardSearchContextId reader() {
@@ -66,6 +72,10 @@ final class ShardFetchRequest extends ShardRequest {
 
   long nowMillis() {
     return nowMillis;
+  }
+
+  BatchSummary batch() {
+    return batch;
   }
 
   @Override

@@ -137,7 +137,8 @@ final class ShardSearches {
                           reader,
                           found.hits().distinctDocs(),
                           request.fetch(),
-                          request.query().nowMillis());
+                          request.query().nowMillis(),
+                          BatchSummary.of(request.query()));
                   Elapsed fetching = Elapsed.now();
                   fetcher.fetch(
                       fetch, task, charge, next.map(docs -> found.with(docs, fetching.nanos())));
@@ -169,7 +170,7 @@ final class ShardSearches {
             SearchCount.begin(
                 service,
                 shard.reader().indexShard(),
-                target.standard(BatchInLog.source(query), null, query.nowMillis()),
+                target.standard(BatchInLog.source(BatchSummary.of(query)), null, query.nowMillis()),
                 vectors,
                 task)) {
       VectorSearch search = new VectorSearch(shard.searcher(), threads, task, charge, outOfTime);

@@ -20,7 +20,7 @@ import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
  */
 final class RecallSample implements Releasable {
 
-  /** What becomes of a sample. */
+  /** Where a sample is between its search and its evaluation. */
   private enum State {
     WAITING,
     EVALUATED,

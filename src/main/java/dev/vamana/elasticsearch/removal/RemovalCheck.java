@@ -5,14 +5,20 @@ import dev.vamana.elasticsearch.segments.SegmentsResponse;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.elasticsearch.action.admin.cluster.node.info.NodeInfo;
+import org.elasticsearch.cluster.ClusterState;
 import org.elasticsearch.cluster.metadata.IndexMetadata;
 import org.elasticsearch.cluster.metadata.Metadata;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
 import org.elasticsearch.cluster.metadata.Template;
+import org.elasticsearch.cluster.routing.IndexRoutingTable;
+import org.elasticsearch.cluster.routing.IndexShardRoutingTable;
+import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.ingest.IngestMetadata;
 import org.elasticsearch.ingest.PipelineConfiguration;
@@ -28,9 +34,11 @@ final class RemovalCheck {
   private RemovalCheck() {}
 
   /** Finds all obstacles, ordered by kind and name. */
-  static List<Obstacle> of(Metadata metadata, Collection<NodeInfo> nodes, SegmentsResponse shards) {
+  static List<Obstacle> of(
+      ClusterState state, Collection<NodeInfo> nodes, SegmentsResponse shards) {
     RemovalCheck check = new RemovalCheck();
-    check.segments(shards);
+    check.segments(shards, neverStarted(state));
+    Metadata metadata = state.metadata();
     metadata.projects().values().forEach(check::project);
     List<String> stored = new ArrayList<>(named(metadata.persistentSettings(), NODE_PREFIX));
     stored.addAll(named(metadata.transientSettings(), NODE_PREFIX));
@@ -57,7 +65,44 @@ final class RemovalCheck {
     return settings.keySet().stream().filter(key -> key.startsWith(prefix)).sorted().toList();
   }
 
-  private void segments(SegmentsResponse shards) {
+  /**
+   * Counts copies of shards that have no segments: replicas that no node holds, while the primary
+   * has started. A replica that is in sync may be on a node that is away, so it does not count.
+   */
+  static int neverStarted(ClusterState state) {
+    int copies = 0;
+    for (ProjectMetadata project : state.metadata().projects().values()) {
+      for (IndexRoutingTable index : state.routingTable(project.id())) {
+        IndexMetadata metadata = project.index(index.getIndex());
+        if (metadata == null || metadata.getState() == IndexMetadata.State.CLOSE) {
+          continue;
+        }
+        for (int shard = 0; shard < index.size(); shard++) {
+          copies += neverStarted(index.shard(shard), metadata.inSyncAllocationIds(shard));
+        }
+      }
+    }
+    return copies;
+  }
+
+  private static int neverStarted(IndexShardRoutingTable shard, Set<String> inSync) {
+    if (shard.primaryShard().active() == false) {
+      return 0;
+    }
+    int unassigned = 0;
+    Set<String> away = new HashSet<>(inSync);
+    for (int copy = 0; copy < shard.size(); copy++) {
+      ShardRouting routing = shard.shard(copy);
+      if (routing.unassigned()) {
+        unassigned++;
+      } else {
+        away.remove(routing.allocationId().getId());
+      }
+    }
+    return Math.max(0, unassigned - away.size());
+  }
+
+  private void segments(SegmentsResponse shards, int neverStarted) {
     Map<String, Map<String, Integer>> ours = new TreeMap<>();
     for (FieldSegment segment : shards.segments()) {
       if (segment.ours()) {
@@ -73,9 +118,10 @@ final class RemovalCheck {
                 fields.entrySet().stream()
                     .map(field -> "field [" + field.getKey() + "], segments: " + field.getValue())
                     .toList()));
-    int unread = shards.getTotalShards() - shards.getSuccessfulShards();
+    int started = shards.getTotalShards() - neverStarted;
+    int unread = started - shards.getSuccessfulShards();
     if (unread > 0) {
-      add(Obstacle.Kind.UNREAD_SHARDS, "", List.of(unread + " of " + shards.getTotalShards()));
+      add(Obstacle.Kind.UNREAD_SHARDS, "", List.of(unread + " of " + started));
     }
   }
 

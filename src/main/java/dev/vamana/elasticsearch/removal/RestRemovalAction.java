@@ -39,7 +39,10 @@ public final class RestRemovalAction extends BaseRestHandler {
   @Override
   protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient node) {
     ClusterStateRequest state =
-        new ClusterStateRequest(RestUtils.getMasterNodeTimeout(request)).clear().metadata(true);
+        new ClusterStateRequest(RestUtils.getMasterNodeTimeout(request))
+            .clear()
+            .metadata(true)
+            .routingTable(true);
     state.indicesOptions(IndicesOptions.LENIENT_EXPAND_OPEN_CLOSED_HIDDEN);
     return channel -> {
       Client client = new RestCancellableNodeClient(node, request.getHttpChannel());
@@ -79,7 +82,7 @@ public final class RestRemovalAction extends BaseRestHandler {
         .state(
             state,
             listener.delegateFailureAndWrap(
-                (afterState, metadata) ->
+                (afterState, cluster) ->
                     steady
                         .admin()
                         .cluster()
@@ -93,7 +96,7 @@ public final class RestRemovalAction extends BaseRestHandler {
                                         afterNodes.map(
                                             shards ->
                                                 RemovalCheck.of(
-                                                    metadata.getState().metadata(),
+                                                    cluster.getState(),
                                                     infos.getNodes(),
                                                     shards)))))));
   }

@@ -116,12 +116,12 @@ final class CounterTable {
       return add(Family.Type.COUNTER, path, name, label, help);
     }
 
-    /** Adds a row of one number that tells of the moment. */
+    /** Adds a row of one current value. */
     Builder gauge(String path, String name, String help) {
       return add(Family.Type.GAUGE, path, name, null, help);
     }
 
-    /** Adds a row of numbers that tell of the moment, with the label of its star. */
+    /** Adds a row of current values, with the label of its star. */
     Builder gauges(String path, String name, String label, String help) {
       return add(Family.Type.GAUGE, path, name, label, help);
     }

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,6 +36,9 @@ public class SizingTests extends MemoryTestCase {
             + shape.graphBytes()
             + (double) shape.size() * shape.subspaces()
             + 1024.0 * dims;
+    if (dims >= SignCodes.MIN_DIMENSION) {
+      disk += SignCodes.length(shape.size(), dims);
+    }
     StringBuilder row = new StringBuilder("| ");
     row.append(millions < 1000 ? millions + " M" : "1 B");
     row.append(" × ").append(dims).append(" | ").append(gigabytes(disk)).append(" |");

@@ -253,12 +253,14 @@ public class WireTests {
 
     ShardFetchRequest docs =
         copy(
-            new ShardFetchRequest(target(), reader(), new int[] {1, 5, 9}, fetch, 77L),
+            new ShardFetchRequest(
+                target(), reader(), new int[] {1, 5, 9}, fetch, 77L, BatchSummary.of(query)),
             ShardFetchRequest::new);
     assertEquals(reader(), docs.reader());
     assertArrayEquals(new int[] {1, 5, 9}, docs.docs());
     assertEquals(fetch, docs.fetch());
     assertEquals(77L, docs.nowMillis());
+    assertEquals(BatchSummary.of(query).withoutFilters(), docs.batch());
   }
 
   @Test

@@ -25,13 +25,20 @@ public class GpuStatusTests {
                 + " 'libcuda.so.1 is not there; looked in a, b'}, 'executor': {'items':"
                 + " {'by_placement': {}, 'on_cpu': {'no_device': 12, 'scan': 0}}}}");
     assertFalse(status.usable());
-    assertEquals("No GPU was used: libcuda.so.1 is not there.", status.line());
+    String remedies =
+        " If this machine has one, see docs/operators/troubleshooting.md#the-gpu-is-not-used.";
+    assertEquals(
+        "No GPU was used: libcuda.so.1 is not there; looked in a, b." + remedies, status.line());
     assertEquals("CPU", status.answered().cell(false));
     assertEquals(0, status.answered().gpuShare(), 0);
     String words = "word ".repeat(60);
     String line = status("{'state': {'usable': false, 'reason': '" + words + "'}}").line();
-    assertTrue(line, line.length() < 140 && line.endsWith("word ...."));
-    assertEquals("No GPU was used: the node does not say why.", status("{}").line());
+    assertTrue(line, line.length() < 320 && line.endsWith("word ...." + remedies));
+    assertEquals("No GPU was used: the node does not say why." + remedies, status("{}").line());
+    // what was found comes first, and what is lacking second
+    String lacking = "device 0 is an NVIDIA T9; this plugin was built without kernels";
+    line = status("{'state': {'usable': false, 'reason': '" + lacking + ": set x'}}").line();
+    assertEquals("No GPU was used: " + lacking + "." + remedies, line);
   }
 
   @Test

@@ -16,7 +16,8 @@ import java.util.TreeMap;
  */
 record GpuStatus(boolean usable, String device, String reason, long waiting, Answered answered) {
 
-  private static final int LONGEST_REASON = 110;
+  private static final String REMEDIES = "docs/operators/troubleshooting.md#the-gpu-is-not-used";
+  private static final int LONGEST_REASON = 200;
 
   /** Asks the node. */
   static GpuStatus of(NodeClient client) throws IOException {
@@ -49,17 +50,19 @@ record GpuStatus(boolean usable, String device, String reason, long waiting, Ans
     return counters;
   }
 
-  /** One short line: the device, or why there is none. */
+  /** One line: the device, or why there is none and where to read on. */
   String line() {
-    return usable ? "GPU: " + device + "." : "No GPU was used: " + shortReason() + ".";
+    return usable
+        ? "GPU: " + device + "."
+        : "No GPU was used: " + shortReason() + ". If this machine has one, see " + REMEDIES + ".";
   }
 
-  /** The reason's beginning, up to the details that follow a colon, semicolon or full stop. */
+  /** The reason's beginning, up to the details that follow a colon or full stop. */
   private String shortReason() {
     if (reason == null) {
       return "the node does not say why";
     }
-    String first = reason.split("[;\n]|: |\\. ", 2)[0].strip().replaceFirst("\\.$", "");
+    String first = reason.split("\n|: |\\. ", 2)[0].strip().replaceFirst("\\.$", "");
     return first.length() <= LONGEST_REASON
         ? first
         : first.substring(0, first.lastIndexOf(' ', LONGEST_REASON)) + " ...";

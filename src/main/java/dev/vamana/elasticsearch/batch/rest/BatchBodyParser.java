@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.elasticsearch.index.query.AbstractQueryBuilder;
+import org.elasticsearch.index.query.BoolQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
 import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
@@ -190,10 +191,24 @@ final class BatchBodyParser {
 
   private void readFilter(XContentParser parser) throws IOException {
     requireOneKindOfFilter("filters");
-    if (parser.currentToken() != Token.START_OBJECT) {
-      throw BadBody.of("[filter] is %s, allowed is a query", shown(parser));
+    if (parser.currentToken() == Token.START_OBJECT) {
+      request.filters(List.of(AbstractQueryBuilder.parseTopLevelQuery(parser)));
+      return;
     }
-    request.filters(List.of(AbstractQueryBuilder.parseTopLevelQuery(parser)));
+    if (parser.currentToken() != Token.START_ARRAY) {
+      throw BadBody.of(
+          "[filter] is %s, allowed is a query, or an array of queries that all must match",
+          shown(parser));
+    }
+    BoolQueryBuilder all = new BoolQueryBuilder();
+    for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
+      if (token != Token.START_OBJECT) {
+        throw BadBody.of(
+            "[filter[%d]] is %s, allowed is a query", all.filter().size(), shown(parser));
+      }
+      all.filter(AbstractQueryBuilder.parseTopLevelQuery(parser));
+    }
+    request.filters(all.filter().isEmpty() ? List.of() : List.of(all));
   }
 
   private void readFilters(XContentParser parser) throws IOException {

@@ -63,7 +63,7 @@ public final class TransportTrainCodebookAction
     }
   }
 
-  /** Answers when the training has begun; a task of its own stands for it until its end. */
+  /** Answers when the training has begun. A separate task represents it until its end. */
   private void trainOn(TrainCodebookRequest request, ActionListener<CodebooksResponse> listener) {
     TaskManager tasks = transport.getTaskManager();
     CancellableTask training =

@@ -90,9 +90,9 @@ final class Pipelines {
             + options.codebook()
             + "] is ready and has dims ["
             + codebook.dimension()
-            + "] and similarity ["
-            + codebook.similarity()
-            + "]: name another codebook, or delete this one first";
+            + "] and similarity "
+            + VectorSpace.Similarity.labels(codebook.similarity())
+            + ": name another codebook, or delete this one first";
       }
     }
     return null;

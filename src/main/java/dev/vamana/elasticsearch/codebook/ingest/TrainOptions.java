@@ -59,9 +59,9 @@ record TrainOptions(String field, String codebook, SampleOptions sample) {
       return new TrainOptions(
           field, codebook, new SampleOptions(space, subspaces, sampleSize, minDocuments));
     } catch (IllegalArgumentException e) {
-      // the message starts with the option's name
-      String option = e.getMessage().split(" ", 2)[0];
-      throw ConfigurationUtils.newConfigurationException(type, tag, option, e.getMessage());
+      // the message starts with the option's name in brackets
+      String[] parts = e.getMessage().substring(1).split("] ", 2);
+      throw ConfigurationUtils.newConfigurationException(type, tag, parts[0], parts[1]);
     }
   }
 

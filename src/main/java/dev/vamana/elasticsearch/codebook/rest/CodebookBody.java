@@ -61,7 +61,7 @@ final class CodebookBody {
             "[similarity] is ["
                 + similarity.label()
                 + "], but [data] is for "
-                + given.similarity());
+                + VectorSpace.Similarity.labels(given.similarity()));
       }
     }
     return new PutCodebookRequest(codebook, similarity, force);

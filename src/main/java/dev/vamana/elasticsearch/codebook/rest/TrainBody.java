@@ -5,7 +5,6 @@ import dev.vamana.elasticsearch.codebook.train.IndexTrainings;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.elasticsearch.common.xcontent.XContentParserUtils;
 import org.elasticsearch.index.query.AbstractQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.xcontent.XContentParser;
@@ -20,8 +19,11 @@ final class TrainBody {
     QueryBuilder query = null;
     int sampleSize = SampleOptions.DEFAULT_SAMPLE_SIZE;
     int subspaces = 0;
-    XContentParserUtils.ensureExpectedToken(
-        XContentParser.Token.START_OBJECT, parser.nextToken(), parser);
+    XContentParser.Token first = parser.nextToken();
+    if (first != XContentParser.Token.START_OBJECT) {
+      throw new IllegalArgumentException(
+          "the body must be an object, got " + described(parser, first));
+    }
     while (parser.nextToken() != XContentParser.Token.END_OBJECT) {
       String key = parser.currentName();
       XContentParser.Token token = parser.nextToken();
@@ -63,13 +65,18 @@ final class TrainBody {
   private static IllegalArgumentException wrong(
       String key, String expected, XContentParser parser, XContentParser.Token token)
       throws IOException {
-    String got =
-        switch (token) {
-          case START_ARRAY -> "an array";
-          case START_OBJECT -> "an object";
-          default -> "[" + parser.textOrNull() + "]";
-        };
-    return new IllegalArgumentException("[" + key + "] must be " + expected + ", got " + got);
+    return new IllegalArgumentException(
+        "[" + key + "] must be " + expected + ", got " + described(parser, token));
+  }
+
+  private static String described(XContentParser parser, XContentParser.Token token)
+      throws IOException {
+    return switch (token) {
+      case null -> "nothing";
+      case START_ARRAY -> "an array";
+      case START_OBJECT -> "an object";
+      default -> "[" + parser.textOrNull() + "]";
+    };
   }
 
   private static int number(String key, XContentParser parser, XContentParser.Token token)

@@ -76,7 +76,7 @@ public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, in
   private static void checkRange(String option, int value, int from, int to) {
     if (value < from || value > to) {
       throw new IllegalArgumentException(
-          option + " must be between " + from + " and " + to + ", got " + value);
+          "[" + option + "] must be between [" + from + "] and [" + to + "], got [" + value + "]");
     }
   }
 

@@ -43,6 +43,15 @@ public record VectorSpace(int dims, Similarity similarity) implements Writeable 
       return name().toLowerCase(Locale.ROOT);
     }
 
+    /** The names in mappings of the similarities that can share a codebook, each in brackets. */
+    public static String labels(VectorSimilarityFunction function) {
+      return switch (function) {
+        case EUCLIDEAN -> "[l2_norm]";
+        case DOT_PRODUCT, COSINE -> "[cosine] or [dot_product]";
+        case MAXIMUM_INNER_PRODUCT -> "[max_inner_product]";
+      };
+    }
+
     /**
      * Returns the similarity with a name.
      *
@@ -55,7 +64,7 @@ public record VectorSpace(int dims, Similarity similarity) implements Writeable 
         }
       }
       throw new IllegalArgumentException(
-          "similarity must be one of "
+          "[similarity] must be one of "
               + Arrays.stream(values()).map(Similarity::label).toList()
               + ", got ["
               + label

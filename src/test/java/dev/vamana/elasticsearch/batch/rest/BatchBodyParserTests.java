@@ -13,6 +13,8 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.common.bytes.BytesArray;
 import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.index.query.BoolQueryBuilder;
+import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.index.query.TermQueryBuilder;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
@@ -72,6 +74,21 @@ public class BatchBodyParserTests extends LuceneTestCase {
             """);
     assertEquals(List.of(new TermQueryBuilder("year", 1)), request.filters());
     assertTrue(request.columnar());
+  }
+
+  /** As in the {@code knn} section of a search, filters of an array must all match. */
+  public void testFiltersThatMustAllMatch() throws IOException {
+    TermQueryBuilder year = new TermQueryBuilder("year", 1);
+    TermQueryBuilder place = new TermQueryBuilder("place", "a");
+    assertEquals(
+        List.of(new BoolQueryBuilder().filter(year).filter(place)), filters(year + "," + place));
+    assertEquals(List.of(), filters(""));
+  }
+
+  private static List<QueryBuilder> filters(String queries) throws IOException {
+    return Bodies.parse(
+            "{\"filter\": [" + queries + "], \"query_vectors\": [[1], [2]], \"field\": \"v\"}")
+        .filters();
   }
 
   public void testAllFormsOfVectorsAreRead() throws IOException {

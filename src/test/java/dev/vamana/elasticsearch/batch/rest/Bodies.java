@@ -15,7 +15,7 @@ import org.elasticsearch.xcontent.NamedXContentRegistry;
 import org.elasticsearch.xcontent.XContentParserConfiguration;
 import org.elasticsearch.xcontent.XContentType;
 
-/** Bodies of batched searches, and what becomes of them. */
+/** Bodies of batched searches, and the requests they are parsed to. */
 final class Bodies {
   private static final NamedXContentRegistry QUERIES =
       new NamedXContentRegistry(new SearchModule(Settings.EMPTY, List.of()).getNamedXContents());

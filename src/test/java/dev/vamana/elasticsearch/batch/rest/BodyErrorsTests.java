@@ -74,7 +74,8 @@ public class BodyErrorsTests extends LuceneTestCase {
   }
 
   public void testFilters() {
-    assertValueRefused("filter", "[]", "query");
+    assertRefused(body("\"filter\": [{\"match_all\": {}}, null]"), "[filter[1]]", "null", "query");
+    assertRefused(body("\"filter\": [[]]"), "[filter[0]]", "array", "query");
     assertValueRefused("filter", "null", "query");
     assertRefused(body("\"filter\": {}"), "query malformed");
     assertRefused(body("\"filter\": {\"termm\": {\"a\": 1}}"), "unknown query [termm]");

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.codebook.ingest;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertSame;
@@ -118,6 +119,10 @@ public class TrainProcessorTests {
         }) {
       ElasticsearchException e = assertThrows(ElasticsearchException.class, () -> processor(wrong));
       assertEquals(List.of(wrong[0]), e.getMetadata("es.property_name"));
+      String name = "[" + wrong[0] + "] ";
+      assertTrue(e.getMessage(), e.getMessage().startsWith(name));
+      // and not a second time, as in "[dims] dims must be"
+      assertFalse(e.getMessage(), e.getMessage().startsWith(name + wrong[0] + " "));
     }
   }
 
@@ -216,7 +221,8 @@ public class TrainProcessorTests {
     assertNull(Pipelines.conflict(none, "p", pipeline(config("dims", 3)), known));
     assertNull(Pipelines.conflict(none, "p", pipeline(config("dims", 2, "codebook", "d")), known));
     String conflict = Pipelines.conflict(none, "p", pipeline(config("dims", 2)), known);
-    for (String named : List.of("pipeline [p]", "dims [2]", "codebook [c]", "dims [3]", "delete")) {
+    for (String named :
+        List.of("pipeline [p]", "dims [2]", "codebook [c]", "dims [3]", "[cosine]", "delete")) {
       assertTrue(conflict, conflict.contains(named));
     }
     assertNotNull(

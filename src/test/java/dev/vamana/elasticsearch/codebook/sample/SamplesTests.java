@@ -135,7 +135,8 @@ public class SamplesTests {
           assertThrows(
               IllegalArgumentException.class,
               () -> new SampleOptions(space, subspaces, 300, 1_000));
-      assertEquals("subspaces must be between 0 and 4, got " + subspaces, e.getMessage());
+      assertEquals(
+          "[subspaces] must be between [0] and [4], got [" + subspaces + "]", e.getMessage());
     }
     assertThrows(IllegalArgumentException.class, () -> new SampleOptions(space, 0, 300, 255));
     assertThrows(IllegalArgumentException.class, () -> Similarity.of("COSINE"));
