@@ -115,6 +115,10 @@ final class CallPlanner {
     int batch = sizes.together(item);
     double rounds = sizes.cpuRounds(batch);
     boolean scans = CpuExecutor.plansScan(item);
+    if (view.hasLists()) {
+      Task task = Tasks.of(item, Task.Rows.NONE, batch, null, rounds);
+      return cpu(task, FallbackReason.LISTS, view.name());
+    }
     if (mode == PlanMode.CPU) {
       return cpu(Tasks.of(item, Task.Rows.NONE, batch, null, rounds), FallbackReason.PLANNED, null);
     }

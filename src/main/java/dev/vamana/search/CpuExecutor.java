@@ -75,6 +75,9 @@ public final class CpuExecutor implements SearchExecutor {
 
   /** Searches one item on the calling thread. */
   public static WorkResult search(WorkItem item) throws IOException {
+    if (item.segment().hasLists()) {
+      return ListSearch.search(item);
+    }
     if (plansScan(item)) {
       return scan(item);
     }
@@ -126,6 +129,22 @@ public final class CpuExecutor implements SearchExecutor {
   /** Scores all accepted vectors of the item's segment on the calling thread. */
   public static WorkResult scan(WorkItem item) throws IOException {
     ExactDistances exact = ExactDistances.of(item.segment(), item.query());
+    return collect(
+        item,
+        exact,
+        collector -> new ExactScan(exact.ranking(), collector).run(item.acceptedOrdinals()));
+  }
+
+  /** Collects the hits of an item. */
+  @FunctionalInterface
+  interface Search {
+    /** Hands ordinals with their ranking values to the collector. */
+    void run(KnnCollector collector) throws IOException;
+  }
+
+  /** Returns what a search collects for an item. */
+  static WorkResult collect(WorkItem item, ExactDistances exact, Search search)
+      throws IOException {
     int k = Math.min(item.k(), item.segment().size());
     if (k == 0) {
       return new WorkResult(new int[0], new float[0], 0, true);
@@ -133,7 +152,7 @@ public final class CpuExecutor implements SearchExecutor {
     KnnCollector collector =
         new CancellableCollector(
             new TopKnnCollector(k, toInt(item.visitLimit())), item.cancelled());
-    new ExactScan(exact.ranking(), collector).run(item.acceptedOrdinals());
+    search.run(collector);
     ScoreDoc[] hits = collector.topDocs().scoreDocs;
     int[] ordinals = new int[hits.length];
     float[] scores = new float[hits.length];
