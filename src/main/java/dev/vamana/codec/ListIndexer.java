@@ -113,8 +113,7 @@ final class ListIndexer {
   private Centroids train() throws IOException {
     int lists = ListShape.lists(vectors.size());
     int most = Centroids.sampleSize(lists, vectors.size());
-    VectorSample sample =
-        VectorSample.of(vectors, info.getVectorSimilarityFunction(), most, SEED);
+    VectorSample sample = VectorSample.of(vectors, info.getVectorSimilarityFunction(), most, SEED);
     return Centroids.train(sample, lists, SEED, building.workers(), abort);
   }
 

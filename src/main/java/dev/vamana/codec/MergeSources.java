@@ -111,9 +111,7 @@ final class MergeSources {
     List<ListBuilder.Source> found = new ArrayList<>();
     for (Source source : sources) {
       InvertedLists lists = source.field.lists();
-      if (lists != null
-          && lists.facts().id().equals(centroids)
-          && lists.shape().kind() == kind) {
+      if (lists != null && lists.facts().id().equals(centroids) && lists.shape().kind() == kind) {
         found.add(new ListBuilder.Source(lists, source.newOrdinals));
       }
     }

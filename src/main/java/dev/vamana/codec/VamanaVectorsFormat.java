@@ -18,8 +18,8 @@ import org.apache.lucene.index.SegmentWriteState;
  * <p>The raw vectors are stored as they were indexed. A segment with at least as many vectors as
  * the graph threshold also has a graph, and a segment with at least as many as the quantization
  * threshold has codes. If the parameters ask for {@link IndexType#IVF}, the first kind of segment
- * has inverted lists instead, and there are no other codes. Lucene reads segments through the no-argument instance, which it finds by
- * name; reading needs no parameters.
+ * has inverted lists instead, and there are no other codes. Lucene reads segments through the
+ * no-argument instance, which it finds by name; reading needs no parameters.
  *
  * <p>Numbers are little-endian. Every file begins with an index header and ends with a footer
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
@@ -69,8 +69,8 @@ import org.apache.lucene.index.SegmentWriteState;
  * </ul>
  *
  * <p>The residual of a vector is what is left of it without its list's centroid, and is rotated.
- * Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder} says
- * how distances follow from constant, factor and error.
+ * Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder}
+ * says how distances follow from constant, factor and error.
  *
  * <h2>.veq (product quantization)</h2>
  *
@@ -208,8 +208,7 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
    * @param attribute value of the segment info's attribute {@value #NAME}, or null
    */
   public boolean writesTypeOf(String attribute) {
-    boolean lists =
-        attribute != null && Integer.parseInt(attribute) >= VERSION_LISTS;
+    boolean lists = attribute != null && Integer.parseInt(attribute) >= VERSION_LISTS;
     return lists == (building.parameters().type() == IndexType.IVF);
   }
 

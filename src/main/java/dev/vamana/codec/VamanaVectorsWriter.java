@@ -15,8 +15,8 @@ import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.codecs.hnsw.FlatVectorsWriter;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
-import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.MergeState;
 import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
@@ -87,11 +87,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     boolean success = false;
     try {
       CodecUtil.writeIndexHeader(
-          out,
-          codecName,
-          version(),
-          state.segmentInfo.getId(),
-          state.segmentSuffix);
+          out, codecName, version(), state.segmentInfo.getId(), state.segmentSuffix);
       success = true;
       return out;
     } finally {

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.elasticsearch.common.settings.Setting;
@@ -38,6 +39,32 @@ final class ListSettings {
         Property.IndexScope);
   }
 
+  /**
+   * Looks for shared codebooks, which lists do not use. Validators of settings do not see groups of
+   * settings, so requests are checked.
+   *
+   * @param settings settings of an index
+   * @return why the settings do not go together, or empty
+   */
+  static Optional<String> codebook(Settings settings) {
+    if (IndexType.IVF.settingName().equals(settings.get(VamanaSettings.TYPE.getKey())) == false) {
+      return Optional.empty();
+    }
+    return settings.keySet().stream()
+        .filter(key -> key.startsWith(CodebookSetting.PREFIX) && settings.get(key) != null)
+        .sorted()
+        .findFirst()
+        .map(
+            key ->
+                "setting ["
+                    + key
+                    + "] is ["
+                    + settings.get(key)
+                    + "], but has no effect with ["
+                    + VamanaSettings.TYPE.getKey()
+                    + "] [ivf]: remove one of the two");
+  }
+
   private static <T> T parse(String key, String text, T[] values, Function<T, String> name) {
     for (T value : values) {
       if (name.apply(value).equals(text)) {
@@ -66,10 +93,7 @@ final class ListSettings {
       }
       others.forEach(
           (setting, value) -> {
-            boolean given =
-                value instanceof Settings group
-                    ? group.isEmpty() == false
-                    : value.equals(setting.getDefault(Settings.EMPTY)) == false;
+            boolean given = value.equals(setting.getDefault(Settings.EMPTY)) == false;
             if (given) {
               throw new IllegalArgumentException(
                   "Failed to parse value [ivf] for setting [index.vamana.type]: setting ["
@@ -86,8 +110,7 @@ final class ListSettings {
               VamanaSettings.BEAM_WIDTH,
               VamanaSettings.ALPHA,
               VamanaSettings.PQ_SUBSPACES,
-              VamanaSettings.PQ_THRESHOLD,
-              CodebookSetting.ALL)
+              VamanaSettings.PQ_THRESHOLD)
           .iterator();
     }
   }

@@ -158,7 +158,15 @@ final class VamanaSettings {
 
   /** The settings of new segments, which have no effect on an index that is not opted in. */
   private static final Set<String> OF_NEW_SEGMENTS =
-      Stream.of(MAX_DEGREE, BEAM_WIDTH, ALPHA, PQ_SUBSPACES, PQ_THRESHOLD, GRAPH_THRESHOLD, TYPE, CODES)
+      Stream.of(
+              MAX_DEGREE,
+              BEAM_WIDTH,
+              ALPHA,
+              PQ_SUBSPACES,
+              PQ_THRESHOLD,
+              GRAPH_THRESHOLD,
+              TYPE,
+              CODES)
           .map(Setting::getKey)
           .collect(Collectors.toUnmodifiableSet());
 

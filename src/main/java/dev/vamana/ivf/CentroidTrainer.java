@@ -1,18 +1,18 @@
 package dev.vamana.ivf;
 
-import java.util.Arrays;
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
- * Trains the centroids of lists by k-means (Lloyd's algorithm) over a sample, which is read from the
- * mapped file again in each iteration. The first iterations see a part of the sample. The result
- * depends on the sample alone, not on the number of threads.
+ * Trains the centroids of lists by k-means (Lloyd's algorithm) over a sample, which is read from
+ * the mapped file again in each iteration. The first iterations see a part of the sample. The
+ * result depends on the sample alone, not on the number of threads.
  *
- * <p>It keeps on the heap 8 bytes for each component of all centroids, and 8 bytes for each vector of
- * the sample.
+ * <p>It keeps on the heap 8 bytes for each component of all centroids, and 8 bytes for each vector
+ * of the sample.
  */
 final class CentroidTrainer {
 

@@ -17,13 +17,15 @@ import java.nio.ByteBuffer;
  * The estimate has no bias over random rotations, whatever rule chooses v: the part of q' that is
  * orthogonal to o has a uniformly random direction. Its error is {@code |o| |q'| sqrt((1 - c^2) /
  * c^2) / sqrt(D - 1)} times a number with mean 0 and variance at most 1 that is above t with a
- * probability below {@code exp(-t^2 (D - 2) / (2 D))}, where {@code c = <v, o> / (|v| |o|)} and D is the padded
- * dimension (RaBitQ, theorem 3.2).
+ * probability below {@code exp(-t^2 (D - 2) / (2 D))}, where {@code c = <v, o> / (|v| |o|)} and D
+ * is the padded dimension (RaBitQ, theorem 3.2).
  */
 final class CodeEncoder {
 
   /** Steps of uniform quantization with least error for a normal distribution, by bits. */
-  private static final float[] STEPS = {0, 1.596f, 0.9957f, 0.586f, 0.3352f, 0.1881f, 0.1041f, 0.0568f};
+  private static final float[] STEPS = {
+    0, 1.596f, 0.9957f, 0.586f, 0.3352f, 0.1881f, 0.1041f, 0.0568f
+  };
 
   private static final float[] TRIES = {0.8f, 0.9f, 1f, 1.1f, 1.2f};
 
@@ -53,7 +55,8 @@ final class CodeEncoder {
    * @param centroid rotated centroid, as long
    * @param head receives {@link ListShape#headBytes()} bytes from {@code headAt} on, little-endian;
    *     not written if {@code headAt} is negative
-   * @param tail receives {@link ListShape#tailBytes()} bytes from {@code tailAt} on, if there are any
+   * @param tail receives {@link ListShape#tailBytes()} bytes from {@code tailAt} on, if there are
+   *     any
    */
   void encode(
       int ordinal,
@@ -117,8 +120,7 @@ final class CodeEncoder {
       double along = 0;
       double length = 0;
       for (int d = 0; d < residual.length; d++) {
-        int number =
-            Math.max(least, Math.min(most, (int) Math.floor(residual[d] * scale)));
+        int number = Math.max(least, Math.min(most, (int) Math.floor(residual[d] * scale)));
         // the head's bit is the sign of the residual, of which this number repeats the rest
         numbers[d] = residual[d] >= 0 ? Math.max(0, number) : Math.min(-1, number);
         double v = numbers[d] + 0.5;

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * How precisely the codes of lists tell a vector's direction: RaBitQ with 1, 2, 4 or 7 bits for each
- * component (Gao and Long, 2024; Gao and others, 2025, for more than one bit).
+ * How precisely the codes of lists tell a vector's direction: RaBitQ with 1, 2, 4 or 7 bits for
+ * each component (Gao and Long, 2024; Gao and others, 2025, for more than one bit).
  */
 public enum CodeKind {
   /** One bit: the sign. */
@@ -17,7 +17,9 @@ public enum CodeKind {
   /** Seven bits. */
   RABITQ7(7);
 
-  /** The kind of segments whose parameters name none. docs/internals/ivf.md has the measurements. */
+  /**
+   * The kind of segments whose parameters name none. docs/internals/ivf.md has the measurements.
+   */
   public static final CodeKind DEFAULT = RABITQ1;
 
   private final int bits;

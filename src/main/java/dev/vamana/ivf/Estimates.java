@@ -24,8 +24,7 @@ public enum Estimates {
 
   private static final float BYTE_SCALE = 1 << 15;
 
-  static Estimates of(
-      VectorEncoding encoding, VectorSimilarityFunction similarity, int dimension) {
+  static Estimates of(VectorEncoding encoding, VectorSimilarityFunction similarity, int dimension) {
     return switch (similarity) {
       case EUCLIDEAN -> EUCLIDEAN;
       case COSINE -> COSINE;

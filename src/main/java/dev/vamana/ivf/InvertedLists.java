@@ -17,8 +17,8 @@ import org.apache.lucene.store.IndexInput;
  * The inverted lists of one field of an open segment: centroids, and for each a list of the vectors
  * nearest to it with their RaBitQ codes. Thread-safe.
  *
- * <p>The bytes stay in the file. The table of lists, 16 bytes for each, and the signs of the rotation
- * are kept on the heap from the first search on.
+ * <p>The bytes stay in the file. The table of lists, 16 bytes for each, and the signs of the
+ * rotation are kept on the heap from the first search on.
  */
 public final class InvertedLists {
 
@@ -152,8 +152,7 @@ public final class InvertedLists {
 
   private Table readTable() throws IOException {
     int lists = shape.lists();
-    Table read =
-        new Table(new long[lists + 1], new int[lists], new float[lists], new float[lists]);
+    Table read = new Table(new long[lists + 1], new int[lists], new float[lists], new float[lists]);
     IndexInput in = region.open();
     in.seek(shape.tableOffset());
     long vectors = 0;
@@ -229,8 +228,7 @@ public final class InvertedLists {
   /** Returns the number of a list, as read from a file, if there is such a list. */
   public int checked(int list) throws CorruptIndexException {
     if (list >= shape.lists()) {
-      throw new CorruptIndexException(
-          "list " + list + " of " + shape.lists(), region.toString());
+      throw new CorruptIndexException("list " + list + " of " + shape.lists(), region.toString());
     }
     return list;
   }

@@ -49,8 +49,7 @@ final class ListAssignment {
       AbortCheck abort)
       throws IOException {
     ListAssignment assignment =
-        new ListAssignment(
-            vectors.size(), centroids.plain().length, sources.isEmpty() == false);
+        new ListAssignment(vectors.size(), centroids.plain().length, sources.isEmpty() == false);
     for (int i = 0; i < sources.size(); i++) {
       abort.check();
       assignment.take(i, sources.get(i));
@@ -100,8 +99,7 @@ final class ListAssignment {
     double times = from.estimates().products() ? 1 : 2;
     for (int list = 0; list < shape.lists(); list++) {
       int count = table.counts()[list];
-      MemorySegment heads =
-          reader.read(from.offset(table, list), (long) count * shape.headBytes());
+      MemorySegment heads = reader.read(from.offset(table, list), (long) count * shape.headBytes());
       for (int i = 0; i < count; i++) {
         long at = (long) i * shape.headBytes();
         int old = heads.get(InvertedLists.INT, at);
@@ -122,8 +120,7 @@ final class ListAssignment {
         double factor = heads.get(InvertedLists.FLOAT, at + 8) / times;
         double error = heads.get(InvertedLists.FLOAT, at + 12) / times;
         double padded = shape.padded();
-        squares[list] +=
-            Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
+        squares[list] += Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
       }
     }
     for (int ordinal = 0; ordinal < lists.length; ordinal++) {

@@ -1,11 +1,11 @@
 package dev.vamana.ivf;
 
-import java.util.Arrays;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -60,8 +60,7 @@ public final class ListBuilder {
       AbortCheck abort) {
     this.vectors = new ListVectors(values, similarity);
     this.centroids = centroids;
-    this.shape =
-        new ListShape(values.size(), values.dimension(), centroids.plain().length, kind);
+    this.shape = new ListShape(values.size(), values.dimension(), centroids.plain().length, kind);
     this.estimates = Estimates.of(values.getEncoding(), similarity, values.dimension());
     this.workers = workers;
     this.abort = abort;
@@ -258,8 +257,7 @@ public final class ListBuilder {
         }
       }
 
-      private void copy(int source, int list, int ordinal, int head, int tail)
-          throws IOException {
+      private void copy(int source, int list, int ordinal, int head, int tail) throws IOException {
         InvertedLists from = sources.get(source).lists();
         if (inputs[source] == null) {
           inputs[source] = from.region().open();

@@ -140,9 +140,7 @@ public final class ListQuery {
 
   /** Returns the distance of the query to a centroid. */
   private float base(int of) {
-    return estimates.products()
-        ? -(table.norms()[of] + norm - squares[of]) / 2
-        : squares[of];
+    return estimates.products() ? -(table.norms()[of] + norm - squares[of]) / 2 : squares[of];
   }
 
   /** Returns a distance that few vectors of a list are nearer than. */
@@ -211,15 +209,14 @@ public final class ListQuery {
   }
 
   /**
-   * Returns the length of the residual, enlarged by what rounding to whole numbers adds to the error
-   * of one-bit codes. A number is wrong by step / sqrt(12).
+   * Returns the length of the residual, enlarged by what rounding to whole numbers adds to the
+   * error of one-bit codes. A number is wrong by step / sqrt(12).
    */
   private float error(QueryBits bits, float length) {
     if (length == 0) {
       return 0;
     }
-    float rounding =
-        bits.step() * (float) Math.sqrt(shape.padded() / 12.0) * ROUNDING / length;
+    float rounding = bits.step() * (float) Math.sqrt(shape.padded() / 12.0) * ROUNDING / length;
     return length * (float) Math.sqrt(1 + rounding * rounding);
   }
 
@@ -293,8 +290,7 @@ public final class ListQuery {
     int bits = shape.kind().bits();
     long places = table.starts()[list + 1] - table.starts()[list];
     int longs = shape.tailBytes() / Long.BYTES;
-    reader.read(
-        start + places * shape.headBytes() + (long) place * shape.tailBytes(), tail, longs);
+    reader.read(start + places * shape.headBytes() + (long) place * shape.tailBytes(), tail, longs);
     long numbers = -((long) (moreBits.sum() - moreBits.product(heads, head, words)) << bits - 1);
     for (int plane = 0; plane < bits - 1; plane++) {
       numbers += (long) moreBits.product(tail, 2 + plane * words, words) << plane;

@@ -6,8 +6,8 @@ import org.apache.lucene.util.VectorUtil;
 
 /**
  * Measures how far the vectors of a list reach towards a query: the root of the mean squared cosine
- * between the query and a member, as seen from the list's centroid. It tells how many dimensions the
- * vectors seem to have, since it is {@code 1 / sqrt(D)} for random directions in D dimensions.
+ * between the query and a member, as seen from the list's centroid. It tells how many dimensions
+ * the vectors seem to have, since it is {@code 1 / sqrt(D)} for random directions in D dimensions.
  */
 final class Spread {
 

@@ -143,8 +143,7 @@ public final class CpuExecutor implements SearchExecutor {
   }
 
   /** Returns what a search collects for an item. */
-  static WorkResult collect(WorkItem item, ExactDistances exact, Search search)
-      throws IOException {
+  static WorkResult collect(WorkItem item, ExactDistances exact, Search search) throws IOException {
     int k = Math.min(item.k(), item.segment().size());
     if (k == 0) {
       return new WorkResult(new int[0], new float[0], 0, true);

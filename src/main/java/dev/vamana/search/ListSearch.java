@@ -20,15 +20,15 @@ import org.apache.lucene.util.NumericUtils;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Searches inverted lists, driven by a Lucene collector: the collector's competitive similarity says
- * which vectors get exact scores and when the search ends, and the collector may stop it after any
- * list. Every kind of collector works, as for {@link CollectorWalk}.
+ * Searches inverted lists, driven by a Lucene collector: the collector's competitive similarity
+ * says which vectors get exact scores and when the search ends, and the collector may stop it after
+ * any list. Every kind of collector works, as for {@link CollectorWalk}.
  *
  * <p>Lists are taken in the order of a distance that few of their vectors are nearer than. Codes
  * estimate the distances of a list's vectors; those that the bound of the error leaves open are
- * scored exactly, the most promising first. The search ends when the collector is full and the lists
- * searched last have brought no more hits. With a filter lists have fewer hits, so more are searched.
- * docs/internals/ivf.md has the measurements.
+ * scored exactly, the most promising first. The search ends when the collector is full and the
+ * lists searched last have brought no more hits. With a filter lists have fewer hits, so more are
+ * searched. docs/internals/ivf.md has the measurements.
  */
 final class ListSearch {
 
@@ -135,8 +135,8 @@ final class ListSearch {
 
   /**
    * Whether another list is searched, which is then counted. The lists that come last bring few
-   * hits. If the last {@value #WINDOW} of all lists so far brought none, the rest, which are farther,
-   * very probably have few: the rule asks as many lists as hits are spread over.
+   * hits. If the last {@value #WINDOW} of all lists so far brought none, the rest, which are
+   * farther, very probably have few: the rule asks as many lists as hits are spread over.
    */
   private boolean goesOn(ListQuery near) {
     if (near.hasNext() == false || collector.earlyTerminated()) {

@@ -108,9 +108,7 @@ public final class SegmentSearch {
     } else {
       count(
           executor,
-          lists && handsLists == false
-              ? CpuSearches.Reason.LISTS
-              : CpuSearches.Reason.COLLECTOR);
+          lists && handsLists == false ? CpuSearches.Reason.LISTS : CpuSearches.Reason.COLLECTOR);
     }
     if (lists) {
       new ListSearch(segment, query, scorer, ordinals, beam).run(acceptedOrdinals, accepted);

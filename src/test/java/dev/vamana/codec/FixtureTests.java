@@ -105,8 +105,7 @@ public class FixtureTests extends LuceneTestCase {
       for (int id = 0; id < ListFixture.SIZE; id += 37) {
         float[] vector = ListFixture.vector(id);
         ScoreDoc best =
-            searcher.search(new KnnFloatVectorQuery(ListFixture.FIELD, vector, K), K)
-                .scoreDocs[0];
+            searcher.search(new KnnFloatVectorQuery(ListFixture.FIELD, vector, K), K).scoreDocs[0];
         assertEquals(1, best.score, 1e-6f);
       }
     }

@@ -52,8 +52,7 @@ public class ListMergeTests extends LuceneTestCase {
   private static void add(IndexWriter writer, float[][] vectors, int from, int to)
       throws IOException {
     for (int i = from; i < to; i++) {
-      writer.addDocument(
-          Segments.document(i, vectors[i], VectorSimilarityFunction.EUCLIDEAN));
+      writer.addDocument(Segments.document(i, vectors[i], VectorSimilarityFunction.EUCLIDEAN));
     }
     writer.flush();
   }
@@ -117,8 +116,7 @@ public class ListMergeTests extends LuceneTestCase {
   public void testTheTypesLieSideBySide() throws IOException {
     float[][] vectors = Segments.clustered(random(), 600, DIMENSION);
     try (Directory directory = newDirectory()) {
-      try (IndexWriter writer =
-          new IndexWriter(directory, Segments.config(lists(anyKind())))) {
+      try (IndexWriter writer = new IndexWriter(directory, Segments.config(lists(anyKind())))) {
         add(writer, vectors, 0, 300);
       }
       try (IndexWriter writer = new IndexWriter(directory, Segments.config(Segments.SMALL))) {
@@ -178,8 +176,7 @@ public class ListMergeTests extends LuceneTestCase {
       }
       try (IndexWriter writer =
           new IndexWriter(
-              many,
-              Segments.config(new VamanaVectorsFormat(parameters, new Workers(pool, 4))))) {
+              many, Segments.config(new VamanaVectorsFormat(parameters, new Workers(pool, 4))))) {
         add(writer, vectors, 0, 500);
       }
       assertArrayEquals(listBytes(one), listBytes(many));
@@ -273,8 +270,7 @@ public class ListMergeTests extends LuceneTestCase {
         assertEquals(20, hits.length);
         assertEquals(1, hits[0].score, 1e-6);
         for (ScoreDoc hit : hits) {
-          int found =
-              Integer.parseInt(searcher.storedFields().document(hit.doc).get(Segments.ID));
+          int found = Integer.parseInt(searcher.storedFields().document(hit.doc).get(Segments.ID));
           float square = VectorUtil.squareDistance(vectors[id], vectors[found]);
           assertEquals(1 / (1 + square), hit.score, 1e-5);
         }

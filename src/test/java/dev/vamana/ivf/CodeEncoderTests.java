@@ -9,9 +9,9 @@ import org.apache.lucene.tests.util.LuceneTestCase;
  *
  * <p>Each check looks at one pair of vectors under many rotations, whose errors are independent. An
  * error divided by the bound of one standard deviation has mean 0 and, as a component of a random
- * direction, a distribution whose tails are lighter than the normal ones. So the mean of n errors is
- * above t / sqrt(n) with a probability below 2 exp(-t^2 / 2.1), which is 1e-13 for t = 8: no seed
- * gets there.
+ * direction, a distribution whose tails are lighter than the normal ones. So the mean of n errors
+ * is above t / sqrt(n) with a probability below 2 exp(-t^2 / 2.1), which is 1e-13 for t = 8: no
+ * seed gets there.
  */
 public class CodeEncoderTests extends LuceneTestCase {
 
@@ -47,7 +47,8 @@ public class CodeEncoderTests extends LuceneTestCase {
     for (CodeKind kind : CodeKind.values()) {
       ListShape shape = new ListShape(1, 70, 1, kind);
       Entry entry =
-          new Entry(shape, new float[shape.padded()], gaussian(shape.padded()), random().nextBoolean());
+          new Entry(
+              shape, new float[shape.padded()], gaussian(shape.padded()), random().nextBoolean());
       float[] query = gaussian(shape.padded());
       assertEquals(0, entry.error(), 0);
       assertEquals(0, entry.estimate(0, query), 0);
@@ -85,12 +86,10 @@ public class CodeEncoderTests extends LuceneTestCase {
       sum += error;
       outside += Math.abs(error) > ListQuery.MARGIN ? 1 : 0;
     }
-    assertEquals(
-        kind + " of " + padded, 0, sum / ROTATIONS, DEVIATIONS / Math.sqrt(ROTATIONS));
+    assertEquals(kind + " of " + padded, 0, sum / ROTATIONS, DEVIATIONS / Math.sqrt(ROTATIONS));
     // 6 in 100 errors of a normal distribution are outside of 1.9 deviations
     double expected = 0.06 * ROTATIONS;
-    assertTrue(
-        kind + ": " + outside, outside <= expected + DEVIATIONS * Math.sqrt(expected));
+    assertTrue(kind + ": " + outside, outside <= expected + DEVIATIONS * Math.sqrt(expected));
   }
 
   /** An entry as it is in the file, decoded one component at a time. */
@@ -104,8 +103,7 @@ public class CodeEncoderTests extends LuceneTestCase {
     Entry(ListShape shape, float[] residual, float[] centroid, boolean products) {
       this.shape = shape;
       ByteBuffer bytes =
-          ByteBuffer.allocate(shape.headBytes() + shape.tailBytes())
-              .order(ByteOrder.LITTLE_ENDIAN);
+          ByteBuffer.allocate(shape.headBytes() + shape.tailBytes()).order(ByteOrder.LITTLE_ENDIAN);
       int ordinal = random().nextInt(1000);
       new CodeEncoder(shape, products)
           .encode(ordinal, residual, centroid, bytes, 0, bytes, shape.headBytes());

@@ -151,8 +151,7 @@ final class CounterTables {
               "lists.centroids_kept",
               "vamana_build_centroids_kept",
               "Fields with the centroids of a merged segment.")
-          .counter(
-              "lists.vectors_encoded", "vamana_build_list_codes", "Codes of lists computed.")
+          .counter("lists.vectors_encoded", "vamana_build_list_codes", "Codes of lists computed.")
           .counter(
               "lists.vectors_copied",
               "vamana_build_list_codes_copied",

@@ -135,8 +135,27 @@ public class SectionsTests extends LuceneTestCase {
     Counters build =
         BuildStats.of(
             new BuildStatistics.Snapshot(
-                1, 2_500_000, 3, 4, 5, 6_500_000, 7, 8, 9, 10, 11, 12, 13, 14, 17, 18_500_000, 19,
-                20, 21, 15, 16),
+                1,
+                2_500_000,
+                3,
+                4,
+                5,
+                6_500_000,
+                7,
+                8,
+                9,
+                10,
+                11,
+                12,
+                13,
+                14,
+                17,
+                18_500_000,
+                19,
+                20,
+                21,
+                15,
+                16),
             gpu.building());
     assertEquals(
         Map.of(
