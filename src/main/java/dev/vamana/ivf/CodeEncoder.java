@@ -102,7 +102,7 @@ final class CodeEncoder {
         for (int word = 0; word < shape.words(); word++) {
           long ones = 0;
           for (int d = 0; d < Long.SIZE; d++) {
-            ones |= (long) (best[word * Long.SIZE + d] >> plane & 1) << d;
+            ones |= (long) ((best[word * Long.SIZE + d] >> plane) & 1) << d;
           }
           tail.putLong(tailAt + 16 + (plane * shape.words() + word) * Long.BYTES, ones);
         }
@@ -112,7 +112,7 @@ final class CodeEncoder {
 
   /** Finds the numbers whose direction is nearest to the residual's, over a few step sizes. */
   private void quantize(float[] residual, double deviation) {
-    int least = -(1 << bits - 1);
+    int least = -(1 << (bits - 1));
     int most = -least - 1;
     double bestCosine = Double.NEGATIVE_INFINITY;
     for (float factor : TRIES) {

@@ -291,7 +291,7 @@ public final class ListQuery {
     long places = table.starts()[list + 1] - table.starts()[list];
     int longs = shape.tailBytes() / Long.BYTES;
     reader.read(start + places * shape.headBytes() + (long) place * shape.tailBytes(), tail, longs);
-    long numbers = -((long) (moreBits.sum() - moreBits.product(heads, head, words)) << bits - 1);
+    long numbers = -((long) (moreBits.sum() - moreBits.product(heads, head, words)) << (bits - 1));
     for (int plane = 0; plane < bits - 1; plane++) {
       numbers += (long) moreBits.product(tail, 2 + plane * words, words) << plane;
     }

@@ -42,7 +42,7 @@ final class QueryBits {
     for (float component : residual) {
       largest = Math.max(largest, Math.abs(component));
     }
-    int most = (1 << planes - 1) - 1;
+    int most = (1 << (planes - 1)) - 1;
     step = largest / most;
     float scale = largest == 0 ? 0 : most / largest;
     int total = 0;
@@ -60,8 +60,8 @@ final class QueryBits {
       for (int part = 0; part < Long.BYTES; part++) {
         long eight = (long) LONG.get(numbers, word * Long.SIZE + part * Long.BYTES);
         for (int plane = 0; plane < planes; plane++) {
-          long ones = (eight >>> plane & LOWEST) * GATHER >>> 56;
-          bits[word * planes + plane] |= ones << part * Byte.SIZE;
+          long ones = (((eight >>> plane) & LOWEST) * GATHER) >>> 56;
+          bits[word * planes + plane] |= ones << (part * Byte.SIZE);
         }
       }
     }
@@ -111,7 +111,7 @@ final class QueryBits {
       for (int plane = 0; plane < planes - 1; plane++) {
         sum += Long.bitCount(ofWord & bits[first + plane]) << plane;
       }
-      sum -= Long.bitCount(ofWord & bits[first + planes - 1]) << planes - 1;
+      sum -= Long.bitCount(ofWord & bits[first + planes - 1]) << (planes - 1);
     }
     return sum;
   }
