@@ -53,6 +53,7 @@ public final class ListQuery {
   private final QueryBits moreBits;
   private final long[] heads;
   private final long[] tail;
+  private final int[] chosen = new int[BLOCK];
   private final int[] products = new int[BLOCK];
   private final float[] distances = new float[BLOCK];
   private final float[] bounds = new float[BLOCK];
@@ -222,44 +223,64 @@ public final class ListQuery {
 
   private void scanOpen(Bits accepted, float limit, Candidates candidates) throws IOException {
     int count = table.counts()[list];
-    int words = shape.words();
     int stride = shape.headBytes() / Long.BYTES;
     long start = lists.offset(table, list);
     int last = -1;
     for (int from = 0; from < count; from += BLOCK) {
       int block = Math.min(BLOCK, count - from);
       reader.read(start + (long) from * shape.headBytes(), heads, block * stride);
-      for (int i = 0; i < block; i++) {
-        products[i] = firstBits.product(heads, i * stride + 2, words);
-      }
-      float half = firstBits.sum() * 0.5f;
-      float step = firstBits.step();
-      for (int i = 0; i < block; i++) {
-        long first = heads[i * stride];
-        long second = heads[i * stride + 1];
-        float constant = Float.intBitsToFloat((int) (first >>> 32));
-        float factor = Float.intBitsToFloat((int) second);
-        float error = Float.intBitsToFloat((int) (second >>> 32));
-        float estimate = base + constant + factor * step * (products[i] - half);
-        distances[i] = estimate;
-        bounds[i] = estimate - error * firstMargin - SLACK * (Math.abs(base) + Math.abs(constant));
-      }
-      for (int i = 0; i < block; i++) {
+      int wanted = choose(accepted, block, stride);
+      estimate(wanted);
+      for (int i = 0; i < wanted; i++) {
         if (bounds[i] > limit) {
           continue;
         }
-        int ordinal = (int) heads[i * stride];
+        int at = chosen[i];
+        int ordinal = (int) heads[at];
         check(ordinal, last);
         last = ordinal;
-        if (accepted != null && accepted.get(ordinal) == false) {
-          continue;
-        }
         if (moreBits != null) {
-          refine(ordinal, i * stride + 2, start, from + i, limit, candidates);
+          refine(ordinal, at + 2, start, from + at / stride, limit, candidates);
         } else {
           candidates.add(ordinal, distances[i], bounds[i]);
         }
       }
+    }
+  }
+
+  /** Finds the heads of accepted vectors among those that were read. Returns their number. */
+  private int choose(Bits accepted, int block, int stride) {
+    int wanted = 0;
+    for (int i = 0; i < block; i++) {
+      int ordinal = (int) heads[i * stride];
+      // what is out of range is found damaged if it is near enough
+      if (accepted == null
+          || ordinal < 0
+          || ordinal >= accepted.length()
+          || accepted.get(ordinal)) {
+        chosen[wanted++] = i * stride;
+      }
+    }
+    return wanted;
+  }
+
+  /** Estimates the distances of the chosen heads, and what they are at least. */
+  private void estimate(int wanted) {
+    int words = shape.words();
+    for (int i = 0; i < wanted; i++) {
+      products[i] = firstBits.product(heads, chosen[i] + 2, words);
+    }
+    float half = firstBits.sum() * 0.5f;
+    float step = firstBits.step();
+    for (int i = 0; i < wanted; i++) {
+      long first = heads[chosen[i]];
+      long second = heads[chosen[i] + 1];
+      float constant = Float.intBitsToFloat((int) (first >>> 32));
+      float factor = Float.intBitsToFloat((int) second);
+      float error = Float.intBitsToFloat((int) (second >>> 32));
+      float estimate = base + constant + factor * step * (products[i] - half);
+      distances[i] = estimate;
+      bounds[i] = estimate - error * firstMargin - SLACK * (Math.abs(base) + Math.abs(constant));
     }
   }
 

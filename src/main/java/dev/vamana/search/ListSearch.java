@@ -41,6 +41,9 @@ final class ListSearch {
   // with fewer accepted vectors in a list, estimates cost as much as they save
   private static final int MIN_ESTIMATED = 12;
 
+  // with fewer accepted vectors for each candidate, hits are in most lists
+  private static final int MOST_LISTS = 16;
+
   private static final int MIN_PROBES = 4;
   private static final double WINDOW = 0.6;
   private static final double LATE_HITS = 0.01;
@@ -58,8 +61,9 @@ final class ListSearch {
   private final float[] scores = new float[BLOCK];
   private final Candidates candidates = new Candidates();
   private float limit;
-  // lists searched, and the hits of each, from index 1 on
+  // lists searched, hits found, and how many of these before each list
   private int probed;
+  private int allHits;
   private int[] hits = new int[64];
 
   /**
@@ -114,14 +118,15 @@ final class ListSearch {
   void run(Bits accepted, int acceptedCount) throws IOException {
     int count = accepted == null ? segment.size() : Math.min(acceptedCount, segment.size());
     int all = lists.shape().lists();
-    // comparing centroids would cost as much
-    if (count <= 2L * Math.max(width, all)) {
+    boolean few = count < (long) MIN_ESTIMATED * all;
+    // comparing centroids would cost as much, or most lists have a hit
+    if (count <= 2L * Math.max(width, all) || (few && count <= (long) MOST_LISTS * width)) {
       new ExactScan(scorer, collector).run(accepted);
       return;
     }
     updateLimit();
     ListQuery near = new ListQuery(lists, query);
-    if (count < (long) MIN_ESTIMATED * all) {
+    if (few) {
       scoreByList(near, accepted);
       return;
     }
@@ -143,16 +148,13 @@ final class ListSearch {
       return false;
     }
     if (limit < Float.POSITIVE_INFINITY && probed >= MIN_PROBES) {
-      int late = 0;
-      for (int i = (int) (probed * (1 - WINDOW)) + 1; i <= probed; i++) {
-        late += hits[i];
-      }
+      int late = allHits - hits[(int) (probed * (1 - WINDOW))];
       if (late <= LATE_HITS * width) {
         return false;
       }
     }
-    hits = ArrayUtil.grow(hits, ++probed + 1);
-    hits[probed] = 0;
+    hits = ArrayUtil.grow(hits, probed + 1);
+    hits[probed++] = allHits;
     return true;
   }
 
@@ -194,7 +196,7 @@ final class ListSearch {
       if (best != null) {
         hit = best.insertWithOverflow(NumericUtils.floatToSortableInt(scores[i]));
       }
-      hits[probed] += hit ? 1 : 0;
+      allHits += hit ? 1 : 0;
     }
     updateLimit();
   }
@@ -216,9 +218,9 @@ final class ListSearch {
   /** Scores the accepted vectors of one list after the other, without estimates. */
   private void scoreByList(ListQuery near, Bits accepted) throws IOException {
     Accepted byList = new Accepted(accepted);
+    int count = 0;
     while (goesOn(near)) {
       int list = near.next();
-      int count = 0;
       for (int i = byList.starts[list]; i < byList.starts[list + 1]; i++) {
         ordinals[count++] = byList.members[i];
         if (count == BLOCK) {
@@ -226,9 +228,9 @@ final class ListSearch {
           count = 0;
         }
       }
-      score(count);
       nextBlock();
     }
+    score(count);
   }
 
   /** Accepted ordinals by list. */
