@@ -33,6 +33,11 @@ public final class BuildStatistics {
   private final LongAdder doesNotFit = new LongAdder();
   private final LongAdder codesEncoded = new LongAdder();
   private final LongAdder codesCopied = new LongAdder();
+  private final LongAdder lists = new LongAdder();
+  private final LongAdder listNanos = new LongAdder();
+  private final LongAdder centroidsKept = new LongAdder();
+  private final LongAdder listCodesEncoded = new LongAdder();
+  private final LongAdder listCodesCopied = new LongAdder();
   private final LongAdder aborted = new LongAdder();
   private final LongAdder failed = new LongAdder();
 
@@ -53,6 +58,11 @@ public final class BuildStatistics {
         doesNotFit.sum(),
         codesEncoded.sum(),
         codesCopied.sum(),
+        lists.sum(),
+        listNanos.sum(),
+        centroidsKept.sum(),
+        listCodesEncoded.sum(),
+        listCodesCopied.sum(),
         aborted.sum(),
         failed.sum());
   }
@@ -69,6 +79,14 @@ public final class BuildStatistics {
     codesEncoded.add(encoded);
     codesCopied.add(copied);
     quantizationNanos.add(nanos);
+  }
+
+  void listsBuilt(boolean kept, long encoded, long copied, long nanos) {
+    lists.increment();
+    centroidsKept.add(kept ? 1 : 0);
+    listCodesEncoded.add(encoded);
+    listCodesCopied.add(copied);
+    listNanos.add(nanos);
   }
 
   void sharedCodebook() {
@@ -95,7 +113,7 @@ public final class BuildStatistics {
     counter.increment();
   }
 
-  /** Counts a graph or quantization that ended with an exception. */
+  /** Counts a graph, lists or a quantization that ended with an exception. */
   void ended(Throwable exception) {
     (exception instanceof MergePolicy.MergeAbortedException ? aborted : failed).increment();
   }
@@ -120,8 +138,13 @@ public final class BuildStatistics {
    *     not fit the field
    * @param codesEncoded codes computed
    * @param codesCopied codes copied from a merge's source segments
-   * @param aborted graphs and quantizations stopped because their merge was aborted
-   * @param failed graphs and quantizations that ended with another exception
+   * @param lists fields of segments that were given inverted lists
+   * @param listNanos nanoseconds spent on lists, training included, as elapsed time
+   * @param centroidsKept lists with the centroids of a merge's source segment
+   * @param listCodesEncoded codes of lists computed
+   * @param listCodesCopied codes of lists copied from a merge's source segments
+   * @param aborted graphs, lists and quantizations stopped because their merge was aborted
+   * @param failed graphs, lists and quantizations that ended with another exception
    */
   public record Snapshot(
       long graphs,
@@ -138,6 +161,11 @@ public final class BuildStatistics {
       long ownDoesNotFit,
       long codesEncoded,
       long codesCopied,
+      long lists,
+      long listNanos,
+      long centroidsKept,
+      long listCodesEncoded,
+      long listCodesCopied,
       long aborted,
       long failed) {}
 }

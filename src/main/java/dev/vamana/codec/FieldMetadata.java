@@ -20,6 +20,7 @@ import org.apache.lucene.store.IndexInput;
  *
  * @param size number of vectors
  * @param graph the field's graph, or null
+ * @param lists the field's inverted lists, or null
  * @param quantization the field's codes, or null
  */
 record FieldMetadata(
@@ -28,6 +29,7 @@ record FieldMetadata(
     int dimension,
     int size,
     GraphMetadata graph,
+    ListMetadata lists,
     QuantizationMetadata quantization) {
 
   // the file stores positions in these lists, so their order must never change
@@ -43,23 +45,33 @@ record FieldMetadata(
   // most UTF-8 bytes of one UTF-16 unit
   private static final int UTF8_BYTES = 3;
 
-  /** Metadata of a field without graph and codes. */
+  /** Metadata of a field without graph, lists and codes. */
   static FieldMetadata flat(FieldInfo info, int size) {
-    return of(info, size, null, null);
+    return of(info, size, null, null, null);
   }
 
   static FieldMetadata of(
-      FieldInfo info, int size, GraphMetadata graph, QuantizationMetadata quantization) {
+      FieldInfo info,
+      int size,
+      GraphMetadata graph,
+      ListMetadata lists,
+      QuantizationMetadata quantization) {
     return new FieldMetadata(
         info.getVectorEncoding(),
         info.getVectorSimilarityFunction(),
         info.getVectorDimension(),
         size,
         graph,
+        lists,
         quantization);
   }
 
-  void write(DataOutput out) throws IOException {
+  /**
+   * Writes the entry.
+   *
+   * @param version version of the file
+   */
+  void write(DataOutput out, int version) throws IOException {
     out.writeInt(ENCODINGS.indexOf(encoding));
     out.writeInt(SIMILARITIES.indexOf(similarity));
     out.writeVInt(dimension);
@@ -70,6 +82,12 @@ record FieldMetadata(
       out.writeByte((byte) (graph.signs == null ? 0 : 1));
       if (graph.signs != null) {
         graph.signs.write(out);
+      }
+    }
+    if (version >= VamanaVectorsFormat.VERSION_LISTS) {
+      out.writeByte((byte) (lists == null ? 0 : 1));
+      if (lists != null) {
+        lists.write(out);
       }
     }
     out.writeByte((byte) (quantization == null ? 0 : 1));
@@ -111,9 +129,13 @@ record FieldMetadata(
     if (graph != null && version >= VamanaVectorsFormat.VERSION_SIGNS && flag(in)) {
       graph = graph.with(SignMetadata.read(in, size, dimension));
     }
+    ListMetadata lists =
+        version >= VamanaVectorsFormat.VERSION_LISTS && flag(in)
+            ? ListMetadata.read(in, size, dimension)
+            : null;
     QuantizationMetadata quantization =
         flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
-    return new FieldMetadata(encoding, similarity, dimension, size, graph, quantization);
+    return new FieldMetadata(encoding, similarity, dimension, size, graph, lists, quantization);
   }
 
   private static <T> T element(IndexInput in, String what, List<T> values) throws IOException {

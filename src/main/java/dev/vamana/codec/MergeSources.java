@@ -1,6 +1,10 @@
 package dev.vamana.codec;
 
 import dev.vamana.graph.ExistingGraph;
+import dev.vamana.ivf.CentroidsId;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.ivf.InvertedLists;
+import dev.vamana.ivf.ListBuilder;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.search.SegmentViews;
@@ -47,7 +51,7 @@ final class MergeSources {
               && field.encoding() == info.getVectorEncoding()
               && field.similarity() == info.getVectorSimilarityFunction()
               && field.dimension() == info.getVectorDimension()
-              && (field.hasGraph() || field.codesRegion() != null);
+              && (field.hasGraph() || field.hasLists() || field.codesRegion() != null);
       if (compatible) {
         sources.add(Source.of(field, mergeState.docMaps[i], vectors, maxDoc));
       }
@@ -90,6 +94,28 @@ final class MergeSources {
       }
     }
     return null;
+  }
+
+  /** The source segment with the most live vectors among those with lists, or null. */
+  SegmentField largestWithLists() {
+    for (Source source : sources) {
+      if (source.field.hasLists()) {
+        return source.field;
+      }
+    }
+    return null;
+  }
+
+  /** The lists of the source segments that have these centroids and this kind of codes. */
+  List<ListBuilder.Source> listsOf(CentroidsId centroids, CodeKind kind) {
+    List<ListBuilder.Source> found = new ArrayList<>();
+    for (Source source : sources) {
+      InvertedLists lists = source.field.lists();
+      if (lists != null && lists.facts().id().equals(centroids) && lists.shape().kind() == kind) {
+        found.add(new ListBuilder.Source(lists, source.newOrdinals));
+      }
+    }
+    return found;
   }
 
   /** The newest version of the named codebook in the source segments, or null. */

@@ -20,7 +20,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * @param maxDegree max degree of the graph, 0 without a graph
  * @param vectorBytes bytes of the raw vectors in the file
  * @param graphBytes bytes of the graph in the file, 0 without a graph
- * @param codeBytes bytes of the codes in the file, 0 without codes
+ * @param codeBytes bytes of the codes, or of the inverted lists, in the file; 0 without both
  * @param codebookBytes bytes of the codebook in the file, 0 without codes
  * @param codebook name of the shared codebook that made the codes; empty if the segment trained its
  *     own, null without codes
@@ -66,6 +66,7 @@ public record SegmentFacts(
     FieldMetadata metadata = field.metadata();
     FieldMetadata.GraphMetadata graph = metadata.graph();
     FieldMetadata.QuantizationMetadata codes = metadata.quantization();
+    ListMetadata lists = metadata.lists();
     return new SegmentFacts(
         name,
         metadata.size(),
@@ -75,7 +76,7 @@ public record SegmentFacts(
         field.maxDegree(),
         (long) metadata.size() * metadata.dimension() * metadata.encoding().byteSize,
         graph == null ? 0 : graph.length(),
-        codes == null ? 0 : codes.codesLength(),
+        codes == null ? (lists == null ? 0 : lists.length()) : codes.codesLength(),
         codes == null ? 0 : codes.codebookLength(),
         codes == null ? null : codes.codebookId().name(),
         codes == null ? 0 : codes.codebookId().version(),

@@ -2,6 +2,7 @@ package dev.vamana.codec;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.ivf.InvertedLists;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.search.AcceptedOrdinals;
@@ -30,6 +31,7 @@ final class SegmentField implements SegmentView {
 
   // not the file's extension: Lucene's statistics and checks take "vex" for an HNSW graph
   private static final String GRAPH_BYTES = "vamana_graph";
+  private static final String LIST_BYTES = "vamana_lists";
   private static final String CODE_BYTES = "vamana_codes";
   private static final String SIGN_BYTES = "vamana_signs";
 
@@ -40,6 +42,7 @@ final class SegmentField implements SegmentView {
   private final FileRegion graphRegion;
   private final StoredAdjacency adjacency;
   private final FileRegion signsRegion;
+  private final InvertedLists lists;
   private final FileRegion codesRegion;
   private final FileRegion codebookRegion;
   private final FileChecks checks;
@@ -69,6 +72,16 @@ final class SegmentField implements SegmentView {
         rows == null ? null : new StoredAdjacency(graphRegion, metadata.size(), rows.stride());
     FieldMetadata.SignMetadata signs = rows == null ? null : rows.signs();
     this.signsRegion = signs == null ? null : FileRegion.of(graph, signs.offset(), signs.length());
+    ListMetadata stored = metadata.lists();
+    this.lists =
+        stored == null
+            ? null
+            : new InvertedLists(
+                FileRegion.of(graph, stored.offset(), stored.length()),
+                stored.shape(),
+                stored.facts(),
+                metadata.encoding(),
+                metadata.similarity());
     FieldMetadata.QuantizationMetadata codes = metadata.quantization();
     this.codesRegion =
         codes == null
@@ -81,7 +94,7 @@ final class SegmentField implements SegmentView {
     this.checks =
         new FileChecks(
             checks.vectors(),
-            graphRegion == null ? null : checks.graph(),
+            graphRegion == null && lists == null ? null : checks.graph(),
             codesRegion == null ? null : checks.codes());
   }
 
@@ -93,6 +106,9 @@ final class SegmentField implements SegmentView {
     Map<String, Long> bytes = new LinkedHashMap<>();
     if (graphRegion != null) {
       bytes.put(GRAPH_BYTES, graphRegion.length());
+    }
+    if (lists != null) {
+      bytes.put(LIST_BYTES, lists.region().length());
     }
     if (codesRegion != null) {
       bytes.put(CODE_BYTES, codesRegion.length());
@@ -146,6 +162,16 @@ final class SegmentField implements SegmentView {
   @Override
   public boolean hasGraph() {
     return adjacency != null;
+  }
+
+  @Override
+  public boolean hasLists() {
+    return lists != null;
+  }
+
+  @Override
+  public InvertedLists lists() {
+    return lists;
   }
 
   @Override

@@ -1,7 +1,9 @@
 package dev.vamana.codec;
 
 import dev.vamana.graph.BuildParameters;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.SubspaceLayout;
+import java.util.Objects;
 
 /**
  * The parameters that {@link VamanaVectorsFormat} writes segments with. Reading does not need them.
@@ -17,6 +19,9 @@ import dev.vamana.pq.SubspaceLayout;
  *     0, or {@link #AUTO_GRAPH_THRESHOLD} for a number that depends on the dimension, see {@link
  *     #graphThreshold(int)}
  * @param quantizationThreshold segments with fewer vectors get no codes; at least 0
+ * @param type what segments are searched with; with {@link IndexType#IVF}, {@code graphThreshold}
+ *     says which segments get lists, and the other parameters above have no effect
+ * @param codes codes of inverted lists
  */
 public record VamanaParameters(
     int maxDegree,
@@ -24,7 +29,9 @@ public record VamanaParameters(
     float alpha,
     int subspaces,
     int graphThreshold,
-    int quantizationThreshold) {
+    int quantizationThreshold,
+    IndexType type,
+    CodeKind codes) {
 
   public static final int DEFAULT_MAX_DEGREE = 64;
   public static final int DEFAULT_BEAM_WIDTH = 128;
@@ -72,24 +79,79 @@ public record VamanaParameters(
               + graphThreshold);
     }
     checkNotNegative("quantizationThreshold", quantizationThreshold);
+    Objects.requireNonNull(type, "type");
+    Objects.requireNonNull(codes, "codes");
+  }
+
+  /** Makes parameters of the type {@link IndexType#GRAPH}. */
+  public VamanaParameters(
+      int maxDegree,
+      int beamWidth,
+      float alpha,
+      int subspaces,
+      int graphThreshold,
+      int quantizationThreshold) {
+    this(
+        maxDegree,
+        beamWidth,
+        alpha,
+        subspaces,
+        graphThreshold,
+        quantizationThreshold,
+        IndexType.GRAPH,
+        CodeKind.DEFAULT);
+  }
+
+  /** Returns these parameters with another type and kind of codes. */
+  public VamanaParameters withType(IndexType newType, CodeKind newCodes) {
+    return new VamanaParameters(
+        maxDegree,
+        beamWidth,
+        alpha,
+        subspaces,
+        graphThreshold,
+        quantizationThreshold,
+        newType,
+        newCodes);
   }
 
   /** Returns these parameters with another max degree, beam width and alpha. */
   public VamanaParameters withGraph(int newMaxDegree, int newBeamWidth, float newAlpha) {
     return new VamanaParameters(
-        newMaxDegree, newBeamWidth, newAlpha, subspaces, graphThreshold, quantizationThreshold);
+        newMaxDegree,
+        newBeamWidth,
+        newAlpha,
+        subspaces,
+        graphThreshold,
+        quantizationThreshold,
+        type,
+        codes);
   }
 
   /** Returns these parameters with another number of subspaces. */
   public VamanaParameters withSubspaces(int newSubspaces) {
     return new VamanaParameters(
-        maxDegree, beamWidth, alpha, newSubspaces, graphThreshold, quantizationThreshold);
+        maxDegree,
+        beamWidth,
+        alpha,
+        newSubspaces,
+        graphThreshold,
+        quantizationThreshold,
+        type,
+        codes);
   }
 
   /** Returns these parameters with other thresholds. */
   public VamanaParameters withThresholds(int newGraphThreshold, int newQuantizationThreshold) {
     return new VamanaParameters(
-        maxDegree, beamWidth, alpha, subspaces, newGraphThreshold, newQuantizationThreshold);
+        maxDegree,
+        beamWidth,
+        alpha,
+        subspaces,
+        newGraphThreshold,
+        newQuantizationThreshold,
+        type,
+        codes);
   }
 
   /**

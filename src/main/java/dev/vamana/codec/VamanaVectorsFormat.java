@@ -12,13 +12,14 @@ import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
 
 /**
- * A vectors format that stores a Vamana graph and product quantization codes beside Lucene's raw
- * vectors.
+ * A vectors format that stores a Vamana graph and product quantization codes, or inverted lists
+ * with RaBitQ codes, beside Lucene's raw vectors.
  *
  * <p>The raw vectors are stored as they were indexed. A segment with at least as many vectors as
  * the graph threshold also has a graph, and a segment with at least as many as the quantization
- * threshold has codes. Lucene reads segments through the no-argument instance, which it finds by
- * name; reading needs no parameters.
+ * threshold has codes. If the parameters ask for {@link IndexType#IVF}, the first kind of segment
+ * has inverted lists instead, and there are no other codes. Lucene reads segments through the
+ * no-argument instance, which it finds by name; reading needs no parameters.
  *
  * <p>Numbers are little-endian. Every file begins with an index header and ends with a footer
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
@@ -30,7 +31,7 @@ import org.apache.lucene.index.SegmentWriteState;
  *
  * <p>Written by {@link Lucene99FlatVectorsFormat}, unchanged.
  *
- * <h2>.vex (graph)</h2>
+ * <h2>.vex (graph, or lists)</h2>
  *
  * <p>For each field with a graph, starting at a multiple of {@value #ALIGNMENT} bytes:
  *
@@ -45,6 +46,31 @@ import org.apache.lucene.index.SegmentWriteState;
  *       <b>float</b> the distance of the vector to the mean; <b>int32</b> 0. Then
  *       array[<b>float</b>] the mean. Vectors of a COSINE field are scaled to unit length first.
  * </ul>
+ *
+ * <p>Since version 2, for each field with inverted lists, starting at a multiple of {@value
+ * #ALIGNMENT} bytes; D is the dimension rounded up to a multiple of 64, and each part starts at a
+ * multiple of {@value #ALIGNMENT} bytes from there:
+ *
+ * <ul>
+ *   <li>array[array[<b>float</b>]] for each list D components of its centroid, rotated ({@link
+ *       dev.vamana.ivf.Rotation}).
+ *   <li>the table, for each list: <b>int32</b> number n of its vectors; <b>float</b> root of their
+ *       mean squared distance to the centroid; <b>float</b> squared norm of the centroid;
+ *       <b>int32</b> 0.
+ *   <li>array[<b>uint16</b>] for each ordinal the number of its list.
+ *   <li>the lists, one behind the other. A list of n vectors has n places, rounded up to a multiple
+ *       of 8. First for each place its head: <b>int32</b> ordinal, or -1 in unused places, whose
+ *       other bytes are 0; 3 * <b>float</b> constant, factor and error; D / 64 * <b>int64</b> one
+ *       bit for each component, lowest first, set where the rotated residual is not negative. Then,
+ *       if codes have more than one bit, for each place its tail: <b>int32</b> 0; 3 * <b>float</b>
+ *       constant, factor and error of the whole code; for each further bit of the numbers, lowest
+ *       first, D / 64 * <b>int64</b> that bit of all components. Ordinals of a list ascend. Numbers
+ *       are in two's complement; their sign bit is the opposite of the head's bit.
+ * </ul>
+ *
+ * <p>The residual of a vector is what is left of it without its list's centroid, and is rotated.
+ * Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder}
+ * says how distances follow from constant, factor and error.
  *
  * <h2>.veq (product quantization)</h2>
  *
@@ -83,6 +109,17 @@ import org.apache.lucene.index.SegmentWriteState;
  *             <b>int32</b> (float bits) the line that gives angles from differences: intercept,
  *             slope, deviation
  *       </ul>
+ *   <li>since version 2: <b>byte</b> 1 if the field has inverted lists, else 0; if 1:
+ *       <ul>
+ *         <li><b>byte</b> bits of a component: 1, 2, 4 or 7
+ *         <li><b>vint</b> number of lists
+ *         <li>16 * <b>byte</b> identity of centroids and rotation
+ *         <li><b>int64</b> seed of the rotation
+ *         <li><b>int32</b> (float bits) spread: root of the mean squared cosine between a query and
+ *             a member of a list near to it
+ *         <li><b>vlong</b> places of all lists
+ *         <li><b>vlong</b> offset and <b>vlong</b> length of everything in .vex
+ *       </ul>
  *   <li><b>byte</b> 1 if the field has codes, else 0; if 1:
  *       <ul>
  *         <li><b>vint</b> subspaces
@@ -115,7 +152,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
 
   static final int VERSION_START = 0;
   static final int VERSION_SIGNS = 1;
-  static final int VERSION_CURRENT = VERSION_SIGNS;
+  static final int VERSION_LISTS = 2;
+  static final int VERSION_CURRENT = VERSION_LISTS;
 
   private final Building building;
   private final FlatVectorsFormat rawFormat =
@@ -160,8 +198,23 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   @Override
   public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
     // tools that list segments show attributes, but not vector formats
-    state.segmentInfo.putAttribute(NAME, Integer.toString(VERSION_CURRENT));
+    state.segmentInfo.putAttribute(NAME, Integer.toString(version(building.parameters())));
     return new VamanaVectorsWriter(state, rawFormat, building);
+  }
+
+  /**
+   * Whether segments of this instance have the same type as an existing one.
+   *
+   * @param attribute value of the segment info's attribute {@value #NAME}, or null
+   */
+  public boolean writesTypeOf(String attribute) {
+    boolean lists = attribute != null && Integer.parseInt(attribute) >= VERSION_LISTS;
+    return lists == (building.parameters().type() == IndexType.IVF);
+  }
+
+  /** Segments without lists stay readable by what reads version 1. */
+  static int version(VamanaParameters parameters) {
+    return parameters.type() == IndexType.IVF ? VERSION_LISTS : VERSION_SIGNS;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.vamana.codec;
 
 import dev.vamana.graph.BuildParameters;
+import dev.vamana.vectors.RawComparison;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import org.apache.lucene.codecs.hnsw.FlatVectorsWriter;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.MergeState;
 import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
@@ -85,11 +87,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     boolean success = false;
     try {
       CodecUtil.writeIndexHeader(
-          out,
-          codecName,
-          VamanaVectorsFormat.VERSION_CURRENT,
-          state.segmentInfo.getId(),
-          state.segmentSuffix);
+          out, codecName, version(), state.segmentInfo.getId(), state.segmentSuffix);
       success = true;
       return out;
     } finally {
@@ -97,6 +95,10 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
         IOUtils.closeWhileHandlingException(out);
       }
     }
+  }
+
+  private int version() {
+    return VamanaVectorsFormat.version(building.parameters());
   }
 
   @Override
@@ -131,30 +133,45 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
 
   private void write(FieldInfo info, int size, MergeState mergeState, AbortCheck abort)
       throws IOException {
-    FieldMetadata metadata;
+    FieldMetadata metadata = FieldMetadata.flat(info, size);
     VamanaParameters parameters = building.parameters();
-    boolean withGraph = size > 0 && size >= parameters.graphThreshold(info.getVectorDimension());
-    boolean withCodes = size > 0 && size >= parameters.quantizationThreshold();
-    if (withGraph || withCodes) {
+    boolean lists = parameters.type() == IndexType.IVF;
+    boolean large = size > 0 && size >= parameters.graphThreshold(info.getVectorDimension());
+    boolean withCodes = lists == false && size > 0 && size >= parameters.quantizationThreshold();
+    if (large || withCodes) {
       FieldIndexer indexer = new FieldIndexer(info, rawReader(), building, abort, state.infoStream);
       MergeSources sources =
           mergeState == null
               ? MergeSources.NONE
               : MergeSources.of(info, mergeState, indexer.vectors(), state.segmentInfo.maxDoc());
-      FieldMetadata.GraphMetadata graphMetadata = null;
-      if (withGraph) {
-        BuildParameters build =
-            mergeState == null ? parameters.buildAtFlush(size) : parameters.build();
-        graphMetadata = indexer.writeGraph(graph, build, sources);
+      if (lists) {
+        metadata = writeLists(info, indexer.vectors(), sources, abort);
+      } else {
+        FieldMetadata.GraphMetadata graphMetadata = null;
+        if (large) {
+          BuildParameters build =
+              mergeState == null ? parameters.buildAtFlush(size) : parameters.build();
+          graphMetadata = indexer.writeGraph(graph, build, sources);
+        }
+        FieldMetadata.QuantizationMetadata codesMetadata =
+            withCodes ? indexer.writeCodes(quantization, sources) : null;
+        metadata = FieldMetadata.of(info, size, graphMetadata, null, codesMetadata);
       }
-      FieldMetadata.QuantizationMetadata codesMetadata =
-          withCodes ? indexer.writeCodes(quantization, sources) : null;
-      metadata = FieldMetadata.of(info, size, graphMetadata, codesMetadata);
-    } else {
-      metadata = FieldMetadata.flat(info, size);
     }
     meta.writeInt(info.number);
-    metadata.write(meta);
+    metadata.write(meta, version());
+  }
+
+  private FieldMetadata writeLists(
+      FieldInfo info, KnnVectorValues vectors, MergeSources sources, AbortCheck abort)
+      throws IOException {
+    if (RawComparison.neededFor(vectors.copy(), info.getVectorSimilarityFunction()) != null) {
+      // bounds follow from scores, which are too coarse for such vectors
+      return FieldMetadata.flat(info, vectors.size());
+    }
+    ListMetadata written =
+        new ListIndexer(info, vectors, building, abort, state.infoStream).write(graph, sources);
+    return FieldMetadata.of(info, vectors.size(), null, written, null);
   }
 
   /** Opens the raw vectors of this segment; all fields must have been written. */

@@ -82,6 +82,10 @@ final class OptInCheck {
 
   /** An explicit {@code false} passes: it keeps the other settings for later. */
   private static Optional<String> withoutEnabled(Settings asked, Settings all) {
+    Optional<String> codebook = ListSettings.codebook(all);
+    if (codebook.isPresent() && asked.getByPrefix(VamanaSettings.PREFIX).isEmpty() == false) {
+      return codebook;
+    }
     if (all.get(VamanaSettings.ENABLED.getKey()) != null) {
       return Optional.empty();
     }

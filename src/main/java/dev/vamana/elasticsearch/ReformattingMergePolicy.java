@@ -19,9 +19,9 @@ import org.apache.lucene.store.IOContext;
 
 /**
  * Makes a forced merge rewrite segments in which a vector field has the wrong format: this plugin's
- * format when the settings ask for the stock one, or the reverse. Without it a forced merge would
- * skip a shard that already is a single segment, although a forced merge is the documented way to
- * change the format.
+ * format when the settings ask for the stock one, the reverse, or a graph in place of lists.
+ * Without it a forced merge would skip a shard that already is a single segment, although a forced
+ * merge is the documented way to change the format.
  */
 final class ReformattingMergePolicy extends FilterMergePolicy {
   private final VectorFieldFormats formats;
@@ -58,10 +58,14 @@ final class ReformattingMergePolicy extends FilterMergePolicy {
   private boolean isStale(SegmentInfo segment) throws IOException {
     for (FieldInfo field : fieldInfos(segment)) {
       String written = field.getAttribute(PerFieldKnnVectorsFormat.PER_FIELD_FORMAT_KEY);
-      if (field.hasVectorValues()
-          && written != null
-          && written.equals(VamanaVectorsFormat.NAME)
-              != formats.vamanaFormat(field.name).isPresent()) {
+      if (field.hasVectorValues() == false || written == null) {
+        continue;
+      }
+      VamanaVectorsFormat ours = formats.vamanaFormat(field.name).orElse(null);
+      boolean wasOurs = written.equals(VamanaVectorsFormat.NAME);
+      if (wasOurs != (ours != null)
+          || (wasOurs
+              && ours.writesTypeOf(segment.getAttribute(VamanaVectorsFormat.NAME)) == false)) {
         return true;
       }
     }

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
@@ -8,6 +9,7 @@ import dev.vamana.elasticsearch.recall.RecallSettings;
 import dev.vamana.elasticsearch.residency.WarmSettings;
 import dev.vamana.elasticsearch.walks.WalkSettings;
 import dev.vamana.graph.BuildParameters;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.SubspaceLayout;
 import java.util.Iterator;
 import java.util.List;
@@ -105,6 +107,12 @@ final class VamanaSettings {
           Integer.MAX_VALUE,
           Property.IndexScope);
 
+  /** What new segments are searched with: a graph, or inverted lists. */
+  static final Setting<IndexType> TYPE = ListSettings.type();
+
+  /** Codes of inverted lists; only with the type {@code ivf}. */
+  static final Setting<CodeKind> CODES = ListSettings.codes(TYPE);
+
   /**
    * Node setting: threads that build graphs on this node, for all shards together. Building is
    * bound by the CPU, so more threads than allocated processors only cause switching, and fewer
@@ -129,6 +137,8 @@ final class VamanaSettings {
           PQ_SUBSPACES,
           PQ_THRESHOLD,
           GRAPH_THRESHOLD,
+          TYPE,
+          CODES,
           CodebookSetting.ALL,
           BUILD_THREADS,
           BodyLimit.MAX_BODY);
@@ -148,7 +158,15 @@ final class VamanaSettings {
 
   /** The settings of new segments, which have no effect on an index that is not opted in. */
   private static final Set<String> OF_NEW_SEGMENTS =
-      Stream.of(MAX_DEGREE, BEAM_WIDTH, ALPHA, PQ_SUBSPACES, PQ_THRESHOLD, GRAPH_THRESHOLD)
+      Stream.of(
+              MAX_DEGREE,
+              BEAM_WIDTH,
+              ALPHA,
+              PQ_SUBSPACES,
+              PQ_THRESHOLD,
+              GRAPH_THRESHOLD,
+              TYPE,
+              CODES)
           .map(Setting::getKey)
           .collect(Collectors.toUnmodifiableSet());
 
@@ -167,7 +185,9 @@ final class VamanaSettings {
         ALPHA.get(indexSettings),
         PQ_SUBSPACES.get(indexSettings),
         GRAPH_THRESHOLD.get(indexSettings),
-        PQ_THRESHOLD.get(indexSettings));
+        PQ_THRESHOLD.get(indexSettings),
+        TYPE.get(indexSettings),
+        CODES.get(indexSettings));
   }
 
   private static Setting<Float> floatSetting(String key, float defaultValue, float min, float max) {

@@ -87,7 +87,7 @@ final class CollectorWalk {
    * Unwraps seeded strategies. In Lucene's second pass a seeded strategy may wrap null, which its
    * own methods do not check.
    */
-  private static KnnSearchStrategy unseeded(KnnSearchStrategy strategy) {
+  static KnnSearchStrategy unseeded(KnnSearchStrategy strategy) {
     return strategy instanceof KnnSearchStrategy.Seeded seeded
         ? unseeded(seeded.originalStrategy())
         : strategy;

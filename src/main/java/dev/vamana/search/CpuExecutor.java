@@ -36,7 +36,9 @@ public final class CpuExecutor implements SearchExecutor {
     /** By a walk, and by a scan if the walk misses hits. */
     WALK,
     /** By a walk that compares codes, and by a scan if it misses hits. */
-    WALK_CODES
+    WALK_CODES,
+    /** By a search of inverted lists. */
+    LISTS
   }
 
   @Override
@@ -74,6 +76,7 @@ public final class CpuExecutor implements SearchExecutor {
       case SCAN -> scan(item);
       case WALK -> walk(item);
       case WALK_CODES -> walk(item.onCodes());
+      case LISTS -> ListSearch.search(item);
     };
   }
 
@@ -83,6 +86,9 @@ public final class CpuExecutor implements SearchExecutor {
   }
 
   private static Way way(WorkItem item) {
+    if (item.segment().hasLists()) {
+      return Way.LISTS;
+    }
     return plansScan(item) ? Way.SCAN : Way.WALK;
   }
 
@@ -135,6 +141,21 @@ public final class CpuExecutor implements SearchExecutor {
   /** Scores all accepted vectors of the item's segment on the calling thread. */
   public static WorkResult scan(WorkItem item) throws IOException {
     ExactDistances exact = ExactDistances.of(item.segment(), item.query());
+    return collect(
+        item,
+        exact,
+        collector -> new ExactScan(exact.ranking(), collector).run(item.acceptedOrdinals()));
+  }
+
+  /** Collects the hits of an item. */
+  @FunctionalInterface
+  interface Search {
+    /** Hands ordinals with their ranking values to the collector. */
+    void run(KnnCollector collector) throws IOException;
+  }
+
+  /** Returns what a search collects for an item. */
+  static WorkResult collect(WorkItem item, ExactDistances exact, Search search) throws IOException {
     int k = Math.min(item.k(), item.segment().size());
     if (k == 0) {
       return new WorkResult(new int[0], new float[0], 0, true);
@@ -142,7 +163,7 @@ public final class CpuExecutor implements SearchExecutor {
     KnnCollector collector =
         new CancellableCollector(
             new TopKnnCollector(k, toInt(item.visitLimit())), item.cancelled());
-    new ExactScan(exact.ranking(), collector).run(item.acceptedOrdinals());
+    search.run(collector);
     ScoreDoc[] hits = collector.topDocs().scoreDocs;
     int[] ordinals = new int[hits.length];
     float[] scores = new float[hits.length];

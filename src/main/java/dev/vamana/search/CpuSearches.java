@@ -16,6 +16,8 @@ public final class CpuSearches {
     NO_EXECUTOR,
     /** Scoring every accepted vector is faster. */
     SCAN,
+    /** The segment has inverted lists, which the executor does not search. */
+    LISTS,
     /** The collector does not collect the k best hits, or more of them than an executor keeps. */
     COLLECTOR,
     /** The executor's hits were not enough for the collector, and the CPU walked again. */

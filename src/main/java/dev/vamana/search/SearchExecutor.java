@@ -48,6 +48,17 @@ public interface SearchExecutor extends Closeable {
     return false;
   }
 
+  /**
+   * Whether {@link #search} finds the hits of a segment with inverted lists, rather than leaving
+   * them to the calling thread. Cheap, and changes nothing.
+   *
+   * @param k number of hits
+   * @param accepted estimated number of accepted vectors
+   */
+  default boolean takesLists(SegmentView segment, int k, int accepted) {
+    return false;
+  }
+
   /** Registers an opened segment, which may be searched from now on. */
   default void opened(SegmentView segment) {}
 

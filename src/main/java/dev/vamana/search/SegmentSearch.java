@@ -59,11 +59,14 @@ public final class SegmentSearch {
     int beam = Math.max(collector.k(), walk.beamWidth());
     // a collector ranks by scores, so it cannot steer a walk if scores are too coarse
     boolean coarse = segment.rawComparison() != null;
+    boolean lists = segment.hasLists();
+    boolean handsLists =
+        lists && executor != null && executor.takesLists(segment, collector.k(), accepted);
     boolean asWorkItem =
-        (own != null || executor != null || coarse)
+        (lists ? handsLists : own != null || executor != null || coarse)
             && wantsBestHits(collector)
             && collector.k() <= WalkParameters.MAX_BEAM_WIDTH;
-    boolean scan = SearchPlan.scan(segment, beam, accepted);
+    boolean scan = lists == false && SearchPlan.scan(segment, beam, accepted);
     boolean handsOver =
         scan
             && asWorkItem
@@ -103,7 +106,13 @@ public final class SegmentSearch {
       }
       count(executor, CpuSearches.Reason.REPEATED);
     } else {
-      count(executor, CpuSearches.Reason.COLLECTOR);
+      count(
+          executor,
+          lists && handsLists == false ? CpuSearches.Reason.LISTS : CpuSearches.Reason.COLLECTOR);
+    }
+    if (lists) {
+      new ListSearch(segment, query, scorer, ordinals, beam).run(acceptedOrdinals, accepted);
+      return;
     }
     if (scan) {
       new ExactScan(scorer, ordinals).run(acceptedOrdinals);

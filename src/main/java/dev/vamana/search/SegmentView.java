@@ -1,6 +1,7 @@
 package dev.vamana.search;
 
 import dev.vamana.graph.Adjacency;
+import dev.vamana.ivf.InvertedLists;
 import dev.vamana.pq.Codebook;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
@@ -69,6 +70,16 @@ public interface SegmentView {
 
   /** Returns codes that estimate distances on the CPU, or null without. */
   default SignCodes signCodes() throws IOException {
+    return null;
+  }
+
+  /** Whether the segment has inverted lists, which it then has in place of a graph. */
+  default boolean hasLists() {
+    return false;
+  }
+
+  /** Returns the inverted lists, or null without. */
+  default InvertedLists lists() {
     return null;
   }
 

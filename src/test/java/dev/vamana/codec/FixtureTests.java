@@ -5,6 +5,7 @@ import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.fixture.CodebookFixture;
 import dev.vamana.tools.fixture.FixtureIndex;
+import dev.vamana.tools.fixture.ListFixture;
 import dev.vamana.tools.fixture.SignFixture;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -53,7 +54,7 @@ public class FixtureTests extends LuceneTestCase {
    */
   public void testEveryVersionHasAFixture() {
     for (int version = VamanaVectorsFormat.VERSION_START;
-        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version < VamanaVectorsFormat.VERSION_LISTS;
         version++) {
       List<String> fixtures = new ArrayList<>(List.of(fixture(version), codebookFixture(version)));
       if (version >= VamanaVectorsFormat.VERSION_SIGNS) {
@@ -63,11 +64,60 @@ public class FixtureTests extends LuceneTestCase {
         assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
       }
     }
+    for (int version = VamanaVectorsFormat.VERSION_LISTS;
+        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version++) {
+      String fixture = listFixture(version);
+      assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
+    }
+  }
+
+  /** Segments with lists have versions of their own. */
+  public void testListsAreReadAndTheirCodesCopied() throws IOException {
+    for (int version = VamanaVectorsFormat.VERSION_LISTS;
+        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version++) {
+      try (Directory directory = open(listFixture(version))) {
+        TestUtil.checkIndex(directory);
+        checkLists(directory);
+        BuildStatistics statistics = new BuildStatistics();
+        try (IndexWriter writer =
+            new IndexWriter(
+                directory,
+                Segments.config(ListFixture.format(statistics))
+                    .setMergePolicy(new LogDocMergePolicy()))) {
+          writer.addDocument(new Document());
+          writer.forceMerge(1);
+        }
+        assertEquals(ListFixture.SIZE, statistics.snapshot().listCodesCopied());
+        assertEquals(0, statistics.snapshot().listCodesEncoded());
+        checkLists(directory);
+      }
+    }
+  }
+
+  private static void checkLists(Directory directory) throws IOException {
+    try (DirectoryReader reader = DirectoryReader.open(directory)) {
+      SegmentField field = Segments.field(reader.leaves().get(0).reader(), ListFixture.FIELD);
+      assertTrue(field.hasLists());
+      assertEquals(ListFixture.KIND, field.lists().shape().kind());
+      IndexSearcher searcher = new IndexSearcher(reader);
+      for (int id = 0; id < ListFixture.SIZE; id += 37) {
+        float[] vector = ListFixture.vector(id);
+        ScoreDoc best =
+            searcher.search(new KnnFloatVectorQuery(ListFixture.FIELD, vector, K), K).scoreDocs[0];
+        assertEquals(1, best.score, 1e-6f);
+      }
+    }
+  }
+
+  private static String listFixture(int version) {
+    return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-lists.zip";
   }
 
   public void testSharedCodebooksAreReadAndTheirCodesCopied() throws IOException {
     for (int version = VamanaVectorsFormat.VERSION_START;
-        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version < VamanaVectorsFormat.VERSION_LISTS;
         version++) {
       try (Directory directory = open(codebookFixture(version))) {
         TestUtil.checkIndex(directory);
@@ -115,7 +165,7 @@ public class FixtureTests extends LuceneTestCase {
 
   public void testFixturesAreSearched() throws IOException {
     for (int version = VamanaVectorsFormat.VERSION_START;
-        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version < VamanaVectorsFormat.VERSION_LISTS;
         version++) {
       try (Directory directory = open(fixture(version));
           DirectoryReader reader = DirectoryReader.open(directory)) {
@@ -128,7 +178,7 @@ public class FixtureTests extends LuceneTestCase {
 
   public void testFixturesAreMerged() throws IOException {
     for (int version = VamanaVectorsFormat.VERSION_START;
-        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version < VamanaVectorsFormat.VERSION_LISTS;
         version++) {
       try (Directory directory = open(fixture(version))) {
         try (IndexWriter writer =
@@ -159,7 +209,7 @@ public class FixtureTests extends LuceneTestCase {
 
   public void testSignCodesAreReadAndMerged() throws IOException {
     for (int version = VamanaVectorsFormat.VERSION_SIGNS;
-        version <= VamanaVectorsFormat.VERSION_CURRENT;
+        version < VamanaVectorsFormat.VERSION_LISTS;
         version++) {
       try (Directory directory = open(signFixture(version))) {
         TestUtil.checkIndex(directory);

@@ -1,7 +1,11 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.codec.IndexType;
+import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,15 +47,18 @@ public class ReformattingTests extends LuceneTestCase {
 
   private static final String STOCK = new Lucene99HnswVectorsFormat().getName();
 
-  private final VectorFieldFormats vamana =
-      VectorFieldFormats.vamana(
-          field ->
-              FieldTypes.denseVector(
-                  field,
-                  ElementType.FLOAT,
-                  field.equals("flat") ? VectorIndexType.FLAT : VectorIndexType.HNSW),
-          new VamanaVectorsFormat(),
-          new StockFieldNotices("index", new NodeNotices(() -> 1)));
+  private final VectorFieldFormats vamana = formats(new VamanaVectorsFormat());
+
+  private static VectorFieldFormats formats(VamanaVectorsFormat format) {
+    return VectorFieldFormats.vamana(
+        field ->
+            FieldTypes.denseVector(
+                field,
+                ElementType.FLOAT,
+                field.equals("flat") ? VectorIndexType.FLAT : VectorIndexType.HNSW),
+        format,
+        new StockFieldNotices("index", new NodeNotices(() -> 1)));
+  }
 
   public void testFieldsOfOneSegmentDifferInFormat() throws IOException {
     try (Directory dir = newDirectory()) {
@@ -87,6 +94,28 @@ public class ReformattingTests extends LuceneTestCase {
       assertFalse(allNameOurFormat(dir));
       assertEquals(List.of("flat=" + STOCK, "graph=" + STOCK), formats(dir));
       assertNearest(dir, 4 * segments);
+    }
+  }
+
+  /** A graph is replaced by lists, and lists by a graph, once. */
+  public void testForcedMergeChangesTheTypeEvenOfOneSegment() throws IOException {
+    VectorFieldFormats lists =
+        formats(
+            new VamanaVectorsFormat(
+                VamanaParameters.DEFAULT.withType(IndexType.IVF, CodeKind.DEFAULT),
+                Workers.callingThread()));
+    try (Directory dir = newDirectory()) {
+      write(dir, vamana, writer -> add(writer, 4));
+      String graph = names(dir);
+      forceMerge(dir, lists);
+      String listed = names(dir);
+      assertNotEquals(graph, listed);
+      forceMerge(dir, lists);
+      assertEquals(listed, names(dir));
+      forceMerge(dir, vamana);
+      assertNotEquals(listed, names(dir));
+      assertTrue(allNameOurFormat(dir));
+      assertNearest(dir, 4);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
@@ -7,6 +8,7 @@ import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.recall.RecallSettings;
 import dev.vamana.elasticsearch.residency.WarmSettings;
 import dev.vamana.elasticsearch.walks.WalkSettings;
+import dev.vamana.ivf.CodeKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,6 +45,58 @@ public class VamanaSettingsTests extends LuceneTestCase {
             .put("index.vamana.graph_threshold", 0)
             .build();
     assertEquals(new VamanaParameters(16, 40, 1.5f, 8, 0, 7), VamanaSettings.parameters(settings));
+  }
+
+  public void testListsAreRead() {
+    Settings settings =
+        Settings.builder()
+            .put("index.vamana.type", "ivf")
+            .put("index.vamana.codes", "rabitq4")
+            .put("index.vamana.graph_threshold", 7)
+            .build();
+    VamanaParameters parameters = VamanaSettings.parameters(settings);
+    assertEquals(IndexType.IVF, parameters.type());
+    assertEquals(CodeKind.RABITQ4, parameters.codes());
+    assertEquals(7, parameters.graphThreshold(100));
+    assertEquals(
+        CodeKind.DEFAULT,
+        VamanaSettings.parameters(Settings.builder().put("index.vamana.type", "ivf").build())
+            .codes());
+  }
+
+  public void testListsAreRefusedWithSettingsOfGraphs() {
+    for (String key :
+        List.of(
+            "index.vamana.max_degree",
+            "index.vamana.beam_width",
+            "index.vamana.pq.subspaces",
+            "index.vamana.pq.threshold")) {
+      Settings settings = Settings.builder().put("index.vamana.type", "ivf").put(key, "65").build();
+      IllegalArgumentException e =
+          expectThrows(IllegalArgumentException.class, () -> VamanaSettings.TYPE.get(settings));
+      assertTrue(e.getMessage(), e.getMessage().contains("[ivf] for setting [index.vamana.type]"));
+      assertTrue(e.getMessage(), e.getMessage().contains("[" + key + "] has no effect"));
+    }
+  }
+
+  public void testCodebooksAreRefusedWithLists() {
+    Settings.Builder settings =
+        Settings.builder()
+            .put("index.vamana.type", "ivf")
+            .put("index.vamana.codebook.embedding", "clip");
+    String reason = ListSettings.codebook(settings.build()).orElseThrow();
+    assertTrue(reason, reason.contains("[index.vamana.codebook.embedding] is [clip]"));
+    assertTrue(reason, reason.contains("[index.vamana.type] [ivf]"));
+    settings.put("index.vamana.type", "graph");
+    assertTrue(ListSettings.codebook(settings.build()).isEmpty());
+  }
+
+  public void testCodesAreRefusedWithoutLists() {
+    Settings settings = Settings.builder().put("index.vamana.codes", "rabitq1").build();
+    IllegalArgumentException e =
+        expectThrows(IllegalArgumentException.class, () -> VamanaSettings.CODES.get(settings));
+    assertTrue(e.getMessage(), e.getMessage().contains("[rabitq1]"));
+    assertTrue(e.getMessage(), e.getMessage().contains("unless [index.vamana.type] is [ivf]"));
   }
 
   public void testPagesNameEverySettingWithItsDefault() throws IOException {
@@ -82,6 +136,8 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("index.vamana.pq.subspaces", "257");
     assertRejected("index.vamana.pq.threshold", "-1");
     assertRejected("index.vamana.graph_threshold", "-2");
+    assertRejected("index.vamana.type", "lists");
+    assertRejected("index.vamana.codes", "rabitq3");
     assertRejected("vamana.build.threads", "0");
     assertRejected("index.vamana.warm", "yes");
     assertRejected("index.vamana.warm_timeout", "11m");

@@ -9,6 +9,8 @@ public enum FallbackReason {
    * accepts few vectors.
    */
   SCAN(false),
+  /** The segment has inverted lists, which no kernel searches. */
+  LISTS(false),
   /** The cost model predicts that the CPU is faster, or the plan setting pins the CPU. */
   PLANNED(false),
   /** The item's visit limit is below the number of neighbour slots of one node. */

@@ -90,7 +90,8 @@ public final class CallPlanner {
   /** Key of items that differ only in their query. */
   private record Kind(WorkItem first) {
 
-    @SuppressWarnings("ReferenceEquality") // the key is the same bitset object, not an equal one
+    // the key is the same bitset object, not an equal one; items of a call share a walk
+    @SuppressWarnings("ReferenceEquality")
     boolean alike(WorkItem item) {
       return first.segment() == item.segment()
           && first.k() == item.k()
@@ -98,7 +99,7 @@ public final class CallPlanner {
           && first.acceptedCount() == item.acceptedCount()
           && first.visitLimit() == item.visitLimit()
           && first.entryPoints().length == item.entryPoints().length
-          && first.walk().equals(item.walk());
+          && (first.walk() == item.walk() || first.walk().equals(item.walk()));
     }
 
     @Override
@@ -142,6 +143,9 @@ public final class CallPlanner {
     }
 
     CpuExecutor.Way way() {
+      if (item.segment().hasLists()) {
+        return CpuExecutor.Way.LISTS;
+      }
       return scans ? CpuExecutor.Way.SCAN : CpuExecutor.Way.WALK;
     }
   }
@@ -150,6 +154,9 @@ public final class CallPlanner {
     SegmentView view = item.segment();
     int batch = sizes.together(item);
     Asked asked = new Asked(item, CpuExecutor.plansScan(item), batch, sizes.cpuRounds(batch));
+    if (view.hasLists()) {
+      return cpu(asked, FallbackReason.LISTS, view.name());
+    }
     if (mode == PlanMode.CPU) {
       return cpu(asked, FallbackReason.PLANNED, null);
     }

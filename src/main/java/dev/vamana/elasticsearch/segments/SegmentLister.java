@@ -30,6 +30,9 @@ final class SegmentLister {
   /** State of a segment below the graph threshold, which has no graph and is scanned. */
   private static final String NO_GRAPH = "no_graph";
 
+  /** State of a segment with inverted lists, which are searched on the CPU. */
+  private static final String LISTS = "lists";
+
   /** State of a segment with a graph on a node without a device, where nothing is wrong. */
   private static final String CPU = "cpu";
 
@@ -125,6 +128,9 @@ final class SegmentLister {
   }
 
   private static FieldSegment.OnDevice onDevice(SegmentView view, FieldSegment.Bytes disk) {
+    if (view.hasLists()) {
+      return FieldSegment.OnDevice.not(LISTS);
+    }
     if (view.hasGraph() == false) {
       return FieldSegment.OnDevice.not(NO_GRAPH);
     }

@@ -33,6 +33,15 @@ final class BuildStats {
                 .put("vectors_copied", built.codesCopied())
                 .build())
         .put(
+            "lists",
+            Counters.builder()
+                .put("count", built.lists())
+                .put("time_in_millis", built.listNanos() / NANOS_PER_MILLI)
+                .put("centroids_kept", built.centroidsKept())
+                .put("vectors_encoded", built.listCodesEncoded())
+                .put("vectors_copied", built.listCodesCopied())
+                .build())
+        .put(
             "codebooks",
             Counters.builder()
                 .put("shared", built.codebooksShared())

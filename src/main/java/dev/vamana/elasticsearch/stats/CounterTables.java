@@ -144,6 +144,18 @@ final class CounterTables {
               "codes.vectors_copied",
               "vamana_build_vectors_copied",
               "Codes copied from merged segments.")
+          .counter("lists.count", "vamana_build_lists", "Fields of segments that got lists.")
+          .counter(
+              "lists.time_in_millis", "vamana_build_lists_seconds", "Time of lists, with training.")
+          .counter(
+              "lists.centroids_kept",
+              "vamana_build_centroids_kept",
+              "Fields with the centroids of a merged segment.")
+          .counter("lists.vectors_encoded", "vamana_build_list_codes", "Codes of lists computed.")
+          .counter(
+              "lists.vectors_copied",
+              "vamana_build_list_codes_copied",
+              "Codes of lists copied from merged segments.")
           .counter(
               "codebooks.shared", "vamana_build_codebooks_shared", "Fields with a shared codebook.")
           .counter(

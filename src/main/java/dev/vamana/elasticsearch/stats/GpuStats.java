@@ -106,6 +106,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
     long asked = 0;
     asked += add(onCpu, "no_device", readers.count(CpuSearches.Reason.NO_EXECUTOR));
     asked += add(onCpu, "scan", readers.count(CpuSearches.Reason.SCAN));
+    asked += add(onCpu, "lists", readers.count(CpuSearches.Reason.LISTS));
     asked += add(onCpu, "collector", readers.count(CpuSearches.Reason.COLLECTOR));
     Counters.Builder items =
         Counters.builder()

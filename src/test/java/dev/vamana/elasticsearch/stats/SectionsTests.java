@@ -135,7 +135,27 @@ public class SectionsTests extends LuceneTestCase {
     Counters build =
         BuildStats.of(
             new BuildStatistics.Snapshot(
-                1, 2_500_000, 3, 4, 5, 6_500_000, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16),
+                1,
+                2_500_000,
+                3,
+                4,
+                5,
+                6_500_000,
+                7,
+                8,
+                9,
+                10,
+                11,
+                12,
+                13,
+                14,
+                17,
+                18_500_000,
+                19,
+                20,
+                21,
+                15,
+                16),
             gpu.building());
     assertEquals(
         Map.of(
@@ -157,6 +177,14 @@ public class SectionsTests extends LuceneTestCase {
     assertEquals(
         Map.of("count", 5L, "time_in_millis", 6L, "vectors_encoded", 13L, "vectors_copied", 14L),
         at(build, "codes").values());
+    assertEquals(
+        Map.of(
+            "count", 17L,
+            "time_in_millis", 18L,
+            "centroids_kept", 19L,
+            "vectors_encoded", 20L,
+            "vectors_copied", 21L),
+        at(build, "lists").values());
     Counters codebooks = at(build, "codebooks");
     assertEquals(Map.of("shared", 7L, "kept", 8L, "trained", 9L), codebooks.values());
     assertEquals(

@@ -1,6 +1,10 @@
 package dev.vamana.tools.benchmark;
 
+import dev.vamana.codec.IndexType;
+import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.work.Workers;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,7 +18,16 @@ final class Contenders {
    */
   private static final int HIGH_DIMENSION = 200;
 
+  /** Inverted lists; with a number behind it, other codes than the default ones. */
+  static final String IVF = "vamana-ivf";
+
   private Contenders() {}
+
+  /** This project's format with inverted lists, written by the calling thread. */
+  static VamanaVectorsFormat lists(CodeKind codes) {
+    return new VamanaVectorsFormat(
+        VamanaParameters.DEFAULT.withType(IndexType.IVF, codes), Workers.callingThread());
+  }
 
   static List<Contender> all() {
     // the order matters: the first build also pays for interpreting code that all Lucene formats
@@ -22,6 +35,10 @@ final class Contenders {
     return List.of(
         new LuceneContender("lucene-m16-b100", () -> new Lucene99HnswVectorsFormat(16, 100)),
         new LuceneContender("vamana", VamanaVectorsFormat::new),
+        new LuceneContender(IVF, () -> lists(CodeKind.DEFAULT)),
+        new LuceneContender(IVF + "2", () -> lists(CodeKind.RABITQ2)),
+        new LuceneContender(IVF + "4", () -> lists(CodeKind.RABITQ4)),
+        new LuceneContender(IVF + "7", () -> lists(CodeKind.RABITQ7)),
         new LuceneContender("lucene-m32-b200", () -> new Lucene99HnswVectorsFormat(32, 200)),
         new JvectorContender());
   }
@@ -33,6 +50,7 @@ final class Contenders {
   static Set<String> standard(int dimension) {
     Set<String> names = names();
     names.remove(JvectorContender.PQ + (dimension > HIGH_DIMENSION ? 2 : 8));
+    names.removeIf(name -> name.startsWith(IVF) && name.equals(IVF) == false);
     return names;
   }
 

@@ -1,6 +1,7 @@
 package dev.vamana.tools.benchmark;
 
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.tools.datasets.VectorSet;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -37,22 +38,30 @@ public final class FilterBenchmark {
 
   static {
     FORMATS.put("vamana", VamanaVectorsFormat::new);
+    FORMATS.put(Contenders.IVF, () -> Contenders.lists(CodeKind.DEFAULT));
     FORMATS.put("lucene", () -> new Lucene99HnswVectorsFormat(16, 100));
   }
 
   private final VectorSet set;
   private final Options options;
   private final PrintStream out;
+  private final String format;
 
   private FilterBenchmark(VectorSet set, Options options, PrintStream out) {
     this.set = set;
     this.options = options;
     this.out = out;
+    this.format = options.contenders().isEmpty() ? "vamana" : options.contenders().get(0);
+    if (FORMATS.containsKey(format) == false) {
+      throw new IllegalArgumentException(
+          "contenders has '" + format + "', allowed are " + String.join(", ", FORMATS.keySet()));
+    }
   }
 
   /**
    * Runs the comparison with the arguments of {@link Options#parse}, of which {@code widths} are
-   * the numbers of candidates; exits with status 2 if they are wrong.
+   * the numbers of candidates, and {@code contenders} names the index that is compared with
+   * Lucene's; exits with status 2 if they are wrong.
    */
   public static void main(String[] arguments) throws IOException {
     // Lucene instantiates every format on the class path, and Elasticsearch's formats need a
@@ -74,7 +83,7 @@ public final class FilterBenchmark {
 
   private void run() throws IOException {
     out.printf(Locale.ROOT, "load %.1f, %s%n%n", Machine.load(), Machine.describe());
-    List<Path> folders = List.of(index("vamana"), index("lucene"));
+    List<Path> folders = List.of(index(format), index("lucene"));
     try (MMapDirectory ours = new MMapDirectory(folders.get(0));
         MMapDirectory theirs = new MMapDirectory(folders.get(1));
         DirectoryReader first = DirectoryReader.open(ours);
@@ -105,13 +114,15 @@ public final class FilterBenchmark {
     out.printf(
         Locale.ROOT,
         "%s, %d vectors, num_candidates %d, recall@%d of %d queries%n%n"
-            + "| accepted | filter | recall, vamana | recall, lucene | us, vamana | us, lucene |"
+            + "| accepted | filter | recall, %s | recall, lucene | us, %s | us, lucene |"
             + " times lucene's throughput |%n| --- | --- | --- | --- | --- | --- | --- |%n",
         set.name(),
         set.base().size(),
         width,
         K,
-        orders.length);
+        orders.length,
+        format,
+        format);
     ours.setQueryCache(null);
     theirs.setQueryCache(null);
     for (double share : SHARES) {

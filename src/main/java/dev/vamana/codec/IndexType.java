@@ -1,0 +1,16 @@
+package dev.vamana.codec;
+
+import java.util.Locale;
+
+/** What segments are searched with. */
+public enum IndexType {
+  /** A Vamana graph, and product quantization codes. */
+  GRAPH,
+  /** Inverted lists with RaBitQ codes. */
+  IVF;
+
+  /** Returns the name in settings. */
+  public String settingName() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

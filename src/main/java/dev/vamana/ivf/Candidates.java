@@ -1,0 +1,58 @@
+package dev.vamana.ivf;
+
+import java.util.Arrays;
+import org.apache.lucene.util.ArrayUtil;
+import org.apache.lucene.util.NumericUtils;
+
+/** Ordinals whose estimated distance leaves open whether they are hits. For one thread. */
+public final class Candidates {
+
+  private long[] order = new long[256];
+  private int[] ordinals = new int[256];
+  private float[] bounds = new float[256];
+  private int size;
+
+  /** Returns the number of candidates. */
+  public int size() {
+    return size;
+  }
+
+  /** Removes all candidates. */
+  public void clear() {
+    size = 0;
+  }
+
+  /**
+   * Adds a candidate.
+   *
+   * @param estimate its estimated distance
+   * @param bound a distance that it very probably has at least
+   */
+  void add(int ordinal, float estimate, float bound) {
+    if (size == ordinals.length) {
+      int length = ArrayUtil.oversize(size + 1, Long.BYTES);
+      order = Arrays.copyOf(order, length);
+      ordinals = Arrays.copyOf(ordinals, length);
+      bounds = Arrays.copyOf(bounds, length);
+    }
+    order[size] = (long) NumericUtils.floatToSortableInt(estimate) << 32 | size;
+    ordinals[size] = ordinal;
+    bounds[size] = bound;
+    size++;
+  }
+
+  /** Puts the candidates in the order of their estimates, the least first. */
+  public void sort() {
+    Arrays.sort(order, 0, size);
+  }
+
+  /** Returns the ordinal of a candidate by its rank, 0 to {@link #size()} - 1. */
+  public int ordinal(int rank) {
+    return ordinals[(int) order[rank]];
+  }
+
+  /** Returns the least probable distance of a candidate by its rank. */
+  public float bound(int rank) {
+    return bounds[(int) order[rank]];
+  }
+}

@@ -1,0 +1,119 @@
+package dev.vamana.ivf;
+
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * Trains the centroids of lists by k-means (Lloyd's algorithm) over a sample, which is read from
+ * the mapped file again in each iteration. The first iterations see a part of the sample. The
+ * result depends on the sample alone, not on the number of threads.
+ *
+ * <p>It keeps on the heap 8 bytes for each component of all centroids, and 8 bytes for each vector
+ * of the sample.
+ */
+final class CentroidTrainer {
+
+  /** Vectors of the sample for each list. */
+  static final int SAMPLE_OF_LIST = 40;
+
+  private static final int PART_ITERATIONS = 5;
+  private static final int PART = 4;
+  private static final int ITERATIONS = 3;
+
+  private final TrainingSample sample;
+  private final Workers workers;
+  private final AbortCheck abort;
+  private final float[][] centroids;
+  private final int[] assigned;
+  private final float[] distances;
+
+  /**
+   * Makes a trainer.
+   *
+   * @param sample vectors in random order, at least as many as lists
+   * @param lists number of centroids, at least 1
+   */
+  CentroidTrainer(TrainingSample sample, int lists, Workers workers, AbortCheck abort) {
+    if (sample.size() < lists) {
+      throw new IllegalArgumentException(
+          "sample must have at least " + lists + " vectors, got " + sample.size());
+    }
+    this.sample = sample;
+    this.workers = workers;
+    this.abort = abort;
+    this.centroids = new float[lists][sample.dims()];
+    this.assigned = new int[sample.size()];
+    this.distances = new float[sample.size()];
+  }
+
+  /** Returns the centroids, one row of the sample's dimension for each list. */
+  float[][] train() throws IOException {
+    for (int list = 0; list < centroids.length; list++) {
+      sample.vector(list, centroids[list]);
+    }
+    int part = Math.max(centroids.length, sample.size() / PART);
+    for (int i = 0; i < PART_ITERATIONS; i++) {
+      iterate(part);
+    }
+    for (int i = 0; i < ITERATIONS; i++) {
+      iterate(sample.size());
+    }
+    return centroids;
+  }
+
+  private void iterate(int rows) throws IOException {
+    workers.forEach(
+        0,
+        rows,
+        () -> {
+          TrainingSample own;
+          synchronized (sample) {
+            own = sample.copy();
+          }
+          float[] row = new float[own.dims()];
+          NearestCentroid nearest = new NearestCentroid(centroids);
+          return i -> {
+            own.vector(i, row);
+            assigned[i] = nearest.find(row);
+            distances[i] = nearest.distance();
+          };
+        },
+        abort);
+    move(rows);
+  }
+
+  /** Moves each centroid to the mean of its rows, and an empty one to the row worst served. */
+  private void move(int rows) throws IOException {
+    int[] counts = new int[centroids.length];
+    for (int i = 0; i < rows; i++) {
+      counts[assigned[i]]++;
+    }
+    for (int list = 0; list < centroids.length; list++) {
+      if (counts[list] > 0) {
+        Arrays.fill(centroids[list], 0);
+      }
+    }
+    float[] row = new float[sample.dims()];
+    for (int i = 0; i < rows; i++) {
+      sample.vector(i, row);
+      float[] centroid = centroids[assigned[i]];
+      float share = 1f / counts[assigned[i]];
+      for (int d = 0; d < row.length; d++) {
+        centroid[d] += row[d] * share;
+      }
+    }
+    for (int list = 0; list < centroids.length; list++) {
+      if (counts[list] == 0) {
+        int worst = 0;
+        for (int i = 1; i < rows; i++) {
+          worst = distances[i] > distances[worst] ? i : worst;
+        }
+        sample.vector(worst, centroids[list]);
+        distances[worst] = 0;
+      }
+    }
+  }
+}

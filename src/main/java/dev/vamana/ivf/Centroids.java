@@ -1,0 +1,69 @@
+package dev.vamana.ivf;
+
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.SplittableRandom;
+import org.apache.lucene.index.FloatVectorValues;
+
+/**
+ * Centroids and the rotation that go with them. Immutable.
+ *
+ * @param id identity
+ * @param seed seed of the rotation
+ * @param rotation the rotation
+ * @param plain centroids as trained, rows of the field's dimension
+ * @param rotated rotated centroids, rows of {@link Rotation#padded()} components
+ * @param spread what {@link InvertedLists.Facts} says, or NaN if it has to be measured
+ */
+public record Centroids(
+    CentroidsId id,
+    long seed,
+    Rotation rotation,
+    float[][] plain,
+    float[][] rotated,
+    float spread) {
+
+  /** Returns how many vectors to train so many centroids on. */
+  public static int sampleSize(int lists, int available) {
+    return (int) Math.min(available, (long) lists * CentroidTrainer.SAMPLE_OF_LIST);
+  }
+
+  /**
+   * Trains centroids.
+   *
+   * @param sample vectors in random order, at least as many as lists
+   * @param lists number of centroids, at least 1
+   * @param seed seed of the rotation
+   */
+  public static Centroids train(
+      TrainingSample sample, int lists, long seed, Workers workers, AbortCheck abort)
+      throws IOException {
+    float[][] plain = new CentroidTrainer(sample, lists, workers, abort).train();
+    long own = new SplittableRandom(seed).nextLong();
+    Rotation rotation = new Rotation(sample.dims(), own);
+    float[][] rotated = new float[lists][rotation.padded()];
+    for (int list = 0; list < lists; list++) {
+      rotation.apply(plain[list], rotated[list]);
+    }
+    return new Centroids(CentroidsId.random(), own, rotation, plain, rotated, Float.NaN);
+  }
+
+  /** Takes over the centroids of a segment. */
+  public static Centroids of(InvertedLists lists) throws IOException {
+    FloatVectorValues values = lists.centroids();
+    float[][] rotated = new float[values.size()][];
+    for (int list = 0; list < rotated.length; list++) {
+      rotated[list] = values.vectorValue(list).clone();
+    }
+    InvertedLists.Facts facts = lists.facts();
+    return new Centroids(
+        facts.id(),
+        facts.seed(),
+        lists.rotation(),
+        lists.plainCentroids(),
+        rotated,
+        facts.spread());
+  }
+}

@@ -1,0 +1,186 @@
+package dev.vamana.ivf;
+
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.lucene.index.CorruptIndexException;
+
+/**
+ * Which list each vector belongs to, and where its code can be copied from. Takes 8 bytes of heap
+ * for each vector, and 8 more if codes are copied.
+ */
+final class ListAssignment {
+
+  private static final int UNKNOWN = -1;
+
+  private final int[] lists;
+  private final int[] counts;
+  private final double[] squares;
+  // the source of each ordinal's code and its place there; null without sources
+  private final int[] sources;
+  private final int[] places;
+  private int copied;
+  // ordinals by list
+  private int[] members;
+  private int[] starts;
+
+  private ListAssignment(int size, int lists, boolean withSources) {
+    this.lists = new int[size];
+    Arrays.fill(this.lists, UNKNOWN);
+    this.counts = new int[lists];
+    this.squares = new double[lists];
+    this.sources = withSources ? new int[size] : null;
+    this.places = withSources ? new int[size] : null;
+  }
+
+  /**
+   * Assigns all vectors: those of the sources as there, the others to the nearest centroid.
+   *
+   * @param sources lists with the same centroids and kind of codes
+   */
+  static ListAssignment of(
+      ListVectors vectors,
+      Centroids centroids,
+      List<ListBuilder.Source> sources,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    ListAssignment assignment =
+        new ListAssignment(vectors.size(), centroids.plain().length, sources.isEmpty() == false);
+    for (int i = 0; i < sources.size(); i++) {
+      abort.check();
+      assignment.take(i, sources.get(i));
+    }
+    float[] distances = new float[Math.min(vectors.size(), 1 << 16)];
+    for (long next = 0; next < vectors.size(); next += distances.length) {
+      int start = (int) next;
+      int to = (int) Math.min(vectors.size(), next + distances.length);
+      workers.forEach(
+          start,
+          to,
+          () -> {
+            ListVectors own = vectors.copy();
+            float[] vector = new float[vectors.dimension()];
+            NearestCentroid nearest = new NearestCentroid(centroids.plain());
+            return ordinal -> {
+              distances[ordinal - start] = -1;
+              if (assignment.lists[ordinal] == UNKNOWN) {
+                own.read(ordinal, vector);
+                assignment.lists[ordinal] = nearest.find(vector);
+                distances[ordinal - start] = nearest.distance();
+              }
+            };
+          },
+          abort);
+      assignment.count(distances, start, to);
+    }
+    assignment.sort();
+    return assignment;
+  }
+
+  /** Counts the vectors that were not known before. */
+  private void count(float[] distances, int from, int to) {
+    for (int ordinal = from; ordinal < to; ordinal++) {
+      if (distances[ordinal - from] >= 0) {
+        counts[lists[ordinal]]++;
+        squares[lists[ordinal]] += distances[ordinal - from];
+      }
+    }
+  }
+
+  private void take(int index, ListBuilder.Source source) throws IOException {
+    InvertedLists from = source.lists();
+    ListShape shape = from.shape();
+    InvertedLists.Table table = from.table();
+    InvertedLists.Reader reader = from.reader();
+    double times = from.estimates().products() ? 1 : 2;
+    for (int list = 0; list < shape.lists(); list++) {
+      int count = table.counts()[list];
+      MemorySegment heads = reader.read(from.offset(table, list), (long) count * shape.headBytes());
+      for (int i = 0; i < count; i++) {
+        long at = (long) i * shape.headBytes();
+        int old = heads.get(InvertedLists.INT, at);
+        if (old < 0 || old >= source.newOrdinals().length) {
+          throw new CorruptIndexException(
+              "list " + list + " has ordinal " + old, from.region().toString());
+        }
+        int ordinal = source.newOrdinals()[old];
+        if (ordinal < 0) {
+          continue;
+        }
+        lists[ordinal] = list;
+        sources[ordinal] = index;
+        places[ordinal] = Math.toIntExact(table.starts()[list] + i);
+        counts[list]++;
+        copied++;
+        // the factors hold the squared length: |o|^2 = f^2 |v|^2 - e^2 (D - 1)
+        double factor = heads.get(InvertedLists.FLOAT, at + 8) / times;
+        double error = heads.get(InvertedLists.FLOAT, at + 12) / times;
+        double padded = shape.padded();
+        squares[list] += Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
+      }
+    }
+    for (int ordinal = 0; ordinal < lists.length; ordinal++) {
+      if (lists[ordinal] == UNKNOWN) {
+        sources[ordinal] = UNKNOWN;
+      }
+    }
+  }
+
+  private void sort() {
+    starts = new int[counts.length + 1];
+    for (int list = 0; list < counts.length; list++) {
+      starts[list + 1] = starts[list] + counts[list];
+    }
+    members = new int[lists.length];
+    int[] next = Arrays.copyOf(starts, counts.length);
+    for (int ordinal = 0; ordinal < lists.length; ordinal++) {
+      members[next[lists[ordinal]]++] = ordinal;
+    }
+  }
+
+  /** Number of codes that can be copied. */
+  int copied() {
+    return copied;
+  }
+
+  int list(int ordinal) {
+    return lists[ordinal];
+  }
+
+  int count(int list) {
+    return counts[list];
+  }
+
+  /** The ordinal of a list's member; members are in ascending order. */
+  int member(int list, int index) {
+    return members[starts[list] + index];
+  }
+
+  /** Root of the mean squared distance of a list's vectors to its centroid. */
+  float radius(int list) {
+    return counts[list] == 0 ? 0 : (float) Math.sqrt(squares[list] / counts[list]);
+  }
+
+  /** The source that has the code of an ordinal, or -1. */
+  int source(int ordinal) {
+    return sources == null ? UNKNOWN : sources[ordinal];
+  }
+
+  /** The place of an ordinal in its source. */
+  int place(int ordinal) {
+    return places[ordinal];
+  }
+
+  /** Places of all lists. */
+  long places() {
+    long all = 0;
+    for (int count : counts) {
+      all += ListShape.places(count);
+    }
+    return all;
+  }
+}

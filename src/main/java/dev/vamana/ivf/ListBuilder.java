@@ -1,0 +1,282 @@
+package dev.vamana.ivf;
+
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.store.IndexOutput;
+
+/**
+ * Assigns the vectors of a field to lists, encodes them and writes the lists. The result depends on
+ * vectors, centroids and sources, not on the number of threads.
+ */
+public final class ListBuilder {
+
+  // places that are encoded between two writes, unless one list has more
+  private static final int RUN = 1 << 14;
+
+  private final ListVectors vectors;
+  private final Centroids centroids;
+  private final ListShape shape;
+  private final Estimates estimates;
+  private final Workers workers;
+  private final AbortCheck abort;
+
+  /**
+   * Lists that codes can be copied from.
+   *
+   * @param lists lists with the same centroids and kind of codes
+   * @param newOrdinals for each ordinal of the lists its ordinal now, or -1 if it was deleted
+   */
+  public record Source(InvertedLists lists, int[] newOrdinals) {}
+
+  /**
+   * What was written.
+   *
+   * @param shape sizes
+   * @param facts for the metadata
+   * @param copied codes that were copied
+   */
+  public record Written(ListShape shape, InvertedLists.Facts facts, int copied) {}
+
+  /**
+   * Makes a builder.
+   *
+   * @param values the vectors in random access by ordinal, at least as many as centroids
+   * @param kind what a code holds
+   */
+  public ListBuilder(
+      KnnVectorValues values,
+      VectorSimilarityFunction similarity,
+      CodeKind kind,
+      Centroids centroids,
+      Workers workers,
+      AbortCheck abort) {
+    this.vectors = new ListVectors(values, similarity);
+    this.centroids = centroids;
+    this.shape = new ListShape(values.size(), values.dimension(), centroids.plain().length, kind);
+    this.estimates = Estimates.of(values.getEncoding(), similarity, values.dimension());
+    this.workers = workers;
+    this.abort = abort;
+  }
+
+  /**
+   * Writes everything.
+   *
+   * @param out at a multiple of 64 bytes
+   * @param sources lists to copy codes from
+   */
+  public Written write(IndexOutput out, List<Source> sources) throws IOException {
+    ListAssignment lists = ListAssignment.of(vectors, centroids, sources, workers, abort);
+    float spread = centroids.spread();
+    if (Float.isNaN(spread)) {
+      boolean fromOrigin = estimates.products() && estimates != Estimates.UNIT_PRODUCT;
+      spread = Spread.measure(vectors.copy(), centroids.plain(), lists, fromOrigin);
+    }
+    long start = out.getFilePointer();
+    writeCentroids(out);
+    pad(out, start + shape.tableOffset());
+    for (int list = 0; list < shape.lists(); list++) {
+      out.writeInt(lists.count(list));
+      out.writeInt(Float.floatToIntBits(lists.radius(list)));
+      out.writeInt(Float.floatToIntBits(squaredNorm(centroids.rotated()[list])));
+      out.writeInt(0);
+    }
+    pad(out, start + shape.numbersOffset());
+    for (int ordinal = 0; ordinal < shape.size(); ordinal++) {
+      out.writeShort((short) lists.list(ordinal));
+    }
+    pad(out, start + shape.listsOffset());
+    new Runs(out, lists, sources).write();
+    return new Written(
+        shape,
+        new InvertedLists.Facts(centroids.id(), centroids.seed(), spread, lists.places()),
+        lists.copied());
+  }
+
+  private void writeCentroids(IndexOutput out) throws IOException {
+    ByteBuffer row =
+        ByteBuffer.allocate(shape.padded() * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    for (float[] centroid : centroids.rotated()) {
+      row.asFloatBuffer().put(centroid);
+      out.writeBytes(row.array(), row.capacity());
+    }
+  }
+
+  private static float squaredNorm(float[] vector) {
+    float sum = 0;
+    for (float component : vector) {
+      sum += component * component;
+    }
+    return sum;
+  }
+
+  private static void pad(IndexOutput out, long to) throws IOException {
+    while (out.getFilePointer() < to) {
+      out.writeByte((byte) 0);
+    }
+  }
+
+  /** Writes the lists, several small ones at a time. */
+  private final class Runs {
+    private final IndexOutput out;
+    private final ListAssignment lists;
+    private final List<Source> sources;
+    private final int entryBytes = shape.headBytes() + shape.tailBytes();
+
+    Runs(IndexOutput out, ListAssignment lists, List<Source> sources) {
+      this.out = out;
+      this.lists = lists;
+      this.sources = sources;
+    }
+
+    void write() throws IOException {
+      int from = 0;
+      while (from < shape.lists()) {
+        int to = from;
+        int places = 0;
+        while (to < shape.lists() && places + ListShape.places(lists.count(to)) <= RUN) {
+          places += ListShape.places(lists.count(to));
+          to++;
+        }
+        if (to == from) {
+          writeLong(from);
+          from++;
+        } else {
+          writeRun(from, to, places);
+          from = to;
+        }
+      }
+    }
+
+    private void writeRun(int from, int to, int places) throws IOException {
+      byte[] bytes = new byte[Math.multiplyExact(places, entryBytes)];
+      int[] ofList = new int[places];
+      int[] starts = new int[to - from];
+      int place = 0;
+      for (int list = from; list < to; list++) {
+        starts[list - from] = place;
+        int end = place + ListShape.places(lists.count(list));
+        Arrays.fill(ofList, place, end, list);
+        place = end;
+      }
+      workers.forEach(
+          0,
+          places,
+          () -> {
+            Entries entries = new Entries(bytes);
+            return at -> {
+              int list = ofList[at];
+              int start = starts[list - from];
+              int index = at - start;
+              int head = start * entryBytes + index * shape.headBytes();
+              int tails =
+                  start * entryBytes + ListShape.places(lists.count(list)) * shape.headBytes();
+              entries.put(list, index, head, tails + index * shape.tailBytes());
+            };
+          },
+          abort);
+      out.writeBytes(bytes, bytes.length);
+    }
+
+    /** Writes a list that is too long for the memory of a run: all heads, then all tails. */
+    private void writeLong(int list) throws IOException {
+      writeParts(list, shape.headBytes(), true);
+      if (shape.tailBytes() > 0) {
+        writeParts(list, shape.tailBytes(), false);
+      }
+    }
+
+    private void writeParts(int list, int partBytes, boolean heads) throws IOException {
+      int places = ListShape.places(lists.count(list));
+      byte[] bytes = new byte[RUN * partBytes];
+      for (int next = 0; next < places; next += RUN) {
+        int start = next;
+        int to = Math.min(places, next + RUN);
+        workers.forEach(
+            start,
+            to,
+            () -> {
+              Entries entries = new Entries(bytes);
+              return index -> {
+                int at = (index - start) * partBytes;
+                entries.put(list, index, heads ? at : -1, heads ? -1 : at);
+              };
+            },
+            abort);
+        out.writeBytes(bytes, (to - start) * partBytes);
+      }
+    }
+
+    /** Fills in entries, for one thread. */
+    private final class Entries {
+      private final ByteBuffer buffer;
+      private final ListVectors floats = vectors.copy();
+      private final float[] vector = new float[shape.dimension()];
+      private final float[] rotated = new float[shape.padded()];
+      private final CodeEncoder encoder = new CodeEncoder(shape, estimates.products());
+      private final IndexInput[] inputs = new IndexInput[sources.size()];
+
+      Entries(byte[] bytes) throws IOException {
+        this.buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+      }
+
+      void put(int list, int index, int head, int tail) throws IOException {
+        if (index >= lists.count(list)) {
+          unused(head, tail);
+          return;
+        }
+        int ordinal = lists.member(list, index);
+        int source = lists.source(ordinal);
+        if (source >= 0) {
+          copy(source, list, ordinal, head, tail);
+          return;
+        }
+        floats.read(ordinal, vector);
+        centroids.rotation().apply(vector, rotated);
+        float[] centroid = centroids.rotated()[list];
+        for (int d = 0; d < rotated.length; d++) {
+          rotated[d] -= centroid[d];
+        }
+        encoder.encode(ordinal, rotated, centroid, buffer, head, buffer, tail);
+      }
+
+      private void unused(int head, int tail) {
+        if (head >= 0) {
+          Arrays.fill(buffer.array(), head, head + shape.headBytes(), (byte) 0);
+          buffer.putInt(head, -1);
+        }
+        if (tail >= 0) {
+          Arrays.fill(buffer.array(), tail, tail + shape.tailBytes(), (byte) 0);
+        }
+      }
+
+      private void copy(int source, int list, int ordinal, int head, int tail) throws IOException {
+        InvertedLists from = sources.get(source).lists();
+        if (inputs[source] == null) {
+          inputs[source] = from.region().open();
+        }
+        IndexInput input = inputs[source];
+        InvertedLists.Table table = from.table();
+        long index = lists.place(ordinal) - table.starts()[list];
+        long start = from.offset(table, list);
+        if (head >= 0) {
+          input.seek(start + index * shape.headBytes());
+          input.readBytes(buffer.array(), head, shape.headBytes());
+          buffer.putInt(head, ordinal);
+        }
+        if (tail >= 0 && shape.tailBytes() > 0) {
+          long places = table.starts()[list + 1] - table.starts()[list];
+          input.seek(start + places * shape.headBytes() + index * shape.tailBytes());
+          input.readBytes(buffer.array(), tail, shape.tailBytes());
+        }
+      }
+    }
+  }
+}

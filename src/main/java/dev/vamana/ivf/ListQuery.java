@@ -1,0 +1,335 @@
+package dev.vamana.ivf;
+
+import java.io.IOException;
+import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
+import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.LongHeap;
+import org.apache.lucene.util.NumericUtils;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+
+/**
+ * One query over the lists of one field: gives the lists from near to far, and estimates the
+ * distances of their vectors. For one thread.
+ */
+public final class ListQuery {
+
+  /**
+   * Standard deviations by which an error is taken to make an estimate too large. RaBitQ (section
+   * 5) uses 1.9. docs/internals/ivf.md has the measurements.
+   */
+  static final float MARGIN = 1.9f;
+
+  /** Standard deviations by which a list's vectors are taken to be nearer than its centroid. */
+  static final float REACH = 2f;
+
+  // of the constant parts of an estimate, for rounding
+  private static final float SLACK = 1e-5f;
+
+  // what the rounding of a query adds, relative to the error of a code of one bit
+  private static final float ROUNDING = 1.25f / 0.75f;
+
+  // entries that are read together
+  private static final int BLOCK = 256;
+
+  private static final int FIRST_PLANES = 4;
+  private static final int MORE_PLANES = 8;
+
+  private final InvertedLists lists;
+  private final ListShape shape;
+  private final InvertedLists.Table table;
+  private final InvertedLists.Reader reader;
+  private final Estimates estimates;
+  private final FloatVectorValues centroids;
+  private final float[] rotated;
+  private final float[] residual;
+  private final float[] squares;
+  private final float norm;
+  private final LongHeap near;
+  private final QueryBits firstBits;
+  private final QueryBits moreBits;
+  private final long[] heads;
+  private final long[] tail;
+  private final int[] chosen = new int[BLOCK];
+  private final int[] products = new int[BLOCK];
+  private final float[] distances = new float[BLOCK];
+  private final float[] bounds = new float[BLOCK];
+
+  // state of the opened list
+  private int list;
+  private float base;
+  private float firstMargin;
+  private float moreMargin;
+  private boolean moreKnown;
+
+  /**
+   * Makes a query.
+   *
+   * @param query components as floats; not changed
+   */
+  public ListQuery(InvertedLists lists, float[] query) throws IOException {
+    try {
+      this.lists = lists;
+      this.shape = lists.shape();
+      this.table = lists.table();
+      this.reader = lists.reader();
+      this.estimates = lists.estimates();
+      this.centroids = lists.centroids();
+      this.rotated = new float[shape.padded()];
+      this.residual = new float[shape.padded()];
+      this.firstBits = new QueryBits(shape.padded(), FIRST_PLANES);
+      this.heads = new long[BLOCK * shape.headBytes() / Long.BYTES];
+      this.tail = new long[shape.tailBytes() / Long.BYTES];
+      this.moreBits = shape.tailBytes() > 0 ? new QueryBits(shape.padded(), MORE_PLANES) : null;
+      lists.rotation().apply(estimates.normalized(query), rotated);
+      this.norm = square(rotated);
+      this.squares = squaredDistances();
+      this.near = new LongHeap(shape.lists());
+      for (int i = 0; i < squares.length; i++) {
+        if (table.counts()[i] > 0) {
+          near.push((long) NumericUtils.floatToSortableInt(optimistic(i)) << 32 | i);
+        }
+      }
+    } catch (IllegalStateException e) {
+      throw closed(e);
+    }
+  }
+
+  private static float square(float[] vector) {
+    float sum = 0;
+    for (float component : vector) {
+      sum += component * component;
+    }
+    return sum;
+  }
+
+  private float[] squaredDistances() throws IOException {
+    int count = shape.lists();
+    float[] distances = new float[count];
+    if (lists.region().segment() == null) {
+      // Lucene's scorers of vectors on the heap assert that these are finite
+      for (int i = 0; i < count; i++) {
+        distances[i] = squaredDistance(centroids.vectorValue(i));
+      }
+      return distances;
+    }
+    RandomVectorScorer scorer =
+        FlatVectorScorerUtil.getLucene99FlatVectorsScorer()
+            .getRandomVectorScorer(VectorSimilarityFunction.EUCLIDEAN, centroids, rotated);
+    int[] all = new int[count];
+    for (int i = 0; i < count; i++) {
+      all[i] = i;
+    }
+    scorer.bulkScore(all, distances, count);
+    for (int i = 0; i < count; i++) {
+      distances[i] = Math.max(0, 1 / distances[i] - 1);
+    }
+    return distances;
+  }
+
+  private float squaredDistance(float[] centroid) {
+    float sum = 0;
+    for (int d = 0; d < centroid.length; d++) {
+      float difference = rotated[d] - centroid[d];
+      sum += difference * difference;
+    }
+    return sum;
+  }
+
+  /** Returns the distance of the query to a centroid. */
+  private float base(int of) {
+    return estimates.products() ? -(table.norms()[of] + norm - squares[of]) / 2 : squares[of];
+  }
+
+  /** Returns a distance that few vectors of a list are nearer than. */
+  private float optimistic(int of) {
+    float radius = table.radii()[of];
+    float reach = REACH * lists.facts().spread() * radius;
+    if (estimates == Estimates.MAXIMUM_PRODUCT || estimates == Estimates.BYTE_PRODUCT) {
+      return base(of) - reach * (float) Math.sqrt(norm);
+    }
+    float square = squares[of] + radius * radius - 2 * reach * (float) Math.sqrt(squares[of]);
+    return estimates == Estimates.UNIT_PRODUCT ? (square - norm - 1) / 2 : square;
+  }
+
+  /** Whether a list is left. */
+  public boolean hasNext() {
+    return near.size() > 0;
+  }
+
+  /** Returns a distance that few vectors of the lists that are left are nearer than. */
+  public float nearest() {
+    return NumericUtils.sortableIntToFloat((int) (near.top() >> 32));
+  }
+
+  /** Goes on to the next list, and returns its number. */
+  public int next() {
+    list = (int) near.pop();
+    return list;
+  }
+
+  /** Returns how estimates relate to scores. */
+  public Estimates estimates() {
+    return estimates;
+  }
+
+  /**
+   * Estimates the distances of the current list's vectors.
+   *
+   * @param accepted ordinals to look at, or null for all
+   * @param limit a vector whose distance is very probably above it is left out
+   * @param candidates receives the others
+   */
+  public void scan(Bits accepted, float limit, Candidates candidates) throws IOException {
+    try {
+      open();
+      scanOpen(accepted, limit, candidates);
+    } catch (IllegalStateException e) {
+      throw closed(e);
+    }
+  }
+
+  private static RuntimeException closed(IllegalStateException e) {
+    return e instanceof AlreadyClosedException known
+        ? known
+        : new AlreadyClosedException("the lists were closed", e);
+  }
+
+  private void open() throws IOException {
+    float[] centroid = centroids.vectorValue(list);
+    for (int d = 0; d < residual.length; d++) {
+      residual[d] = rotated[d] - centroid[d];
+    }
+    base = base(list);
+    firstBits.set(residual);
+    firstMargin = MARGIN * error(firstBits, (float) Math.sqrt(squares[list]));
+    moreKnown = false;
+  }
+
+  /**
+   * Returns the length of the residual, enlarged by what rounding to whole numbers adds to the
+   * error of one-bit codes. A number is wrong by step / sqrt(12).
+   */
+  private float error(QueryBits bits, float length) {
+    if (length == 0) {
+      return 0;
+    }
+    float rounding = bits.step() * (float) Math.sqrt(shape.padded() / 12.0) * ROUNDING / length;
+    return length * (float) Math.sqrt(1 + rounding * rounding);
+  }
+
+  private void scanOpen(Bits accepted, float limit, Candidates candidates) throws IOException {
+    int count = table.counts()[list];
+    int stride = shape.headBytes() / Long.BYTES;
+    long start = lists.offset(table, list);
+    int last = -1;
+    for (int from = 0; from < count; from += BLOCK) {
+      int block = Math.min(BLOCK, count - from);
+      reader.read(start + (long) from * shape.headBytes(), heads, block * stride);
+      int wanted = choose(accepted, block, stride);
+      estimate(wanted);
+      for (int i = 0; i < wanted; i++) {
+        if (bounds[i] > limit) {
+          continue;
+        }
+        int at = chosen[i];
+        int ordinal = (int) heads[at];
+        check(ordinal, last);
+        last = ordinal;
+        if (moreBits != null) {
+          refine(ordinal, at + 2, start, from + at / stride, limit, candidates);
+        } else {
+          candidates.add(ordinal, distances[i], bounds[i]);
+        }
+      }
+    }
+  }
+
+  /** Finds the heads of accepted vectors among those that were read. Returns their number. */
+  private int choose(Bits accepted, int block, int stride) {
+    int wanted = 0;
+    for (int i = 0; i < block; i++) {
+      int ordinal = (int) heads[i * stride];
+      // what is out of range is found damaged if it is near enough
+      if (accepted == null
+          || ordinal < 0
+          || ordinal >= accepted.length()
+          || accepted.get(ordinal)) {
+        chosen[wanted++] = i * stride;
+      }
+    }
+    return wanted;
+  }
+
+  /** Estimates the distances of the chosen heads, and what they are at least. */
+  private void estimate(int wanted) {
+    int words = shape.words();
+    for (int i = 0; i < wanted; i++) {
+      products[i] = firstBits.product(heads, chosen[i] + 2, words);
+    }
+    float half = firstBits.sum() * 0.5f;
+    float step = firstBits.step();
+    for (int i = 0; i < wanted; i++) {
+      long first = heads[chosen[i]];
+      long second = heads[chosen[i] + 1];
+      float constant = Float.intBitsToFloat((int) (first >>> 32));
+      float factor = Float.intBitsToFloat((int) second);
+      float error = Float.intBitsToFloat((int) (second >>> 32));
+      float estimate = base + constant + factor * step * (products[i] - half);
+      distances[i] = estimate;
+      bounds[i] = estimate - error * firstMargin - SLACK * (Math.abs(base) + Math.abs(constant));
+    }
+  }
+
+  /**
+   * Checks an ordinal as read from the file. An ordinal that is in its own list, behind lower ones,
+   * is found once, however damaged the lists are.
+   */
+  private void check(int ordinal, int last) throws IOException {
+    if (ordinal < 0
+        || ordinal >= shape.size()
+        || ordinal <= last
+        || reader.number(ordinal) != list) {
+      throw new CorruptIndexException(
+          "list " + list + " has ordinal " + ordinal + " of " + shape.size(),
+          lists.region().toString());
+    }
+  }
+
+  private void refine(
+      int ordinal, int head, long start, int place, float limit, Candidates candidates)
+      throws IOException {
+    if (moreKnown == false) {
+      moreBits.set(residual);
+      moreMargin = MARGIN * (float) Math.sqrt(squares[list]);
+      moreKnown = true;
+    }
+    int words = shape.words();
+    int bits = shape.kind().bits();
+    long places = table.starts()[list + 1] - table.starts()[list];
+    int longs = shape.tailBytes() / Long.BYTES;
+    reader.read(start + places * shape.headBytes() + (long) place * shape.tailBytes(), tail, longs);
+    long numbers = -((long) (moreBits.sum() - moreBits.product(heads, head, words)) << (bits - 1));
+    for (int plane = 0; plane < bits - 1; plane++) {
+      numbers += (long) moreBits.product(tail, 2 + plane * words, words) << plane;
+    }
+    float product = moreBits.step() * (numbers + moreBits.sum() * 0.5f);
+    float constant = Float.intBitsToFloat((int) (tail[0] >>> 32));
+    float factor = Float.intBitsToFloat((int) tail[1]);
+    float estimate = base + constant + factor * product;
+    // rounding of the query: each number is wrong by step / sqrt(12)
+    float rounding =
+        factor * moreBits.step() * (float) Math.sqrt(shape.padded() / 144.0) * (1 << bits);
+    float error = Float.intBitsToFloat((int) (tail[1] >>> 32)) * moreMargin;
+    float bound =
+        estimate
+            - (float) Math.sqrt(error * error + MARGIN * MARGIN * rounding * rounding)
+            - SLACK * (Math.abs(base) + Math.abs(constant));
+    if (bound <= limit) {
+      candidates.add(ordinal, estimate, bound);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package dev.vamana.ivf;
+
+/**
+ * Sizes of the lists of one field in the file. {@code dev.vamana.codec.VamanaVectorsFormat}
+ * documents the layout.
+ *
+ * @param size number of vectors, at least 1
+ * @param dimension components of a vector, 1 to 4,096
+ * @param lists number of lists, 1 to {@value #MAX_LISTS}
+ * @param kind what a code holds
+ */
+public record ListShape(int size, int dimension, int lists, CodeKind kind) {
+
+  /** Most lists of a field: the number of a vector's list takes two bytes. */
+  public static final int MAX_LISTS = 1 << 16;
+
+  /** Places of a list come in groups of so many, so that each list starts at 64 bytes. */
+  public static final int GROUP = 8;
+
+  static final int ALIGNMENT = 64;
+  static final int LIST_BYTES = 16;
+  private static final int FACTOR_BYTES = 16;
+
+  /** Checks the ranges. */
+  public ListShape {
+    if (size < 1 || dimension < 1 || lists < 1 || lists > MAX_LISTS || lists > size) {
+      throw new IllegalArgumentException(
+          "lists must be between 1 and "
+              + MAX_LISTS
+              + " and at most the number of vectors, got "
+              + lists
+              + " lists of "
+              + size
+              + " vectors of "
+              + dimension
+              + " components");
+    }
+  }
+
+  /**
+   * Returns the number of lists for so many vectors: {@code 1.5 sqrt(size)}, so that a query
+   * compares about as many centroids as codes of one or two lists.
+   */
+  public static int lists(int size) {
+    long lists = Math.round(1.5 * Math.sqrt(size));
+    return (int) Math.max(1, Math.min(Math.min(size, MAX_LISTS), lists));
+  }
+
+  /** Returns the components of a rotated vector. */
+  public int padded() {
+    return Rotation.padded(dimension);
+  }
+
+  /** Returns the 64-bit words that hold one bit of each component. */
+  public int words() {
+    return padded() / Long.SIZE;
+  }
+
+  /** Returns the bytes of an entry's ordinal, factors and first bits. */
+  public int headBytes() {
+    return FACTOR_BYTES + words() * Long.BYTES;
+  }
+
+  /** Returns the bytes of an entry's other factors and bits, 0 for codes of one bit. */
+  public int tailBytes() {
+    int more = kind.bits() - 1;
+    return more == 0 ? 0 : FACTOR_BYTES + more * words() * Long.BYTES;
+  }
+
+  /** Returns the places that a list of so many vectors takes: the next multiple of 8. */
+  public static int places(int count) {
+    return (count + GROUP - 1) / GROUP * GROUP;
+  }
+
+  /** Returns the bytes of all centroids. */
+  public long centroidBytes() {
+    return (long) lists * padded() * Float.BYTES;
+  }
+
+  /** Returns where the table of lists starts. */
+  public long tableOffset() {
+    return align(centroidBytes());
+  }
+
+  /** Returns where the numbers of the vectors' lists start. */
+  public long numbersOffset() {
+    return align(tableOffset() + (long) lists * LIST_BYTES);
+  }
+
+  /** Returns where the first list starts. */
+  public long listsOffset() {
+    return align(numbersOffset() + (long) size * Short.BYTES);
+  }
+
+  /**
+   * Returns the bytes of everything.
+   *
+   * @param places places of all lists
+   */
+  public long length(long places) {
+    return listsOffset() + places * (headBytes() + tailBytes());
+  }
+
+  private static long align(long offset) {
+    return (offset + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+}

@@ -1,0 +1,128 @@
+package dev.vamana.ivf;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * A random orthogonal map of vectors, made from a seed: the rotation of RaBitQ (Gao and Long, 2024,
+ * section 3.1.2), which makes every direction alike. Immutable and thread-safe.
+ *
+ * <p>A dense random matrix would need memory and time that grow with the square of the dimension.
+ * This map has {@value #ROUNDS} rounds. Each turns signs at random and applies a Walsh-Hadamard
+ * transform to the first or, in every second round, the last power of two of components. If that is
+ * not all of them, it then adds and subtracts the two halves. Vectors are padded with zeros to a
+ * multiple of 64 components.
+ */
+public final class Rotation {
+
+  private static final int ROUNDS = 4;
+  private static final float HALF_ROOT = (float) Math.sqrt(0.5);
+
+  private final int dimension;
+  private final int padded;
+  private final int block;
+  // for each round and component 1 or -1, times the factor that keeps lengths
+  private final float[][] signs;
+
+  /**
+   * Makes a rotation.
+   *
+   * @param dimension components of a vector, at least 1
+   * @param seed the same seed gives the same rotation on every machine
+   */
+  public Rotation(int dimension, long seed) {
+    this.dimension = dimension;
+    this.padded = padded(dimension);
+    this.block = Integer.highestOneBit(padded);
+    this.signs = new float[ROUNDS][padded];
+    SplittableRandom random = new SplittableRandom(seed);
+    float scale = (float) (1 / Math.sqrt(block));
+    for (int round = 0; round < ROUNDS; round++) {
+      int from = start(round);
+      for (int d = 0; d < padded; d++) {
+        float length = d >= from && d < from + block ? scale : 1;
+        signs[round][d] = random.nextBoolean() ? length : -length;
+      }
+    }
+  }
+
+  /** Returns the components of a rotated vector: the dimension, rounded up to a multiple of 64. */
+  public static int padded(int dimension) {
+    return (dimension + Long.SIZE - 1) / Long.SIZE * Long.SIZE;
+  }
+
+  /** Returns the components of a rotated vector. */
+  public int padded() {
+    return padded;
+  }
+
+  private int start(int round) {
+    return round % 2 == 0 ? 0 : padded - block;
+  }
+
+  /**
+   * Rotates a vector.
+   *
+   * @param vector at least {@code dimension} components
+   * @param target receives {@link #padded()} components; another array
+   */
+  public void apply(float[] vector, float[] target) {
+    System.arraycopy(vector, 0, target, 0, dimension);
+    Arrays.fill(target, dimension, padded, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+      multiply(target, signs[round]);
+      hadamard(target, start(round));
+      mix(target);
+    }
+  }
+
+  /**
+   * Turns a rotated vector back.
+   *
+   * @param rotated {@link #padded()} components, which are overwritten
+   * @param target receives {@code dimension} components; another array
+   */
+  public void invert(float[] rotated, float[] target) {
+    for (int round = ROUNDS - 1; round >= 0; round--) {
+      mix(rotated);
+      hadamard(rotated, start(round));
+      // signs hold the factor of the transform, which is its own inverse up to that factor
+      multiply(rotated, signs[round]);
+    }
+    System.arraycopy(rotated, 0, target, 0, dimension);
+  }
+
+  private void multiply(float[] x, float[] by) {
+    for (int d = 0; d < padded; d++) {
+      x[d] *= by[d];
+    }
+  }
+
+  private void hadamard(float[] x, int from) {
+    int end = from + block;
+    for (int half = 1; half < block; half *= 2) {
+      for (int i = from; i < end; i += 2 * half) {
+        for (int j = i; j < i + half; j++) {
+          float a = x[j];
+          float b = x[j + half];
+          x[j] = a + b;
+          x[j + half] = a - b;
+        }
+      }
+    }
+  }
+
+  /** Rotates each component of the first half and its partner in the second by 45 degrees. */
+  private void mix(float[] x) {
+    if (block == padded) {
+      return;
+    }
+    int half = padded / 2;
+    for (int d = 0; d < half; d++) {
+      float a = x[d];
+      float b = x[d + half];
+      x[d] = (a + b) * HALF_ROOT;
+      x[d + half] = (a - b) * HALF_ROOT;
+    }
+  }
+}

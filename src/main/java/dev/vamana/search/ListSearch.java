@@ -1,0 +1,288 @@
+package dev.vamana.search;
+
+import dev.vamana.ivf.Candidates;
+import dev.vamana.ivf.InvertedLists;
+import dev.vamana.ivf.ListQuery;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.util.ArrayUtil;
+import org.apache.lucene.util.BitSet;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.LongHeap;
+import org.apache.lucene.util.NumericUtils;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+
+/**
+ * Searches inverted lists, driven by a Lucene collector: the collector's competitive similarity
+ * says which vectors get exact scores and when the search ends, and the collector may stop it after
+ * any list. Every kind of collector works, as for {@link CollectorWalk}.
+ *
+ * <p>Lists are taken in the order of a distance that few of their vectors are nearer than. Codes
+ * estimate the distances of a list's vectors; those that the bound of the error leaves open are
+ * scored exactly, the most promising first. The search ends when the collector is full and the
+ * lists searched last have brought no more hits. With a filter lists have fewer hits, so more are
+ * searched. docs/internals/ivf.md has the measurements.
+ */
+final class ListSearch {
+
+  private static final ValueLayout.OfShort NUMBER =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  // vectors that are scored before the limit is looked at again
+  private static final int BLOCK = 16;
+
+  // with fewer accepted vectors in a list, estimates cost as much as they save
+  private static final int MIN_ESTIMATED = 12;
+
+  // with fewer accepted vectors for each candidate, hits are in most lists
+  private static final int MOST_LISTS = 16;
+
+  private static final int MIN_PROBES = 4;
+  private static final double WINDOW = 0.6;
+  private static final double LATE_HITS = 0.01;
+
+  private final SegmentView segment;
+  private final InvertedLists lists;
+  private final RandomVectorScorer scorer;
+  private final KnnCollector collector;
+  private final KnnSearchStrategy strategy;
+  private final float[] query;
+  // the scores of the best hits, least on top; null if the collector keeps as many
+  private final LongHeap best;
+  private final int width;
+  private final int[] ordinals = new int[BLOCK];
+  private final float[] scores = new float[BLOCK];
+  private final Candidates candidates = new Candidates();
+  private float limit;
+  // lists searched, hits found, and how many of these before each list
+  private int probed;
+  private int allHits;
+  private int[] hits = new int[64];
+
+  /**
+   * Makes a search.
+   *
+   * @param scorer exact scores of the query against ordinals
+   * @param collector receives ordinals (not documents) with their scores
+   * @param width least number of hits whose distances decide when the search ends, 1 or more
+   */
+  ListSearch(
+      SegmentView segment,
+      QueryVector query,
+      RandomVectorScorer scorer,
+      KnnCollector collector,
+      int width)
+      throws IOException {
+    this.segment = segment;
+    this.lists = segment.lists();
+    this.scorer = scorer;
+    this.collector = collector;
+    this.strategy = CollectorWalk.unseeded(collector.getSearchStrategy());
+    this.query = query.floats() != null ? query.floats() : query.toFloats();
+    this.width = Math.min(width, segment.size());
+    // a collector of all hits above a score has such a score before its first hit
+    boolean threshold = collector.minCompetitiveSimilarity() > Float.NEGATIVE_INFINITY;
+    this.best = threshold || collector.k() >= this.width ? null : new LongHeap(this.width);
+  }
+
+  /** Searches for a work item, on the calling thread. */
+  static WorkResult search(WorkItem item) throws IOException {
+    SegmentView segment = item.segment();
+    ExactDistances exact = ExactDistances.of(segment, item.query());
+    return CpuExecutor.collect(
+        item,
+        exact,
+        collector ->
+            new ListSearch(
+                    segment,
+                    item.query(),
+                    exact.ranking(),
+                    collector,
+                    Math.max(item.k(), item.walk().beamWidth()))
+                .run(item.acceptedOrdinals(), item.acceptedCount()));
+  }
+
+  /**
+   * Searches until no list is competitive or the collector stops the search.
+   *
+   * @param accepted ordinals that may be collected, or null for all
+   * @param acceptedCount estimated number of accepted ordinals
+   */
+  void run(Bits accepted, int acceptedCount) throws IOException {
+    int count = accepted == null ? segment.size() : Math.min(acceptedCount, segment.size());
+    int all = lists.shape().lists();
+    boolean few = count < (long) MIN_ESTIMATED * all;
+    // comparing centroids would cost as much, or most lists have a hit
+    if (count <= 2L * Math.max(width, all) || (few && count <= (long) MOST_LISTS * width)) {
+      new ExactScan(scorer, collector).run(accepted);
+      return;
+    }
+    updateLimit();
+    ListQuery near = new ListQuery(lists, query);
+    if (few) {
+      scoreByList(near, accepted);
+      return;
+    }
+    while (goesOn(near)) {
+      near.next();
+      near.scan(accepted, limit, candidates);
+      scoreCandidates();
+      nextBlock();
+    }
+  }
+
+  /**
+   * Whether another list is searched, which is then counted. The lists that come last bring few
+   * hits. If the last {@value #WINDOW} of all lists so far brought none, the rest, which are
+   * farther, very probably have few: the rule asks as many lists as hits are spread over.
+   */
+  private boolean goesOn(ListQuery near) {
+    if (near.hasNext() == false || collector.earlyTerminated()) {
+      return false;
+    }
+    if (limit < Float.POSITIVE_INFINITY && probed >= MIN_PROBES) {
+      int late = allHits - hits[(int) (probed * (1 - WINDOW))];
+      if (late <= LATE_HITS * width) {
+        return false;
+      }
+    }
+    hits = ArrayUtil.grow(hits, probed + 1);
+    hits[probed++] = allHits;
+    return true;
+  }
+
+  private void nextBlock() {
+    if (strategy != null) {
+      strategy.nextVectorsBlock();
+    }
+  }
+
+  /** Scores candidates, the most promising first, as long as they may be hits. */
+  private void scoreCandidates() throws IOException {
+    candidates.sort();
+    int count = 0;
+    for (int i = 0; i < candidates.size(); i++) {
+      if (candidates.bound(i) <= limit) {
+        ordinals[count++] = candidates.ordinal(i);
+      }
+      if (count == BLOCK) {
+        score(count);
+        count = 0;
+      }
+    }
+    score(count);
+    candidates.clear();
+  }
+
+  private void score(int found) throws IOException {
+    int count =
+        (int) Math.min(found, Math.max(0, collector.visitLimit() - collector.visitedCount()));
+    if (count == 0) {
+      return;
+    }
+    collector.incVisitedCount(count);
+    if (scorer.bulkScore(ordinals, scores, count) < leastUseful()) {
+      return;
+    }
+    for (int i = 0; i < count; i++) {
+      boolean hit = collector.collect(ordinals[i], scores[i]);
+      if (best != null) {
+        hit = best.insertWithOverflow(NumericUtils.floatToSortableInt(scores[i]));
+      }
+      allHits += hit ? 1 : 0;
+    }
+    updateLimit();
+  }
+
+  private float leastUseful() {
+    float least = collector.minCompetitiveSimilarity();
+    if (best == null) {
+      return least;
+    }
+    return best.size() < width
+        ? Float.NEGATIVE_INFINITY
+        : Math.min(least, NumericUtils.sortableIntToFloat((int) best.top()));
+  }
+
+  private void updateLimit() {
+    limit = lists.estimates().distance(leastUseful(), segment.dimension());
+  }
+
+  /** Scores the accepted vectors of one list after the other, without estimates. */
+  private void scoreByList(ListQuery near, Bits accepted) throws IOException {
+    Accepted byList = new Accepted(accepted);
+    int count = 0;
+    while (goesOn(near)) {
+      int list = near.next();
+      for (int i = byList.starts[list]; i < byList.starts[list + 1]; i++) {
+        ordinals[count++] = byList.members[i];
+        if (count == BLOCK) {
+          score(count);
+          count = 0;
+        }
+      }
+      nextBlock();
+    }
+    score(count);
+  }
+
+  /** Accepted ordinals by list. */
+  private final class Accepted {
+    private final int[] starts = new int[lists.shape().lists() + 1];
+    private int[] members = new int[64];
+
+    Accepted(Bits accepted) throws IOException {
+      int size = segment.size();
+      int count = 0;
+      int ordinal = next(accepted, 0, size);
+      while (ordinal < size) {
+        if (count == members.length) {
+          members = Arrays.copyOf(members, 2 * count);
+        }
+        members[count++] = ordinal;
+        ordinal = next(accepted, ordinal + 1, size);
+      }
+      sort(count);
+    }
+
+    private static int next(Bits accepted, int from, int size) {
+      if (accepted instanceof BitSet bits) {
+        return from < size ? bits.nextSetBit(from) : DocIdSetIterator.NO_MORE_DOCS;
+      }
+      int ordinal = from;
+      while (accepted != null && ordinal < size && accepted.get(ordinal) == false) {
+        ordinal++;
+      }
+      return ordinal;
+    }
+
+    private void sort(int count) throws IOException {
+      int[] ofMember = new int[count];
+      try {
+        MemorySegment numbers = lists.numbers();
+        for (int i = 0; i < count; i++) {
+          ofMember[i] = lists.checked(Short.toUnsignedInt(numbers.get(NUMBER, 2L * members[i])));
+          starts[ofMember[i] + 1]++;
+        }
+      } catch (IllegalStateException e) {
+        throw new AlreadyClosedException("the lists were closed", e);
+      }
+      for (int list = 1; list < starts.length; list++) {
+        starts[list] += starts[list - 1];
+      }
+      int[] sorted = new int[count];
+      int[] at = Arrays.copyOf(starts, starts.length);
+      for (int i = 0; i < count; i++) {
+        sorted[at[ofMember[i]]++] = members[i];
+      }
+      members = sorted;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.vamana.ivf;
+
+import java.util.Arrays;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Rotations keep lengths and angles, can be turned back and depend on their seed alone. */
+public class RotationTests extends LuceneTestCase {
+
+  public void testKeepsProductsAndTurnsBack() {
+    for (int i = 0; i < 20; i++) {
+      int dimension = 1 + random().nextInt(i == 0 ? 4096 : 900);
+      Rotation rotation = new Rotation(dimension, random().nextLong());
+      assertEquals(0, rotation.padded() % 64);
+      float[] one = vector(dimension);
+      float[] other = vector(dimension);
+      float[] rotatedOne = rotate(rotation, one);
+      float[] rotatedOther = rotate(rotation, other);
+      double scale = Math.sqrt(product(one, one) * product(other, other));
+      assertEquals(product(one, other), product(rotatedOne, rotatedOther), 1e-5 * scale);
+      assertEquals(1, product(rotatedOne, rotatedOne) / product(one, one), 1e-5);
+      float[] back = new float[dimension];
+      rotation.invert(rotatedOne, back);
+      assertArrayEquals(one, back, 1e-4f);
+    }
+  }
+
+  public void testSameSeedSameRotation() {
+    int dimension = 1 + random().nextInt(300);
+    long seed = random().nextLong();
+    float[] vector = vector(dimension);
+    float[] rotated = rotate(new Rotation(dimension, seed), vector);
+    assertArrayEquals(rotated, rotate(new Rotation(dimension, seed), vector), 0);
+    assertFalse(Arrays.equals(rotated, rotate(new Rotation(dimension, seed + 1), vector)));
+  }
+
+  /** A vector with one component becomes one in which no component stands out. */
+  public void testSpreadsComponents() {
+    for (int dimension : new int[] {64, 100, 384, 784}) {
+      Rotation rotation = new Rotation(dimension, random().nextLong());
+      float[] vector = new float[dimension];
+      vector[random().nextInt(dimension)] = 1;
+      float most = 0;
+      for (float component : rotate(rotation, vector)) {
+        most = Math.max(most, Math.abs(component));
+      }
+      // sums of random signs: each of at most 832 components is above 8 / sqrt(D) with a
+      // probability of 2 exp(-32), so that no seed gets there
+      assertTrue(dimension + ": " + most, most <= 8 / Math.sqrt(rotation.padded()));
+    }
+  }
+
+  private static float[] rotate(Rotation rotation, float[] vector) {
+    float[] rotated = new float[rotation.padded()];
+    rotation.apply(vector, rotated);
+    return rotated;
+  }
+
+  private static float[] vector(int dimension) {
+    float[] vector = new float[dimension];
+    for (int d = 0; d < dimension; d++) {
+      vector[d] = (float) random().nextGaussian();
+    }
+    return vector;
+  }
+
+  private static double product(float[] one, float[] other) {
+    double sum = 0;
+    for (int d = 0; d < one.length; d++) {
+      sum += (double) one[d] * other[d];
+    }
+    return sum;
+  }
+}
