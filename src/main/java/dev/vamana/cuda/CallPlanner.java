@@ -87,7 +87,8 @@ final class CallPlanner {
   /** Key of items that differ only in their query. */
   private record Kind(WorkItem first) {
 
-    @SuppressWarnings("ReferenceEquality") // the key is the same bitset object, not an equal one
+    // the key is the same bitset object, not an equal one; items of a call share a walk
+    @SuppressWarnings("ReferenceEquality")
     boolean alike(WorkItem item) {
       return first.segment() == item.segment()
           && first.k() == item.k()
@@ -95,7 +96,7 @@ final class CallPlanner {
           && first.acceptedCount() == item.acceptedCount()
           && first.visitLimit() == item.visitLimit()
           && first.entryPoints().length == item.entryPoints().length
-          && first.walk().equals(item.walk());
+          && (first.walk() == item.walk() || first.walk().equals(item.walk()));
     }
 
     @Override

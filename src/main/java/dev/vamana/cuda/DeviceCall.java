@@ -269,6 +269,8 @@ final class DeviceCall {
 
   private void read(Chunk chunk) throws IOException {
     int counted = 0;
+    long visited = 0;
+    long iterations = 0;
     ItemPlan last = null;
     for (int i = 0; i < chunk.count(); i++) {
       int index = chunk.item(i);
@@ -278,8 +280,12 @@ final class DeviceCall {
         counted = 0;
       }
       last = plan;
-      counted += take(index, device.result(chunk, i, plan)) ? 1 : 0;
+      DeviceResult found = device.result(chunk, i, plan);
+      visited += found.visited();
+      iterations += found.iterations();
+      counted += take(index, found) ? 1 : 0;
     }
+    device.walked(visited, iterations);
     if (counted > 0) {
       counters.answered(last.segment().placement(), counted);
     }

@@ -117,13 +117,13 @@ public final class BatchDevice {
 
   /** Reads the device's result of item {@code i} of a chunk that is done. */
   public DeviceResult result(Chunk chunk, int i, ItemPlan plan) {
-    DeviceResult result = DeviceResult.read(chunk, i, plan);
-    statistics.walked(result.visited(), result.iterations());
-    return result;
+    return DeviceResult.read(chunk, i, plan);
   }
 
-  /** Counts an item that was walked without the dispatcher, by host fetch or by an exact scan. */
-  public void walked(long visited, int iterations) {
+  /**
+   * Counts the work of items, once for all of a chunk: counting each takes as long as reading it.
+   */
+  public void walked(long visited, long iterations) {
     statistics.walked(visited, iterations);
   }
 

@@ -27,6 +27,7 @@ public final class Chunk {
   final List<AcceptedBits> bits;
   private final int[] items;
   private final int[] results;
+  final int together;
   private final Thread waiter = Thread.currentThread();
   private final AtomicInteger state = new AtomicInteger(WAITING);
   private volatile boolean segmentClosed;
@@ -40,6 +41,7 @@ public final class Chunk {
    *
    * @param items indices of the items in their call
    * @param results offset of each item's result in the block
+   * @param together items of the call with this shape, which arrive in one chunk or several
    */
   Chunk(
       WalkShape shape,
@@ -48,7 +50,8 @@ public final class Chunk {
       List<HeldSegment> segments,
       List<AcceptedBits> bits,
       int[] items,
-      int[] results) {
+      int[] results,
+      int together) {
     this.shape = shape;
     this.sizes = sizes;
     this.block = block;
@@ -56,6 +59,7 @@ public final class Chunk {
     this.bits = bits;
     this.items = items;
     this.results = results;
+    this.together = together;
   }
 
   /** Returns the number of items. */

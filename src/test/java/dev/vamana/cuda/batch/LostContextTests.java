@@ -39,7 +39,8 @@ public class LostContextTests extends LuceneTestCase {
         List.of(),
         List.of(),
         new int[] {0},
-        new int[] {0});
+        new int[] {0},
+        1);
   }
 
   private static void awaitDone(Chunk chunk) {
