@@ -38,6 +38,7 @@ final class TimelineStage implements Stage {
   /** Notes when launches begin and end, and when the device was last seen to be done. */
   private static final class Clock extends ForwardingDriver {
     private int launches;
+    private String kernel;
     private long firstLaunch;
     private long launchNanos;
     private long lastLaunched;
@@ -50,6 +51,10 @@ final class TimelineStage implements Stage {
     synchronized void reset() {
       launches = 0;
       launchNanos = 0;
+    }
+
+    synchronized String kernel() {
+      return kernel;
     }
 
     synchronized double[] intervals(long begun, long made, long ended) {
@@ -77,6 +82,7 @@ final class TimelineStage implements Stage {
       super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
       long end = System.nanoTime();
       synchronized (this) {
+        this.kernel = kernel.name();
         firstLaunch = launches++ == 0 ? start : firstLaunch;
         launchNanos += end - start;
         lastLaunched = end;
@@ -155,7 +161,7 @@ final class TimelineStage implements Stage {
       row.put("after_seconds", Samples.round(window * context.options().seconds(), 2));
       row.put("mean_us", Samples.round(MANY * 1e6 / Samples.qps(MANY, 1, samples), 1));
       row.put("p50_us", Samples.round(Samples.median(samples), 1));
-      context.fragment().add("warm_up", row);
+      context.fragment().add(SECTION, row);
       context.say("%s", row);
     }
   }
@@ -178,6 +184,7 @@ final class TimelineStage implements Stage {
     row.put("beam", walk.beamWidth());
     row.put("parents", walk.parents());
     row.put("batch", batch);
+    row.put("kernel", clock.kernel());
     for (int i = 0; i < INTERVALS.size(); i++) {
       int column = i;
       double[] values = all.stream().mapToDouble(intervals -> intervals[column]).toArray();
