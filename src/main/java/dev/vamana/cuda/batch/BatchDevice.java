@@ -98,7 +98,7 @@ public final class BatchDevice {
 
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
-    return new Packer(staging, accepted, batch, plans, maxBatch);
+    return new Packer(staging, accepted, batch, plans, maxBatch, dispatcher.pending() == 0);
   }
 
   /** Submits a chunk to the dispatcher. */

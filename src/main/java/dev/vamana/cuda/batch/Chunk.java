@@ -41,7 +41,7 @@ public final class Chunk {
    *
    * @param items indices of the items in their call
    * @param results offset of each item's result in the block
-   * @param together items of the call with this shape, which arrive in one chunk or several
+   * @param together items of the call, which arrive in one chunk or several
    */
   Chunk(
       WalkShape shape,

@@ -24,24 +24,35 @@ public final class Packer {
   // a smaller one would be launched before the next is packed, but the launch takes longer than
   // that
   static final int FIRST_ITEMS = 192;
+  private static final int LAST_ITEMS = 2_048;
 
   private final StagingPool staging;
   private final DevicePool pool;
   private final List<WorkItem> batch;
   private final ItemPlan[] plans;
   private final int maxBatch;
-  private int nextItems = FIRST_ITEMS;
-  private int together;
+  private int nextItems;
   private IdentityHashMap<Bits, AcceptedBits> bits;
   private IdentityHashMap<Bits, Long> lookups;
 
+  /**
+   * Makes a packer.
+   *
+   * @param idle whether the device waits for the first chunk
+   */
   Packer(
-      StagingPool staging, DevicePool pool, List<WorkItem> batch, ItemPlan[] plans, int maxBatch) {
+      StagingPool staging,
+      DevicePool pool,
+      List<WorkItem> batch,
+      ItemPlan[] plans,
+      int maxBatch,
+      boolean idle) {
     this.staging = staging;
     this.pool = pool;
     this.batch = batch;
     this.plans = plans;
     this.maxBatch = maxBatch;
+    this.nextItems = idle ? FIRST_ITEMS : BatchOptions.MAX_BATCH;
   }
 
   /**
@@ -52,10 +63,6 @@ public final class Packer {
    * @param to number of these items
    */
   public int end(int[] items, int from, int to) {
-    if (from == 0) {
-      nextItems = FIRST_ITEMS;
-    }
-    together = to;
     int most = to - from <= nextItems + nextItems / 2 ? to - from : nextItems;
     most = Math.min(most, maxBatch);
     long bytes = 0;
@@ -72,7 +79,7 @@ public final class Packer {
 
   /** Lets the next chunk be larger, after one was packed. */
   private void grow() {
-    nextItems = Math.min(2 * nextItems, BatchOptions.MAX_BATCH);
+    nextItems = Math.max(nextItems, Math.min(2 * nextItems, LAST_ITEMS));
   }
 
   /**
@@ -119,8 +126,7 @@ public final class Packer {
       at = write(block, i, packed[i], plan, at, results);
     }
     grow();
-    return new Chunk(
-        shape, sizes, block, segments, used, packed, results, Math.max(together, count));
+    return new Chunk(shape, sizes, block, segments, used, packed, results, batch.size());
   }
 
   /** Frees bitsets that no chunk uses. */
