@@ -23,9 +23,9 @@ __device__ __forceinline__ void distances(W& w, uint32_t count, Take take) {
                  segment.dimension,
                  reinterpret_cast<const ByteFacts*>(segment.vector_facts),
                  true};
-    // one warp has other blocks to hide its latency behind, and registers bound their number
-    constexpr int kLoads =
-        (W::kWarps == 1 || W::kFormat == kFloat16 ? 1 : 2) * Chunk<W::kFormat>::kLoads;
+    // halves and bytes take registers to unpack, and one warp has other blocks to hide its latency behind
+    constexpr bool kFew = W::kFormat == kFloat16 || (W::kFormat == kByte && W::kWarps == 1);
+    constexpr int kLoads = (kFew ? 1 : 2) * Chunk<W::kFormat>::kLoads;
     exact_sums<W::kFormat, W::kWarps, kLoads>(rows, segment.similarity == kEuclidean, w.query,
                                               w.padded, w.ids, count, take);
   } else if constexpr (W::kPolicy == kTableHalf) {

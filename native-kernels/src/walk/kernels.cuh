@@ -10,13 +10,6 @@
 #define VAMANA_EXACT_WARPS 16
 #endif
 
-// Blocks that a multiprocessor holds at most, where that is fewer than twenty.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
-#define VAMANA_EXACT_BLOCKS 16
-#else
-#define VAMANA_EXACT_BLOCKS 20
-#endif
-
 // What a multiprocessor has room for at once, which bounds registers: blocks of one warp, and warps in
 // blocks of two, four and eight.
 #define VAMANA_WALK(name, policy, blocks, warps) \

@@ -21,6 +21,7 @@ public final class Chunk extends Ticket {
   final List<AcceptedBits> bits;
   private final ItemPlan[] plans;
   private final int[] results;
+  final int together;
   private boolean running;
 
   /**
@@ -29,6 +30,7 @@ public final class Chunk extends Ticket {
    * @param plans the plans of all items of the call
    * @param items indices of the items in their call
    * @param results offset of each item's result in the block
+   * @param together items of the call, which arrive in one chunk or several
    */
   Chunk(
       WalkShape shape,
@@ -38,7 +40,8 @@ public final class Chunk extends Ticket {
       List<AcceptedBits> bits,
       ItemPlan[] plans,
       int[] items,
-      int[] results) {
+      int[] results,
+      int together) {
     super(segments, items);
     this.shape = shape;
     this.sizes = sizes;
@@ -46,6 +49,7 @@ public final class Chunk extends Ticket {
     this.bits = bits;
     this.plans = plans;
     this.results = results;
+    this.together = together;
   }
 
   @Override

@@ -69,7 +69,7 @@ public final class DirectWalks implements AutoCloseable {
     }
     ItemPlan[] plans = new ItemPlan[items.size()];
     Arrays.fill(plans, plan);
-    Packer packer = new Packer(staging, accepted, items, plans, items.size());
+    Packer packer = new Packer(staging, accepted, items, plans, items.size(), true);
     LaunchSlot slot =
         new LaunchSlot(driver, new Kernels(driver, tuning), staging, items.size(), counters);
     boolean done = false;

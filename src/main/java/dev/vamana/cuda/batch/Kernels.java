@@ -22,10 +22,14 @@ public final class Kernels {
   // ratio of worklist to fresh neighbours from which one warp merges fastest
   private static final int LONG_WORKLIST = 8;
 
+  // longest worklist that sixteen warps merge with four lanes for each key
+  private static final int SHORT_WORKLIST = 64;
+
   // time of a walk by a block of WARPS[i] warps, relative to eight warps. Of the tables tried, this
-  // one's choices lose least over 100 to 10,000 items of 100 to 784 dimensions.
+  // one's choices lose least over 1,000 and 10,000 items of 100 and 384 dimensions (0.7 % in the
+  // mean), measured by repeating launches: docs/internals/gpu-walk-profile.md.
   private static final int[] WARPS = {8, 4, 2, 1};
-  private static final double[] TIMES = {1, 1, 1.1, 3};
+  private static final double[] TIMES = {1, 1, 1.3, 2.4};
 
   /** A kernel with its launch configuration. */
   public record Choice(
@@ -62,8 +66,8 @@ public final class Kernels {
    * <ol>
    *   <li>If a step does little more than merge, because distances come from a shared table and the
    *       worklist is long, a block has one warp.
-   *   <li>If every item has a multiprocessor to itself and a step has many neighbours, a block has
-   *       sixteen warps.
+   *   <li>If every item has a multiprocessor to itself, a step has many neighbours and the worklist
+   *       is short, a block has sixteen warps.
    *   <li>Otherwise a block has the number of warps, at most eight, that ends all items soonest.
    * </ol>
    *
@@ -72,32 +76,41 @@ public final class Kernels {
    */
   public Choice choose(WalkShape shape, ChunkSizes sizes, int items, int others) {
     SharedMemoryPlan plan = plan(shape);
-    int bytes =
-        SharedLayout.of(
-                plan.policy(),
-                sizes.beam(),
-                sizes.fresh(),
-                plan.visitedSlots(),
-                sizes.dimension(),
-                sizes.subspaces())
-            .bytes();
+    Policy policy = plan.policy();
+    int slots = plan.visitedSlots();
+    int bytes = bytes(policy, sizes, slots);
     int multiprocessors = driver.device().multiprocessors();
     int warps = tuning.warps();
     if (warps == 0) {
-      warps = warps(plan.policy(), sizes, bytes, items + others);
+      warps = warps(policy, sizes, bytes, items + others);
     }
-    int blocks = blocks(plan.policy(), warps, bytes);
+    int blocks = blocks(policy, warps, bytes);
     if (blocks < 1) {
       throw new GpuException(
           GpuException.Kind.NOT_SUPPORTED,
-          plan.policy().kernelName(warps) + " does not fit with " + bytes + " shared bytes");
+          policy.kernelName(warps) + " does not fit with " + bytes + " shared bytes");
+    }
+    // memory that no other block would take: a larger table forgets less
+    int more = bytes(policy, sizes, 2 * slots);
+    if (tuning.visitedSlots() == 0
+        && 2 * slots <= SharedMemoryPlan.MAX_SLOTS
+        && more <= driver.device().sharedBytesPerBlock()
+        && blocks(policy, warps, more) == blocks) {
+      slots *= 2;
+      bytes = more;
     }
     return new Choice(
-        kernel(plan.policy(), warps),
+        kernel(policy, warps),
         warps * WARP,
         bytes,
         (int) Math.min(items, (long) multiprocessors * blocks),
-        plan.visitedSlots());
+        slots);
+  }
+
+  private static int bytes(Policy policy, ChunkSizes sizes, int slots) {
+    return SharedLayout.of(
+            policy, sizes.beam(), sizes.fresh(), slots, sizes.dimension(), sizes.subspaces())
+        .bytes();
   }
 
   private int warps(Policy policy, ChunkSizes sizes, int sharedBytes, int load) {
@@ -105,9 +118,8 @@ public final class Kernels {
       return 1;
     }
     boolean alone = load <= driver.device().multiprocessors();
-    return alone && sizes.fresh() > MANY_NEIGHBOURS
-        ? MOST_WARPS
-        : soonest(policy, sharedBytes, load);
+    boolean together = sizes.fresh() > MANY_NEIGHBOURS && sizes.beam() <= SHORT_WORKLIST;
+    return alone && together ? MOST_WARPS : soonest(policy, sharedBytes, load);
   }
 
   private int soonest(Policy policy, int sharedBytes, int load) {

@@ -107,8 +107,11 @@ final class LaunchSlot {
     int at = 0;
     MemorySegment target = addresses.segment();
     copies = false;
+    int load = items + others;
     for (Chunk chunk : batch) {
       sizes = sizes.max(chunk.sizes);
+      // what follows of its call will walk at the same time
+      load = Math.max(load, chunk.together);
       long address = chunk.block.deviceAddress();
       for (int i = 0; i < chunk.count(); i++) {
         target.setAtIndex(ValueLayout.JAVA_LONG, at++, address + (long) i * ItemLayout.BYTES);
@@ -120,7 +123,7 @@ final class LaunchSlot {
     if (copies) {
       driver.record(copied, stream);
     }
-    Kernels.Choice choice = kernels.choose(shape, sizes, items, others);
+    Kernels.Choice choice = kernels.choose(shape, sizes, items, load - items);
     Policy policy = kernels.policy(shape);
     long stride = SharedLayout.scratchBytes(policy, sizes.subspaces(), sizes.expanded());
     int blocks = choice.blocks();

@@ -13,41 +13,62 @@ import java.util.List;
 import org.apache.lucene.util.Bits;
 
 /**
- * Packs the items of one call into pinned memory, in chunks of about a megabyte, so that the next
- * chunk is packed while the device works on the last one.
+ * Packs the items of one call into pinned memory in chunks, so that the next chunk is packed while
+ * the device works on the last one. The first chunk is small, because the device waits for it; each
+ * further one has twice as many items as the one before, up to about a megabyte.
  */
 public final class Packer {
 
   /** A power of two, like the blocks of pinned memory. */
   private static final int CHUNK_BYTES = 1 << 20;
 
+  // a smaller one would be launched before the next is packed, but the launch takes longer than
+  // that
+  static final int FIRST_ITEMS = 192;
+  private static final int LAST_ITEMS = 2_048;
+
   private final StagingPool staging;
   private final DevicePool pool;
   private final List<WorkItem> batch;
   private final ItemPlan[] plans;
   private final int maxBatch;
+  private int nextItems;
   private IdentityHashMap<Bits, AcceptedBits> bits;
   private IdentityHashMap<Bits, Long> lookups;
 
+  /**
+   * Makes a packer.
+   *
+   * @param idle whether the device waits for the first chunk
+   */
   Packer(
-      StagingPool staging, DevicePool pool, List<WorkItem> batch, ItemPlan[] plans, int maxBatch) {
+      StagingPool staging,
+      DevicePool pool,
+      List<WorkItem> batch,
+      ItemPlan[] plans,
+      int maxBatch,
+      boolean idle) {
     this.staging = staging;
     this.pool = pool;
     this.batch = batch;
     this.plans = plans;
     this.maxBatch = maxBatch;
+    this.nextItems = idle ? FIRST_ITEMS : BatchOptions.MAX_BATCH;
   }
 
   /**
-   * Returns the end of the chunk that begins at {@code from}.
+   * Returns the end of the chunk that begins at {@code from}. A rest that is too small for a chunk
+   * of its own belongs to it.
    *
    * @param items indices of items of one shape
    * @param to number of these items
    */
   public int end(int[] items, int from, int to) {
+    int most = to - from <= nextItems + nextItems / 2 ? to - from : nextItems;
+    most = Math.min(most, maxBatch);
     long bytes = 0;
     int i = from;
-    while (i < to && i - from < maxBatch) {
+    while (i < to && i - from < most) {
       bytes += bytes(items[i]);
       if (bytes > CHUNK_BYTES && i > from) {
         break;
@@ -55,6 +76,11 @@ public final class Packer {
       i++;
     }
     return i;
+  }
+
+  /** Lets the next chunk be larger, after one was packed. */
+  private void grow() {
+    nextItems = Math.max(nextItems, Math.min(2 * nextItems, LAST_ITEMS));
   }
 
   /**
@@ -100,7 +126,8 @@ public final class Packer {
       }
       at = write(block, i, packed[i], plan, at, results);
     }
-    return new Chunk(shape, sizes, block, segments, used, plans, packed, results);
+    grow();
+    return new Chunk(shape, sizes, block, segments, used, plans, packed, results, batch.size());
   }
 
   /** Frees bitsets that no chunk uses. */

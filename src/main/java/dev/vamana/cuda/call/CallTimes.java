@@ -16,6 +16,7 @@ final class CallTimes {
   private final PlanLoad load;
   private final PlanCounters plans;
   private final Set<Decision> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+  private Decision last;
   private int walks;
   private int forCpu;
   private double walkNanos;
@@ -29,9 +30,11 @@ final class CallTimes {
   }
 
   /** Counts a planned item. */
+  @SuppressWarnings("ReferenceEquality") // most items have the decision of the item before
   void planned(Decision decision) {
     Plan plan = decision.choice().plan();
-    boolean fresh = seen.add(decision);
+    boolean fresh = decision != last && seen.add(decision);
+    last = decision;
     if (plan == Plan.GRAPH) {
       walks++;
       // each prediction already includes the other walks of the batch

@@ -331,6 +331,8 @@ public final class DeviceCall {
 
   private void read(Ticket ticket) throws IOException {
     int counted = 0;
+    long visited = 0;
+    long steps = 0;
     Placement placement = null;
     for (int i = 0; i < ticket.count(); i++) {
       int index = ticket.item(i);
@@ -341,9 +343,12 @@ public final class DeviceCall {
         placement = own;
       }
       DeviceResult found = ticket.result(i);
-      counters.batches.walked(found.visited(), found.iterations());
+      visited += found.visited();
+      steps += found.iterations();
       counted += take(index, found) ? 1 : 0;
     }
+    // once for all items: counting each takes as long as reading it
+    counters.batches.walked(visited, steps);
     counters.answered(placement, counted);
     Decision first = decisions[ticket.item(0)];
     if (first.exact()) {

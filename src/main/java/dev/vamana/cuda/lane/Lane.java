@@ -21,7 +21,9 @@ import java.util.function.Consumer;
  */
 public abstract class Lane<T extends Ticket> {
 
-  private static final long SPIN_NANOS = 200_000;
+  // longer than most launches take: a nap of 20 microseconds ends after 70, and its caller waits
+  // for that
+  private static final long SPIN_NANOS = 2_000_000;
   private static final long NAP_NANOS = 20_000;
   private static final long IDLE_SPIN_NANOS = 50_000;
 

@@ -11,7 +11,8 @@ import java.util.function.BooleanSupplier;
 public final class Waiters {
 
   private static final int PROCESSORS_PER_SPINNER = 4;
-  private static final long SPIN_NANOS = 300_000;
+  // a batch of 10,000 takes about as long
+  private static final long SPIN_NANOS = 2_000_000;
   private static final long POLL_NANOS = 1_000_000;
 
   private final AtomicInteger waiting = new AtomicInteger();

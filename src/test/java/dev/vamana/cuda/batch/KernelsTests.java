@@ -56,24 +56,25 @@ public class KernelsTests extends LuceneTestCase {
       assertEquals("walk_exact_f32_w" + warps, choice.kernel().name());
       assertEquals(Math.min(items, 16 / warps * multiprocessors), choice.blocks());
     }
-    assertEquals("twice the blocks do not make up for how long one warp takes", 2, warps);
+    assertEquals("twice the blocks make up for how long one warp takes", 1, warps);
   }
 
   public void testOneWarpMergesLongWorklists() {
     for (int items : new int[] {1, 10_000}) {
       assertEquals(32, choose(Tuning.DEFAULT, 16, 1, 256, items, 0).threads());
-      assertNotEquals(32, choose(Tuning.DEFAULT, 16, 1, 255, items, 0).threads());
       assertEquals(32, choose(Tuning.DEFAULT, 16, 4, 1_024, items, 0).threads());
-      assertNotEquals(32, choose(Tuning.DEFAULT, 16, 4, 1_023, items, 0).threads());
-      assertNotEquals(32, choose(Tuning.DEFAULT, 0, 1, 256, items, 0).threads());
     }
+    // of many items, shorter worklists may have one warp for another reason
+    assertNotEquals(32, choose(Tuning.DEFAULT, 16, 1, 255, 1, 0).threads());
+    assertNotEquals(32, choose(Tuning.DEFAULT, 16, 4, 1_023, 1, 0).threads());
+    assertNotEquals(32, choose(Tuning.DEFAULT, 0, 1, 256, 1, 0).threads());
   }
 
   public void testItemsInFlightTakeRoom() {
     int multiprocessors = driver.device().multiprocessors();
     for (int items : new int[] {1, multiprocessors}) {
       assertEquals(256, choose(Tuning.DEFAULT, 0, 1, items, 0).threads());
-      assertEquals(64, choose(Tuning.DEFAULT, 0, 1, items, 100 * multiprocessors).threads());
+      assertEquals(32, choose(Tuning.DEFAULT, 0, 1, items, 100 * multiprocessors).threads());
     }
   }
 
@@ -92,6 +93,8 @@ public class KernelsTests extends LuceneTestCase {
     assertEquals(512, choose(Tuning.DEFAULT, 16, 4, multiprocessors, 0).threads());
     assertEquals(256, choose(Tuning.DEFAULT, 16, 4, multiprocessors + 1, 0).threads());
     assertEquals(256, choose(Tuning.DEFAULT, 16, 4, 1, multiprocessors).threads());
+    assertEquals(512, choose(Tuning.DEFAULT, 0, 4, 64, 1, 0).threads());
+    assertEquals(256, choose(Tuning.DEFAULT, 0, 4, 65, 1, 0).threads());
   }
 
   /** A launch takes the shared memory of its own items, which may be less than the shape's. */

@@ -41,7 +41,8 @@ public class LostContextTests extends LuceneTestCase {
         List.of(),
         new ItemPlan[1],
         new int[] {0},
-        new int[] {0});
+        new int[] {0},
+        1);
   }
 
   private static void awaitDone(Chunk chunk) {

@@ -94,4 +94,33 @@ public class ReportTablesTests extends LuceneTestCase {
     assertTrue(text, text.contains("| a | 1 | 5.000 | 7.000 |\n"));
     assertTrue(text, text.contains("| a | 2 | 6.000 |\n"));
   }
+
+  public void testBesideCagra() throws Exception {
+    Map<String, Object> slow = measured(2000, "vamana-gpu", 100.0);
+    slow.put("placement", "exact");
+    Map<String, Object> fast = new LinkedHashMap<>(slow);
+    fast.put("placement", "exact-int8");
+    fast.put("qps", 300.0);
+    Map<String, Object> report = row("device", "none", "driver", "none", "date", "today");
+    report.put(
+        "correctness", Map.of("passed", List.of(), "failed", List.of(), "skipped", List.of()));
+    report.put("benchmarks", List.of(slow, fast));
+    Path file = createTempDir().resolve("report.json");
+    Files.writeString(file, Json.write(report));
+    assertNull(ReportTables.make(file).get("gpu-cagra.md"));
+    Files.writeString(
+        file.resolveSibling("gpu-cagra.csv"),
+        """
+        # of somebody
+        set,recall,batch,callers,float32,float16,bytes
+        some-96,0.93,1,1,150,200,
+        some-96,0.95,1,1,100,,
+        some-96,0.93,10,1,100,,
+        """);
+    String page = ReportTables.make(file).get("gpu-cagra.md");
+    assertTrue(
+        page, page.contains("| some-96 | 0.93 | 1 × 1 | 200 (float16) | 100 | 0.50 | 300 |"));
+    // no row reaches the recall, and none has the batch
+    assertTrue(page, page.contains("geometric mean of 1 points"));
+  }
 }

@@ -74,7 +74,7 @@ public class WalkProfileTests {
       driver.bind();
       MemorySegment walk = arena.allocate(WalkLayout.BYTES, 8);
       CapturingDriver.Launch launch =
-          new CapturingDriver.Launch(driver.kernel("exact_join"), 1, 32, 0, walk);
+          new CapturingDriver.Launch(driver.kernel("exact_join"), 1, 32, 0, walk, new long[0]);
       assertThrows(IllegalArgumentException.class, () -> WalkProfile.of(driver, List.of(launch)));
     }
   }

@@ -44,6 +44,11 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
 
   /** Makes one call with {@code batch} queries, starting at a row. */
   List<WorkResult> call(WalkParameters walk, int from, int batch) throws IOException {
+    return executor.search(items(walk, from, batch));
+  }
+
+  /** Returns the items of a call with {@code batch} queries, starting at a row. */
+  List<WorkItem> items(WalkParameters walk, int from, int batch) {
     List<WorkItem> items = new ArrayList<>(batch);
     for (QueryVector query : vectors(from, batch)) {
       items.add(
@@ -58,7 +63,7 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
               () -> false,
               NO_ENTRY_POINTS));
     }
-    return executor.search(items);
+    return items;
   }
 
   /** Searches {@code batch} queries, starting at a row. */

@@ -1,10 +1,14 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.kernel.WalkLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Forwards all calls, and records launches on request so that they can be repeated. */
 final class CapturingDriver extends ForwardingDriver {
@@ -13,14 +17,42 @@ final class CapturingDriver extends ForwardingDriver {
    * A recorded launch.
    *
    * @param parameters a copy of the parameters
+   * @param items addresses of a walk's items; empty for other kernels
    */
   record Launch(
-      Kernel kernel, int blocks, int threads, int sharedBytes, MemorySegment parameters) {}
+      Kernel kernel,
+      int blocks,
+      int threads,
+      int sharedBytes,
+      MemorySegment parameters,
+      long[] items) {
+
+    /**
+     * Returns the addresses of a walk's items. They are in pinned memory, which has the same
+     * address on the device and on the host; a later launch writes over them.
+     */
+    private static long[] itemsOf(MemorySegment parameters) {
+      long address = parameters.get(ValueLayout.JAVA_LONG, WalkLayout.ITEMS);
+      int flags = parameters.get(ValueLayout.JAVA_INT, WalkLayout.FLAGS);
+      if ((flags & WalkLayout.FLAG_ONE_ITEM) != 0) {
+        return new long[] {address};
+      }
+      long bytes = (long) parameters.get(ValueLayout.JAVA_INT, WalkLayout.COUNT) * Long.BYTES;
+      return MemorySegment.ofAddress(address).reinterpret(bytes).toArray(ValueLayout.JAVA_LONG);
+    }
+  }
 
   private List<Launch> captured;
 
   CapturingDriver(CudaDriver driver) {
     super(driver);
+  }
+
+  /** Opens a context on the first device, and tells which it is. */
+  static CapturingDriver open(AtomicReference<CapturingDriver> current) {
+    CapturingDriver opened = new CapturingDriver(new DeviceProbe(0).open());
+    current.set(opened);
+    return opened;
   }
 
   /** Starts recording. */
@@ -46,7 +78,14 @@ final class CapturingDriver extends ForwardingDriver {
     synchronized (this) {
       if (captured != null) {
         MemorySegment copy = Arena.ofAuto().allocate(parameters.byteSize(), Long.BYTES);
-        captured.add(new Launch(kernel, blocks, threads, sharedBytes, copy.copyFrom(parameters)));
+        captured.add(
+            new Launch(
+                kernel,
+                blocks,
+                threads,
+                sharedBytes,
+                copy.copyFrom(parameters),
+                kernel.name().startsWith("walk_") ? Launch.itemsOf(parameters) : new long[0]));
       }
     }
     super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);

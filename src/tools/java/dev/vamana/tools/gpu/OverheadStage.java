@@ -1,7 +1,6 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.memory.Placement;
@@ -55,15 +54,7 @@ final class OverheadStage implements Stage {
             ? WalkParameters.exact(BEAM)
             : WalkParameters.quantized(BEAM, 0);
     AtomicReference<CapturingDriver> current = new AtomicReference<>();
-    try (Gpu gpu =
-        Gpu.open(
-            () -> {
-              CapturingDriver opened = new CapturingDriver(new DeviceProbe(0).open());
-              current.set(opened);
-              return opened;
-            },
-            placement,
-            Tuning.DEFAULT)) {
+    try (Gpu gpu = Gpu.open(() -> CapturingDriver.open(current), placement, Tuning.DEFAULT)) {
       gpu.executor().opened(index.view());
       gpu.await(List.of(index.view()));
       BatchRun run =

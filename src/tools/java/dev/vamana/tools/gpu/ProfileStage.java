@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
@@ -48,7 +47,7 @@ final class ProfileStage implements Stage {
             ? WalkParameters.exact(BEAM)
             : WalkParameters.quantized(BEAM, 0);
     AtomicReference<CapturingDriver> current = new AtomicReference<>();
-    try (Gpu gpu = Gpu.open(() -> capturing(current), placement, Tuning.DEFAULT)) {
+    try (Gpu gpu = Gpu.open(() -> CapturingDriver.open(current), placement, Tuning.DEFAULT)) {
       context.fragment().set("device", gpu.device());
       context.fragment().set("driver", gpu.driver());
       gpu.executor().opened(index.view());
@@ -74,11 +73,5 @@ final class ProfileStage implements Stage {
         context.say("%s", row);
       }
     }
-  }
-
-  private static CapturingDriver capturing(AtomicReference<CapturingDriver> current) {
-    CapturingDriver opened = new CapturingDriver(new DeviceProbe(0).open());
-    current.set(opened);
-    return opened;
   }
 }

@@ -41,6 +41,7 @@ final class ReportStage implements Stage {
           "concurrent",
           FilterStage.SECTION,
           "overhead",
+          TimelineStage.SECTION,
           "ceilings",
           "plans",
           "roofline",

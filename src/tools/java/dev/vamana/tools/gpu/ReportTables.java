@@ -50,7 +50,7 @@ public final class ReportTables {
     this.rows = Fragment.rows(report, "benchmarks");
   }
 
-  /** Arguments: the report, and the folder for {@code gpu.md} and the plots. */
+  /** Arguments: the report, and the folder for the pages and plots. */
   public static void main(String[] arguments) throws IOException {
     Path folder = Path.of(arguments[1]);
     for (Map.Entry<String, String> file : make(Path.of(arguments[0])).entrySet()) {
@@ -60,7 +60,16 @@ public final class ReportTables {
 
   /** Returns the contents of the files by name. */
   static Map<String, String> make(Path report) throws IOException {
-    return new ReportTables(Fragment.read(report)).files();
+    ReportTables tables = new ReportTables(Fragment.read(report));
+    Map<String, String> files = tables.files();
+    Path figures = report.resolveSibling(CagraTable.FIGURES);
+    if (Files.exists(figures)) {
+      String page = CagraTable.of(figures, tables.rows);
+      if (page.isEmpty() == false) {
+        files.put(CagraTable.PAGE, page);
+      }
+    }
+    return files;
   }
 
   private Map<String, String> files() {
@@ -69,8 +78,9 @@ public final class ReportTables {
     text.append("# On the GPU\n\n")
         .append(
             format(
-                "Measured on %s, driver %s, on %s, with the [GPU suite](../internals/gpu-suite.md). Made from"
-                    + " [gpu-report.json](gpu-report.json),\nwhich has all samples.\n",
+                "Measured on %s, driver %s, on %s, with the [GPU suite](../internals/gpu-suite.md)."
+                    + " Made from [gpu-report.json](gpu-report.json),\n"
+                    + "which has all samples.\n",
                 report.get("device"), report.get("driver"), report.get("date")));
     appendEarlier(text);
     appendCorrectness(text);

@@ -54,7 +54,8 @@ public final class SharedMemoryTable {
 
         The column "blocks" is the number of blocks of one warp that fit the shared memory of a
         multiprocessor, at most 32. Sizes are rounded up first, so that walks that differ a little share
-        a launch. A launch takes what its largest walk needs, which may be less than the table says.
+        a launch. A launch takes what its largest walk needs, which may be less than the table says, and
+        twice the slots if as many of its blocks fit with them.
 
         All tables are for adjacency rows of 64 slots and one parent a step.
 

@@ -102,6 +102,7 @@ public final class Suite {
       stages.put("worklists-" + set, new WorklistStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
       stages.put("profile-" + set, new ProfileStage(set));
+      stages.put("timeline-" + set, new TimelineStage(set));
       stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));

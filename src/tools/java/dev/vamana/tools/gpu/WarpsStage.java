@@ -1,17 +1,19 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Measures which block size walks fastest, by beam (which determines the shared memory of a walk),
- * parents per step and items of a launch. The automatic choice is measured as well.
+ * parents per step and items of a launch, beside the automatic choice. Launches are repeated
+ * without their calls, since a caller may take longer than the kernel.
  */
 final class WarpsStage implements Stage {
 
@@ -20,8 +22,8 @@ final class WarpsStage implements Stage {
   private static final List<Placement> PLACEMENTS = List.of(Placement.EXACT, Placement.IN_MEMORY);
   private static final int[] BEAMS = {24, 128, 1_000};
   private static final int[] PARENTS = {1, 4};
-  private static final int[] BATCHES = {100, 300, 600, 2_000, 10_000};
-  private static final int SAMPLES = 25;
+  private static final int[] BATCHES = {100, 300, 1_000, 3_000, 10_000};
+  private static final int LAUNCHES = 9;
 
   private final String setName;
 
@@ -33,64 +35,86 @@ final class WarpsStage implements Stage {
   public void run(Context context) throws IOException, InterruptedException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = BenchStage.index(context, set)) {
+      QueryPool pool = QueryPool.of(set.vectors(), index.view(), BATCHES[BATCHES.length - 1]);
       for (Placement placement : PLACEMENTS) {
-        for (int warps : warps()) {
-          try (Gpu gpu = Gpu.open(placement, Tuning.DEFAULT.withWarps(warps))) {
-            context.fragment().set("device", gpu.device());
-            context.fragment().set("driver", gpu.driver());
-            gpu.executor().opened(index.view());
-            gpu.await(List.of(index.view()));
-            measure(context, set, index, placement, warps, gpu);
-          } catch (RuntimeException e) {
-            // the others are measured regardless
-            context.say("%s, %d warps: %s", placement, warps, e);
+        AtomicReference<CapturingDriver> current = new AtomicReference<>();
+        try (Gpu gpu = Gpu.open(() -> CapturingDriver.open(current), placement, Tuning.DEFAULT)) {
+          context.fragment().set("device", gpu.device());
+          context.fragment().set("driver", gpu.driver());
+          gpu.executor().opened(index.view());
+          gpu.await(List.of(index.view()));
+          BatchRun run = new BatchRun(gpu.executor(), index.view(), pool.queries(), BenchStage.K);
+          for (int beam : BEAMS) {
+            for (int parents : PARENTS) {
+              for (int batch : BATCHES) {
+                measure(context, placement, run, current.get(), beam, parents, batch);
+              }
+            }
           }
+        } catch (RuntimeException e) {
+          // the others are measured regardless
+          context.say("%s: %s", placement, e);
         }
       }
     }
   }
 
-  private static List<Integer> warps() {
-    List<Integer> all = new ArrayList<>(Tuning.WARPS);
-    all.add(0);
-    return all;
-  }
-
-  private static void measure(
-      Context context, SuiteSet set, SetIndex index, Placement placement, int warps, Gpu gpu)
-      throws IOException, InterruptedException {
-    BatchRun run =
-        new BatchRun(gpu.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
-    double seconds = context.options().seconds();
-    for (int beam : BEAMS) {
-      for (int parents : PARENTS) {
-        WalkParameters walk =
-            new WalkParameters(
-                beam,
-                placement == Placement.EXACT
-                    ? WalkParameters.Distances.EXACT
-                    : WalkParameters.Distances.QUANTIZED,
-                parents,
-                0);
-        for (int batch : BATCHES) {
-          run.time(walk, batch, 1, seconds / 2, 1);
-          Gpu.Counts before = gpu.counts();
-          double qps = Samples.qps(batch, 1, run.time(walk, batch, 1, seconds, SAMPLES));
-          if (gpu.counts().since(before).fallbacks() > 0) {
-            throw new IllegalStateException("the CPU answered items: " + gpu.fallbacks());
-          }
-          Map<String, Object> row = new LinkedHashMap<>();
-          row.put("set", set.vectors().name());
-          row.put("placement", placement.settingName());
-          row.put("beam", beam);
-          row.put("parents", parents);
-          row.put("batch", batch);
-          row.put("variant", warps == 0 ? "as usual" : warps + " warps");
-          row.put("qps", Samples.round(qps, 0));
-          context.fragment().add(SECTION, row);
-          context.say("%s", row);
+  private void measure(
+      Context context,
+      Placement placement,
+      BatchRun run,
+      CapturingDriver driver,
+      int beam,
+      int parents,
+      int batch)
+      throws IOException {
+    WalkParameters walk =
+        new WalkParameters(
+            beam,
+            placement == Placement.EXACT
+                ? WalkParameters.Distances.EXACT
+                : WalkParameters.Distances.QUANTIZED,
+            parents,
+            0);
+    run.call(walk, 0, batch);
+    driver.capture();
+    run.call(walk, 0, batch);
+    List<CapturingDriver.Launch> launches = driver.captured();
+    String usual = launches.get(launches.size() - 1).kernel().name();
+    String prefix = usual.substring(0, usual.lastIndexOf("_w") + 2);
+    try (RepeatedCall repeated = new RepeatedCall(driver, launches)) {
+      for (int warps : Tuning.WARPS) {
+        CudaDriver.Kernel kernel = driver.kernel(prefix + warps);
+        if (repeated.blocks(kernel, warps) == 0) {
+          continue;
+        }
+        double qps = Samples.qps(batch, 1, repeated.time(kernel, warps, LAUNCHES));
+        add(context, placement, beam, parents, batch, warps + " warps", qps);
+        if (kernel.name().equals(usual)) {
+          add(context, placement, beam, parents, batch, "as usual", qps);
         }
       }
     }
+  }
+
+  private void add(
+      Context context,
+      Placement placement,
+      int beam,
+      int parents,
+      int batch,
+      String variant,
+      double qps)
+      throws IOException {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", SuiteSet.NAMES.get(setName));
+    row.put("placement", placement.settingName());
+    row.put("beam", beam);
+    row.put("parents", parents);
+    row.put("batch", batch);
+    row.put("variant", variant);
+    row.put("qps", Samples.round(qps, 0));
+    context.fragment().add(SECTION, row);
+    context.say("%s", row);
   }
 }

@@ -1,0 +1,136 @@
+package dev.vamana.tools.gpu;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+
+/**
+ * Puts the report's walks beside figures of cuVS' CAGRA, which {@code gpu-cagra.csv} beside the
+ * report has with their source and date.
+ */
+final class CagraTable {
+
+  /** Name of the file of figures. */
+  static final String FIGURES = "gpu-cagra.csv";
+
+  /** Name of the page. */
+  static final String PAGE = "gpu-cagra.md";
+
+  private static final String EXACT = "exact";
+  private static final Set<String> VECTORS = Set.of(EXACT, "exact-float16", "exact-int8");
+
+  private CagraTable() {}
+
+  /**
+   * One line of the file.
+   *
+   * @param best the fastest of CAGRA's types of vectors
+   */
+  private record Figure(
+      String set, double recall, int batch, int callers, double best, String type) {
+
+    static Figure parse(String line) {
+      String[] cells = line.split(",", -1);
+      double best = 0;
+      String type = "";
+      List<String> types = List.of("float32", "float16", "bytes");
+      for (int i = 0; i < types.size(); i++) {
+        double qps = cells[4 + i].isEmpty() ? 0 : Double.parseDouble(cells[4 + i]);
+        if (qps > best) {
+          best = qps;
+          type = types.get(i);
+        }
+      }
+      return new Figure(
+          cells[0],
+          Double.parseDouble(cells[1]),
+          Integer.parseInt(cells[2]),
+          Integer.parseInt(cells[3]),
+          best,
+          type);
+    }
+  }
+
+  /**
+   * Returns the page; an empty text if the report has no walk at any of the figures' points.
+   *
+   * @param rows the report's benchmarks
+   */
+  static String of(Path figures, List<Map<String, Object>> rows) throws IOException {
+    List<String> lines = Files.readAllLines(figures);
+    StringBuilder table = new StringBuilder();
+    List<Double> ratios = new ArrayList<>();
+    for (String line : lines.subList(2, lines.size())) {
+      Figure figure = Figure.parse(line);
+      OptionalDouble exact = fastest(rows, figure, Set.of(EXACT));
+      OptionalDouble any = fastest(rows, figure, VECTORS);
+      if (exact.isEmpty() || any.isEmpty()) {
+        continue;
+      }
+      ratios.add(exact.getAsDouble() / figure.best());
+      table.append(
+          format(
+              "| %s | %.2f | %,d × %d | %,.0f (%s) | %,.0f | %.2f | %,.0f |\n",
+              figure.set(),
+              figure.recall(),
+              figure.batch(),
+              figure.callers(),
+              figure.best(),
+              figure.type(),
+              exact.getAsDouble(),
+              exact.getAsDouble() / figure.best(),
+              any.getAsDouble()));
+    }
+    if (ratios.isEmpty()) {
+      return "";
+    }
+    double logs = ratios.stream().mapToDouble(Math::log).average().orElseThrow();
+    return "# Beside CAGRA\n\nCAGRA: "
+        + lines.get(0).substring(2)
+        + " ([all types](gpu-cagra.csv)).\n"
+        + "This project: the fastest row of the [report](gpu.md) with at least the recall, from"
+        + " arrays to arrays; no interpolation, the batch's\n"
+        + "queries are all different. `exact` holds float32 vectors; \"best\" is the fastest of"
+        + " `exact`, `exact-float16` and `exact-int8`, which\n"
+        + "re-rank with the raw vectors. Machines are of the same kind, not the same hour.\n\n"
+        + format(
+            "`exact` over CAGRA: %.2f in the geometric mean of %d points, %.2f at worst, below 1 in"
+                + " %d.\n\n",
+            Math.exp(logs),
+            ratios.size(),
+            ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
+            ratios.stream().filter(ratio -> ratio < 1).count())
+        + "| set | recall@10 | batch × callers | CAGRA, fastest type | exact | exact over CAGRA |"
+        + " best |\n"
+        + "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        + table;
+  }
+
+  private static OptionalDouble fastest(
+      List<Map<String, Object>> rows, Figure figure, Set<String> placements) {
+    return rows.stream()
+        .filter(
+            row ->
+                row.get("method").equals("vamana-gpu")
+                    && placements.contains(row.get("placement").toString())
+                    && row.get("set").equals(figure.set())
+                    && ReportTables.number(row, "batch") == figure.batch()
+                    && ReportTables.number(row, "callers") == figure.callers()
+                    && ReportTables.real(row, "recall_at_10") >= figure.recall())
+        .map(row -> ReportTables.real(row, "qps"))
+        .max(Comparator.naturalOrder())
+        .map(OptionalDouble::of)
+        .orElse(OptionalDouble.empty());
+  }
+
+  private static String format(String format, Object... values) {
+    return String.format(Locale.ROOT, format, values);
+  }
+}
