@@ -223,6 +223,20 @@ public final class GpuExecutor implements SearchExecutor {
     }
   }
 
+  /**
+   * Removes a segment from the device as {@link #evict} does, also for contexts opened later, until
+   * it is searched, opened or requested here again.
+   */
+  public void release(SegmentView segment) {
+    keeper.leave(segment);
+    evict(segment);
+  }
+
+  /** Whether the device answers now. */
+  public boolean usable() {
+    return keeper.reason() == null;
+  }
+
   @Override
   public PqEngine quantizer() {
     return quantizer;

@@ -24,8 +24,6 @@ import java.util.function.Supplier;
  */
 final class SessionKeeper implements Runnable {
 
-  private static final long NANOS_PER_MILLI = 1_000_000;
-
   // compiling kernels for a device without images takes longer; searches go to the CPU meanwhile
   private static final long FIRST_ANSWER_SECONDS = 10;
 
@@ -82,10 +80,6 @@ final class SessionKeeper implements Runnable {
     this.thread = new Thread(this, "vamana-gpu-recovery");
     thread.setDaemon(true);
     thread.start();
-    awaitFirstAnswer();
-  }
-
-  private void awaitFirstAnswer() {
     try {
       firstAnswered.await(FIRST_ANSWER_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
@@ -166,6 +160,12 @@ final class SessionKeeper implements Runnable {
         }
       }
     }
+  }
+
+  /** Does not upload an open segment to later sessions. */
+  void leave(SegmentView view) {
+    kept.remove(view);
+    open.remove(view);
   }
 
   /** Uploads a segment before others. */
@@ -327,7 +327,7 @@ final class SessionKeeper implements Runnable {
         if (System.nanoTime() - openedAt > options.maxRetryNanos()) {
           wait = options.firstRetryNanos();
         }
-        listener.lost(failure, wait / NANOS_PER_MILLI);
+        listener.lost(failure, TimeUnit.NANOSECONDS.toMillis(wait));
         discard(broken);
         GpuSession opened = null;
         while (opened == null) {
@@ -380,11 +380,11 @@ final class SessionKeeper implements Runnable {
       }
       tell(opened, wrong);
       discard(opened);
-      listener.stillLost(wrong, nextWait / NANOS_PER_MILLI);
+      listener.stillLost(wrong, TimeUnit.NANOSECONDS.toMillis(nextWait));
     } catch (GpuException e) {
       distrusted = false;
       reason = e.getMessage();
-      listener.stillLost(e, nextWait / NANOS_PER_MILLI);
+      listener.stillLost(e, TimeUnit.NANOSECONDS.toMillis(nextWait));
     }
     counters.failedAttempts.increment();
     return null;

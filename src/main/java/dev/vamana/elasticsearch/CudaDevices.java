@@ -3,26 +3,29 @@ package dev.vamana.elasticsearch;
 import dev.vamana.cuda.DynamicOptions;
 import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.GpuListener;
 import dev.vamana.cuda.GpuOptions;
-import dev.vamana.cuda.GpuStatistics;
 import dev.vamana.cuda.compile.NodeKernels;
+import dev.vamana.cuda.devices.DevicesExecutor;
+import dev.vamana.cuda.devices.DevicesOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.DeviceList;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.driver.KernelFallback;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.elasticsearch.notices.NodeNotices;
-import dev.vamana.elasticsearch.stats.Counters;
+import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Collections;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.elasticsearch.logging.LogManager;
@@ -34,9 +37,22 @@ final class CudaDevices implements GpuDevices {
 
   private static final Logger logger = LogManager.getLogger(CudaDevices.class);
 
-  private final Function<GpuSettings, Supplier<CudaDriver>> drivers;
-  private final DeviceSensors sensors;
+  private final Machine machine;
+  private final Map<Integer, DeviceSensors> sensors = new ConcurrentHashMap<>();
   private volatile ResidencyOptions residency;
+
+  /** The devices of a machine. */
+  interface Machine {
+    /**
+     * Returns the numbers of the devices that settings name.
+     *
+     * @throws dev.vamana.cuda.driver.GpuException if there is no such device
+     */
+    List<Integer> find(GpuSettings settings);
+
+    /** Returns what opens contexts on a device. */
+    Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal);
+  }
 
   /**
    * Makes an instance for the devices of this machine, which are probed when one is opened.
@@ -44,23 +60,47 @@ final class CudaDevices implements GpuDevices {
    * @param kernels folder for kernels that this node compiles
    */
   CudaDevices(Path kernels) {
-    this.sensors = new DeviceSensors();
-    this.drivers =
-        settings -> {
-          DeviceProbe probe = new DeviceProbe(settings.device(), fallback(settings, kernels));
-          sensors.of(() -> probe.result().pciBusId());
-          return probe::open;
+    this.machine =
+        new Machine() {
+          @Override
+          public List<Integer> find(GpuSettings settings) {
+            return new DeviceList().find(settings.devices());
+          }
+
+          @Override
+          public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
+            DeviceProbe probe = new DeviceProbe(ordinal, fallback(settings, kernels));
+            DeviceSensors own = new DeviceSensors();
+            own.of(() -> probe.result().pciBusId());
+            sensors.put(ordinal, own);
+            return probe::open;
+          }
         };
   }
 
+  /** Makes an instance for another machine, whose devices have no sensors. */
+  CudaDevices(Machine machine) {
+    this.machine = machine;
+  }
+
   /**
-   * Makes an instance with other drivers and without sensors.
+   * Makes an instance for a machine of one device.
    *
-   * @param drivers opens a context on the device that settings name
+   * @param drivers opens a context on it
    */
   CudaDevices(Function<GpuSettings, Supplier<CudaDriver>> drivers) {
-    this.drivers = drivers;
-    this.sensors = new DeviceSensors();
+    this(
+        new Machine() {
+          @Override
+          public List<Integer> find(GpuSettings settings) {
+            return List.of(0);
+          }
+
+          @Override
+          public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
+            return drivers.apply(settings);
+          }
+        });
   }
 
   private static KernelFallback fallback(GpuSettings settings, Path kernels) {
@@ -81,10 +121,11 @@ final class CudaDevices implements GpuDevices {
   @Override
   public SearchExecutor open(GpuSettings settings, NodeNotices notices, HostMemoryAccount account) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
-    residency =
+    ResidencyOptions memory =
         ResidencyOptions.defaults(hostBytes)
             .withPlacements(settings.placements())
             .withLimits(settings.memoryLimit(), settings.pageCacheLimit());
+    residency = memory;
     GpuOptions options =
         GpuOptions.DEFAULT
             .withBatches(
@@ -96,41 +137,54 @@ final class CudaDevices implements GpuDevices {
             .withPlan(settings.plan())
             .withLeastGraph(settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
             .withHostMemory(account);
-    return GpuDevice.open(drivers.apply(settings), residency, options, new GpuNotices(notices));
+    List<Integer> found = machine.find(settings);
+    if (found.size() == 1) {
+      Supplier<CudaDriver> drivers = machine.drivers(settings, found.get(0));
+      return GpuDevice.open(drivers, memory, options, new GpuNotices(notices));
+    }
+    return DevicesExecutor.open(
+        found.size(),
+        (index, changed) -> {
+          int ordinal = found.get(index);
+          GpuListener listener = new GpuNotices(notices, ordinal, changed);
+          return GpuDevice.open(machine.drivers(settings, ordinal), memory, options, listener);
+        },
+        settings.memoryLimit(),
+        DevicesOptions.DEFAULT,
+        e -> logger.warn("segments are not balanced over the GPUs", e));
   }
 
   @Override
   public void adjust(SearchExecutor executor, GpuSettings settings) {
+    ResidencyOptions options = residency;
+    if (options != null) {
+      residency = options.withLimits(settings.memoryLimit(), settings.pageCacheLimit());
+    }
+    DynamicOptions changed =
+        new DynamicOptions(
+            settings.memoryLimit(),
+            settings.pageCacheLimit(),
+            settings.placements(),
+            settings.maxBatch(),
+            settings.linger().nanos(),
+            settings.segmentsAhead(),
+            settings.waitForUpload(),
+            settings.plan());
     if (executor instanceof GpuExecutor gpu) {
-      ResidencyOptions options = residency;
-      if (options != null) {
-        residency = options.withLimits(settings.memoryLimit(), settings.pageCacheLimit());
-      }
-      gpu.adjust(
-          new DynamicOptions(
-              settings.memoryLimit(),
-              settings.pageCacheLimit(),
-              settings.placements(),
-              settings.maxBatch(),
-              settings.linger().nanos(),
-              settings.segmentsAhead(),
-              settings.waitForUpload(),
-              settings.plan()));
+      gpu.adjust(changed);
+    } else if (executor instanceof DevicesExecutor gpus) {
+      gpus.adjust(changed);
     }
   }
 
   @Override
   public GpuStats stats(SearchExecutor executor, GpuMode mode) {
+    DeviceStatistics statistics = new DeviceStatistics(mode.settingName(), residency);
     if (executor instanceof GpuExecutor gpu) {
-      GpuStatistics statistics = gpu.statistics();
-      return new GpuStats(
-          new StateStats(
-              mode.settingName(),
-              statistics.usable() ? StateStats.State.READY : StateStats.State.FAILED,
-              statistics.reason(),
-              Counters.of(
-                  statistics.counters().getOrDefault("contexts", Collections.emptySortedMap()))),
-          withLimits(statistics));
+      return statistics.of(gpu.statistics());
+    }
+    if (executor instanceof DevicesExecutor gpus) {
+      return statistics.of(gpus.statistics(), gpus.balance());
     }
     return GpuStats.without(
         mode.settingName(),
@@ -138,43 +192,42 @@ final class CudaDevices implements GpuDevices {
         "searches are answered by another executor, [" + executor.name() + "]");
   }
 
-  /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
-  private SortedMap<String, SortedMap<String, Long>> withLimits(GpuStatistics statistics) {
-    ResidencyOptions options = residency;
-    if (options == null || statistics.usable() == false) {
-      return statistics.counters();
-    }
-    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>(statistics.counters());
-    SortedMap<String, Long> counters =
-        new TreeMap<>(groups.getOrDefault("residency", Collections.emptySortedMap()));
-    counters.putIfAbsent("device_bytes", 0L);
-    counters.putIfAbsent(
-        "device_limit_bytes", options.deviceLimit().of(statistics.device().totalBytes()));
-    counters.putIfAbsent("page_cache_bytes", 0L);
-    counters.putIfAbsent(
-        "page_cache_limit_bytes", options.pageCacheLimit().of(options.hostBytes()));
-    groups.put("residency", counters);
-    return groups;
-  }
-
   @Override
   public DeviceStats device(SearchExecutor executor) {
     if (executor instanceof GpuExecutor gpu) {
-      DeviceInfo info = gpu.device();
-      return new DeviceStats(
-          info.ordinal(),
-          info.name(),
-          info.computeCapability(),
-          info.multiprocessors(),
-          info.totalBytes(),
-          info.driverVersion(),
-          sensors.read());
+      return described(gpu.device());
     }
-    return null;
+    return executor instanceof DevicesExecutor gpus
+        ? described(gpus.devices().get(0).device())
+        : null;
+  }
+
+  @Override
+  public List<DeviceSection> devices(SearchExecutor executor, GpuMode mode) {
+    if (executor instanceof DevicesExecutor gpus) {
+      DeviceStatistics statistics = new DeviceStatistics(mode.settingName(), residency);
+      return gpus.statistics().stream()
+          .map(each -> statistics.section(described(each.device()), each))
+          .toList();
+    }
+    return List.of();
+  }
+
+  private DeviceStats described(DeviceInfo info) {
+    DeviceSensors own = sensors.get(info.ordinal());
+    return new DeviceStats(
+        info.ordinal(),
+        info.uuid(),
+        info.name(),
+        info.computeCapability(),
+        info.multiprocessors(),
+        info.totalBytes(),
+        info.driverVersion(),
+        own == null ? DeviceStats.Sensors.NONE : own.read());
   }
 
   @Override
   public void close() {
-    sensors.close();
+    sensors.values().forEach(DeviceSensors::close);
   }
 }

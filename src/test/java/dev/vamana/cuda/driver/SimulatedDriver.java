@@ -27,10 +27,7 @@ public final class SimulatedDriver implements CudaDriver {
   public static final long PAGE = 4096;
 
   private static final long MAX_HOST_BYTES = 1L << 30;
-  private static final int SHARED_BYTES_PER_BLOCK = 232_448;
-  private static final int SHARED_BYTES_PER_MULTIPROCESSOR = 233_472;
-  private static final int REGISTERS = 65_536;
-  private static final int REGISTERS_OF_A_THREAD = 128;
+  private static final int SHARED_BYTES_PER_BLOCK = SimulatedKernel.SHARED_BYTES_PER_BLOCK;
 
   /** The context that is current on a thread. */
   private static final ThreadLocal<SimulatedDriver> CURRENT = new ThreadLocal<>();
@@ -60,13 +57,33 @@ public final class SimulatedDriver implements CudaDriver {
   public SimulatedDriver(SimulatedKernels kernels, long deviceBytes, boolean threaded) {
     this.kernels = kernels;
     this.threaded = threaded;
-    device = new DeviceInfo(0, "simulated", 90, 4, SHARED_BYTES_PER_BLOCK, deviceBytes, 13_000);
+    device =
+        new DeviceInfo(0, "simulated", 90, 4, SHARED_BYTES_PER_BLOCK, deviceBytes, 13_000, uuid(0));
     memory = new SimulatedMemory("device", deviceBytes);
+  }
+
+  private static String uuid(int ordinal) {
+    return "GPU-0000000" + ordinal + "-0000-0000-0000-000000000000";
+  }
+
+  /** Gives the device another number than 0. */
+  public SimulatedDriver ordinal(int ordinal) {
+    device =
+        new DeviceInfo(
+            ordinal,
+            device.name(),
+            device.computeCapability(),
+            device.multiprocessors(),
+            device.sharedBytesPerBlock(),
+            device.totalBytes(),
+            device.driverVersion(),
+            uuid(ordinal));
+    return this;
   }
 
   /** Gives blocks other than 227 KiB of shared memory, for instance the 64 KiB of a T4. */
   public SimulatedDriver sharedBytesPerBlock(int bytes) {
-    device = new DeviceInfo(0, "simulated", 75, 4, bytes, device.totalBytes(), 13_000);
+    device = new DeviceInfo(0, "simulated", 75, 4, bytes, device.totalBytes(), 13_000, uuid(0));
     return this;
   }
 
@@ -351,21 +368,6 @@ public final class SimulatedDriver implements CudaDriver {
             simulated.body().run(blocks, threads, sharedBytes, block);
           }
         });
-  }
-
-  /** A kernel of the simulated device. */
-  private record SimulatedKernel(String name, SimulatedKernels.Body body) implements Kernel {
-    @Override
-    public void preferSharedMemory(int percent) {}
-
-    @Override
-    public int blocksPerMultiprocessor(int threads, int sharedBytes) {
-      if (sharedBytes > SHARED_BYTES_PER_BLOCK || threads > 1024) {
-        return 0;
-      }
-      int byRegisters = Math.max(1, REGISTERS / (REGISTERS_OF_A_THREAD * threads));
-      return Math.min(byRegisters, SHARED_BYTES_PER_MULTIPROCESSOR / (sharedBytes + 1024));
-    }
   }
 
   @Override

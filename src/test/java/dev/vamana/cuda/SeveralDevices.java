@@ -1,0 +1,135 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.devices.DevicesExecutor;
+import dev.vamana.cuda.devices.DevicesOptions;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.search.SegmentView;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Simulated devices of one machine, each of which can be taken away and given back. */
+final class SeveralDevices {
+
+  /** A plan every few milliseconds over the load of half a second; moves as soon as it wants. */
+  static final DevicesOptions QUICK = new DevicesOptions(3_000_000L, 0.5, 0.05, 2, 16);
+
+  /** No plan but for losses, so that segments stay where they are opened. */
+  static final DevicesOptions STEADY = new DevicesOptions(Long.MAX_VALUE / 4, 60, 1e9, 2, 16);
+
+  private static final long RETRY_NANOS = 1_000_000;
+
+  final List<List<SimulatedDriver>> drivers = new CopyOnWriteArrayList<>();
+  final List<String> failures = new CopyOnWriteArrayList<>();
+  final AtomicInteger losses = new AtomicInteger();
+  private final SimulatedKernels kernels;
+  private final int count;
+  private final long bytes;
+  private final long share;
+  private volatile long gone;
+
+  /**
+   * Devices that are all there.
+   *
+   * @param share bytes of each for segments
+   */
+  SeveralDevices(SimulatedKernels kernels, int count, long bytes, long share) {
+    this.kernels = kernels;
+    this.count = count;
+    this.bytes = bytes;
+    this.share = share;
+    for (int i = 0; i < count; i++) {
+      drivers.add(new CopyOnWriteArrayList<>());
+    }
+  }
+
+  DevicesExecutor open(Placement placement, GpuOptions options, DevicesOptions balance) {
+    MemoryLimit limit = MemoryLimit.bytes(share);
+    ResidencyOptions residency =
+        ResidencyOptions.defaults(1L << 30)
+            .withPlacement(placement)
+            .withLimits(limit, MemoryLimit.percent(50))
+            .withTimes(Duration.ZERO, Duration.ZERO);
+    return DevicesExecutor.open(
+        count,
+        (index, changed) ->
+            GpuDevice.open(
+                () -> context(index),
+                residency,
+                options.withRetry(RETRY_NANOS, 8 * RETRY_NANOS),
+                new GpuTestCase.QuietListener() {
+                  @Override
+                  public void lost(GpuException cause, long retryMillis) {
+                    losses.incrementAndGet();
+                    changed.run();
+                  }
+
+                  @Override
+                  public void recovered(DeviceInfo device) {
+                    changed.run();
+                  }
+                }),
+        limit,
+        balance,
+        e -> failures.add(e.toString()));
+  }
+
+  private SimulatedDriver context(int index) {
+    if ((gone >>> index & 1) != 0) {
+      throw new GpuException(GpuException.Kind.UNAVAILABLE, "device " + index + " is gone");
+    }
+    SimulatedDriver driver = new SimulatedDriver(kernels, bytes, true).ordinal(index);
+    drivers.get(index).add(driver);
+    return driver;
+  }
+
+  /** Takes a device away. */
+  void lose(int index) {
+    gone |= 1L << index;
+    List<SimulatedDriver> contexts = drivers.get(index);
+    if (contexts.isEmpty() == false) {
+      contexts.get(contexts.size() - 1).lose("device " + index + " fell off the bus");
+    }
+  }
+
+  /** Gives it back. */
+  void give(int index) {
+    gone &= ~(1L << index);
+  }
+
+  /** Whether a device of an executor has a segment. */
+  static boolean has(DevicesExecutor executor, int index, SegmentView view) {
+    return executor.devices().get(index).presence(view).placement() != null;
+  }
+
+  /** Devices that have a segment. */
+  static int copies(DevicesExecutor executor, SegmentView view) {
+    int copies = 0;
+    for (int i = 0; i < executor.devices().size(); i++) {
+      copies += has(executor, i, view) ? 1 : 0;
+    }
+    return copies;
+  }
+
+  /** Items that the devices have answered, by device. */
+  static long[] answered(DevicesExecutor executor) {
+    return executor.statistics().stream()
+        .mapToLong(
+            each ->
+                each
+                    .counters()
+                    .getOrDefault("items_by_placement", java.util.Collections.emptySortedMap())
+                    .values()
+                    .stream()
+                    .mapToLong(Long::longValue)
+                    .sum())
+        .toArray();
+  }
+}
