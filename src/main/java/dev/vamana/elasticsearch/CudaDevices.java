@@ -3,7 +3,6 @@ package dev.vamana.elasticsearch;
 import dev.vamana.cuda.DynamicOptions;
 import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.GpuListener;
 import dev.vamana.cuda.GpuOptions;
 import dev.vamana.cuda.compile.NodeKernels;
 import dev.vamana.cuda.devices.DevicesExecutor;
@@ -12,9 +11,11 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.DeviceList;
 import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.KernelFallback;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.DeviceStats;
@@ -40,6 +41,8 @@ final class CudaDevices implements GpuDevices {
   private final Machine machine;
   private final Map<Integer, DeviceSensors> sensors = new ConcurrentHashMap<>();
   private volatile ResidencyOptions residency;
+  // of several devices
+  private volatile SharedPages pages;
 
   /** The devices of a machine. */
   interface Machine {
@@ -142,16 +145,49 @@ final class CudaDevices implements GpuDevices {
       Supplier<CudaDriver> drivers = machine.drivers(settings, found.get(0));
       return GpuDevice.open(drivers, memory, options, new GpuNotices(notices));
     }
+    List<Supplier<CudaDriver>> drivers =
+        found.stream().map(ordinal -> machine.drivers(settings, ordinal)).toList();
+    SharedPages shared =
+        new SharedPages(() -> anyOf(drivers), settings.pageCacheLimit(), memory.hostBytes());
+    pages = shared;
     return DevicesExecutor.open(
         found.size(),
-        (index, changed) -> {
-          int ordinal = found.get(index);
-          GpuListener listener = new GpuNotices(notices, ordinal, changed);
-          return GpuDevice.open(machine.drivers(settings, ordinal), memory, options, listener);
+        new DevicesExecutor.Opener() {
+          @Override
+          public GpuExecutor open(int index, Runnable changed) {
+            return GpuDevice.open(
+                () -> shared.of(drivers.get(index).get()),
+                memory,
+                options,
+                new GpuNotices(notices, found.get(index), changed));
+          }
+
+          @Override
+          public void adjust(DynamicOptions changed) {
+            shared.limit(changed.pageCacheLimit());
+          }
+
+          @Override
+          public void close() {
+            shared.close();
+          }
         },
         settings.memoryLimit(),
         DevicesOptions.DEFAULT,
         e -> logger.warn("segments are not balanced over the GPUs", e));
+  }
+
+  /** Opens a context on the first device that gives one. */
+  private static CudaDriver anyOf(List<Supplier<CudaDriver>> drivers) {
+    GpuException failure = null;
+    for (Supplier<CudaDriver> each : drivers) {
+      try {
+        return each.get();
+      } catch (GpuException e) {
+        failure = e;
+      }
+    }
+    throw failure;
   }
 
   @Override
@@ -184,7 +220,7 @@ final class CudaDevices implements GpuDevices {
       return statistics.of(gpu.statistics());
     }
     if (executor instanceof DevicesExecutor gpus) {
-      return statistics.of(gpus.statistics(), gpus.balance());
+      return statistics.of(gpus.statistics(), gpus.balance(), pages.used());
     }
     return GpuStats.without(
         mode.settingName(),

@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 record DeviceStatistics(String enabled, ResidencyOptions residency) {
 
   private static final String RESIDENCY = "residency";
+  private static final String PAGE_CACHE = "page_cache_bytes";
   private static final String PAGE_CACHE_LIMIT = "page_cache_limit_bytes";
 
   /** The statistics of a node with one device. */
@@ -33,8 +34,9 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
    * The statistics of a node with several devices: sums over all.
    *
    * @param balance counts of moves between devices
+   * @param pinned bytes of page cache that all devices have pinned, shared ones once
    */
-  GpuStats of(List<GpuStatistics> devices, SortedMap<String, Long> balance) {
+  GpuStats of(List<GpuStatistics> devices, SortedMap<String, Long> balance, long pinned) {
     SortedMap<String, SortedMap<String, Long>> sums = new TreeMap<>();
     for (GpuStatistics device : devices) {
       withLimits(device)
@@ -47,6 +49,10 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
                         sum.merge(
                             name, value, name.equals(PAGE_CACHE_LIMIT) ? Math::max : Long::sum));
               });
+    }
+    SortedMap<String, Long> memory = sums.get(RESIDENCY);
+    if (memory != null && memory.containsKey(PAGE_CACHE)) {
+      memory.put(PAGE_CACHE, pinned);
     }
     sums.put("balance", balance);
     boolean usable = devices.stream().anyMatch(GpuStatistics::usable);
@@ -92,7 +98,7 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
     counters.putIfAbsent("device_bytes", 0L);
     counters.putIfAbsent(
         "device_limit_bytes", residency.deviceLimit().of(statistics.device().totalBytes()));
-    counters.putIfAbsent("page_cache_bytes", 0L);
+    counters.putIfAbsent(PAGE_CACHE, 0L);
     counters.putIfAbsent(PAGE_CACHE_LIMIT, residency.pageCacheLimit().of(residency.hostBytes()));
     groups.put(RESIDENCY, counters);
     return groups;

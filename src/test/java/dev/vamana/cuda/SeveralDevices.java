@@ -4,11 +4,13 @@ import dev.vamana.cuda.devices.DevicesExecutor;
 import dev.vamana.cuda.devices.DevicesOptions;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.search.SegmentView;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +26,7 @@ final class SeveralDevices {
   /** No plan but for losses, so that segments stay where they are opened. */
   static final DevicesOptions STEADY = new DevicesOptions(Long.MAX_VALUE / 4, 60, 1e9, 2, 16);
 
+  private static final long HOST_BYTES = 1L << 30;
   private static final long RETRY_NANOS = 1_000_000;
 
   final List<List<SimulatedDriver>> drivers = new CopyOnWriteArrayList<>();
@@ -34,6 +37,9 @@ final class SeveralDevices {
   private final long bytes;
   private final long share;
   private volatile long gone;
+  final RegisteredPages host = new RegisteredPages();
+  long pageCacheBytes = HOST_BYTES / 2;
+  SharedPages pages;
 
   /**
    * Devices that are all there.
@@ -52,40 +58,64 @@ final class SeveralDevices {
 
   DevicesExecutor open(Placement placement, GpuOptions options, DevicesOptions balance) {
     MemoryLimit limit = MemoryLimit.bytes(share);
+    MemoryLimit pageCache = MemoryLimit.bytes(pageCacheBytes);
     ResidencyOptions residency =
-        ResidencyOptions.defaults(1L << 30)
+        ResidencyOptions.defaults(HOST_BYTES)
             .withPlacement(placement)
-            .withLimits(limit, MemoryLimit.percent(50))
+            .withLimits(limit, pageCache)
             .withTimes(Duration.ZERO, Duration.ZERO);
+    pages =
+        new SharedPages(
+            () -> new SimulatedDriver(kernels, bytes, true).in(host, 0), pageCache, HOST_BYTES);
     return DevicesExecutor.open(
         count,
-        (index, changed) ->
-            GpuDevice.open(
-                () -> context(index),
-                residency,
-                options.withRetry(RETRY_NANOS, 8 * RETRY_NANOS),
-                new GpuTestCase.QuietListener() {
-                  @Override
-                  public void lost(GpuException cause, long retryMillis) {
-                    losses.incrementAndGet();
-                    changed.run();
-                  }
+        new Machine(
+            (index, changed) ->
+                GpuDevice.open(
+                    () -> pages.of(context(index)),
+                    residency,
+                    options.withRetry(RETRY_NANOS, 8 * RETRY_NANOS),
+                    new GpuTestCase.QuietListener() {
+                      @Override
+                      public void lost(GpuException cause, long retryMillis) {
+                        losses.incrementAndGet();
+                        changed.run();
+                      }
 
-                  @Override
-                  public void recovered(DeviceInfo device) {
-                    changed.run();
-                  }
-                }),
+                      @Override
+                      public void recovered(DeviceInfo device) {
+                        changed.run();
+                      }
+                    })),
         limit,
         balance,
         e -> failures.add(e.toString()));
+  }
+
+  /** Closes the pages with the devices. */
+  private final class Machine implements DevicesExecutor.Opener {
+    private final DevicesExecutor.Opener devices;
+
+    Machine(DevicesExecutor.Opener devices) {
+      this.devices = devices;
+    }
+
+    @Override
+    public GpuExecutor open(int index, Runnable changed) {
+      return devices.open(index, changed);
+    }
+
+    @Override
+    public void close() {
+      pages.close();
+    }
   }
 
   private SimulatedDriver context(int index) {
     if ((gone >>> index & 1) != 0) {
       throw new GpuException(GpuException.Kind.UNAVAILABLE, "device " + index + " is gone");
     }
-    SimulatedDriver driver = new SimulatedDriver(kernels, bytes, true).ordinal(index);
+    SimulatedDriver driver = new SimulatedDriver(kernels, bytes, true).in(host, index);
     drivers.get(index).add(driver);
     return driver;
   }

@@ -313,6 +313,86 @@ public class SeveralDevicesTests extends GpuTestCase {
     }
   }
 
+  /** Compound files: segments of two devices have pages in common. */
+  public void testPagesAreRegisteredOnceForAllDevices() throws Exception {
+    try (TestIndex index = TestIndex.any(2 * SEGMENT, 1, new MMapDirectory(createTempDir()))) {
+      SegmentView view = index.views().get(0);
+      List<WorkItem> items = walks(index, 300, WalkParameters.Distances.QUANTIZED);
+      List<WorkResult> expected = onCpu(items);
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.QUICK)) {
+        openAll(executor, List.of(view));
+        long once = devices.host.bytes();
+        assertTrue(once > 0);
+        assertEquals(once, devices.pages.used());
+        await(
+            () -> {
+              try {
+                assertSame(expected, executor.search(items), 0.9);
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+              return SeveralDevices.copies(executor, view) == 2;
+            });
+        assertEquals(once, devices.host.bytes());
+        assertEquals(once, devices.pages.used());
+        assertSame(expected, executor.search(items), 0.9);
+        // the pages stay registered for the device that is left
+        int lost = random().nextInt(2);
+        devices.lose(lost);
+        executor.search(items);
+        await(
+            () -> {
+              try {
+                assertSame(expected, executor.search(items), 0.9);
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+              return executor.devices().get(lost).usable() == false;
+            });
+        await(() -> SeveralDevices.has(executor, 1 - lost, view));
+        assertEquals(once, devices.host.bytes());
+        executor.closing(view);
+        await(() -> devices.host.bytes() == 0);
+        assertEquals(0, devices.pages.used());
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  public void testOneAccountOfPinnedPages() throws Exception {
+    try (TestIndex index = TestIndex.any(4 * SEGMENT, 4, new MMapDirectory(createTempDir()))) {
+      List<SegmentView> views = index.views();
+      SeveralDevices all = devices(2);
+      long bytes;
+      try (DevicesExecutor executor =
+          all.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.STEADY)) {
+        openAll(executor, views);
+        bytes = all.pages.used();
+        closeAll(all, executor, index);
+      }
+      SeveralDevices devices = devices(2);
+      devices.pageCacheBytes = bytes * 6 / 10;
+      try (DevicesExecutor executor =
+          devices.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.STEADY)) {
+        views.forEach(executor::opened);
+        await(
+            () ->
+                views.stream()
+                    .noneMatch(
+                        view -> executor.presence(view).state() == DevicePresence.State.WAITING));
+        // each device alone could pin all of its own
+        assertTrue(devices.pages.used() > 0);
+        assertTrue(devices.pages.used() <= devices.pageCacheBytes);
+        assertEquals(devices.pages.used(), devices.host.bytes());
+        List<WorkItem> items = walks(index, 50, WalkParameters.Distances.QUANTIZED);
+        assertSame(onCpu(items), executor.search(items), 0.9);
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
   public void testADeviceThatCannotBeOpened() {
     SeveralDevices devices = devices(3);
     devices.lose(2);

@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
 public final class DevicesExecutor implements SearchExecutor {
 
   private final List<Member> members = new ArrayList<>();
+  private final Opener opener;
   private final Placements placements;
   private final Router router;
   private final Calls calls = new Calls();
@@ -37,7 +38,7 @@ public final class DevicesExecutor implements SearchExecutor {
   private final PqEngine quantizer;
   private final GraphEngine graphs;
 
-  /** Opens the executor of a device. */
+  /** Opens the executors of devices, and owns what they share. */
   @FunctionalInterface
   public interface Opener {
     /**
@@ -48,6 +49,12 @@ public final class DevicesExecutor implements SearchExecutor {
      * @throws dev.vamana.cuda.driver.GpuException if the device cannot be used
      */
     GpuExecutor open(int index, Runnable changed);
+
+    /** Changes options of what the devices share. */
+    default void adjust(DynamicOptions options) {}
+
+    /** Frees what the devices share, after the last of them is closed. */
+    default void close() {}
   }
 
   /**
@@ -76,9 +83,10 @@ public final class DevicesExecutor implements SearchExecutor {
       }
     } catch (RuntimeException | Error e) {
       opened.forEach(GpuExecutor::close);
+      opener.close();
       throw e;
     }
-    DevicesExecutor executor = new DevicesExecutor(opened, limit, options, failures);
+    DevicesExecutor executor = new DevicesExecutor(opened, opener, limit, options, failures);
     wake.balancer = executor.balancer;
     return executor;
   }
@@ -98,9 +106,11 @@ public final class DevicesExecutor implements SearchExecutor {
 
   private DevicesExecutor(
       List<GpuExecutor> opened,
+      Opener opener,
       MemoryLimit limit,
       DevicesOptions options,
       Consumer<RuntimeException> failures) {
+    this.opener = opener;
     opened.forEach(executor -> members.add(new Member(members.size(), executor)));
     placements = new Placements(members, options, limit);
     router = new Router(members, placements);
@@ -235,6 +245,7 @@ public final class DevicesExecutor implements SearchExecutor {
   /** Changes options of all devices. The limit of device memory is one of each device. */
   public void adjust(DynamicOptions options) {
     placements.limit(options.deviceLimit());
+    opener.adjust(options);
     members.forEach(member -> member.executor.adjust(options));
   }
 
@@ -276,6 +287,7 @@ public final class DevicesExecutor implements SearchExecutor {
       }
     }
     calls.close();
+    opener.close();
     if (failure != null) {
       throw failure;
     }

@@ -38,6 +38,7 @@ public final class SimulatedDriver implements CudaDriver {
   private final SimulatedMemory memory;
   private final SimulatedMemory pinned = new SimulatedMemory("pinned", Long.MAX_VALUE);
   private final RegisteredPages registered = new RegisteredPages();
+  private RegisteredPages host = new RegisteredPages();
   private final Map<Long, SimulatedStream> streams = new ConcurrentHashMap<>();
   private final Map<Long, CompletableFuture<Void>> events = new ConcurrentHashMap<>();
   private final AtomicLong handles = new AtomicLong();
@@ -57,33 +58,20 @@ public final class SimulatedDriver implements CudaDriver {
   public SimulatedDriver(SimulatedKernels kernels, long deviceBytes, boolean threaded) {
     this.kernels = kernels;
     this.threaded = threaded;
-    device =
-        new DeviceInfo(0, "simulated", 90, 4, SHARED_BYTES_PER_BLOCK, deviceBytes, 13_000, uuid(0));
+    device = SimulatedDevice.info(0, 90, SHARED_BYTES_PER_BLOCK, deviceBytes);
     memory = new SimulatedMemory("device", deviceBytes);
   }
 
-  private static String uuid(int ordinal) {
-    return "GPU-0000000" + ordinal + "-0000-0000-0000-000000000000";
-  }
-
-  /** Gives the device another number than 0. */
-  public SimulatedDriver ordinal(int ordinal) {
-    device =
-        new DeviceInfo(
-            ordinal,
-            device.name(),
-            device.computeCapability(),
-            device.multiprocessors(),
-            device.sharedBytesPerBlock(),
-            device.totalBytes(),
-            device.driverVersion(),
-            uuid(ordinal));
+  /** Puts the device into a machine with others, where no page may be registered twice. */
+  public SimulatedDriver in(RegisteredPages pages, int ordinal) {
+    host = pages;
+    device = SimulatedDevice.info(ordinal, 90, SHARED_BYTES_PER_BLOCK, device.totalBytes());
     return this;
   }
 
   /** Gives blocks other than 227 KiB of shared memory, for instance the 64 KiB of a T4. */
   public SimulatedDriver sharedBytesPerBlock(int bytes) {
-    device = new DeviceInfo(0, "simulated", 75, 4, bytes, device.totalBytes(), 13_000, uuid(0));
+    device = SimulatedDevice.info(0, 75, bytes, device.totalBytes());
     return this;
   }
 
@@ -203,9 +191,10 @@ public final class SimulatedDriver implements CudaDriver {
     if (registers == false) {
       throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "read-only registration");
     }
-    if (registered.add(address, bytes) == false) {
+    if (host.add(address, bytes) == false) {
       throw mistake("a page is registered twice");
     }
+    registered.add(address, bytes);
     return new Registration() {
       private final AtomicBoolean released = new AtomicBoolean();
 
@@ -220,8 +209,23 @@ public final class SimulatedDriver implements CudaDriver {
         if (released.getAndSet(true) || registered.remove(address) == false) {
           throw mistake("a registration is released twice");
         }
+        host.remove(address);
       }
     };
+  }
+
+  @Override
+  public Registration registerForAll(long address, long bytes) {
+    return register(address, bytes);
+  }
+
+  @Override
+  public long addressOfRegistered(long address) {
+    check();
+    if (host.hold(address, 1) == false) {
+      throw mistake("no context has registered a page");
+    }
+    return address;
   }
 
   @Override
@@ -380,6 +384,7 @@ public final class SimulatedDriver implements CudaDriver {
     }
     closed = true;
     List<String> left = leftovers();
+    registered.addresses().forEach(host::remove);
     streams.values().forEach(SimulatedStream::close);
     memory.close();
     pinned.close();
@@ -428,7 +433,7 @@ public final class SimulatedDriver implements CudaDriver {
   /** Whether the device reads and writes this memory itself: it is pinned or registered. */
   private boolean staysInPlace(MemorySegment host) {
     return pinned.find(host.address(), host.byteSize()) != null
-        || registered.hold(host.address(), host.byteSize());
+        || this.host.hold(host.address(), host.byteSize());
   }
 
   private void checkNative(MemorySegment host) {
