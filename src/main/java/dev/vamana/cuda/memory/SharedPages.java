@@ -167,7 +167,6 @@ public final class SharedPages implements Closeable {
             shared.range.release();
           } catch (GpuException e) {
             // the context that had registered is lost as well, and its pages with it
-            continue;
           }
         }
         held.clear();
