@@ -197,6 +197,13 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   @Override
+  public List<Integer> devices(SegmentView segment) {
+    return presence(segment).state() == DevicePresence.State.RESIDENT
+        ? List.of(keeper.device().ordinal())
+        : List.of();
+  }
+
+  @Override
   public void warm(SegmentView segment) {
     if (takes(segment)) {
       keeper.warm(segment);

@@ -259,6 +259,7 @@ public class SeveralDevicesTests extends GpuTestCase {
           assertTrue("device " + d, after[d] - before[d] >= items.size() / 5);
         }
         assertEquals(1L, (long) executor.balance().get("segments_copied"));
+        assertEquals(List.of(0, 1, 2), executor.devices(view));
         // a small group stays together
         List<WorkItem> few = items.subList(0, 20);
         long[] undivided = SeveralDevices.answered(executor);

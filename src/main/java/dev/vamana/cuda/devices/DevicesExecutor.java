@@ -200,6 +200,14 @@ public final class DevicesExecutor implements SearchExecutor {
   }
 
   @Override
+  public List<Integer> devices(SegmentView segment) {
+    return members.stream()
+        .flatMap(member -> member.executor.devices(segment).stream())
+        .sorted()
+        .toList();
+  }
+
+  @Override
   public void warm(SegmentView segment) {
     Placed placed = placements.get(segment);
     if (placed != null) {
