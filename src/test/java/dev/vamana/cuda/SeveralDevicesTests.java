@@ -314,6 +314,29 @@ public class SeveralDevicesTests extends GpuTestCase {
     }
   }
 
+  /** As after a request to clear the cache: balancing does not bring a segment back. */
+  public void testAnEvictedSegmentStaysAway() throws Exception {
+    try (TestIndex index = TestIndex.any(2 * SEGMENT, 2, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
+        List<SegmentView> views = index.views();
+        openAll(executor, views);
+        executor.keep(views.get(0), true);
+        assertTrue(executor.evict(views.get(0)) > 0);
+        AtomicInteger rounds = new AtomicInteger();
+        await(
+            () -> {
+              assertEquals(DevicePresence.State.REFUSED, executor.presence(views.get(0)).state());
+              return rounds.incrementAndGet() > 50;
+            });
+        executor.warm(views.get(0));
+        await(() -> executor.presence(views.get(0)).state() == DevicePresence.State.RESIDENT);
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
   /** Compound files: segments of two devices have pages in common. */
   public void testPagesAreRegisteredOnceForAllDevices() throws Exception {
     try (TestIndex index = TestIndex.any(2 * SEGMENT, 1, new MMapDirectory(createTempDir()))) {

@@ -31,6 +31,7 @@ final class Placed {
   private long bytes;
   private double load;
   private int rests;
+  private long gone;
 
   Placed(SegmentView view) {
     this.view = view;
@@ -86,6 +87,18 @@ final class Placed {
   void decay(double decay, double seconds) {
     load = decay * load + (1 - decay) * work.sumThenReset() / seconds;
     rests = Math.max(0, rests - 1);
+  }
+
+  /** Notes that a device was told to forget the segment. */
+  void goes(int device) {
+    gone |= 1L << device;
+  }
+
+  /** Whether a device was told to forget the segment, and has to be told of it again. */
+  boolean comesBack(int device) {
+    boolean was = (gone >>> device & 1) != 0;
+    gone &= ~(1L << device);
+    return was;
   }
 
   /** Makes the segment stay where it is for some rounds. */

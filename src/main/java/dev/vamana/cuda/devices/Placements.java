@@ -165,13 +165,14 @@ final class Placements {
         resident |= state == DevicePresence.State.RESIDENT;
         if (state == DevicePresence.State.REFUSED || state == DevicePresence.State.NO_DEVICE) {
           refused |= 1L << member.index;
-          // a device that was lost meanwhile may have been told to forget it
+        }
+        if (placed.comesBack(member.index)) {
           changes.add(() -> expect(placed, member));
         }
       } else if (has(where.leaving(), member) == false
           && (state == DevicePresence.State.RESIDENT || state == DevicePresence.State.WAITING)) {
         removals.increment();
-        changes.add(() -> member.executor.release(placed.view));
+        release(placed, member, changes);
       }
     }
     if (waits) {
@@ -209,12 +210,18 @@ final class Placements {
       if (has(added, member)) {
         moves.increment();
         movedBytes.add(placed.bytes());
+        placed.comesBack(member.index);
         changes.add(() -> upload(placed, member));
       } else if (has(before & ~copies, member) && member.executor.usable() == false) {
         // it comes back without what others have by then
-        changes.add(() -> member.executor.release(placed.view));
+        release(placed, member, changes);
       }
     }
+  }
+
+  private static void release(Placed placed, Member member, List<Runnable> changes) {
+    placed.goes(member.index);
+    changes.add(() -> member.executor.release(placed.view));
   }
 
   private static void expect(Placed placed, Member member) {
@@ -228,9 +235,8 @@ final class Placements {
   private static void upload(Placed placed, Member member) {
     if (placed.kept()) {
       member.executor.keep(placed.view, true);
-    } else {
-      member.executor.warm(placed.view);
     }
+    member.executor.warm(placed.view);
   }
 
   /** Returns counts of moves and current numbers, by name. */
