@@ -155,6 +155,11 @@ STUB cuDeviceGetPCIBusId(char* id, int length, CUdevice) {
   return CUDA_SUCCESS;
 }
 
+STUB cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
+  std::memset(uuid->bytes, 0x1f, sizeof(uuid->bytes));
+  return CUDA_SUCCESS;
+}
+
 STUB cuDeviceTotalMem_v2(size_t* bytes, CUdevice) {
   *bytes = device_bytes();
   return CUDA_SUCCESS;

@@ -207,6 +207,13 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   @Override
+  public List<Integer> devices(SegmentView segment) {
+    return presence(segment).state() == DevicePresence.State.RESIDENT
+        ? List.of(keeper.device().ordinal())
+        : List.of();
+  }
+
+  @Override
   public void warm(SegmentView segment) {
     if (takes(segment)) {
       keeper.segments().warm(segment);
@@ -231,6 +238,20 @@ public final class GpuExecutor implements SearchExecutor {
     } finally {
       session.exit();
     }
+  }
+
+  /**
+   * Removes a segment from the device as {@link #evict} does, also for contexts opened later, until
+   * it is searched, opened or requested here again.
+   */
+  public void release(SegmentView segment) {
+    keeper.segments().leave(segment);
+    evict(segment);
+  }
+
+  /** Whether the device answers now. */
+  public boolean usable() {
+    return keeper.reason() == null;
   }
 
   @Override

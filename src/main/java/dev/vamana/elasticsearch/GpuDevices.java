@@ -2,11 +2,13 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.notices.NodeNotices;
+import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
+import java.util.List;
 
 /** Opens the GPUs of this machine for the plugin and reports on them. */
 interface GpuDevices extends Closeable {
@@ -38,8 +40,13 @@ interface GpuDevices extends Closeable {
    */
   GpuStats stats(SearchExecutor executor, GpuMode mode);
 
-  /** The executor's device and its sensors, or null if it has no device. */
+  /** The executor's device, the first of several, and its sensors; null if it has no device. */
   DeviceStats device(SearchExecutor executor);
+
+  /** Each of the executor's devices if it has several, otherwise none. */
+  default List<DeviceSection> devices(SearchExecutor executor, GpuMode mode) {
+    return List.of();
+  }
 
   /** Closes the sensors. */
   @Override

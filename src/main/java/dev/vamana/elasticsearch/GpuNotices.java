@@ -19,10 +19,28 @@ final class GpuNotices implements GpuListener {
 
   private final NodeNotices notices;
   private final DamagedFiles damaged;
+  private final String gpu;
+  private final Runnable changed;
 
   GpuNotices(NodeNotices notices) {
+    this(notices, GPU, () -> {});
+  }
+
+  /**
+   * Makes a listener of one of several devices.
+   *
+   * @param ordinal number of the device, which notices and the log name
+   * @param changed run when the device is lost or comes back
+   */
+  GpuNotices(NodeNotices notices, int ordinal, Runnable changed) {
+    this(notices, GPU + " " + ordinal, changed);
+  }
+
+  private GpuNotices(NodeNotices notices, String gpu, Runnable changed) {
     this.notices = notices;
     this.damaged = new DamagedFiles(notices);
+    this.gpu = gpu;
+    this.changed = changed;
   }
 
   @Override
@@ -37,11 +55,13 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void lost(GpuException cause, long retryMillis) {
-    notices.add(NoticeKind.GPU_LOST, GPU, cause.getMessage());
+    notices.add(NoticeKind.GPU_LOST, gpu, cause.getMessage());
     logger.warn(
-        "the GPU's context is lost, the CPU answers searches; next attempt in {} ms: {}",
+        "[{}] the GPU's context is lost, the CPU answers its searches; next attempt in {} ms: {}",
+        gpu,
         retryMillis,
         cause.getMessage());
+    changed.run();
   }
 
   @Override
@@ -53,11 +73,12 @@ final class GpuNotices implements GpuListener {
   @Override
   public void recovered(DeviceInfo device) {
     logger.info("the GPU [{}] answers again", device.name());
+    changed.run();
   }
 
   @Override
   public void refused(String segment, GpuException cause) {
-    if (notices.add(NoticeKind.PLACEMENT_REFUSED, GPU, segment + ": " + cause.getMessage())) {
+    if (notices.add(NoticeKind.PLACEMENT_REFUSED, gpu, segment + ": " + cause.getMessage())) {
       logger.warn(
           "the driver refused a placement of {}, trying others: {} (logged once;"
               + " GET /_vamana/stats has the counts)",
@@ -68,7 +89,7 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void uploadFailed(String segment, Throwable cause) {
-    if (notices.add(NoticeKind.UPLOAD_FAILED, GPU, segment + ": " + cause)) {
+    if (notices.add(NoticeKind.UPLOAD_FAILED, gpu, segment + ": " + cause)) {
       logger.warn(
           "{} cannot be uploaded to the GPU and is searched on the CPU: {} (logged once;"
               + " GET /_vamana/stats has the counts)",

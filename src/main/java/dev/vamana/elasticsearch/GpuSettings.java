@@ -30,8 +30,8 @@ import org.elasticsearch.core.TimeValue;
  * setting, value and range; the node then does not start.
  *
  * @param mode whether to use a GPU
- * @param device number of the device, from 0, among the devices that the driver shows to the
- *     process
+ * @param devices the devices to use: {@code all}, or numbers and UUIDs among the devices that the
+ *     driver shows to the process
  * @param memoryLimit most device memory for segments
  * @param pageCacheLimit most host memory that is pinned so that the device can read segment files
  * @param placements placements from which one is chosen for each segment
@@ -48,7 +48,7 @@ import org.elasticsearch.core.TimeValue;
  */
 record GpuSettings(
     GpuMode mode,
-    int device,
+    List<String> devices,
     MemoryLimit memoryLimit,
     MemoryLimit pageCacheLimit,
     Set<Placement> placements,
@@ -61,7 +61,6 @@ record GpuSettings(
     boolean compileKernels,
     Path nvrtc) {
 
-  private static final int MAX_DEVICES = 64;
   private static final ByteSizeValue MIN_MEMORY = ByteSizeValue.of(64, ByteSizeUnit.MB);
   private static final TimeValue MAX_LINGER = TimeValue.timeValueMillis(100);
 
@@ -77,10 +76,6 @@ record GpuSettings(
                   Arrays.asList(GpuMode.values()),
                   GpuMode::settingName),
           Property.NodeScope);
-
-  /** Number of the device to use. */
-  static final Setting<Integer> DEVICE =
-      Setting.intSetting("vamana.gpu.device", 0, 0, MAX_DEVICES - 1, Property.NodeScope);
 
   /** Most device memory for segments. */
   static final Setting<MemoryLimit> MEMORY_LIMIT =
@@ -168,14 +163,22 @@ record GpuSettings(
 
   /** All settings, for registration. */
   static final List<Setting<?>> ALL =
-      Stream.concat(Stream.of(ENABLED, DEVICE, BUILD, COMPILE_KERNELS, NVRTC), DYNAMIC.stream())
+      Stream.concat(
+              Stream.of(
+                  ENABLED,
+                  DevicesSetting.DEVICES,
+                  DevicesSetting.DEVICE,
+                  BUILD,
+                  COMPILE_KERNELS,
+                  NVRTC),
+              DYNAMIC.stream())
           .toList();
 
   /** Reads the settings of a node. */
   static GpuSettings of(Settings settings) {
     return new GpuSettings(
         ENABLED.get(settings),
-        DEVICE.get(settings),
+        DevicesSetting.of(settings),
         MEMORY_LIMIT.get(settings),
         PAGE_CACHE_LIMIT.get(settings),
         PlacementSettings.of(settings),

@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.NoticeKind;
+import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StateStats;
@@ -10,6 +11,7 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.List;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
@@ -101,6 +103,11 @@ final class NodeExecutor implements Closeable {
   /** The device and its sensors, or null if there is none. */
   DeviceStats device() {
     return installation == null ? null : devices.device(installation.executor());
+  }
+
+  /** Each of several devices, or none. */
+  List<DeviceSection> devices() {
+    return installation == null ? List.of() : devices.devices(installation.executor(), mode);
   }
 
   /** Applies changed dynamic settings. */

@@ -7,10 +7,12 @@ import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.recall.RecallMonitor;
 import dev.vamana.elasticsearch.recall.RecallStats;
 import dev.vamana.elasticsearch.stats.Counters;
+import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
 import dev.vamana.elasticsearch.stats.StatsSource;
 import dev.vamana.elasticsearch.stats.TrainingStats;
+import java.util.List;
 
 /**
  * Gives the node's statistics from the parts of the plugin that count them.
@@ -38,6 +40,11 @@ record NodeStatsSource(
   @Override
   public DeviceStats device() {
     return executor.device();
+  }
+
+  @Override
+  public List<DeviceSection> devices() {
+    return executor.devices();
   }
 
   @Override

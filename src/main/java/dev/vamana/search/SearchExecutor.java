@@ -74,6 +74,11 @@ public interface SearchExecutor extends Closeable {
     return DevicePresence.NO_DEVICE;
   }
 
+  /** Returns the numbers of the devices that have a segment now, in order. Changes nothing. */
+  default List<Integer> devices(SegmentView segment) {
+    return List.of();
+  }
+
   /**
    * Requests the upload of a segment before segments that were only opened, even if an earlier
    * upload was refused or failed. Returns at once; {@link #presence} returns the outcome.

@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.tools.gpu.ForwardingDriver;
+import dev.vamana.cuda.driver.ForwardingDriver;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.elasticsearch.client.internal.node.NodeClient;

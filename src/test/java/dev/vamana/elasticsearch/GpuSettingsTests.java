@@ -27,7 +27,7 @@ public class GpuSettingsTests extends LuceneTestCase {
   public void testDefaults() {
     GpuSettings settings = GpuSettings.of(Settings.EMPTY);
     assertEquals(GpuMode.AUTO, settings.mode());
-    assertEquals(0, settings.device());
+    assertEquals(List.of("0"), settings.devices());
     assertEquals(MemoryLimit.DEFAULT_DEVICE, settings.memoryLimit());
     assertEquals(MemoryLimit.DEFAULT_PAGE_CACHE, settings.pageCacheLimit());
     assertEquals(Placement.ALL, settings.placements());
@@ -54,7 +54,7 @@ public class GpuSettingsTests extends LuceneTestCase {
                 .put("vamana.gpu.plan", "exact")
                 .build());
     assertEquals(GpuMode.REQUIRED, settings.mode());
-    assertEquals(3, settings.device());
+    assertEquals(List.of("3"), settings.devices());
     assertEquals(MemoryLimit.bytes(12L << 30), settings.memoryLimit());
     assertEquals(MemoryLimit.percent(12.5), settings.pageCacheLimit());
     assertEquals(Set.of(Placement.MAPPED_GRAPH), settings.placements());
@@ -165,23 +165,51 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertRejected("vamana.gpu.plan", "fastest", "[auto, exact, graph, cpu]");
   }
 
+  public void testDevicesAreNumbersAndUuids() {
+    String uuid = "GPU-c2fe43ba-0ae5-4e0b-a1b2-31f0c5d1a9e7";
+    assertEquals(List.of("0", "7"), of("vamana.gpu.devices", "0, 07").devices());
+    assertEquals(
+        List.of("1", uuid),
+        GpuSettings.of(
+                Settings.builder()
+                    .putList("vamana.gpu.devices", "1", uuid.replace("ba", "BA"))
+                    .build())
+            .devices());
+    assertEquals(List.of("all"), of("vamana.gpu.devices", "all").devices());
+    for (String wrong : List.of("64", "-1", "first", "ALL", "GPU-12", uuid + "0", "c2fe43ba")) {
+      assertRejected("vamana.gpu.devices", wrong, "numbers from 0 to 63 and of UUIDs");
+    }
+    assertRejected("vamana.gpu.devices", "3, 3", "[3] twice", "has [3] twice");
+    assertRejected("vamana.gpu.devices", "all,1", "[all, 1]", "has [all] beside other values");
+    Settings both =
+        Settings.builder().put("vamana.gpu.devices", "1").put("vamana.gpu.device", 2).build();
+    IllegalArgumentException e =
+        expectThrows(IllegalArgumentException.class, () -> GpuSettings.of(both));
+    assertTrue(e.getMessage(), e.getMessage().contains("set only [vamana.gpu.devices]"));
+  }
+
   private static void assertRejected(String key, String value, String range) {
+    assertRejected(key, value, value, range);
+  }
+
+  private static void assertRejected(String key, String value, String named, String range) {
     IllegalArgumentException e = expectThrows(IllegalArgumentException.class, () -> of(key, value));
     String message = e.getMessage();
     for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
       message += "; " + cause.getMessage();
     }
     assertTrue(message, message.contains(key));
-    assertTrue(message, message.contains(value));
+    assertTrue(message, message.contains(named));
     assertTrue(message, message.contains(range));
   }
 
-  /** Five decide what a node opens when it starts; an open node takes all others, too. */
+  /** These decide what a node opens when it starts; an open node takes all others, too. */
   public void testWhatTheStartNeedsIsNotDynamic() {
     Set<String> fixed =
         Set.of(
             "vamana.gpu.enabled",
             "vamana.gpu.device",
+            "vamana.gpu.devices",
             "vamana.gpu.build",
             "vamana.gpu.kernels.compile",
             "vamana.gpu.kernels.nvrtc");

@@ -33,7 +33,6 @@ final class SimulatedGpuNode {
         SimulatedGpuPlugin.class,
         List.of(
             "dev/vamana/elasticsearch/(SimulatedGpuPlugin|CopyGate.*)",
-            "dev/vamana/tools/gpu/ForwardingDriver",
             "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
             "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
         Map.of(SimulatedGpuPlugin.LIBRARY, library));

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
@@ -29,8 +30,8 @@ import org.elasticsearch.rest.RestHandler;
 import org.elasticsearch.threadpool.ExecutorBuilder;
 
 /**
- * Our plugin on a machine whose GPU is simulated: its kernels run on the CPU, out of a library that
- * lies in the plugin's folder.
+ * Our plugin on a machine whose two GPUs are simulated: their kernels run on the CPU, out of a
+ * library that lies in the plugin's folder.
  */
 public final class SimulatedGpuPlugin extends Plugin
     implements EnginePlugin, ActionPlugin, CircuitBreakerPlugin {
@@ -43,12 +44,27 @@ public final class SimulatedGpuPlugin extends Plugin
 
   /** Called by the node. */
   public SimulatedGpuPlugin(Settings settings) {
-    plugin = new VamanaPlugin(settings, environment -> new CudaDevices(gpu -> this::open));
+    plugin = new VamanaPlugin(settings, environment -> new CudaDevices(new Simulated()));
   }
 
-  private CudaDriver open() {
-    HostKernels kernels = HostKernels.of(HostLibrary.load(library));
-    return gate.before(new SimulatedDriver(kernels, DEVICE_BYTES, true));
+  /** A machine of two devices. */
+  private final class Simulated implements CudaDevices.Machine {
+    private final RegisteredPages pages = new RegisteredPages();
+
+    @Override
+    public List<Integer> find(GpuSettings settings) {
+      return settings.devices().equals(List.of("all"))
+          ? List.of(0, 1)
+          : settings.devices().stream().map(Integer::valueOf).toList();
+    }
+
+    @Override
+    public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
+      return () -> {
+        HostKernels kernels = HostKernels.of(HostLibrary.load(library));
+        return gate.before(new SimulatedDriver(kernels, DEVICE_BYTES, true).in(pages, ordinal));
+      };
+    }
   }
 
   @Override

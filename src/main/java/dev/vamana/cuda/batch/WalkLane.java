@@ -103,8 +103,7 @@ public final class WalkLane extends Lane<Chunk> {
 
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
-    return new Packer(
-        staging, accepted, batch, plans, options.get().maxBatch(), pending() == 0);
+    return new Packer(staging, accepted, batch, plans, options.get().maxBatch(), pending() == 0);
   }
 
   /** Returns the number of launches in flight. */

@@ -45,6 +45,22 @@ public interface CudaDriver extends Closeable {
    */
   Registration register(long address, long bytes);
 
+  /**
+   * As {@link #register}, for the devices of all contexts of this process. The registration ends
+   * with this context.
+   */
+  default Registration registerForAll(long address, long bytes) {
+    throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "registering for all contexts");
+  }
+
+  /**
+   * Returns the address at which this device reads a page that another context has registered by
+   * {@link #registerForAll}.
+   */
+  default long addressOfRegistered(long address) {
+    throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "pages of another context");
+  }
+
   /** Who waits for the work of a stream. */
   enum Urgency {
     /** A search: its blocks start before those of background work that wait, too. */

@@ -10,6 +10,8 @@ package dev.vamana.cuda.driver;
  * @param sharedBytesPerBlock most dynamic shared memory of a block, in bytes
  * @param totalBytes device memory in bytes
  * @param driverVersion version reported by the driver, for instance 13000 for CUDA 13.0
+ * @param uuid UUID as {@code nvidia-smi -L} prints it, of a part of a device its {@code MIG-} one;
+ *     null if unknown
  */
 public record DeviceInfo(
     int ordinal,
@@ -18,4 +20,5 @@ public record DeviceInfo(
     int multiprocessors,
     int sharedBytesPerBlock,
     long totalBytes,
-    int driverVersion) {}
+    int driverVersion,
+    String uuid) {}

@@ -230,7 +230,8 @@ public final class DeviceProbe {
             driver.attribute(
                 CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, ordinal),
             driver.totalBytes(ordinal),
-            version);
+            version,
+            driver.uuid(ordinal));
     return new Result(
         info,
         driver.pciBusId(ordinal),

@@ -21,6 +21,9 @@ interface DriverLibrary {
   /** Returns the PCI address of a device, in the form that NVML also accepts. */
   String pciBusId(int ordinal);
 
+  /** Returns the UUID of a device, or of a part of one, for instance {@code GPU-c2fe...}. */
+  String uuid(int ordinal);
+
   /** Returns the device memory in bytes. */
   long totalBytes(int ordinal);
 

@@ -27,6 +27,8 @@ final class HostMemory {
   private static final int READ_ONLY =
       JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP | JCudaDriver.CU_MEMHOSTREGISTER_READ_ONLY;
 
+  private static final int READ_ONLY_FOR_ALL = READ_ONLY | JCudaDriver.CU_MEMHOSTREGISTER_PORTABLE;
+
   private final Context context;
   private final Set<Range> registered = ConcurrentHashMap.newKeySet();
 
@@ -50,7 +52,12 @@ final class HostMemory {
     return new Range(pages.address(), pages.byteSize(), PINNED, pages.asSlice(0, bytes));
   }
 
-  CudaDriver.Registration readOnly(long address, long bytes) {
+  /**
+   * Registers pages for reading.
+   *
+   * @param forAll whether the devices of other contexts may read them, too
+   */
+  CudaDriver.Registration readOnly(long address, long bytes, boolean forAll) {
     if (bytes < 1 || bytes > MAX_BYTES || bytes % PAGE != 0 || address % PAGE != 0) {
       throw new IllegalArgumentException(
           "registered memory must be whole pages of "
@@ -63,7 +70,16 @@ final class HostMemory {
               + address % PAGE
               + " of a page");
     }
-    return new Range(address, bytes, READ_ONLY, null);
+    return new Range(address, bytes, forAll ? READ_ONLY_FOR_ALL : READ_ONLY, null);
+  }
+
+  /** Returns the device address of a page that any context has registered for all. */
+  long addressOf(long address) {
+    DeviceAddress device = new DeviceAddress();
+    context.call(
+        "cuMemHostGetDevicePointer",
+        () -> JCudaDriver.cuMemHostGetDevicePointer(device, new HostAddress(address), 0));
+    return device.address();
   }
 
   /** Ends all registrations and ignores driver errors. */
@@ -90,7 +106,7 @@ final class HostMemory {
       if (result != CUresult.CUDA_SUCCESS) {
         // the driver's answer for mappings that cannot be registered, for instance of a file open
         // for writing
-        boolean unfit = flags == READ_ONLY && result == CUresult.CUDA_ERROR_INVALID_VALUE;
+        boolean unfit = flags != PINNED && result == CUresult.CUDA_ERROR_INVALID_VALUE;
         throw CudaErrors.failure(
             unfit ? GpuException.Kind.NOT_SUPPORTED : CudaErrors.kind(result),
             result,

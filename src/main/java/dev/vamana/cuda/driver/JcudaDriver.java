@@ -103,7 +103,17 @@ final class JcudaDriver implements CudaDriver {
 
   @Override
   public Registration register(long address, long bytes) {
-    return hostMemory.readOnly(address, bytes);
+    return hostMemory.readOnly(address, bytes, false);
+  }
+
+  @Override
+  public Registration registerForAll(long address, long bytes) {
+    return hostMemory.readOnly(address, bytes, true);
+  }
+
+  @Override
+  public long addressOfRegistered(long address) {
+    return hostMemory.addressOf(address);
   }
 
   @Override

@@ -92,6 +92,15 @@ final class LibCuda implements DriverLibrary {
   }
 
   @Override
+  public String uuid(int ordinal) {
+    int size = 16;
+    try (Memory bytes = new Memory(size)) {
+      check("cuDeviceGetUuid_v2", (Pointer) bytes, device(ordinal));
+      return DeviceList.uuid(bytes.getByteArray(0, size));
+    }
+  }
+
+  @Override
   public long totalBytes(int ordinal) {
     LongByReference bytes = new LongByReference();
     check("cuDeviceTotalMem_v2", bytes, device(ordinal));

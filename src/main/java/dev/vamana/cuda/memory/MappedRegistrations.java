@@ -26,7 +26,7 @@ final class MappedRegistrations {
 
   private static final long MAX_PIECE = 1L << 30;
 
-  private final CudaDriver driver;
+  private final Registrar registrar;
   private final MemoryBudget budget;
   private final long maxPiece;
   private final TreeMap<Long, Piece> pieces = new TreeMap<>();
@@ -42,13 +42,24 @@ final class MappedRegistrations {
     this(driver, budget, MAX_PIECE);
   }
 
+  /** Registers pages with a driver. */
+  @FunctionalInterface
+  interface Registrar {
+    CudaDriver.Registration register(long address, long bytes);
+  }
+
   /**
    * Makes an empty registry.
    *
    * @param maxPiece most bytes registered in one call, whole pages
    */
   MappedRegistrations(CudaDriver driver, MemoryBudget budget, long maxPiece) {
-    this.driver = driver;
+    this(driver::register, budget, maxPiece);
+  }
+
+  /** Makes an empty registry that does not register with a driver's own method. */
+  MappedRegistrations(Registrar registrar, MemoryBudget budget, long maxPiece) {
+    this.registrar = registrar;
     this.budget = budget;
     this.maxPiece = maxPiece;
   }
@@ -85,6 +96,11 @@ final class MappedRegistrations {
       return deviceAddress;
     }
 
+    /** Returns the addresses of the first pages of the pieces, in order. */
+    long[] starts() {
+      return parts.stream().mapToLong(piece -> piece.start).toArray();
+    }
+
     /** Ends the use. No kernel may be reading, and the bytes must still be mapped. */
     void release() {
       synchronized (MappedRegistrations.this) {
@@ -113,8 +129,13 @@ final class MappedRegistrations {
    *     them as one range, with {@link GpuException.Kind#OUT_OF_MEMORY} if the budget is used up
    */
   Range register(MemorySegment bytes, Runnable abort) {
-    long from = bytes.address() & -PAGE;
-    long to = (bytes.address() + bytes.byteSize() + PAGE - 1) & -PAGE;
+    return register(bytes.address(), bytes.byteSize(), abort);
+  }
+
+  /** As {@link #register(MemorySegment, Runnable)}, for bytes at an address. */
+  Range register(long address, long bytes, Runnable abort) {
+    long from = address & -PAGE;
+    long to = (address + bytes + PAGE - 1) & -PAGE;
     List<Piece> parts = new ArrayList<>();
     try {
       for (long at = from; at < to; at = parts.get(parts.size() - 1).end) {
@@ -138,7 +159,7 @@ final class MappedRegistrations {
       throw e;
     }
     Piece first = parts.get(0);
-    return new Range(parts, first.device + (bytes.address() - first.start));
+    return new Range(parts, first.device + (address - first.start));
   }
 
   private static void checkAdjoins(List<Piece> parts) {
@@ -178,7 +199,7 @@ final class MappedRegistrations {
     Piece piece = null;
     try {
       // outside the lock, since registering reads pages from disk that are not in memory yet
-      piece = new Piece(from, end, driver.register(from, end - from));
+      piece = new Piece(from, end, registrar.register(from, end - from));
     } finally {
       if (piece == null) {
         budget.release(end - from);

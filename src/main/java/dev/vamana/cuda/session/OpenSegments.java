@@ -59,6 +59,11 @@ public final class OpenSegments {
     }
   }
 
+  /** Does not upload an open segment to later sessions. */
+  public void leave(SegmentView view) {
+    open.remove(view);
+  }
+
   /** Uploads a segment before others. */
   public synchronized void warm(SegmentView view) {
     if (register(view)) {

@@ -86,17 +86,25 @@ public record FieldSegment(
    * @param graph bytes of the graph on the device
    * @param codes bytes of the codes on the device
    * @param total bytes of the field on the device in all
+   * @param devices numbers of the devices that have it, with commas; empty if none has
    */
-  public record OnDevice(String placement, String state, long graph, long codes, long total)
+  public record OnDevice(
+      String placement, String state, long graph, long codes, long total, String devices)
       implements Writeable {
 
     /** The field is searched on the CPU. */
     static OnDevice not(String why) {
-      return new OnDevice("cpu", why, 0, 0, 0);
+      return new OnDevice("cpu", why, 0, 0, 0, "");
     }
 
     OnDevice(StreamInput in) throws IOException {
-      this(in.readString(), in.readString(), in.readVLong(), in.readVLong(), in.readVLong());
+      this(
+          in.readString(),
+          in.readString(),
+          in.readVLong(),
+          in.readVLong(),
+          in.readVLong(),
+          in.readString());
     }
 
     @Override
@@ -106,6 +114,7 @@ public record FieldSegment(
       out.writeVLong(graph);
       out.writeVLong(codes);
       out.writeVLong(total);
+      out.writeString(devices);
     }
   }
 

@@ -93,6 +93,7 @@ public final class RestCatVamanaAction extends AbstractCatAction {
         .addCell("graph.device", "alias:gv;desc:bytes of the graph on the device" + RIGHT)
         .addCell("codes.device", "alias:cv;desc:bytes of the codes on the device" + RIGHT)
         .addCell("device", "alias:dv;desc:all bytes on the device" + RIGHT)
+        .addCell("gpus", "alias:g;desc:numbers of the devices that have it" + HIDDEN)
         .addCell("codebook", "alias:cb;desc:shared codebook of the codes, own without one")
         .addCell("codebook.version", "alias:cbv;desc:version of that codebook" + RIGHT)
         .endHeaders();
@@ -131,6 +132,7 @@ public final class RestCatVamanaAction extends AbstractCatAction {
     table.addCell(ByteSizeValue.ofBytes(row.device().graph()));
     table.addCell(ByteSizeValue.ofBytes(row.device().codes()));
     table.addCell(ByteSizeValue.ofBytes(row.device().total()));
+    table.addCell(row.device().devices());
     boolean shared = row.codebook() != null && row.codebook().isEmpty() == false;
     table.addCell(row.codebook() == null ? null : shared ? row.codebook() : "own");
     table.addCell(shared ? row.codebookVersion() : null);

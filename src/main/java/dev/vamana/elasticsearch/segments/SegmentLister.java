@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
@@ -151,7 +152,8 @@ final class SegmentLister {
         presence.state().label(),
         graph ? disk.graph() : 0,
         codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0,
-        presence.deviceBytes());
+        presence.deviceBytes(),
+        executor.devices(view).stream().map(String::valueOf).collect(Collectors.joining(",")));
   }
 
   /** Describes a field in another format; returns null if it has no vectors in this segment. */

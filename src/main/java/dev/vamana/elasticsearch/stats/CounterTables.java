@@ -65,6 +65,39 @@ final class CounterTables {
               "waits.time_in_millis",
               "vamana_upload_waits_seconds",
               "Time of lookups waiting for an upload.")
+          .counter("balance.moves", "vamana_segments_moved", "Segments moved between devices.")
+          .counter(
+              "balance.moved_in_bytes",
+              "vamana_segments_moved_bytes",
+              "Device memory of segments moved between devices.")
+          .counter(
+              "balance.removals",
+              "vamana_segments_removed",
+              "Copies removed from devices that their segment no longer belongs to.")
+          .gauge(
+              "balance.copied_segments",
+              "vamana_segments_copied",
+              "Segments that belong to more than one device.")
+          .build();
+
+  /** Of {@code devices.counters}. */
+  static final CounterTable DEVICES =
+      CounterTable.builder()
+          .gauge(
+              "segments",
+              "vamana_device_segments",
+              "Segments that belong to one of several devices.")
+          .counter("items", "vamana_device_items", "Items sent to one of several devices.")
+          .counter(
+              "launches.count", "vamana_device_launches", "Launches on one of several devices.")
+          .gauge(
+              "memory.device.used_in_bytes",
+              "vamana_device_segments_bytes",
+              "Memory of one of several devices in use for segments.")
+          .gauge(
+              "memory.device.limit_in_bytes",
+              "vamana_device_segments_limit_bytes",
+              "Most memory of one of several devices for segments.")
           .build();
 
   /** Of {@code executor.items}. */

@@ -13,6 +13,7 @@ import org.elasticsearch.xcontent.XContentBuilder;
  * A device, and the current values of its sensors.
  *
  * @param ordinal number of the device, from 0
+ * @param uuid UUID as {@code nvidia-smi -L} prints it, or null if it is not known
  * @param name name that the driver reports
  * @param computeCapability ten times major plus minor, 90 for 9.0
  * @param multiprocessors number of streaming multiprocessors
@@ -22,6 +23,7 @@ import org.elasticsearch.xcontent.XContentBuilder;
  */
 public record DeviceStats(
     int ordinal,
+    String uuid,
     String name,
     int computeCapability,
     int multiprocessors,
@@ -74,10 +76,23 @@ public record DeviceStats(
     Objects.requireNonNull(sensors, "sensors");
   }
 
+  /** The same without a UUID. */
+  DeviceStats(
+      int ordinal,
+      String name,
+      int computeCapability,
+      int multiprocessors,
+      long totalBytes,
+      int cudaVersion,
+      Sensors sensors) {
+    this(ordinal, null, name, computeCapability, multiprocessors, totalBytes, cudaVersion, sensors);
+  }
+
   /** Reads what {@link #writeTo} wrote. */
   public DeviceStats(StreamInput in) throws IOException {
     this(
         in.readVInt(),
+        in.readOptionalString(),
         in.readString(),
         in.readVInt(),
         in.readVInt(),
@@ -89,6 +104,7 @@ public record DeviceStats(
   @Override
   public void writeTo(StreamOutput out) throws IOException {
     out.writeVInt(ordinal);
+    out.writeOptionalString(uuid);
     out.writeString(name);
     out.writeVInt(computeCapability);
     out.writeVInt(multiprocessors);
@@ -111,6 +127,9 @@ public record DeviceStats(
   public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
     json.startObject();
     json.field("ordinal", ordinal);
+    if (uuid != null) {
+      json.field("uuid", uuid);
+    }
     json.field("name", name);
     json.field("compute_capability", computeCapabilityLabel());
     json.field("multiprocessors", multiprocessors);

@@ -17,6 +17,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
 
   private static final String ITEMS = "items";
   private static final String RESIDENCY = "residency";
+  private static final String BALANCE = "balance";
 
   public GpuStats {
     Objects.requireNonNull(state, "state");
@@ -89,6 +90,33 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
                 .put("count", value("upload_waits", "count"))
                 .put("time_in_millis", millis(value("upload_waits", "nanos")))
                 .build())
+        .putIfAny("balance", balance())
+        .build();
+  }
+
+  /** Moves of segments between devices; empty with one. */
+  private Counters balance() {
+    return Counters.builder()
+        .put("moves", value(BALANCE, "moves"))
+        .put("moved_in_bytes", value(BALANCE, "moved_bytes"))
+        .put("removals", value(BALANCE, "removals"))
+        .put("copied_segments", value(BALANCE, "segments_copied"))
+        .build();
+  }
+
+  /**
+   * The numbers of one of several devices.
+   *
+   * @param routed segments that belong to it and items that were sent to it
+   */
+  public Counters ofDevice(Map<String, Long> routed) {
+    Counters residency = residency();
+    return Counters.builder()
+        .put("segments", routed.get("segments"))
+        .put("items", routed.get("items"))
+        .putIfAny("residency", residency == null ? Counters.builder().build() : residency)
+        .putIfAny("launches", launches())
+        .putIfAny("memory", memory(Counters.builder().build()))
         .build();
   }
 

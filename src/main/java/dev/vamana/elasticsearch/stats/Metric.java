@@ -27,7 +27,9 @@ public enum Metric {
   /** The recall of sampled searches. */
   RECALL,
   /** Notices for the operator. */
-  NOTICES;
+  NOTICES,
+  /** Each of several GPUs. */
+  DEVICES;
 
   private static final String ALL = "_all";
 

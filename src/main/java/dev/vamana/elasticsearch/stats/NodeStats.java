@@ -4,6 +4,7 @@ import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.Notice;
 import dev.vamana.elasticsearch.recall.RecallStats;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import org.elasticsearch.action.support.nodes.BaseNodeResponse;
 import org.elasticsearch.cluster.node.DiscoveryNode;
@@ -29,6 +30,9 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
   /**
    * The sections of the statistics. A section is null if it was not requested or this node does not
    * have it.
+   *
+   * @param device the device, the first of several
+   * @param devices each of several devices; empty with one
    */
   public record Sections(
       DeviceStats device,
@@ -39,7 +43,27 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
       Counters training,
       Counters memory,
       RecallStats recall,
-      NodeNotices.Snapshot notices) {}
+      NodeNotices.Snapshot notices,
+      List<DeviceSection> devices) {
+
+    public Sections {
+      devices = List.copyOf(devices);
+    }
+
+    /** Sections of a node with at most one device. */
+    public Sections(
+        DeviceStats device,
+        StateStats state,
+        Counters residency,
+        ExecutorStats executor,
+        Counters build,
+        Counters training,
+        Counters memory,
+        RecallStats recall,
+        NodeNotices.Snapshot notices) {
+      this(device, state, residency, executor, build, training, memory, recall, notices, List.of());
+    }
+  }
 
   /** Makes the statistics of a node. */
   public NodeStats(DiscoveryNode node, Times times, Sections sections) {
@@ -68,7 +92,8 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
             in.readOptionalWriteable(RecallStats::new),
             in.readBoolean()
                 ? new NodeNotices.Snapshot(in.readCollectionAsList(Notice::new), in.readVLong())
-                : null);
+                : null,
+            in.readCollectionAsList(DeviceSection::new));
   }
 
   /** The period of the statistics. */
@@ -99,6 +124,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
       out.writeCollection(sections.notices().notices());
       out.writeVLong(sections.notices().dropped());
     }
+    out.writeCollection(sections.devices());
   }
 
   @Override
@@ -108,6 +134,9 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
     json.timestampFieldsFromUnixEpochMillis("timestamp", "timestamp_string", times.timestamp());
     json.timestampFieldsFromUnixEpochMillis("since", "since_string", times.since());
     section(json, Metric.DEVICE, sections.device());
+    if (sections.devices().isEmpty() == false) {
+      json.xContentList(Metric.DEVICES.label(), sections.devices());
+    }
     section(json, Metric.STATE, sections.state());
     section(json, Metric.RESIDENCY, sections.residency());
     section(json, Metric.EXECUTOR, sections.executor());

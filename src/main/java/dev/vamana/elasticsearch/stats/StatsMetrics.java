@@ -71,6 +71,12 @@ final class StatsMetrics {
       Family.of(
           Family.Type.GAUGE, "vamana_gpu_usable", "1 if the GPU answers searches, otherwise 0.");
 
+  private static final Family DEVICE_USABLE =
+      Family.of(
+          Family.Type.GAUGE,
+          "vamana_device_usable",
+          "1 if one of several devices answers searches, otherwise 0.");
+
   private static final Family RATIOS =
       new Family(
           "vamana_plan_measured_to_predicted_ratio",
@@ -131,8 +137,14 @@ final class StatsMetrics {
     exposition.add(SINCE, labels, BigDecimal.valueOf(stats.times().since(), MILLI));
     exposition.add(TAKEN, labels, BigDecimal.valueOf(stats.times().timestamp(), MILLI));
     NodeStats.Sections sections = stats.sections();
-    if (sections.device() != null) {
+    if (sections.device() != null && sections.devices().isEmpty()) {
       addDevice(labels, sections.device());
+    }
+    for (DeviceSection each : sections.devices()) {
+      addDevice(labels, each.device());
+      Labels own = labels.and("device", Integer.toString(each.device().ordinal()));
+      exposition.add(DEVICE_USABLE, own, each.state().state() == StateStats.State.READY ? 1 : 0);
+      addCounters(CounterTables.DEVICES, own, each.counters());
     }
     if (sections.state() != null) {
       addState(labels, sections.state());
@@ -166,6 +178,9 @@ final class StatsMetrics {
             .and("name", device.name())
             .and("compute_capability", device.computeCapabilityLabel())
             .and("cuda_version", device.cudaVersionLabel());
+    if (device.uuid() != null) {
+      described = described.and("uuid", device.uuid());
+    }
     exposition.addInfo(
         DEVICE,
         sensors.driverVersion() == null

@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.stats;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.recall.RecallStats;
+import java.util.List;
 
 /** Gives the current statistics of a node. Every request calls it again. Thread-safe. */
 public interface StatsSource {
@@ -15,6 +16,11 @@ public interface StatsSource {
    * block.
    */
   DeviceStats device();
+
+  /** Each of several devices, as {@link #device}; empty with one. */
+  default List<DeviceSection> devices() {
+    return List.of();
+  }
 
   /** Counts of graphs, codes and codebooks in written segments. */
   BuildStatistics.Snapshot build();

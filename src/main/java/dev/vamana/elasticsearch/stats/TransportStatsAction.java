@@ -85,7 +85,8 @@ public final class TransportStatsAction
             asked.contains(Metric.TRAINING) ? source.training() : null,
             asked.contains(Metric.MEMORY) ? gpu.memory(source.breaker()) : null,
             asked.contains(Metric.RECALL) ? source.recall() : null,
-            asked.contains(Metric.NOTICES) ? source.notices() : null);
+            asked.contains(Metric.NOTICES) ? source.notices() : null,
+            asked.contains(Metric.DEVICES) ? source.devices() : List.of());
     return new NodeStats(
         clusterService.localNode(),
         new NodeStats.Times(threads.absoluteTimeInMillis(), since),

@@ -32,7 +32,7 @@ public class DeviceProbeTests extends LuceneTestCase {
   }
 
   /** Devices that are not there. */
-  private static class Devices implements DriverLibrary {
+  static class Devices implements DriverLibrary {
     int initialized;
     int version = 13_000;
     final List<Integer> capabilities = new ArrayList<>();
@@ -70,6 +70,11 @@ public class DeviceProbeTests extends LuceneTestCase {
     @Override
     public String pciBusId(int ordinal) {
       return "0000:0" + ordinal + ":00.0";
+    }
+
+    @Override
+    public String uuid(int ordinal) {
+      return "GPU-0000000" + ordinal + "-0000-0000-0000-000000000000";
     }
 
     @Override
@@ -153,7 +158,8 @@ public class DeviceProbeTests extends LuceneTestCase {
     DeviceProbe.Result result = probe(1, new Devices().with(75).with(90), KERNELS);
     assertTrue(result.usable());
     assertEquals(
-        new DeviceInfo(1, "Example 90", 90, 132, 232_448, 1L << 40, 13_000), result.device());
+        new DeviceInfo(1, "Example 90", 90, 132, 232_448, 1L << 40, 13_000, new Devices().uuid(1)),
+        result.device());
     assertEquals("0000:01:00.0", result.pciBusId());
     assertEquals(
         "using GPU 1, Example 90 with 1048576 MiB; libcuda.so.1 for CUDA 13.0 finds: device 0 is"

@@ -4,8 +4,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The ranges of host memory registered with a {@link SimulatedDriver}. */
-final class RegisteredPages {
+/**
+ * The ranges of host memory registered with a {@link SimulatedDriver}, or with all of a machine.
+ */
+public final class RegisteredPages {
 
   private final TreeMap<Long, Long> bytesByAddress = new TreeMap<>();
 
@@ -24,13 +26,17 @@ final class RegisteredPages {
     return bytesByAddress.remove(address) != null;
   }
 
+  synchronized List<Long> addresses() {
+    return List.copyOf(bytesByAddress.keySet());
+  }
+
   /** Whether all of these bytes are in one range. */
   synchronized boolean hold(long address, long bytes) {
     Map.Entry<Long, Long> range = bytesByAddress.floorEntry(address);
     return range != null && range.getKey() + range.getValue() >= address + bytes;
   }
 
-  synchronized long bytes() {
+  public synchronized long bytes() {
     return bytesByAddress.values().stream().mapToLong(bytes -> bytes).sum();
   }
 

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.driver;
 
-import dev.vamana.tools.gpu.ForwardingDriver;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;

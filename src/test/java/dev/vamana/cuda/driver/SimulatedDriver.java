@@ -27,10 +27,7 @@ public final class SimulatedDriver implements CudaDriver {
   public static final long PAGE = 4096;
 
   private static final long MAX_HOST_BYTES = 1L << 30;
-  private static final int SHARED_BYTES_PER_BLOCK = 232_448;
-  private static final int SHARED_BYTES_PER_MULTIPROCESSOR = 233_472;
-  private static final int REGISTERS = 65_536;
-  private static final int REGISTERS_OF_A_THREAD = 128;
+  private static final int SHARED_BYTES_PER_BLOCK = SimulatedKernel.SHARED_BYTES_PER_BLOCK;
 
   /** The context that is current on a thread. */
   private static final ThreadLocal<SimulatedDriver> CURRENT = new ThreadLocal<>();
@@ -41,6 +38,7 @@ public final class SimulatedDriver implements CudaDriver {
   private final SimulatedMemory memory;
   private final SimulatedMemory pinned = new SimulatedMemory("pinned", Long.MAX_VALUE);
   private final RegisteredPages registered = new RegisteredPages();
+  private RegisteredPages host = new RegisteredPages();
   private final Map<Long, SimulatedStream> streams = new ConcurrentHashMap<>();
   private final Map<Long, CompletableFuture<Void>> events = new ConcurrentHashMap<>();
   private final AtomicLong handles = new AtomicLong();
@@ -60,13 +58,20 @@ public final class SimulatedDriver implements CudaDriver {
   public SimulatedDriver(SimulatedKernels kernels, long deviceBytes, boolean threaded) {
     this.kernels = kernels;
     this.threaded = threaded;
-    device = new DeviceInfo(0, "simulated", 90, 4, SHARED_BYTES_PER_BLOCK, deviceBytes, 13_000);
+    device = SimulatedDevice.info(0, 90, SHARED_BYTES_PER_BLOCK, deviceBytes);
     memory = new SimulatedMemory("device", deviceBytes);
+  }
+
+  /** Puts the device into a machine with others, where no page may be registered twice. */
+  public SimulatedDriver in(RegisteredPages pages, int ordinal) {
+    host = pages;
+    device = SimulatedDevice.info(ordinal, 90, SHARED_BYTES_PER_BLOCK, device.totalBytes());
+    return this;
   }
 
   /** Gives blocks other than 227 KiB of shared memory, for instance the 64 KiB of a T4. */
   public SimulatedDriver sharedBytesPerBlock(int bytes) {
-    device = new DeviceInfo(0, "simulated", 75, 4, bytes, device.totalBytes(), 13_000);
+    device = SimulatedDevice.info(0, 75, bytes, device.totalBytes());
     return this;
   }
 
@@ -186,9 +191,10 @@ public final class SimulatedDriver implements CudaDriver {
     if (registers == false) {
       throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "read-only registration");
     }
-    if (registered.add(address, bytes) == false) {
+    if (host.add(address, bytes) == false) {
       throw mistake("a page is registered twice");
     }
+    registered.add(address, bytes);
     return new Registration() {
       private final AtomicBoolean released = new AtomicBoolean();
 
@@ -203,8 +209,23 @@ public final class SimulatedDriver implements CudaDriver {
         if (released.getAndSet(true) || registered.remove(address) == false) {
           throw mistake("a registration is released twice");
         }
+        host.remove(address);
       }
     };
+  }
+
+  @Override
+  public Registration registerForAll(long address, long bytes) {
+    return register(address, bytes);
+  }
+
+  @Override
+  public long addressOfRegistered(long address) {
+    check();
+    if (host.hold(address, 1) == false) {
+      throw mistake("no context has registered a page");
+    }
+    return address;
   }
 
   @Override
@@ -353,21 +374,6 @@ public final class SimulatedDriver implements CudaDriver {
         });
   }
 
-  /** A kernel of the simulated device. */
-  private record SimulatedKernel(String name, SimulatedKernels.Body body) implements Kernel {
-    @Override
-    public void preferSharedMemory(int percent) {}
-
-    @Override
-    public int blocksPerMultiprocessor(int threads, int sharedBytes) {
-      if (sharedBytes > SHARED_BYTES_PER_BLOCK || threads > 1024) {
-        return 0;
-      }
-      int byRegisters = Math.max(1, REGISTERS / (REGISTERS_OF_A_THREAD * threads));
-      return Math.min(byRegisters, SHARED_BYTES_PER_MULTIPROCESSOR / (sharedBytes + 1024));
-    }
-  }
-
   @Override
   public void close() {
     if (closed) {
@@ -378,6 +384,7 @@ public final class SimulatedDriver implements CudaDriver {
     }
     closed = true;
     List<String> left = leftovers();
+    registered.addresses().forEach(host::remove);
     streams.values().forEach(SimulatedStream::close);
     memory.close();
     pinned.close();
@@ -426,7 +433,7 @@ public final class SimulatedDriver implements CudaDriver {
   /** Whether the device reads and writes this memory itself: it is pinned or registered. */
   private boolean staysInPlace(MemorySegment host) {
     return pinned.find(host.address(), host.byteSize()) != null
-        || registered.hold(host.address(), host.byteSize());
+        || this.host.hold(host.address(), host.byteSize());
   }
 
   private void checkNative(MemorySegment host) {

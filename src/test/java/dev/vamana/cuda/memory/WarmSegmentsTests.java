@@ -1,10 +1,10 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.FaultyDriver;
+import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
-import dev.vamana.tools.gpu.ForwardingDriver;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -28,7 +28,7 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
         "l2_norm",
         "float",
         new FieldSegment.Bytes(120, 40, 20),
-        new FieldSegment.OnDevice("in-memory", "resident", 40, 160, 768),
+        new FieldSegment.OnDevice("in-memory", "resident", 40, 160, 768, "0,2"),
         codebook,
         version);
   }
@@ -83,6 +83,7 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
             "codebook.version",
             7L);
     expected.forEach((name, value) -> assertEquals(name, List.of(value), column(table, name)));
+    assertEquals(List.of("0,2"), column(table, "gpus"));
   }
 
   public void testCodebooks() {

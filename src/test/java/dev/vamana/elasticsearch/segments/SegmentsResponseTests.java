@@ -62,7 +62,7 @@ public class SegmentsResponseTests extends LuceneTestCase {
               random.nextBoolean()
                   ? FieldSegment.OnDevice.not("evicted")
                   : new FieldSegment.OnDevice(
-                      "exact", "resident", size(random), size(random), size(random)),
+                      "exact", "resident", size(random), size(random), size(random), "0,1"),
               random.nextBoolean() ? null : TestUtil.randomSimpleString(random),
               size(random)));
     }

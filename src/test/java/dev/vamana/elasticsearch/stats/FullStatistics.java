@@ -44,6 +44,7 @@ final class FullStatistics {
                   "device_limit_bytes",
                   "page_cache_bytes",
                   "page_cache_limit_bytes")),
+          Map.entry("balance", List.of("moves", "moved_bytes", "removals", "segments_copied")),
           Map.entry("upload_waits", List.of("count", "nanos")),
           Map.entry("items", List.of("requested", "cancelled")),
           Map.entry("items_by_placement", List.of("exact", "codes", "none")),
@@ -166,15 +167,18 @@ final class FullStatistics {
 
   static NodeStats.Sections all() {
     GpuStats gpu = gpu();
-    return new NodeStats.Sections(
+    DeviceStats device =
         new DeviceStats(
             1,
+            "GPU-0",
             "Some \\ GPU",
             90,
             132,
             number(),
             13000,
-            new DeviceStats.Sensors("580.65.06", number(), 37, 123456, 41)),
+            new DeviceStats.Sensors("580.65.06", number(), 37, 123456, 41));
+    return new NodeStats.Sections(
+        device,
         gpu.state(),
         gpu.residency(),
         gpu.executor(ExecutorRegistry.cpuSearches()),
@@ -193,7 +197,12 @@ final class FullStatistics {
                 new Notice("gpu_lost", "gpu", "it fell off", 3, 1000),
                 new Notice("stock_field", "i/a", "flat", 2, 1000),
                 new Notice("stock_field", "i/b", "flat", 5, 1000)),
-            2));
+            2),
+        List.of(
+            new DeviceSection(
+                device,
+                gpu.state(),
+                gpu.ofDevice(Map.of("segments", number(), "items", number())))));
   }
 
   static NodeStats node(String id, NodeStats.Sections sections) {

@@ -349,7 +349,7 @@ public class NodeStatsTests extends LuceneTestCase {
             IllegalArgumentException.class, () -> Metric.of(List.of("state", "gpu", "Device")));
     assertEquals(
         "path parameter [metric] has unknown metrics [Device, gpu]; known are [_all, build, device,"
-            + " executor, memory, notices, recall, residency, state, training]",
+            + " devices, executor, memory, notices, recall, residency, state, training]",
         unknown.getMessage());
     expectThrows(IllegalArgumentException.class, () -> Metric.of(List.of()));
   }

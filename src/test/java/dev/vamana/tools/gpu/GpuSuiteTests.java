@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.plan.CostModel;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -112,6 +114,60 @@ public class GpuSuiteTests extends LuceneTestCase {
       assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
     }
     assertTrue(ReportTables.make(file).get("gpu.md").contains("## Filters"));
+  }
+
+  /** A device that may be closed with everything in it, as one that the stage takes away is. */
+  private static CudaDriver abandonable(SimulatedDriver device) {
+    return new ForwardingDriver(device) {
+      @Override
+      public void close() {
+        device.lose("closed");
+        super.close();
+      }
+    };
+  }
+
+  public void testSeveralDevicesAreCompared() throws Exception {
+    Path home = createTempDir();
+    IntFunction<Supplier<CudaDriver>> drivers =
+        ordinal -> () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true));
+    VamanaParameters small =
+        VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    run(
+        home,
+        new DevicesStage("clustered", drivers, small),
+        options(
+            home,
+            "devices-clustered",
+            "--devices=2",
+            "--batches=200",
+            "--seconds=0.005",
+            "--limit=4000"));
+    List<Map<String, Object>> rows =
+        Fragment.rows(
+            Fragment.read(home.resolve("report").resolve("devices-clustered.json")),
+            DevicesStage.SECTION);
+    assertEquals(
+        List.of(
+            "batch, 8 segments 1",
+            "batch, 8 segments 2",
+            "limit of six tenths of all, 8 segments 1",
+            "limit of six tenths of all, 8 segments 2",
+            "lost, 8 segments 2",
+            "batch, 1 segments 1",
+            "batch, 1 segments 2"),
+        rows.stream().map(row -> row.get("what") + " " + row.get("devices")).toList());
+    for (Map<String, Object> row : rows) {
+      if (row.containsKey("qps")) {
+        assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
+        for (Object items : (List<?>) row.get("items_by_device")) {
+          assertTrue(row.toString(), ((Number) items).longValue() > 0);
+        }
+      }
+    }
+    assertTrue(((Number) rows.get(2).get("segments_resident")).intValue() < 8);
+    assertEquals(8, rows.get(3).get("segments_resident"));
+    assertEquals(0, rows.get(4).get("failed"));
   }
 
   public void testGraphsAreBuiltAndCompared() throws Exception {

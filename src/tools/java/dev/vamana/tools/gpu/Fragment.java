@@ -33,6 +33,7 @@ final class Fragment {
           "target",
           "linger_us",
           "search_threads",
+          "devices",
           "what",
           "variant",
           "share");

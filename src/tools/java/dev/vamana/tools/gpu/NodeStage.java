@@ -9,6 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Measures REST searches of an Elasticsearch node with the plugin. Needs the suite's part {@code
@@ -48,6 +50,13 @@ final class NodeStage implements Stage {
   private static Map<String, String> settings(SuiteOptions options) {
     Map<String, String> settings = new TreeMap<>();
     settings.put("vamana.gpu.batch.linger", options.linger() + "micros");
+    if (options.devices() > 1) {
+      settings.put(
+          "vamana.gpu.devices",
+          IntStream.range(0, options.devices())
+              .mapToObj(Integer::toString)
+              .collect(Collectors.joining(",")));
+    }
     if (options.searchThreads() > 0) {
       settings.put("thread_pool.search.size", Integer.toString(options.searchThreads()));
     }
@@ -99,6 +108,12 @@ final class NodeStage implements Stage {
     }
 
     private void compare(Point point) throws IOException {
+      Map<String, Object> more = new TreeMap<>();
+      more.put("target", point.target());
+      more.put("segments", context.options().segments());
+      more.put("linger_us", context.options().linger());
+      more.put("search_threads", context.options().searchThreads());
+      putDevices(more);
       context.add(
           new Measurement(
               set.subject(),
@@ -109,11 +124,14 @@ final class NodeStage implements Stage {
               point.numCandidates(),
               point.recall(),
               BatchRun.thin(point.micros(), SAMPLES),
-              Map.of(
-                  "target", point.target(),
-                  "segments", context.options().segments(),
-                  "linger_us", context.options().linger(),
-                  "search_threads", context.options().searchThreads())));
+              more));
+    }
+
+    /** Rows of one device do not say so. */
+    private void putDevices(Map<String, Object> row) {
+      if (context.options().devices() > 1) {
+        row.put("devices", context.options().devices());
+      }
     }
 
     @Override
@@ -145,6 +163,7 @@ final class NodeStage implements Stage {
       row.put("segments", context.options().segments());
       row.put("linger_us", context.options().linger());
       row.put("search_threads", context.options().searchThreads());
+      putDevices(row);
       row.put("method", method);
       return row;
     }

@@ -39,6 +39,7 @@ final class ReportStage implements Stage {
           "builds",
           "top_docs",
           "concurrent",
+          DevicesStage.SECTION,
           FilterStage.SECTION,
           "overhead",
           TimelineStage.SECTION,

@@ -96,6 +96,7 @@ public final class Suite {
       stages.put("build-" + set, new BuildStage(set));
       stages.put("bench-" + set, new BenchStage(set));
       stages.put("lucene-" + set, new LuceneStage(set));
+      stages.put("devices-" + set, new DevicesStage(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("building-" + set, new BuildingStage(set));
       stages.put("ablations-" + set, new AblationStage(set));

@@ -19,6 +19,7 @@ import java.util.List;
  * @param linger microseconds that a node's idle device waits for more items
  * @param searchThreads search threads of a node, or 0 for its default
  * @param loaders concurrent bulk requests that load a node
+ * @param devices number of GPUs of a node, and of the stages that compare one with several
  * @param device ordinal of the GPU, or -1 to use the CPU instead, which checks the suite itself
  */
 record SuiteOptions(
@@ -34,6 +35,7 @@ record SuiteOptions(
     int linger,
     int searchThreads,
     int loaders,
+    int devices,
     int device) {
 
   private static final List<String> KNOWN =
@@ -50,6 +52,7 @@ record SuiteOptions(
           "linger",
           "search-threads",
           "loaders",
+          "devices",
           "device");
 
   /**
@@ -72,6 +75,7 @@ record SuiteOptions(
         given.number("linger", 0, 100_000, 0),
         given.number("search-threads", 0, 10_000, 0),
         given.number("loaders", 1, 1_000, 1),
+        given.number("devices", 1, 64, 1),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 }

@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;

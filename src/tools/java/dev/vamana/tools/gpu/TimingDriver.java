@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.ForwardingDriver;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.TreeMap;

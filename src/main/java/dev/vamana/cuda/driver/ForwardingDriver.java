@@ -1,7 +1,5 @@
-package dev.vamana.tools.gpu;
+package dev.vamana.cuda.driver;
 
-import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.DeviceInfo;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -16,6 +14,16 @@ public class ForwardingDriver implements CudaDriver {
   /** Makes a driver that forwards all calls; closing it closes {@code driver}. */
   public ForwardingDriver(CudaDriver driver) {
     this.driver = driver;
+  }
+
+  @Override
+  public Registration registerForAll(long address, long bytes) {
+    return driver.registerForAll(address, bytes);
+  }
+
+  @Override
+  public long addressOfRegistered(long address) {
+    return driver.addressOfRegistered(address);
   }
 
   @Override

@@ -1,0 +1,165 @@
+package dev.vamana.cuda.devices;
+
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Sends the parts of a call to their devices at once and puts the results together. The calling
+ * thread takes the last part, others wait on threads of their own, one for each device beyond the
+ * first of each call under way.
+ */
+final class Calls implements Closeable {
+
+  private static final long KEEP_ALIVE_SECONDS = 60;
+
+  private final ExecutorService threads;
+
+  Calls() {
+    AtomicLong number = new AtomicLong();
+    threads =
+        new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            KEEP_ALIVE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            task -> {
+              Thread thread = new Thread(task, "vamana-gpu-call-" + number.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+  }
+
+  /** A failure of a part, carried to the calling thread. */
+  private static final class PartFailed extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    PartFailed(IOException cause) {
+      super(cause);
+    }
+  }
+
+  /** Answers a call of one part. */
+  static List<WorkResult> run(Router.Part part, List<WorkItem> items) throws IOException {
+    long began = part.member().begin(part.work(), items.size());
+    try {
+      return part.member().executor.search(items);
+    } finally {
+      part.member().end(part.work(), began);
+    }
+  }
+
+  /**
+   * Answers all parts, and waits for the last also if one fails.
+   *
+   * @throws IOException the first failure; others are suppressed
+   */
+  List<WorkResult> run(List<Router.Part> parts, List<WorkItem> batch) throws IOException {
+    if (parts.size() == 1) {
+      return run(parts.get(0), batch);
+    }
+    WorkResult[] results = new WorkResult[batch.size()];
+    Object lock = new Object();
+    List<CompletableFuture<Void>> others = new ArrayList<>();
+    for (Router.Part part : parts.subList(0, parts.size() - 1)) {
+      others.add(start(() -> run(part, batch, lock, results)));
+    }
+    Throwable failure = null;
+    try {
+      run(parts.get(parts.size() - 1), batch, lock, results);
+    } catch (Throwable e) {
+      failure = e;
+    }
+    for (CompletableFuture<Void> other : others) {
+      try {
+        other.join();
+      } catch (CompletionException e) {
+        if (failure == null) {
+          failure = e.getCause();
+        } else if (failure.equals(e.getCause()) == false) {
+          failure.addSuppressed(e.getCause());
+        }
+      }
+    }
+    rethrow(failure);
+    return Arrays.asList(results);
+  }
+
+  private static void rethrow(Throwable failure) throws IOException {
+    if (failure instanceof PartFailed part) {
+      IOException cause = (IOException) part.getCause();
+      Arrays.stream(part.getSuppressed()).forEach(cause::addSuppressed);
+      throw cause;
+    }
+    if (failure instanceof RuntimeException e) {
+      throw e;
+    }
+    if (failure instanceof Error e) {
+      throw e;
+    }
+  }
+
+  private CompletableFuture<Void> start(Runnable part) {
+    try {
+      return CompletableFuture.runAsync(part, threads);
+    } catch (RejectedExecutionException e) {
+      // the executor is closing
+      return CompletableFuture.runAsync(part, Runnable::run);
+    }
+  }
+
+  private static void run(
+      Router.Part part, List<WorkItem> batch, Object lock, WorkResult[] results) {
+    List<WorkItem> items = new ArrayList<>(part.positions().size());
+    for (int position : part.positions()) {
+      items.add(oneAtATime(batch.get(position), lock));
+    }
+    List<WorkResult> found;
+    try {
+      found = run(part, items);
+    } catch (IOException e) {
+      throw new PartFailed(e);
+    }
+    for (int i = 0; i < found.size(); i++) {
+      results[part.positions().get(i)] = found.get(i);
+    }
+  }
+
+  /** The items of a call may share what is asked for cancelling, and parts ask at the same time. */
+  private static WorkItem oneAtATime(WorkItem item, Object lock) {
+    BooleanSupplier cancelled = item.cancelled();
+    return new WorkItem(
+        item.segment(),
+        item.query(),
+        item.k(),
+        item.walk(),
+        item.acceptedOrdinals(),
+        item.acceptedCount(),
+        item.visitLimit(),
+        () -> {
+          synchronized (lock) {
+            return cancelled.getAsBoolean();
+          }
+        },
+        item.entryPoints());
+  }
+
+  @Override
+  public void close() {
+    threads.shutdown();
+  }
+}

@@ -1,0 +1,60 @@
+package dev.vamana.cuda.devices;
+
+import dev.vamana.cuda.GpuExecutor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/** One of several devices, and how much it has to do. Thread-safe. */
+final class Member {
+
+  final int index;
+  final GpuExecutor executor;
+  private final AtomicLong pending = new AtomicLong();
+  private final LongAdder callNanos = new LongAdder();
+  private final LongAdder items = new LongAdder();
+  private final AtomicInteger builds = new AtomicInteger();
+
+  /**
+   * Makes a member without work.
+   *
+   * @param index number among the members, from 0
+   */
+  Member(int index, GpuExecutor executor) {
+    this.index = index;
+    this.executor = executor;
+  }
+
+  /** Work of the calls under way, in distances times components. */
+  long pending() {
+    return pending.get();
+  }
+
+  /** Counts a call in; returns when it began. */
+  long begin(long work, int count) {
+    pending.addAndGet(work);
+    items.add(count);
+    return System.nanoTime();
+  }
+
+  /** Counts a call out. */
+  void end(long work, long began) {
+    pending.addAndGet(-work);
+    callNanos.add(System.nanoTime() - began);
+  }
+
+  /** Nanoseconds of all calls since the last time this was asked; one thread asks. */
+  long takeCallNanos() {
+    return callNanos.sumThenReset();
+  }
+
+  /** Items so far. */
+  long items() {
+    return items.sum();
+  }
+
+  /** Graphs and codebooks under way. */
+  AtomicInteger builds() {
+    return builds;
+  }
+}

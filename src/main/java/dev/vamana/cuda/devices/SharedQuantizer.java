@@ -1,0 +1,67 @@
+package dev.vamana.cuda.devices;
+
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.List;
+
+/** Trains and encodes on the device that builds the fewest graphs and codebooks. */
+final class SharedQuantizer implements PqEngine {
+
+  private final List<Member> members;
+
+  SharedQuantizer(List<Member> members) {
+    this.members = members;
+  }
+
+  @Override
+  public float[] train(
+      TrainingSample sample,
+      SubspaceLayout layout,
+      PqTrainer.Options options,
+      Workers workers,
+      AbortCheck abort)
+      throws IOException {
+    Member member = SharedGraphs.leastBuilding(members);
+    member.builds().incrementAndGet();
+    try {
+      return member.executor.quantizer().train(sample, layout, options, workers, abort);
+    } finally {
+      member.builds().decrementAndGet();
+    }
+  }
+
+  @Override
+  public Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort)
+      throws IOException {
+    Member member = SharedGraphs.leastBuilding(members);
+    Encoder encoder = member.executor.quantizer().encoder(codebook, vectors, workers, abort);
+    if (encoder == null) {
+      return null;
+    }
+    member.builds().incrementAndGet();
+    return new Encoder() {
+      private boolean open = true;
+
+      @Override
+      public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
+        return encoder.encode(rows, count, codes);
+      }
+
+      @Override
+      public void close() {
+        if (open) {
+          open = false;
+          member.builds().decrementAndGet();
+        }
+        encoder.close();
+      }
+    };
+  }
+}

@@ -1,0 +1,166 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.devices.DevicesExecutor;
+import dev.vamana.cuda.devices.DevicesOptions;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.RegisteredPages;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.SharedPages;
+import dev.vamana.search.SegmentView;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Simulated devices of one machine, each of which can be taken away and given back. */
+final class SeveralDevices {
+
+  /** A plan every few milliseconds over the load of half a second; moves as soon as it wants. */
+  static final DevicesOptions QUICK = new DevicesOptions(3_000_000L, 0.5, 0.05, 2, 16);
+
+  /** No plan but for losses, so that segments stay where they are opened. */
+  static final DevicesOptions STEADY = new DevicesOptions(Long.MAX_VALUE / 4, 60, 1e9, 2, 16);
+
+  private static final long HOST_BYTES = 1L << 30;
+  private static final long RETRY_NANOS = 1_000_000;
+
+  final List<List<SimulatedDriver>> drivers = new CopyOnWriteArrayList<>();
+  final List<String> failures = new CopyOnWriteArrayList<>();
+  final AtomicInteger losses = new AtomicInteger();
+  private final SimulatedKernels kernels;
+  private final int count;
+  private final long bytes;
+  private final long share;
+  private volatile long gone;
+  final RegisteredPages host = new RegisteredPages();
+  long pageCacheBytes = HOST_BYTES / 2;
+  SharedPages pages;
+
+  /**
+   * Devices that are all there.
+   *
+   * @param share bytes of each for segments
+   */
+  SeveralDevices(SimulatedKernels kernels, int count, long bytes, long share) {
+    this.kernels = kernels;
+    this.count = count;
+    this.bytes = bytes;
+    this.share = share;
+    for (int i = 0; i < count; i++) {
+      drivers.add(new CopyOnWriteArrayList<>());
+    }
+  }
+
+  DevicesExecutor open(Placement placement, GpuOptions options, DevicesOptions balance) {
+    MemoryLimit limit = MemoryLimit.bytes(share);
+    MemoryLimit pageCache = MemoryLimit.bytes(pageCacheBytes);
+    ResidencyOptions residency =
+        ResidencyOptions.defaults(HOST_BYTES)
+            .withPlacement(placement)
+            .withLimits(limit, pageCache)
+            .withTimes(Duration.ZERO, Duration.ZERO);
+    pages =
+        new SharedPages(
+            () -> new SimulatedDriver(kernels, bytes, true).in(host, 0), pageCache, HOST_BYTES);
+    return DevicesExecutor.open(
+        count,
+        new Machine(
+            (index, changed) ->
+                GpuDevice.open(
+                    () -> pages.of(context(index)),
+                    residency,
+                    options.withRetry(RETRY_NANOS, 8 * RETRY_NANOS),
+                    new GpuTestCase.QuietListener() {
+                      @Override
+                      public void lost(GpuException cause, long retryMillis) {
+                        losses.incrementAndGet();
+                        changed.run();
+                      }
+
+                      @Override
+                      public void recovered(DeviceInfo device) {
+                        changed.run();
+                      }
+                    })),
+        limit,
+        balance,
+        e -> failures.add(e.toString()));
+  }
+
+  /** Closes the pages with the devices. */
+  private final class Machine implements DevicesExecutor.Opener {
+    private final DevicesExecutor.Opener devices;
+
+    Machine(DevicesExecutor.Opener devices) {
+      this.devices = devices;
+    }
+
+    @Override
+    public GpuExecutor open(int index, Runnable changed) {
+      return devices.open(index, changed);
+    }
+
+    @Override
+    public void close() {
+      pages.close();
+    }
+  }
+
+  private SimulatedDriver context(int index) {
+    if ((gone >>> index & 1) != 0) {
+      throw new GpuException(GpuException.Kind.UNAVAILABLE, "device " + index + " is gone");
+    }
+    SimulatedDriver driver = new SimulatedDriver(kernels, bytes, true).in(host, index);
+    drivers.get(index).add(driver);
+    return driver;
+  }
+
+  /** Takes a device away. */
+  void lose(int index) {
+    gone |= 1L << index;
+    List<SimulatedDriver> contexts = drivers.get(index);
+    if (contexts.isEmpty() == false) {
+      contexts.get(contexts.size() - 1).lose("device " + index + " fell off the bus");
+    }
+  }
+
+  /** Gives it back. */
+  void give(int index) {
+    gone &= ~(1L << index);
+  }
+
+  /** Whether a device of an executor has a segment. */
+  static boolean has(DevicesExecutor executor, int index, SegmentView view) {
+    return executor.devices().get(index).presence(view).placement() != null;
+  }
+
+  /** Devices that have a segment. */
+  static int copies(DevicesExecutor executor, SegmentView view) {
+    int copies = 0;
+    for (int i = 0; i < executor.devices().size(); i++) {
+      copies += has(executor, i, view) ? 1 : 0;
+    }
+    return copies;
+  }
+
+  /** Items that the devices have answered, by device. */
+  static long[] answered(DevicesExecutor executor) {
+    return executor.statistics().stream()
+        .mapToLong(
+            each ->
+                each
+                    .counters()
+                    .getOrDefault("items_by_placement", java.util.Collections.emptySortedMap())
+                    .values()
+                    .stream()
+                    .mapToLong(Long::longValue)
+                    .sum())
+        .toArray();
+  }
+}

@@ -1,0 +1,435 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.devices.DevicesExecutor;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.store.MMapDirectory;
+
+/** {@link DevicesExecutor} over simulated devices. */
+public class SeveralDevicesTests extends GpuTestCase {
+
+  private static final GpuOptions OPTIONS = WALKS.withBatches(BATCHES);
+
+  // so many vectors that a walk with a narrow beam is cheaper than a scan
+  private static final int SEGMENT = 300;
+  private static final int K = 5;
+
+  /** Items over the segments in turn. */
+  private static List<WorkItem> walks(TestIndex index, int count, WalkParameters.Distances how)
+      throws IOException {
+    List<SegmentView> views = index.views();
+    List<WorkItem> items = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      SegmentView view = views.get(i % views.size());
+      WalkParameters walk = new WalkParameters(K + i % 4, how, 1 + i % 3, -1);
+      items.add(
+          new WorkItem(
+              view,
+              index.vector(),
+              K,
+              walk,
+              null,
+              view.size(),
+              Long.MAX_VALUE,
+              () -> false,
+              new int[0]));
+    }
+    return items;
+  }
+
+  private static SeveralDevices devices(int count, long share) {
+    assumeTrue("needs kernels of the host", kernels != null);
+    return new SeveralDevices(kernels, count, DEVICE_BYTES, share);
+  }
+
+  private static SeveralDevices devices(int count) {
+    return devices(count, DEVICE_BYTES / 2);
+  }
+
+  private static void openAll(DevicesExecutor executor, List<SegmentView> views)
+      throws InterruptedException {
+    views.forEach(executor::opened);
+    for (SegmentView view : views) {
+      await(() -> executor.presence(view).state() == DevicePresence.State.RESIDENT);
+    }
+  }
+
+  private static void closeAll(SeveralDevices devices, DevicesExecutor executor, TestIndex index)
+      throws IOException {
+    index.views().forEach(executor::closing);
+    executor.close();
+    assertEquals(List.of(), devices.failures);
+    for (List<SimulatedDriver> contexts : devices.drivers) {
+      for (SimulatedDriver driver : contexts) {
+        assertEquals(0, driver.deviceBytes());
+      }
+    }
+  }
+
+  public void testAnswersDoNotDependOnTheNumberOfDevices() throws Exception {
+    Placement placement = random().nextBoolean() ? Placement.EXACT : Placement.IN_MEMORY;
+    WalkParameters.Distances distances =
+        placement == Placement.EXACT
+            ? WalkParameters.Distances.EXACT
+            : WalkParameters.Distances.QUANTIZED;
+    try (TestIndex index = TestIndex.any(6 * SEGMENT, 6, new MMapDirectory(createTempDir()))) {
+      List<WorkItem> items = walks(index, 200, distances);
+      List<WorkResult> expected = null;
+      for (int count : new int[] {1, 2, 4}) {
+        SeveralDevices devices = devices(count);
+        try (DevicesExecutor executor = devices.open(placement, OPTIONS, SeveralDevices.STEADY)) {
+          openAll(executor, index.views());
+          List<WorkResult> found = executor.search(items);
+          List<WorkResult> alone = new ArrayList<>();
+          for (WorkItem item : items) {
+            alone.addAll(executor.search(List.of(item)));
+          }
+          assertSame(found, alone, 1);
+          if (expected == null) {
+            expected = found;
+            assertSame(onCpu(items), found, 0.97);
+          }
+          assertSame(expected, found, 1);
+          for (long answered : SeveralDevices.answered(executor)) {
+            assertTrue("each device answers", answered > 0);
+          }
+          assertEquals(2 * items.size(), Arrays.stream(SeveralDevices.answered(executor)).sum());
+          closeAll(devices, executor, index);
+        }
+      }
+    }
+  }
+
+  public void testASetLargerThanADeviceIsResidentOnTwo() throws Exception {
+    try (TestIndex index = TestIndex.any(8 * SEGMENT, 8, new MMapDirectory(createTempDir()))) {
+      List<SegmentView> views = index.views();
+      long all = 0;
+      try (DevicesExecutor one = openOne(DEVICE_BYTES / 2)) {
+        for (SegmentView view : views) {
+          one.opened(view);
+          await(() -> one.presence(view).state() == DevicePresence.State.RESIDENT);
+          all += one.presence(view).deviceBytes();
+        }
+        views.forEach(one::closing);
+      }
+      long share = all * 6 / 10;
+      try (DevicesExecutor one = openOne(share)) {
+        views.forEach(one::opened);
+        await(
+            () ->
+                views.stream()
+                    .noneMatch(view -> one.presence(view).state() == DevicePresence.State.WAITING));
+        assertTrue(
+            "more than a device takes",
+            views.stream()
+                .anyMatch(view -> one.presence(view).state() == DevicePresence.State.REFUSED));
+        views.forEach(one::closing);
+      }
+      SeveralDevices devices = devices(2, share);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
+        openAll(executor, views);
+        List<WorkItem> items = walks(index, 100, WalkParameters.Distances.EXACT);
+        assertSame(onCpu(items), executor.search(items), 0.97);
+        assertEquals(items.size(), Arrays.stream(SeveralDevices.answered(executor)).sum());
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  private static DevicesExecutor openOne(long share) {
+    return devices(1, share).open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY);
+  }
+
+  public void testADeviceIsLostUnderLoad() throws Exception {
+    try (TestIndex index = TestIndex.any(6 * SEGMENT, 6, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
+        List<SegmentView> views = index.views();
+        openAll(executor, views);
+        List<WorkItem> items = walks(index, 60, WalkParameters.Distances.EXACT);
+        List<WorkResult> expected = onCpu(items);
+        AtomicBoolean done = new AtomicBoolean();
+        AtomicInteger searches = new AtomicInteger();
+        int lost = random().nextInt(2);
+        Threads.run(
+            5,
+            thread -> {
+              try {
+                if (thread > 0) {
+                  while (done.get() == false) {
+                    assertSame(expected, executor.search(items), 0.97);
+                    WorkItem one = items.get(thread);
+                    assertSame(
+                        expected.subList(thread, thread + 1), executor.search(List.of(one)), 0);
+                    searches.incrementAndGet();
+                  }
+                  return;
+                }
+                awaitMore(searches);
+                devices.lose(lost);
+                await(() -> executor.devices().get(lost).usable() == false);
+                for (SegmentView view : views) {
+                  await(() -> SeveralDevices.has(executor, 1 - lost, view));
+                }
+                awaitMore(searches);
+                devices.give(lost);
+                await(() -> executor.devices().get(lost).usable());
+                await(
+                    () ->
+                        views.stream().anyMatch(view -> SeveralDevices.has(executor, lost, view)));
+                awaitMore(searches);
+              } finally {
+                done.set(true);
+              }
+            });
+        assertEquals(1, devices.losses.get());
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  private static void awaitMore(AtomicInteger searches) throws InterruptedException {
+    int before = searches.get();
+    await(() -> searches.get() > before + 5);
+  }
+
+  public void testAllDevicesAreLost() throws Exception {
+    try (TestIndex index = TestIndex.any(4 * SEGMENT, 4, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
+        openAll(executor, index.views());
+        List<WorkItem> items = walks(index, 40, WalkParameters.Distances.EXACT);
+        List<WorkResult> expected = onCpu(items);
+        devices.lose(0);
+        devices.lose(1);
+        assertSame(expected, executor.search(items), 0.97);
+        await(() -> executor.devices().stream().noneMatch(GpuExecutor::usable));
+        long[] before = SeveralDevices.answered(executor);
+        assertSame(expected, executor.search(items), 1);
+        assertArrayEquals(before, SeveralDevices.answered(executor));
+        devices.give(1);
+        for (SegmentView view : index.views()) {
+          await(() -> SeveralDevices.has(executor, 1, view));
+        }
+        assertSame(expected, executor.search(items), 0.97);
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  public void testABusySegmentIsCopiedAndItsBatchesAreDivided() throws Exception {
+    try (TestIndex index = TestIndex.any(2 * SEGMENT, 1, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(3);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
+        SegmentView view = index.views().get(0);
+        openAll(executor, List.of(view));
+        List<WorkItem> items = walks(index, 300, WalkParameters.Distances.EXACT);
+        List<WorkResult> expected = onCpu(items);
+        await(
+            () -> {
+              try {
+                assertSame(expected, executor.search(items), 0.97);
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+              return SeveralDevices.copies(executor, view) == 3;
+            });
+        long[] before = SeveralDevices.answered(executor);
+        assertSame(expected, executor.search(items), 0.97);
+        long[] after = SeveralDevices.answered(executor);
+        for (int d = 0; d < 3; d++) {
+          assertTrue("device " + d, after[d] - before[d] >= items.size() / 5);
+        }
+        assertEquals(1L, (long) executor.balance().get("segments_copied"));
+        assertEquals(List.of(0, 1, 2), executor.devices(view));
+        // a small group stays together
+        List<WorkItem> few = items.subList(0, 20);
+        long[] undivided = SeveralDevices.answered(executor);
+        assertSame(expected.subList(0, 20), executor.search(few), 0.9);
+        long[] whole = SeveralDevices.answered(executor);
+        assertEquals(1, IntStream.range(0, 3).filter(d -> whole[d] > undivided[d]).count());
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  public void testSegmentsCloseUnderLoad() throws Exception {
+    SeveralDevices devices = devices(2);
+    try (DevicesExecutor executor = devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
+      closeUnderLoad(devices, executor);
+    }
+    assertEquals(List.of(), devices.failures);
+  }
+
+  private static void closeUnderLoad(SeveralDevices devices, DevicesExecutor executor)
+      throws Exception {
+    for (int round = 0; round < 3; round++) {
+      try (TestIndex index = TestIndex.any(3 * SEGMENT, 3, new MMapDirectory(createTempDir()))) {
+        List<SegmentView> views = index.views();
+        views.forEach(executor::opened);
+        List<WorkItem> items = walks(index, 40, WalkParameters.Distances.EXACT);
+        List<WorkResult> expected = onCpu(items);
+        AtomicBoolean closed = new AtomicBoolean();
+        AtomicInteger searches = new AtomicInteger();
+        Threads.run(
+            4,
+            thread -> {
+              if (thread == 0) {
+                awaitMore(searches);
+                closed.set(true);
+                views.forEach(executor::closing);
+                return;
+              }
+              while (closed.get() == false) {
+                try {
+                  assertSame(expected, executor.search(items), 0.97);
+                } catch (AlreadyClosedException e) {
+                  assertTrue(closed.get());
+                }
+                searches.incrementAndGet();
+              }
+            });
+      }
+      for (List<SimulatedDriver> contexts : devices.drivers) {
+        await(() -> contexts.get(0).deviceBytes() < 32 << 20);
+      }
+    }
+  }
+
+  /** As after a request to clear the cache: balancing does not bring a segment back. */
+  public void testAnEvictedSegmentStaysAway() throws Exception {
+    try (TestIndex index = TestIndex.any(2 * SEGMENT, 2, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
+        List<SegmentView> views = index.views();
+        openAll(executor, views);
+        executor.keep(views.get(0), true);
+        assertTrue(executor.evict(views.get(0)) > 0);
+        AtomicInteger rounds = new AtomicInteger();
+        await(
+            () -> {
+              assertEquals(DevicePresence.State.REFUSED, executor.presence(views.get(0)).state());
+              return rounds.incrementAndGet() > 50;
+            });
+        executor.warm(views.get(0));
+        await(() -> executor.presence(views.get(0)).state() == DevicePresence.State.RESIDENT);
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  /** Compound files: segments of two devices have pages in common. */
+  public void testPagesAreRegisteredOnceForAllDevices() throws Exception {
+    try (TestIndex index = TestIndex.any(2 * SEGMENT, 1, new MMapDirectory(createTempDir()))) {
+      SegmentView view = index.views().get(0);
+      List<WorkItem> items = walks(index, 300, WalkParameters.Distances.QUANTIZED);
+      List<WorkResult> expected = onCpu(items);
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.QUICK)) {
+        openAll(executor, List.of(view));
+        long once = devices.host.bytes();
+        assertTrue(once > 0);
+        assertEquals(once, devices.pages.used());
+        await(
+            () -> {
+              try {
+                assertSame(expected, executor.search(items), 0.9);
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+              return SeveralDevices.copies(executor, view) == 2;
+            });
+        assertEquals(once, devices.host.bytes());
+        assertEquals(once, devices.pages.used());
+        assertSame(expected, executor.search(items), 0.9);
+        // the pages stay registered for the device that is left
+        int lost = random().nextInt(2);
+        devices.lose(lost);
+        executor.search(items);
+        await(
+            () -> {
+              try {
+                assertSame(expected, executor.search(items), 0.9);
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+              return executor.devices().get(lost).usable() == false;
+            });
+        await(() -> SeveralDevices.has(executor, 1 - lost, view));
+        assertEquals(once, devices.host.bytes());
+        executor.closing(view);
+        await(() -> devices.host.bytes() == 0);
+        assertEquals(0, devices.pages.used());
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  public void testOneAccountOfPinnedPages() throws Exception {
+    try (TestIndex index = TestIndex.any(4 * SEGMENT, 4, new MMapDirectory(createTempDir()))) {
+      List<SegmentView> views = index.views();
+      SeveralDevices all = devices(2);
+      long bytes;
+      try (DevicesExecutor executor =
+          all.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.STEADY)) {
+        openAll(executor, views);
+        bytes = all.pages.used();
+        closeAll(all, executor, index);
+      }
+      SeveralDevices devices = devices(2);
+      devices.pageCacheBytes = bytes * 6 / 10;
+      try (DevicesExecutor executor =
+          devices.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.STEADY)) {
+        views.forEach(executor::opened);
+        await(
+            () ->
+                views.stream()
+                    .noneMatch(
+                        view -> executor.presence(view).state() == DevicePresence.State.WAITING));
+        // each device alone could pin all of its own
+        assertTrue(devices.pages.used() > 0);
+        assertTrue(devices.pages.used() <= devices.pageCacheBytes);
+        assertEquals(devices.pages.used(), devices.host.bytes());
+        List<WorkItem> items = walks(index, 50, WalkParameters.Distances.QUANTIZED);
+        assertSame(onCpu(items), executor.search(items), 0.9);
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  public void testADeviceThatCannotBeOpened() {
+    SeveralDevices devices = devices(3);
+    devices.lose(2);
+    GpuException e =
+        expectThrows(
+            GpuException.class,
+            () -> devices.open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY));
+    assertEquals("device 2 is gone", e.getMessage());
+    // closed: nothing is left, which the drivers would tell
+    assertEquals(0, devices.drivers.get(0).get(0).deviceBytes());
+    expectThrows(
+        IllegalArgumentException.class,
+        () -> devices(65).open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY));
+  }
+}
