@@ -173,7 +173,8 @@ public class LossTests extends GpuTestCase {
       List<WorkItem> items = index.items(5, WalkParameters.Distances.EXACT);
       List<WorkResult> answers = executor.search(items);
       assertEquals(items.size(), answers.size());
-      assertFalse(executor.statistics().usable());
+      // callers are told before the session is
+      await(() -> executor.statistics().usable() == false);
       executor.closing(items.get(0).segment());
       assertEquals(items.size(), executor.search(items).size());
     } finally {

@@ -143,18 +143,17 @@ final class TestResidency implements Residency {
   public synchronized DevicePresence presence(SegmentView view) {
     Resident resident = residents.get(view);
     if (looksLeft > 0 && --looksLeft == 0) {
-      DevicePresence before = Residency.super.presence(view);
+      DevicePresence before = absent(view);
       arrive();
       return before;
     }
     return resident == null
-        ? Residency.super.presence(view)
+        ? absent(view)
         : DevicePresence.resident(resident.placement().settingName(), 1);
   }
 
-  @Override
-  public synchronized boolean arriving(SegmentView view) {
-    return late;
+  private DevicePresence absent(SegmentView view) {
+    return late ? DevicePresence.waiting(absence(view)) : DevicePresence.refused(absence(view));
   }
 
   @Override

@@ -71,12 +71,6 @@ public record BatchOptions(
         tuning);
   }
 
-  /** Returns these options with another overlap. */
-  public BatchOptions withOverlap(int newOverlap) {
-    return new BatchOptions(
-        maxBatch, lingerNanos, depth, newOverlap, segmentsAhead, stagingBytes, acceptBytes, tuning);
-  }
-
   /** Returns these options with segments ahead on or off. */
   public BatchOptions withSegmentsAhead(boolean newSegmentsAhead) {
     return new BatchOptions(

@@ -35,25 +35,13 @@ public interface Residency extends Closeable {
    */
   String absence(SegmentView view);
 
-  /**
-   * Whether a segment that is not resident is queued or being uploaded, so that waiting for it
-   * makes sense.
-   */
-  default boolean arriving(SegmentView view) {
-    return false;
-  }
-
   /** Whether a segment is not resident because the checksum of one of its files is wrong. */
   default boolean damaged(SegmentView view) {
     return Absence.DAMAGED.text().equals(absence(view));
   }
 
   /** Returns a segment's state. Changes nothing. */
-  default DevicePresence presence(SegmentView view) {
-    return arriving(view)
-        ? DevicePresence.waiting(absence(view))
-        : DevicePresence.refused(absence(view));
-  }
+  DevicePresence presence(SegmentView view);
 
   /**
    * Queues a segment before segments that were only opened, even if an earlier upload of it failed.

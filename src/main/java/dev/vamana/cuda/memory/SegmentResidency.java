@@ -164,12 +164,6 @@ public final class SegmentResidency implements Residency {
   }
 
   @Override
-  public boolean arriving(SegmentView view) {
-    Absence why = why(view);
-    return why == Absence.QUEUED || why == Absence.UPLOADING;
-  }
-
-  @Override
   public DevicePresence presence(SegmentView view) {
     SegmentEntry entry = entries.get(view);
     Resident resident = entry == null ? null : entry.resident();

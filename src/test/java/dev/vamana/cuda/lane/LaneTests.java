@@ -1,0 +1,381 @@
+package dev.vamana.cuda.lane;
+
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.search.SegmentView;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Tests who gets what, and who gives it back, whatever callers, lane and closers do at once. */
+public class LaneTests extends LuceneTestCase {
+
+  /** A place on the device that counts its releases. */
+  private static final class Place implements ResidentSegment {
+    final AtomicInteger released = new AtomicInteger();
+
+    @Override
+    public SegmentView view() {
+      return null;
+    }
+
+    @Override
+    public Placement placement() {
+      return Placement.EXACT;
+    }
+
+    @Override
+    public long descriptor() {
+      return 1;
+    }
+
+    @Override
+    public boolean reranksOnDevice() {
+      return true;
+    }
+
+    @Override
+    public ResidentRows rows() {
+      return null;
+    }
+
+    @Override
+    public void release() {
+      released.incrementAndGet();
+    }
+  }
+
+  /** A ticket for one item, which gets the number of its batch as its result. */
+  private static final class Request extends Ticket {
+    final int kind;
+    final AtomicInteger freed = new AtomicInteger();
+    private int batch = -1;
+
+    Request(int kind, HeldSegment segment) {
+      super(hold(List.of(segment)), new int[] {0});
+      this.kind = kind;
+    }
+
+    @Override
+    public DeviceResult result(int i) {
+      return new DeviceResult(new int[] {batch}, new float[1], 1, 1, true, false, null);
+    }
+
+    @Override
+    protected void free() {
+      freed.incrementAndGet();
+    }
+  }
+
+  /** A lane whose batches do what the test says. */
+  private static final class TestLane extends BatchLane<Request> {
+    final List<List<Request>> batches = new ArrayList<>();
+    final AtomicInteger left = new AtomicInteger();
+    private final Consumer<List<Request>> work;
+
+    TestLane(SimulatedDriver driver, Consumer<List<Request>> work, Consumer<GpuException> onLost) {
+      super("test-lane", driver, onLost);
+      this.work = work;
+    }
+
+    @Override
+    protected boolean alike(Request first, Request ticket) {
+      return first.kind == ticket.kind;
+    }
+
+    @Override
+    protected int maxBatch() {
+      return 3;
+    }
+
+    @Override
+    protected void search(List<Request> batch) {
+      batches.add(batch);
+      work.accept(batch);
+      for (Request request : batch) {
+        request.batch = batches.size() - 1;
+      }
+    }
+
+    @Override
+    protected void abandoned() {
+      left.incrementAndGet();
+    }
+
+    @Override
+    public void free() {}
+  }
+
+  private final SimulatedDriver driver = new SimulatedDriver(SimulatedKernels.NONE, 1 << 20, true);
+  private final AtomicReference<GpuException> lost = new AtomicReference<>();
+  private final Waiters waiters = new Waiters();
+  private final Place place = new Place();
+  private final Lease lease = new Lease(null);
+  private final HeldSegment held = new HeldSegment(lease, place);
+
+  private static void pass(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(2, TimeUnit.MINUTES));
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void awaitTrue(java.util.function.BooleanSupplier condition) throws Exception {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+    while (condition.getAsBoolean() == false) {
+      assertTrue("not within two minutes", System.nanoTime() < end);
+      Thread.sleep(1);
+    }
+  }
+
+  public void testWhatIsAlikeAndWaitsIsOneBatch() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    TestLane lane =
+        new TestLane(
+            driver,
+            batch -> {
+              begun.countDown();
+              pass(go);
+            },
+            lost::set);
+    List<Request> requests = new ArrayList<>();
+    for (int kind : new int[] {7, 1, 2, 1, 1, 1, 2}) {
+      requests.add(new Request(kind, held));
+      lane.submit(requests.get(requests.size() - 1));
+      if (requests.size() == 1) {
+        pass(begun);
+      }
+    }
+    assertEquals(7, lane.pending());
+    go.countDown();
+    List<Integer> batches = new ArrayList<>();
+    for (Request request : requests) {
+      assertTrue(waiters.await(request, () -> false));
+      batches.add(request.result(0).ordinals()[0]);
+      request.leave();
+      assertEquals(1, request.freed.get());
+    }
+    assertEquals(List.of(0, 1, 2, 1, 1, 3, 2), batches);
+    lane.stop();
+    assertEquals(0, lane.pending());
+    held.release();
+    assertEquals(1, place.released.get());
+    driver.close();
+  }
+
+  public void testLeavingInEveryState() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    TestLane lane =
+        new TestLane(
+            driver,
+            batch -> {
+              begun.countDown();
+              pass(go);
+            },
+            lost::set);
+    Request running = new Request(0, held);
+    lane.submit(running);
+    pass(begun);
+    Request queued = new Request(1, held);
+    lane.submit(queued);
+    held.release();
+    assertFalse("nobody wants it", waiters.await(queued, () -> true));
+    queued.leave();
+    assertEquals("it has not begun", 1, queued.freed.get());
+    running.leave();
+    assertEquals("the lane works on it", 0, running.freed.get());
+    assertEquals(0, place.released.get());
+    go.countDown();
+    awaitTrue(() -> lane.pending() == 0);
+    lane.stop();
+    assertEquals(1, running.freed.get());
+    assertEquals(1, queued.freed.get());
+    assertEquals(2, lane.left.get());
+    assertEquals(1, lane.batches.size());
+    assertEquals(1, place.released.get());
+    driver.close();
+  }
+
+  public void testClosingLetsCallersGoAndWaitsForReaders() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    TestLane lane =
+        new TestLane(
+            driver,
+            batch -> {
+              assertTrue(lease.beginReading());
+              begun.countDown();
+              pass(go);
+              lease.endReading();
+            },
+            lost::set);
+    Request running = new Request(0, held);
+    lane.submit(running);
+    pass(begun);
+    Thread closer = new Thread(lease::close);
+    closer.start();
+    assertTrue(waiters.await(running, () -> false));
+    assertTrue(running.closing());
+    assertFalse(running.done());
+    running.leave();
+    assertFalse("no further batch", lease.beginReading());
+    assertTrue("a thread still reads", closer.isAlive());
+    Request late = new Request(0, held);
+    lane.submit(late);
+    go.countDown();
+    closer.join();
+    assertTrue(waiters.await(late, () -> false));
+    late.leave();
+    lane.stop();
+    assertEquals("the late one is not searched", 1, lane.batches.size());
+    assertEquals(1, running.freed.get());
+    assertEquals(1, late.freed.get());
+    driver.close();
+  }
+
+  public void testFailuresAndLoss() throws Exception {
+    AtomicReference<RuntimeException> next = new AtomicReference<>();
+    TestLane lane =
+        new TestLane(
+            driver,
+            batch -> {
+              if (next.get() != null) {
+                throw next.get();
+              }
+            },
+            lost::set);
+    GpuException failed = new GpuException(GpuException.Kind.FAILED, "once");
+    for (RuntimeException thrown :
+        new RuntimeException[] {failed, null, new IllegalStateException("a bug"), null}) {
+      next.set(thrown);
+      Request request = new Request(0, held);
+      lane.submit(request);
+      assertTrue(waiters.await(request, () -> false));
+      if (lost.get() != null || thrown instanceof IllegalStateException) {
+        assertTrue(request.failure().contextLost());
+        awaitTrue(() -> lost.get() != null);
+      } else {
+        assertSame(thrown, request.failure());
+      }
+      request.leave();
+      assertEquals(1, request.freed.get());
+    }
+    lane.stop();
+    Request late = new Request(0, held);
+    lane.submit(late);
+    assertTrue(late.failure().contextLost());
+    late.leave();
+    held.release();
+    assertEquals(1, place.released.get());
+    driver.close();
+  }
+
+  public void testAStoppedLaneThatNeverBegan() {
+    TestLane lane = new TestLane(driver, batch -> {}, lost::set);
+    lane.stop();
+    Request late = new Request(0, held);
+    lane.submit(late);
+    assertTrue(late.done());
+    assertTrue(late.failure().contextLost());
+    late.leave();
+    assertNull(lost.get());
+    driver.close();
+  }
+
+  /** Whatever happens when: everything is freed once, and everybody is told. */
+  public void testManyThreads() throws Exception {
+    boolean fails = random().nextBoolean();
+    AtomicInteger count = new AtomicInteger();
+    int lossAt = fails ? 50 + random().nextInt(500) : Integer.MAX_VALUE;
+    TestLane lane =
+        new TestLane(
+            driver,
+            batch -> {
+              int n = count.incrementAndGet();
+              if (n == lossAt) {
+                throw new GpuException(GpuException.Kind.CONTEXT_LOST, "lost");
+              }
+              if (n % 17 == 0) {
+                throw new GpuException(GpuException.Kind.FAILED, "failed");
+              }
+            },
+            lost::set);
+    Queue<Request> all = new ConcurrentLinkedQueue<>();
+    Queue<Place> places = new ConcurrentLinkedQueue<>();
+    List<Thread> threads = new ArrayList<>();
+    Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    for (int t = 0; t < 4; t++) {
+      Random random = new Random(random().nextLong());
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  for (int i = 0; i < 300; i++) {
+                    call(lane, all, places, random);
+                  }
+                } catch (Throwable e) {
+                  failures.add(e);
+                }
+              });
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    lane.stop();
+    assertEquals(List.of(), List.copyOf(failures));
+    assertEquals(0, lane.pending());
+    assertTrue("lost only if told", (lost.get() != null) == (count.get() >= lossAt));
+    for (Request request : all) {
+      assertEquals(1, request.freed.get());
+    }
+    for (Place each : places) {
+      assertEquals(1, each.released.get());
+    }
+    driver.close();
+  }
+
+  private void call(TestLane lane, Queue<Request> all, Queue<Place> places, Random random) {
+    Place own = new Place();
+    places.add(own);
+    Lease ownLease = new Lease(null);
+    HeldSegment segment = new HeldSegment(ownLease, own);
+    List<Request> requests = new ArrayList<>();
+    for (int i = 0; i <= random.nextInt(3); i++) {
+      Request request = new Request(random.nextInt(2), segment);
+      requests.add(request);
+      all.add(request);
+      lane.submit(request);
+    }
+    segment.release();
+    if (random.nextInt(4) == 0) {
+      ownLease.close();
+    }
+    for (Request request : requests) {
+      boolean wanted = random.nextInt(3) > 0;
+      if (waiters.await(request, () -> wanted == false) && request.closing() == false) {
+        assertTrue(request.done());
+        if (request.failure() == null) {
+          assertTrue(request.result(0).ordinals()[0] >= 0);
+        }
+      }
+      request.leave();
+    }
+  }
+}
