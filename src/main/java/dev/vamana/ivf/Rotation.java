@@ -8,14 +8,16 @@ import java.util.SplittableRandom;
  * section 3.1.2), which makes every direction alike. Immutable and thread-safe.
  *
  * <p>A dense random matrix would need memory and time that grow with the square of the dimension.
- * This map has {@value #ROUNDS} rounds. Each turns signs at random and applies a Walsh-Hadamard
- * transform to the first or, in every second round, the last power of two of components. If that is
- * not all of them, it then adds and subtracts the two halves. Vectors are padded with zeros to a
- * multiple of 64 components.
+ * This map has {@value #ROUNDS} rounds, or {@value #MORE_ROUNDS} if the components are not a power
+ * of two. Each turns signs at random and applies a Walsh-Hadamard transform to the first or, in
+ * every second round, the last power of two of components. If that is not all of them, it then adds
+ * and subtracts the two halves. Vectors are padded with zeros to a multiple of 64 components.
  */
 public final class Rotation {
 
   private static final int ROUNDS = 4;
+  // with four rounds, one vector in ten of 784 dimensions has a component above 8 / sqrt(832)
+  private static final int MORE_ROUNDS = 8;
   private static final float HALF_ROOT = (float) Math.sqrt(0.5);
 
   private final int dimension;
@@ -34,10 +36,10 @@ public final class Rotation {
     this.dimension = dimension;
     this.padded = padded(dimension);
     this.block = Integer.highestOneBit(padded);
-    this.signs = new float[ROUNDS][padded];
+    this.signs = new float[block == padded ? ROUNDS : MORE_ROUNDS][padded];
     SplittableRandom random = new SplittableRandom(seed);
     float scale = (float) (1 / Math.sqrt(block));
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < signs.length; round++) {
       int from = start(round);
       for (int d = 0; d < padded; d++) {
         float length = d >= from && d < from + block ? scale : 1;
@@ -69,7 +71,7 @@ public final class Rotation {
   public void apply(float[] vector, float[] target) {
     System.arraycopy(vector, 0, target, 0, dimension);
     Arrays.fill(target, dimension, padded, 0);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < signs.length; round++) {
       multiply(target, signs[round]);
       hadamard(target, start(round));
       mix(target);
@@ -83,7 +85,7 @@ public final class Rotation {
    * @param target receives {@code dimension} components; another array
    */
   public void invert(float[] rotated, float[] target) {
-    for (int round = ROUNDS - 1; round >= 0; round--) {
+    for (int round = signs.length - 1; round >= 0; round--) {
       mix(rotated);
       hadamard(rotated, start(round));
       // signs hold the factor of the transform, which is its own inverse up to that factor
