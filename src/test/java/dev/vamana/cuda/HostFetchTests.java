@@ -8,12 +8,10 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.hostfetch.FetchShape;
-import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
-import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -31,16 +29,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
@@ -69,51 +64,6 @@ public class HostFetchTests extends GpuTestCase {
         driver, options, new SessionHostMemory(HostMemoryAccount.UNLIMITED), onLost);
   }
 
-  /** Items of one call: a ticket for each shape. */
-  private static final class Call {
-    private final List<FetchTicket> tickets = new ArrayList<>();
-
-    Call(FetchLane fetch, List<WorkItem> items, Function<SegmentView, HeldSegment> held)
-        throws IOException {
-      Map<FetchShape, List<Integer>> shapes = new LinkedHashMap<>();
-      for (int i = 0; i < items.size(); i++) {
-        shapes.computeIfAbsent(FetchShape.of(items.get(i)), unseen -> new ArrayList<>()).add(i);
-      }
-      shapes.forEach(
-          (shape, own) ->
-              tickets.add(
-                  new FetchTicket(
-                      shape,
-                      own.stream().mapToInt(i -> i).toArray(),
-                      own.stream().map(items::get).toList(),
-                      own.stream().map(i -> held.apply(items.get(i).segment())).toList())));
-      tickets.forEach(fetch::submit);
-    }
-
-    List<DeviceResult> await() throws IOException {
-      DeviceResult[] results =
-          new DeviceResult[tickets.stream().mapToInt(FetchTicket::count).sum()];
-      Waiters waiters = new Waiters();
-      try {
-        for (FetchTicket ticket : tickets) {
-          waiters.await(ticket, () -> false);
-          if (ticket.closing()) {
-            throw new AlreadyClosedException("closed");
-          }
-          if (ticket.failure() != null) {
-            throw ticket.failure();
-          }
-          for (int i = 0; i < ticket.count(); i++) {
-            results[ticket.item(i)] = ticket.result(i);
-          }
-        }
-      } finally {
-        tickets.forEach(FetchTicket::leave);
-      }
-      return Arrays.asList(results);
-    }
-  }
-
   /** Host fetch over all segments of an index. */
   private static final class Fixture implements Closeable {
     final SimulatedDriver device = driver();
@@ -135,8 +85,8 @@ public class HostFetchTests extends GpuTestCase {
           view, unseen -> new HeldSegment(new Lease(view), residency.acquire(view)));
     }
 
-    Call submit(List<WorkItem> items) throws IOException {
-      return new Call(fetch, items, this::held);
+    FetchCall submit(List<WorkItem> items) throws IOException {
+      return new FetchCall(fetch, items, this::held);
     }
 
     List<DeviceResult> search(List<WorkItem> items) throws IOException {
@@ -421,9 +371,9 @@ public class HostFetchTests extends GpuTestCase {
       HeldSegment held = new HeldSegment(new Lease(view), residency.acquire(view));
       driver.fail(
           FaultyDriver.Operation.LAUNCH, 1 + random().nextInt(9), GpuException.Kind.CONTEXT_LOST);
-      Call call = new Call(fetch, items, unused -> held);
+      FetchCall call = new FetchCall(fetch, items, unused -> held);
       assertTrue(expectThrows(GpuException.class, call::await).contextLost());
-      Call late = new Call(fetch, items, unused -> held);
+      FetchCall late = new FetchCall(fetch, items, unused -> held);
       assertTrue(expectThrows(GpuException.class, late::await).contextLost());
       fetch.stop();
       assertTrue(lost.get().contextLost());
