@@ -175,6 +175,9 @@ final class ListSearch {
       if (count == BLOCK) {
         score(count);
         count = 0;
+        if (collector.earlyTerminated()) {
+          break;
+        }
       }
     }
     score(count);
@@ -226,6 +229,9 @@ final class ListSearch {
         if (count == BLOCK) {
           score(count);
           count = 0;
+          if (collector.earlyTerminated()) {
+            return;
+          }
         }
       }
       nextBlock();

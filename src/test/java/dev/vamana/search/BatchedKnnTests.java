@@ -153,7 +153,8 @@ public class BatchedKnnTests extends SearchTestCase {
 
   public void testSeveralSegments() throws IOException {
     for (int segments : new int[] {2, 5}) {
-      try (TestIndex index = new TestIndex(data(randomEncoding()), graphs(), segments)) {
+      KnnVectorsFormat format = random().nextBoolean() ? graphs() : lists();
+      try (TestIndex index = new TestIndex(data(randomEncoding()), format, segments)) {
         for (int k : new int[] {1, K, 50}) {
           double[] recalls = recalls(index, k, null, ALL);
           // Lucene walks some segments a second time: in few hits a batch may miss two more
@@ -168,7 +169,10 @@ public class BatchedKnnTests extends SearchTestCase {
 
   public void testFilters() throws IOException {
     try (TestIndex index =
-        new TestIndex(data(randomEncoding()), graphs(), 1 + random().nextInt(3))) {
+        new TestIndex(
+            data(randomEncoding()),
+            random().nextBoolean() ? graphs() : lists(),
+            1 + random().nextInt(3))) {
       for (int limit : new int[] {1, K - 1, SIZE / 200, SIZE / 20, SIZE / 2, SIZE}) {
         double[] recalls = recalls(index, K, index.filter(limit), index.accepted(limit));
         assertTrue(

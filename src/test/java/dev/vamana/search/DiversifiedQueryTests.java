@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.StringField;
@@ -153,10 +154,13 @@ public class DiversifiedQueryTests extends SearchTestCase {
   }
 
   private static void withIndex(boolean codes, Searches searches) throws IOException {
+    withIndex(codes ? graphsAndCodes() : graphs(), searches);
+  }
+
+  private static void withIndex(KnnVectorsFormat format, Searches searches) throws IOException {
     TestVectors children = children();
     try (Directory directory = directory()) {
-      try (IndexWriter writer =
-          new IndexWriter(directory, config(codes ? graphsAndCodes() : graphs()))) {
+      try (IndexWriter writer = new IndexWriter(directory, config(format))) {
         addBlocks(writer, children);
       }
       try (DirectoryReader reader = DirectoryReader.open(directory)) {
@@ -187,6 +191,13 @@ public class DiversifiedQueryTests extends SearchTestCase {
   public void testPlain() throws IOException {
     withIndex(
         false,
+        (children, searcher) ->
+            assertOneHitPerParent(children, searcher, KnnSearchStrategy.Hnsw.DEFAULT));
+  }
+
+  public void testLists() throws IOException {
+    withIndex(
+        lists(),
         (children, searcher) ->
             assertOneHitPerParent(children, searcher, KnnSearchStrategy.Hnsw.DEFAULT));
   }

@@ -1,15 +1,9 @@
 package dev.vamana.search;
 
-import dev.vamana.codec.IndexType;
-import dev.vamana.codec.VamanaParameters;
-import dev.vamana.codec.VamanaVectorsFormat;
-import dev.vamana.ivf.CodeKind;
-import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
-import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.Query;
@@ -20,13 +14,6 @@ public class ListSearchTests extends SearchTestCase {
 
   private static final int SIZE = 3_000;
   private static final int K = 10;
-
-  private static KnnVectorsFormat lists() {
-    CodeKind kind = CodeKind.values()[random().nextInt(CodeKind.values().length)];
-    return new VamanaVectorsFormat(
-        VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, kind),
-        Workers.callingThread());
-  }
 
   private static TestIndex index(
       VectorEncoding encoding, VectorSimilarityFunction similarity, int segments)

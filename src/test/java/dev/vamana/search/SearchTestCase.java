@@ -1,7 +1,9 @@
 package dev.vamana.search;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.io.IOException;
@@ -62,6 +64,14 @@ abstract class SearchTestCase extends LuceneTestCase {
   /** Cheap graphs and codes in every segment. */
   static KnnVectorsFormat graphsAndCodes() {
     return format(0);
+  }
+
+  /** Inverted lists in every segment. */
+  static KnnVectorsFormat lists() {
+    CodeKind kind = CodeKind.values()[random().nextInt(CodeKind.values().length)];
+    return new VamanaVectorsFormat(
+        VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, kind),
+        Workers.callingThread());
   }
 
   private static KnnVectorsFormat format(int quantizationThreshold) {

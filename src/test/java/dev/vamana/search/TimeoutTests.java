@@ -38,11 +38,16 @@ public class TimeoutTests extends SearchTestCase {
 
   private static void assertEndsEarly(TestIndex index, KnnSearchStrategy strategy, int step)
       throws IOException {
+    assertEndsEarly(index, strategy, step, 0, 1, 2, 5, 8);
+  }
+
+  private static void assertEndsEarly(
+      TestIndex index, KnnSearchStrategy strategy, int step, int... allowed) throws IOException {
     QueryVector vector = index.vectors.get(random().nextInt(SIZE));
     index.searcher.setTimeout(null);
     CountedQuery full = new CountedQuery(FIELD, vector, K, null, strategy);
     assertEquals(K, index.searcher.search(full.query(), K).scoreDocs.length);
-    for (int checks : new int[] {0, 1, 2, 5, 8}) {
+    for (int checks : allowed) {
       index.searcher.setTimeout(new Countdown(checks));
       CountedQuery query = new CountedQuery(FIELD, vector, K, null, strategy);
       // the kNN search happens in the rewrite; the rest of a search would time out by itself
@@ -81,6 +86,14 @@ public class TimeoutTests extends SearchTestCase {
       assertSame(executor, installation.executor());
       assertEndsEarly(index, KnnSearchStrategy.Hnsw.DEFAULT, index.view().maxDegree());
       assertFalse(executor.items.isEmpty());
+    }
+  }
+
+  public void testLists() throws IOException {
+    try (TestIndex index = new TestIndex(data(randomEncoding()), lists(), 1)) {
+      assertTrue(index.view().hasLists());
+      // 40 hits need three blocks of 16, and four lists
+      assertEndsEarly(index, KnnSearchStrategy.Hnsw.DEFAULT, 16, 0, 1, 2);
     }
   }
 
