@@ -11,7 +11,7 @@ import java.util.Arrays;
  * the mapped file again in each iteration. The first iterations see a part of the sample. The
  * result depends on the sample alone, not on the number of threads.
  *
- * <p>It keeps on the heap 8 bytes for each component of all centroids, and 8 bytes for each vector
+ * <p>It keeps on the heap 4 bytes for each component of all centroids, and 8 bytes for each vector
  * of the sample.
  */
 final class CentroidTrainer {

@@ -59,8 +59,8 @@ public final class OpenSegments {
     }
   }
 
-  /** Does not upload an open segment to later sessions. */
-  public void leave(SegmentView view) {
+  /** Does not upload an open segment to later sessions, until it is asked for again. */
+  public synchronized void leave(SegmentView view) {
     open.remove(view);
   }
 

@@ -128,6 +128,10 @@ final class FullStatistics {
         .put("graphs", counters("count", "time_in_millis", "nodes_inserted", "nodes_reused"))
         .put("codes", counters("count", "time_in_millis", "vectors_encoded", "vectors_copied"))
         .put(
+            "lists",
+            counters(
+                "count", "time_in_millis", "centroids_kept", "vectors_encoded", "vectors_copied"))
+        .put(
             "codebooks",
             Counters.builder()
                 .put("shared", 3L)
