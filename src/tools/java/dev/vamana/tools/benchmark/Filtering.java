@@ -28,6 +28,9 @@ public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
 
   private static final long SEED = 17;
 
+  // relative: scores of distant vectors are small, and differ by less than any constant
+  private static final float ROUNDING = 1e-5f;
+
   /**
    * Returns how many hits of a query are as near as its nearest accepted vectors. Equal distances
    * are equally good.
@@ -36,7 +39,8 @@ public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
     int farthest = nearest[query][nearest[query].length - 1];
     float worst =
         set.similarity().compare(set.queries().rows()[query], set.base().rows()[farthest]);
-    return (int) Arrays.stream(hits).filter(hit -> hit.score >= worst - 1e-6f).count();
+    float least = worst * (1 - ROUNDING);
+    return (int) Arrays.stream(hits).filter(hit -> hit.score >= least).count();
   }
 
   /** Orders all vectors of the set by their distance to each query, nearest first. */
