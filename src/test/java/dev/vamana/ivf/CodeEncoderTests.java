@@ -2,7 +2,6 @@ package dev.vamana.ivf;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.apache.lucene.tests.util.LuceneTestCase;
 
 /**
  * Estimates of distances have no bias, and their errors keep to the bound.
@@ -13,7 +12,7 @@ import org.apache.lucene.tests.util.LuceneTestCase;
  * is above t / sqrt(n) with a probability below 2 exp(-t^2 / 2.1), which is 1e-13 for t = 8: no
  * seed gets there.
  */
-public class CodeEncoderTests extends LuceneTestCase {
+public class CodeEncoderTests extends IvfTestCase {
 
   private static final int ROTATIONS = 1_000;
   private static final double DEVIATIONS = 8;
@@ -72,9 +71,9 @@ public class CodeEncoderTests extends LuceneTestCase {
     int outside = 0;
     for (int i = 0; i < ROTATIONS; i++) {
       Rotation rotation = new Rotation(dimension, random().nextLong());
-      float[] rotatedCentroid = apply(rotation, centroid);
-      float[] residual = minus(apply(rotation, vector), rotatedCentroid);
-      float[] rotatedQuery = apply(rotation, query);
+      float[] rotatedCentroid = rotate(rotation, centroid);
+      float[] residual = minus(rotate(rotation, vector), rotatedCentroid);
+      float[] rotatedQuery = rotate(rotation, query);
       float[] ofQuery = minus(rotatedQuery, rotatedCentroid);
       Entry entry = new Entry(shape, residual, rotatedCentroid, products);
       double base =
@@ -141,34 +140,12 @@ public class CodeEncoderTests extends LuceneTestCase {
     }
   }
 
-  private static float[] apply(Rotation rotation, float[] vector) {
-    float[] rotated = new float[rotation.padded()];
-    rotation.apply(vector, rotated);
-    return rotated;
-  }
-
   private static float[] minus(float[] one, float[] other) {
     float[] difference = new float[one.length];
     for (int d = 0; d < one.length; d++) {
       difference[d] = one[d] - other[d];
     }
     return difference;
-  }
-
-  private static float[] gaussian(int dimension) {
-    float[] vector = new float[dimension];
-    for (int d = 0; d < dimension; d++) {
-      vector[d] = (float) random().nextGaussian();
-    }
-    return vector;
-  }
-
-  private static double product(float[] one, float[] other) {
-    double sum = 0;
-    for (int d = 0; d < one.length; d++) {
-      sum += (double) one[d] * other[d];
-    }
-    return sum;
   }
 
   private static double square(float[] one, float[] other) {

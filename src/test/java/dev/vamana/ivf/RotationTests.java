@@ -1,18 +1,17 @@
 package dev.vamana.ivf;
 
 import java.util.Arrays;
-import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Rotations keep lengths and angles, can be turned back and depend on their seed alone. */
-public class RotationTests extends LuceneTestCase {
+public class RotationTests extends IvfTestCase {
 
   public void testKeepsProductsAndTurnsBack() {
     for (int i = 0; i < 20; i++) {
       int dimension = 1 + random().nextInt(i == 0 ? 4096 : 900);
       Rotation rotation = new Rotation(dimension, random().nextLong());
       assertEquals(0, rotation.padded() % 64);
-      float[] one = vector(dimension);
-      float[] other = vector(dimension);
+      float[] one = gaussian(dimension);
+      float[] other = gaussian(dimension);
       float[] rotatedOne = rotate(rotation, one);
       float[] rotatedOther = rotate(rotation, other);
       double scale = Math.sqrt(product(one, one) * product(other, other));
@@ -27,7 +26,7 @@ public class RotationTests extends LuceneTestCase {
   public void testSameSeedSameRotation() {
     int dimension = 1 + random().nextInt(300);
     long seed = random().nextLong();
-    float[] vector = vector(dimension);
+    float[] vector = gaussian(dimension);
     float[] rotated = rotate(new Rotation(dimension, seed), vector);
     assertArrayEquals(rotated, rotate(new Rotation(dimension, seed), vector), 0);
     assertFalse(Arrays.equals(rotated, rotate(new Rotation(dimension, seed + 1), vector)));
@@ -47,27 +46,5 @@ public class RotationTests extends LuceneTestCase {
       // probability of 2 exp(-32), so that no seed gets there
       assertTrue(dimension + ": " + most, most <= 8 / Math.sqrt(rotation.padded()));
     }
-  }
-
-  private static float[] rotate(Rotation rotation, float[] vector) {
-    float[] rotated = new float[rotation.padded()];
-    rotation.apply(vector, rotated);
-    return rotated;
-  }
-
-  private static float[] vector(int dimension) {
-    float[] vector = new float[dimension];
-    for (int d = 0; d < dimension; d++) {
-      vector[d] = (float) random().nextGaussian();
-    }
-    return vector;
-  }
-
-  private static double product(float[] one, float[] other) {
-    double sum = 0;
-    for (int d = 0; d < one.length; d++) {
-      sum += (double) one[d] * other[d];
-    }
-    return sum;
   }
 }

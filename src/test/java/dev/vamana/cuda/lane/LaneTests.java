@@ -124,6 +124,8 @@ public class LaneTests extends LuceneTestCase {
   private final Place place = new Place();
   private final Lease lease = new Lease(null);
   private final HeldSegment held = new HeldSegment(lease, place);
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final CountDownLatch go = new CountDownLatch(1);
 
   private static void pass(CountDownLatch latch) {
     try {
@@ -131,6 +133,12 @@ public class LaneTests extends LuceneTestCase {
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
+  }
+
+  /** Says that a batch has begun, and holds it until the test lets it go. */
+  private void block() {
+    begun.countDown();
+    pass(go);
   }
 
   private static void awaitTrue(java.util.function.BooleanSupplier condition) throws Exception {
@@ -142,16 +150,7 @@ public class LaneTests extends LuceneTestCase {
   }
 
   public void testWhatIsAlikeAndWaitsIsOneBatch() throws Exception {
-    CountDownLatch begun = new CountDownLatch(1);
-    CountDownLatch go = new CountDownLatch(1);
-    TestLane lane =
-        new TestLane(
-            driver,
-            batch -> {
-              begun.countDown();
-              pass(go);
-            },
-            lost::set);
+    TestLane lane = new TestLane(driver, batch -> block(), lost::set);
     List<Request> requests = new ArrayList<>();
     for (int kind : new int[] {7, 1, 2, 1, 1, 1, 2}) {
       requests.add(new Request(kind, held));
@@ -178,16 +177,7 @@ public class LaneTests extends LuceneTestCase {
   }
 
   public void testLeavingInEveryState() throws Exception {
-    CountDownLatch begun = new CountDownLatch(1);
-    CountDownLatch go = new CountDownLatch(1);
-    TestLane lane =
-        new TestLane(
-            driver,
-            batch -> {
-              begun.countDown();
-              pass(go);
-            },
-            lost::set);
+    TestLane lane = new TestLane(driver, batch -> block(), lost::set);
     Request running = new Request(0, held);
     lane.submit(running);
     pass(begun);
@@ -212,15 +202,12 @@ public class LaneTests extends LuceneTestCase {
   }
 
   public void testClosingLetsCallersGoAndWaitsForReaders() throws Exception {
-    CountDownLatch begun = new CountDownLatch(1);
-    CountDownLatch go = new CountDownLatch(1);
     TestLane lane =
         new TestLane(
             driver,
             batch -> {
               assertTrue(lease.beginReading());
-              begun.countDown();
-              pass(go);
+              block();
               lease.endReading();
             },
             lost::set);
