@@ -6,6 +6,8 @@ import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.neighbors.NeighborsActions;
+import dev.vamana.elasticsearch.neighbors.rest.RestNeighborsAction;
 import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.recall.RecallListener;
@@ -206,6 +208,7 @@ public final class VamanaPlugin extends Plugin
     List<ActionHandler> actions = new ArrayList<>(BatchActions.actions());
     actions.addAll(Codebooks.actions());
     actions.addAll(ResidencyActions.actions());
+    actions.addAll(NeighborsActions.actions());
     actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
     actions.add(new ActionHandler(TransportRecallAction.TYPE, TransportRecallAction.class));
     actions.add(new ActionHandler(TransportSegmentsAction.TYPE, TransportSegmentsAction.class));
@@ -214,7 +217,9 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public List<NamedWriteableRegistry.Entry> getNamedWriteables() {
-    return BatchActions.namedWriteables();
+    List<NamedWriteableRegistry.Entry> entries = new ArrayList<>(BatchActions.namedWriteables());
+    entries.addAll(NeighborsActions.namedWriteables());
+    return entries;
   }
 
   @Override
@@ -226,6 +231,7 @@ public final class VamanaPlugin extends Plugin
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
+    handlers.add(new RestNeighborsAction());
     handlers.add(new RestCatVamanaAction());
     handlers.add(new RestIndexStatsAction());
     handlers.add(new RestRecallAction());

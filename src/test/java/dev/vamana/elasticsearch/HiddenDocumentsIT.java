@@ -172,6 +172,38 @@ public class HiddenDocumentsIT {
   }
 
   @Test
+  public void testNeighborsAreVisibleDocuments() throws IOException {
+    int before = wrapped();
+    for (String method : List.of("\"num_candidates\": " + COUNT, "\"method\": \"exact\"")) {
+      node.client()
+          .post(
+              "/photos/_vamana/neighbors?refresh=true",
+              Json.of(
+                  """
+                  {"field": "v", "k": %d, "dest": {"index": "photos-neighbors"}, %s}
+                  """,
+                  K, method));
+      Map<String, Object> written =
+          node.client().post("/photos-neighbors/_search", "{\"size\": " + COUNT + "}");
+      assertEquals(COUNT / 3, Answers.hits(written).size());
+      for (Object hit : Answers.hits(written)) {
+        int doc = Answers.doc(hit);
+        assertFalse("neighbours of a hidden document", hidden(doc));
+        Map<Integer, Double> scores =
+            VECTORS.scores(VECTORS.vector(doc), Similarity.L2_NORM, d -> !hidden(d) && d != doc);
+        List<?> ids = (List<?>) NodeClient.at(hit, "_source", "neighbors", "ids");
+        assertEquals(K, ids.size());
+        assertTrue(
+            scores
+                .keySet()
+                .containsAll(ids.stream().map(id -> Integer.valueOf((String) id)).toList()));
+      }
+    }
+    assertTrue("shards were searched past the wrapper", wrapped() > before);
+    node.client().delete("/photos-neighbors");
+  }
+
+  @Test
   public void testTrainingSeesVisibleDocumentsOnly() throws IOException {
     int before = wrapped();
     node.client()

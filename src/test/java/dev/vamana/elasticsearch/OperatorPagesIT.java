@@ -56,7 +56,8 @@ public class OperatorPagesIT {
           Map.entry("codebooks.md", 12),
           Map.entry("warmup.md", 3),
           Map.entry("batched-search.md", 1),
-          Map.entry("batched-search-reference.md", 3));
+          Map.entry("batched-search-reference.md", 3),
+          Map.entry("neighbors.md", 3));
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
 
@@ -94,7 +95,12 @@ public class OperatorPagesIT {
 
   @After
   public void deleteWhatPagesMade() throws IOException {
-    for (String path : List.of("/photos", "/pictures", "/" + UNASSIGNED)) {
+    for (String path :
+        List.of(
+            "/photos",
+            "/photos-neighbors?ignore_unavailable=true",
+            "/pictures",
+            "/" + UNASSIGNED)) {
       client.delete(path);
     }
     client.delete("/_ingest/pipeline/*");
@@ -162,6 +168,9 @@ public class OperatorPagesIT {
       return "{\"field\": \"embedding\", \"query_vectors\": ["
           + TestVectors.random(1, DIMS, 3).json(0)
           + "]}";
+    }
+    if (request.path().endsWith("/_vamana/neighbors")) {
+      return "{\"field\": \"embedding\", \"dest\": {\"index\": \"photos-neighbors\"}}";
     }
     if (body == null || body.contains("\"...\"") == false) {
       return body;

@@ -88,6 +88,62 @@ public class TwoNodesIT {
     }
   }
 
+  /** Vectors and hits travel between the nodes, as floats and as bytes. */
+  @Test
+  public void test2NeighborsInTheShardsOfBoth() throws IOException {
+    int count = 200;
+    TestVectors bytes = TestVectors.randomBytes(count, DIMS, 103);
+    TestIndex ofBytes =
+        TestIndex.create(
+            first.client(),
+            "of-bytes",
+            TestIndex.VAMANA
+                + ", \"index.number_of_shards\": 2"
+                + ", \"index.routing.allocation.total_shards_per_node\": 1",
+            TestIndex.denseVector("v", "byte", DIMS, "l2_norm", "hnsw"));
+    ofBytes.awaitHealth("green");
+    ofBytes.index(0, count, doc -> "{\"v\": " + bytes.json(doc) + "}");
+    assertNeighbors(second, "t", VECTORS);
+    assertNeighbors(first, "of-bytes", bytes);
+    first.client().delete("/of-bytes");
+  }
+
+  private static void assertNeighbors(RunningNode asked, String index, TestVectors vectors)
+      throws IOException {
+    String dest = index + "-neighbors";
+    Map<String, Object> answer =
+        asked
+            .client()
+            .post(
+                "/" + index + "/_vamana/neighbors?refresh=true",
+                Json.of(
+                    """
+                    {"field": "v", "k": %d, "num_candidates": %d, "batch_size": 90,
+                     "dest": {"index": "%s"}}
+                    """,
+                    K, vectors.count(), dest));
+    assertEquals(answer.toString(), vectors.count(), answer.get("created"));
+    Map<String, Object> written = asked.client().post("/" + dest + "/_search", "{\"size\": 1000}");
+    assertEquals(vectors.count(), Answers.hits(written).size());
+    for (Object hit : Answers.hits(written)) {
+      int doc = Answers.doc(hit);
+      List<Double> best =
+          List.copyOf(
+              TestVectors.best(
+                      vectors.scores(
+                          vectors.vector(doc), Similarity.L2_NORM, other -> other != doc),
+                      K)
+                  .values());
+      List<?> scores = (List<?>) NodeClient.at(hit, "_source", "neighbors", "scores");
+      assertEquals(K, scores.size());
+      for (int i = 0; i < K; i++) {
+        double score = ((Number) scores.get(i)).doubleValue();
+        assertEquals("document " + doc, best.get(i), score, best.get(i) * 1e-5);
+      }
+    }
+    asked.client().delete("/" + dest);
+  }
+
   @Test
   public void test2BatchesReachTheShardsOfBoth() throws IOException {
     for (RunningNode asked : List.of(first, second)) {

@@ -48,6 +48,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
   private List<QueryBuilder> filters = List.of();
   private Float similarity;
   private WalkChange walk = WalkChange.NONE;
+  private boolean exact;
   private FetchSourceContext source;
   private List<FieldAndFormat> fields = List.of();
   private String routing;
@@ -74,6 +75,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     filters = readFilters(in);
     similarity = in.readOptionalFloat();
     walk = readWalk(in);
+    exact = in.readBoolean();
     source = in.readOptionalWriteable(FetchSourceContext::readFrom);
     fields = in.readCollectionAsImmutableList(FieldAndFormat::new);
     routing = in.readOptionalString();
@@ -96,6 +98,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     writeFilters(out, filters);
     out.writeOptionalFloat(similarity);
     writeWalk(out, walk);
+    out.writeBoolean(exact);
     out.writeOptionalWriteable(source);
     out.writeCollection(fields);
     out.writeOptionalString(routing);
@@ -290,6 +293,20 @@ public final class BatchSearchRequest extends UntypedActionRequest
   /** Sets what the request changes in walks. */
   public BatchSearchRequest walk(WalkChange change) {
     walk = Objects.requireNonNull(change, "walk");
+    return this;
+  }
+
+  /** Whether the hits are the nearest of all documents. */
+  public boolean exact() {
+    return exact;
+  }
+
+  /**
+   * Sets whether the query is compared with all vectors, so that its hits are the nearest of all
+   * documents. Threads of the pool do this, also on a node with another executor.
+   */
+  public BatchSearchRequest exact(boolean value) {
+    exact = value;
     return this;
   }
 

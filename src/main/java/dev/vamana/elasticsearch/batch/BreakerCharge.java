@@ -9,14 +9,15 @@ import org.elasticsearch.core.Releasable;
  * The memory that one batch has charged to the request breaker, which counts for the parent
  * breaker, too. Closing returns all of it. Thread-safe.
  */
-final class BreakerCharge implements Releasable {
+public final class BreakerCharge implements Releasable {
 
   private static final String LABEL = "<vamana_batch_search>";
 
   private final CircuitBreaker breaker;
   private final AtomicLong charged = new AtomicLong();
 
-  BreakerCharge(CircuitBreaker breaker) {
+  /** Makes a charge of nothing yet. */
+  public BreakerCharge(CircuitBreaker breaker) {
     this.breaker = breaker;
   }
 
@@ -25,13 +26,13 @@ final class BreakerCharge implements Releasable {
    *
    * @throws CircuitBreakingException if there is not enough memory; earlier charges remain
    */
-  void add(long bytes) {
+  public void add(long bytes) {
     breaker.addEstimateBytesAndMaybeBreak(bytes, LABEL);
     charged.addAndGet(bytes);
   }
 
   /** Gives bytes back to the breaker, for memory that is not used any more. */
-  void release(long bytes) {
+  public void release(long bytes) {
     charged.addAndGet(-bytes);
     breaker.addWithoutBreaking(-bytes);
   }

@@ -8,7 +8,7 @@ import org.elasticsearch.core.TimeValue;
  * The time since this object was made, by the system's clock. The thread pool's clock is not used,
  * because Elasticsearch reads it only every 200 ms. Thread-safe.
  */
-final class Elapsed {
+public final class Elapsed {
   private final LongSupplier nanos;
   private final long start;
 
@@ -23,12 +23,12 @@ final class Elapsed {
   }
 
   /** Starts to measure by the system's clock. */
-  static Elapsed now() {
+  public static Elapsed now() {
     return new Elapsed(System::nanoTime);
   }
 
   /** The time so far, in whole milliseconds, rounded down. */
-  TimeValue time() {
+  public TimeValue time() {
     return TimeValue.timeValueMillis(TimeUnit.NANOSECONDS.toMillis(nanos()));
   }
 

@@ -17,6 +17,7 @@ import org.elasticsearch.core.TimeValue;
  * @param filters the filters of the queries
  * @param similarity minimum similarity of a hit, or null
  * @param walk what the request changes in walks
+ * @param exact whether queries are compared with all vectors
  * @param timeout time after which a shard returns what it has found, or null for none
  * @param allowPartial whether a timeout is not a failure
  * @param nowMillis the time that relative dates in filters refer to
@@ -29,6 +30,7 @@ record ShardQuery(
     QueryFilters filters,
     Float similarity,
     WalkChange walk,
+    boolean exact,
     TimeValue timeout,
     boolean allowPartial,
     long nowMillis)
@@ -43,6 +45,7 @@ record ShardQuery(
         QueryFilters.readFrom(in),
         in.readOptionalFloat(),
         BatchSearchRequest.readWalk(in),
+        in.readBoolean(),
         in.readOptionalTimeValue(),
         in.readBoolean(),
         in.readVLong());
@@ -57,6 +60,7 @@ record ShardQuery(
     filters.writeTo(out);
     out.writeOptionalFloat(similarity);
     BatchSearchRequest.writeWalk(out, walk);
+    out.writeBoolean(exact);
     out.writeOptionalTimeValue(timeout);
     out.writeBoolean(allowPartial);
     out.writeVLong(nowMillis);
@@ -72,6 +76,7 @@ record ShardQuery(
         other,
         similarity,
         walk,
+        exact,
         timeout,
         allowPartial,
         nowMillis);
@@ -87,6 +92,7 @@ record ShardQuery(
         filters,
         similarity,
         walk.orElse(ofIndex),
+        exact,
         timeout,
         allowPartial,
         nowMillis);

@@ -210,7 +210,7 @@ final class ShardSearches {
       VectorSearch.Queries filtered = queries.filteredBy(target.aliasFilter());
       Elapsed elapsed = Elapsed.now();
       ShardHits hits = search.search(query, filtered, queries.leastScore());
-      if (search.timedOut() == false) {
+      if (search.timedOut() == false && query.exact() == false) {
         recall.batch(
             shard.reader().indexShard(),
             shard.searcher().getIndexReader(),

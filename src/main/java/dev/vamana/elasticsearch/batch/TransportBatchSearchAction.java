@@ -164,6 +164,7 @@ public final class TransportBatchSearchAction
         filters,
         request.similarity(),
         request.walk(),
+        request.exact(),
         request.timeout() == null
             ? cluster.getClusterSettings().get(SearchService.DEFAULT_SEARCH_TIMEOUT_SETTING)
             : request.timeout(),

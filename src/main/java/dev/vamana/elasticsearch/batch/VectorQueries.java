@@ -175,6 +175,9 @@ final class VectorQueries {
   }
 
   private Query query(VectorData vector, Query filter) {
+    if (query.exact()) {
+      return exact(vector, filter);
+    }
     IndexSettings settings = context.getIndexSettings();
     Query made =
         field.createKnnQuery(
@@ -191,6 +194,16 @@ final class VectorQueries {
             settings.isSliceEnabled(),
             context.getSliceRouting());
     return query.walk().isNone() ? made : walking(made);
+  }
+
+  private Query exact(VectorData vector, Query filter) {
+    Query made = field.createExactKnnQuery(vector, null, query.similarity());
+    return filter == null || made instanceof MatchNoDocsQuery
+        ? made
+        : new BooleanQuery.Builder()
+            .add(made, BooleanClause.Occur.MUST)
+            .add(filter, BooleanClause.Occur.FILTER)
+            .build();
   }
 
   /** Returns a plain query with the walk of the batch; other queries stay as they are. */

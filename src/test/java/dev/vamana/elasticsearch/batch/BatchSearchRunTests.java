@@ -117,6 +117,7 @@ public class BatchSearchRunTests {
             QueryFilters.of(List.of()),
             null,
             WalkChange.NONE,
+            false,
             null,
             true,
             17);

@@ -111,6 +111,7 @@ public class VectorSearchTests extends LuceneTestCase {
         QueryFilters.of(filters),
         null,
         WalkChange.NONE,
+        false,
         null,
         true,
         0);

@@ -196,6 +196,8 @@ public class WireTests {
     assertTrue(copy(sent.columnar(true), BatchSearchRequest::new).columnar());
     assertFalse(received.profile());
     assertTrue(copy(sent.profile(true), BatchSearchRequest::new).profile());
+    assertFalse(received.exact());
+    assertTrue(copy(sent.exact(true), BatchSearchRequest::new).exact());
     assertEquals(sent.getDescription(), received.columnar(true).getDescription());
     assertEquals(new TaskId("node", 5), received.getParentTask());
   }
@@ -230,6 +232,7 @@ public class WireTests {
             grouped,
             0.25f,
             new WalkChange(200, 4, 64),
+            true,
             TimeValue.timeValueMillis(9),
             false,
             1234L);

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /** Makes exceptions for errors in a request's body; each leads to status 400. */
-final class BadBody {
+public final class BadBody {
   private static final int MAX_SHOWN = 100;
 
   private BadBody() {}
@@ -16,12 +16,12 @@ final class BadBody {
    */
   // the dependencies do not include the annotation that this check asks for
   @SuppressWarnings("AnnotateFormatMethod")
-  static IllegalArgumentException of(String format, Object... values) {
+  public static IllegalArgumentException of(String format, Object... values) {
     return new IllegalArgumentException(String.format(Locale.ROOT, format, values));
   }
 
   /** Formats a value for a message; cuts long values. */
-  static String shown(String value) {
+  public static String shown(String value) {
     return value.length() <= MAX_SHOWN ? value : value.substring(0, MAX_SHOWN) + "...";
   }
 

@@ -11,12 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import org.elasticsearch.index.query.AbstractQueryBuilder;
-import org.elasticsearch.index.query.BoolQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
 import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
 import org.elasticsearch.xcontent.XContentParser;
-import org.elasticsearch.xcontent.XContentParser.NumberType;
 import org.elasticsearch.xcontent.XContentParser.Token;
 
 /** Parses the body of a batched search; docs/operators/batched-search.md documents its keys. */
@@ -33,7 +31,7 @@ final class BatchBodyParser {
   private static final int MAX_VECTORS = BatchSearchRequest.MAX_VECTORS;
   private static final int MAX_CANDIDATES = BatchSearchRequest.MAX_NUM_CANDIDATES;
 
-  private final Map<String, KeyReader> keys = new LinkedHashMap<>();
+  private final Map<String, BodyValues.KeyReader> keys = new LinkedHashMap<>();
   private final TreeSet<String> seen = new TreeSet<>();
   private final BatchSearchRequest request;
   private QueryVectorsParser.Parsed vectors;
@@ -45,39 +43,42 @@ final class BatchBodyParser {
   private int parents;
   private int rerankDepth;
 
-  @FunctionalInterface
-  private interface KeyReader {
-    void read(XContentParser parser) throws IOException;
-  }
-
   private BatchBodyParser(BatchSearchRequest request) {
     this.request = request;
-    keys.put("field", parser -> request.field(string(parser, "field", "a field's name")));
+    keys.put(
+        "field", parser -> request.field(BodyValues.string(parser, "field", "a field's name")));
     keys.put(
         QueryVectorsParser.KEY,
         parser -> vectors = new QueryVectorsParser(parser, MAX_VECTORS, MAX_DIMS).parse());
-    keys.put("dims", parser -> dims = wholeNumber(parser, "dims", MAX_DIMS));
+    keys.put("dims", parser -> dims = BodyValues.wholeNumber(parser, "dims", MAX_DIMS));
     keys.put("element_type", this::readElementType);
     keys.put("byte_order", this::readByteOrder);
-    keys.put("k", parser -> request.k(wholeNumber(parser, "k", MAX_CANDIDATES)));
+    keys.put("k", parser -> request.k(BodyValues.wholeNumber(parser, "k", MAX_CANDIDATES)));
     keys.put(
         "num_candidates",
-        parser -> request.numCandidates(wholeNumber(parser, "num_candidates", MAX_CANDIDATES)));
+        parser ->
+            request.numCandidates(
+                BodyValues.wholeNumber(parser, "num_candidates", MAX_CANDIDATES)));
     keys.put(
         "beam_width",
-        parser -> beamWidth = wholeNumber(parser, "beam_width", WalkParameters.MAX_BEAM_WIDTH));
+        parser ->
+            beamWidth =
+                BodyValues.wholeNumber(parser, "beam_width", WalkParameters.MAX_BEAM_WIDTH));
     keys.put(
-        "parents", parser -> parents = wholeNumber(parser, "parents", WalkParameters.MAX_PARENTS));
+        "parents",
+        parser -> parents = BodyValues.wholeNumber(parser, "parents", WalkParameters.MAX_PARENTS));
     keys.put(
         "rerank_depth",
-        parser -> rerankDepth = wholeNumber(parser, "rerank_depth", WalkParameters.MAX_BEAM_WIDTH));
-    keys.put("similarity", this::readSimilarity);
+        parser ->
+            rerankDepth =
+                BodyValues.wholeNumber(parser, "rerank_depth", WalkParameters.MAX_BEAM_WIDTH));
+    keys.put("similarity", parser -> request.similarity(BodyValues.finite(parser, "similarity")));
     keys.put("filter", this::readFilter);
     keys.put("filters", this::readFilters);
     keys.put("_source", this::readSource);
     keys.put("fields", this::readFields);
     keys.put("format", this::readFormat);
-    keys.put("profile", this::readProfile);
+    keys.put("profile", parser -> request.profile(BodyValues.flag(parser, "profile")));
   }
 
   /**
@@ -93,29 +94,7 @@ final class BatchBodyParser {
   }
 
   private void read(XContentParser parser) throws IOException {
-    Token start = parser.nextToken();
-    if (start != Token.START_OBJECT) {
-      throw BadBody.of("the body is %s, allowed is an object", Tokens.named(start));
-    }
-    while (parser.nextToken() == Token.FIELD_NAME) {
-      String key = parser.currentName();
-      KeyReader reader = keys.get(key);
-      if (reader == null) {
-        throw BadBody.of("unknown key [%s], allowed are %s", BadBody.shown(key), keys.keySet());
-      }
-      if (seen.add(key) == false) {
-        throw BadBody.of("the key [%s] appears twice", key);
-      }
-      parser.nextToken();
-      reader.read(parser);
-    }
-    if (parser.currentToken() != Token.END_OBJECT) {
-      throw BadBody.of("the body ends within its object");
-    }
-    Token trailing = parser.nextToken();
-    if (trailing != null) {
-      throw BadBody.of("the body has %s after its object", Tokens.named(trailing));
-    }
+    BodyValues.body(parser, keys, seen);
     check();
   }
 
@@ -153,7 +132,7 @@ final class BatchBodyParser {
 
   private void readElementType(XContentParser parser) throws IOException {
     String allowed = "[float] or [byte]";
-    String text = string(parser, "element_type", allowed);
+    String text = BodyValues.string(parser, "element_type", allowed);
     elementType =
         switch (text) {
           case "float" -> TypedVectors.ElementType.FLOAT;
@@ -166,7 +145,7 @@ final class BatchBodyParser {
 
   private void readByteOrder(XContentParser parser) throws IOException {
     String allowed = "[big_endian] or [little_endian]";
-    String text = string(parser, "byte_order", allowed);
+    String text = BodyValues.string(parser, "byte_order", allowed);
     byteOrder =
         switch (text) {
           case "big_endian" -> ByteOrder.BIG_ENDIAN;
@@ -176,39 +155,10 @@ final class BatchBodyParser {
         };
   }
 
-  private void readSimilarity(XContentParser parser) throws IOException {
-    if (parser.currentToken() != Token.VALUE_NUMBER) {
-      throw BadBody.of("[similarity] is %s, allowed is a number", shown(parser));
-    }
-    float value = parser.floatValue();
-    if (Float.isFinite(value) == false) {
-      throw BadBody.of(
-          "[similarity] is [%s], allowed are finite numbers in the range of a float",
-          BadBody.shown(parser.text()));
-    }
-    request.similarity(value);
-  }
-
   private void readFilter(XContentParser parser) throws IOException {
     requireOneKindOfFilter("filters");
-    if (parser.currentToken() == Token.START_OBJECT) {
-      request.filters(List.of(AbstractQueryBuilder.parseTopLevelQuery(parser)));
-      return;
-    }
-    if (parser.currentToken() != Token.START_ARRAY) {
-      throw BadBody.of(
-          "[filter] is %s, allowed is a query, or an array of queries that all must match",
-          shown(parser));
-    }
-    BoolQueryBuilder all = new BoolQueryBuilder();
-    for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
-      if (token != Token.START_OBJECT) {
-        throw BadBody.of(
-            "[filter[%d]] is %s, allowed is a query", all.filter().size(), shown(parser));
-      }
-      all.filter(AbstractQueryBuilder.parseTopLevelQuery(parser));
-    }
-    request.filters(all.filter().isEmpty() ? List.of() : List.of(all));
+    QueryBuilder all = BodyValues.query(parser, "filter");
+    request.filters(all == null ? List.of() : List.of(all));
   }
 
   private void readFilters(XContentParser parser) throws IOException {
@@ -216,7 +166,7 @@ final class BatchBodyParser {
     if (parser.currentToken() != Token.START_ARRAY) {
       throw BadBody.of(
           "[filters] is %s, allowed is an array of queries, one (or null) for each vector",
-          shown(parser));
+          BodyValues.shown(parser));
     }
     filterForEach = true;
     List<QueryBuilder> filters = new ArrayList<>();
@@ -231,7 +181,8 @@ final class BatchBodyParser {
         filters.add(AbstractQueryBuilder.parseTopLevelQuery(parser));
       } else {
         throw BadBody.of(
-            "[filters[%d]] is %s, allowed is a query or null", filters.size(), shown(parser));
+            "[filters[%d]] is %s, allowed is a query or null",
+            filters.size(), BodyValues.shown(parser));
       }
     }
     request.filters(filters);
@@ -249,7 +200,7 @@ final class BatchBodyParser {
       throw BadBody.of(
           "[_source] is %s, allowed are a boolean, a pattern, an array of patterns, and an object of"
               + " includes and excludes",
-          shown(parser));
+          BodyValues.shown(parser));
     }
     request.source(FetchSourceContext.fromXContent(parser));
   }
@@ -257,64 +208,26 @@ final class BatchBodyParser {
   private void readFields(XContentParser parser) throws IOException {
     List<FieldAndFormat> fields = new ArrayList<>();
     if (parser.currentToken() != Token.START_ARRAY) {
-      throw BadBody.of("[fields] is %s, allowed is an array of fields", shown(parser));
+      throw BadBody.of("[fields] is %s, allowed is an array of fields", BodyValues.shown(parser));
     }
     while (parser.nextToken() != Token.END_ARRAY) {
       Token token = parser.currentToken();
       if (token != Token.VALUE_STRING && token != Token.START_OBJECT) {
         throw BadBody.of(
             "[fields[%d]] is %s, allowed is a field's name or an object",
-            fields.size(), shown(parser));
+            fields.size(), BodyValues.shown(parser));
       }
       fields.add(FieldAndFormat.fromXContent(parser));
     }
     request.fields(fields);
   }
 
-  private void readProfile(XContentParser parser) throws IOException {
-    if (parser.currentToken() != Token.VALUE_BOOLEAN) {
-      throw BadBody.of("[profile] is %s, allowed is [true] or [false]", shown(parser));
-    }
-    request.profile(parser.booleanValue());
-  }
-
   private void readFormat(XContentParser parser) throws IOException {
     String allowed = "[" + HITS + "] or [" + COLUMNS + "]";
-    String text = string(parser, "format", allowed);
+    String text = BodyValues.string(parser, "format", allowed);
     if (text.equals(HITS) == false && text.equals(COLUMNS) == false) {
       throw BadBody.of("[format] is [%s], allowed is %s", BadBody.shown(text), allowed);
     }
     request.columnar(text.equals(COLUMNS));
-  }
-
-  private static String string(XContentParser parser, String key, String allowed)
-      throws IOException {
-    if (parser.currentToken() != Token.VALUE_STRING) {
-      throw BadBody.of("[%s] is %s, allowed is %s", key, shown(parser), allowed);
-    }
-    String text = parser.text();
-    if (text.isEmpty()) {
-      throw BadBody.of("[%s] is empty, allowed is %s", key, allowed);
-    }
-    return text;
-  }
-
-  private static int wholeNumber(XContentParser parser, String key, int max) throws IOException {
-    boolean whole =
-        parser.currentToken() == Token.VALUE_NUMBER
-            && (parser.numberType() == NumberType.INT || parser.numberType() == NumberType.LONG);
-    long value = whole ? parser.longValue() : 0;
-    if (value < 1 || value > max) {
-      throw BadBody.of(
-          "[%s] is %s, allowed is a whole number from 1 to %d", key, shown(parser), max);
-    }
-    return (int) value;
-  }
-
-  private static String shown(XContentParser parser) throws IOException {
-    Token token = parser.currentToken();
-    return token != null && token.isValue() && token != Token.VALUE_EMBEDDED_OBJECT
-        ? "[" + BadBody.shown(parser.text()) + "]"
-        : Tokens.named(token);
   }
 }

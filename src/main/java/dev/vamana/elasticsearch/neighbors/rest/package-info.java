@@ -1,0 +1,2 @@
+/** The endpoint of the k-NN graph. */
+package dev.vamana.elasticsearch.neighbors.rest;
