@@ -1,7 +1,8 @@
 package dev.vamana.tools.cells;
 
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * One cell of the table: a set of vectors, a number of segments and a number of clients.
@@ -25,15 +26,15 @@ record Cell(
     return RECALLS.stream().map(recall -> Comparison.of(ours, stock, recall)).toList();
   }
 
-  /** The geometric mean of all ratios in the cells; NaN without any. */
-  static double mean(List<Cell> cells) {
-    double[] logarithms =
-        cells.stream()
-            .flatMap(cell -> cell.comparisons().stream())
-            .mapToDouble(Comparison::ratio)
-            .filter(ratio -> Double.isNaN(ratio) == false)
-            .map(Math::log)
-            .toArray();
-    return Math.exp(Arrays.stream(logarithms).average().orElse(Double.NaN));
+  /**
+   * The comparisons in which both reached the recall, one for each recall: several wanted ones may
+   * have been raised to the same.
+   */
+  List<Comparison> distinct() {
+    Map<Double, Comparison> byRecall = new TreeMap<>();
+    comparisons().stream()
+        .filter(comparison -> Double.isNaN(comparison.ratio()) == false)
+        .forEach(comparison -> byRecall.putIfAbsent(comparison.recall(), comparison));
+    return List.copyOf(byRecall.values());
   }
 }

@@ -31,16 +31,24 @@ final class CellTable {
           .forEach(comparison -> page.append(' ').append(ratio(comparison)).append(" |"));
       page.append(' ').append(cheapest(cell)).append(" |\n");
     }
-    List<Comparison> all = cells.stream().flatMap(cell -> cell.comparisons().stream()).toList();
+    List<Comparison> all = cells.stream().flatMap(cell -> cell.distinct().stream()).toList();
     page.append(
         text(
             "\nOurs divided by `%s`: geometric mean %.2f, %d of %d figures below %.2f.\n",
             stock,
-            Cell.mean(cells),
+            mean(all),
             all.stream().filter(Comparison::below).count(),
-            all.stream().filter(each -> Double.isNaN(each.ratio()) == false).count(),
+            all.size(),
             Comparison.RULE));
     return page.toString();
+  }
+
+  private static double mean(List<Comparison> all) {
+    return Math.exp(
+        all.stream()
+            .mapToDouble(comparison -> Math.log(comparison.ratio()))
+            .average()
+            .orElse(Double.NaN));
   }
 
   private static String ratio(Comparison comparison) {

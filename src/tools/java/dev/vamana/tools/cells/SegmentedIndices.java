@@ -48,8 +48,9 @@ final class SegmentedIndices {
     KnnIndex theirs = new KnnIndex(client, "cells-stock", stock);
     Map<String, String> settings = new TreeMap<>();
     settings.put("index.merge.policy.segments_per_tier", MOST_SEGMENTS);
-    // by default a shard flushes when its log has reached 1 % of the disk
+    // by default a shard flushes when its log has reached 1 % of the disk, and every minute
     settings.put("index.translog.flush_threshold_size", "10gb");
+    settings.put("index.translog.flush_threshold_age", "1d");
     for (KnnIndex index : List.of(ours, theirs)) {
       client.request("DELETE", "/" + index.name() + "?ignore_unavailable=true", null);
     }
@@ -75,6 +76,15 @@ final class SegmentedIndices {
 
   private void fill(int segments) throws IOException {
     int size = set.base().size();
+    if (segments > size) {
+      throw new IllegalArgumentException(
+          "segments is "
+              + segments
+              + ", allowed is [1, "
+              + size
+              + "], the number of vectors of "
+              + set.name());
+    }
     int[] done = new int[1];
     try (Progress.Running filling =
         progress.during(
@@ -131,8 +141,8 @@ final class SegmentedIndices {
                 + found
                 + " segments instead of "
                 + segments
-                + ": the vectors of one segment did not fit into the indexing buffer, give the node"
-                + " more heap");
+                + ": if they are more, the vectors of one segment did not fit into the indexing"
+                + " buffer; give the node more heap");
       }
     }
   }
