@@ -68,8 +68,8 @@ record CellsOptions(
         given.numbers("segments", 1, List.of(1, 8, 40)),
         given.numbers("clients", 1, List.of(1, 8, 32, 64)),
         stock,
-        given.number("rounds", 1, 1000, 3),
-        given.positive("seconds", 3600, 0.5),
+        given.number("rounds", 1, 1000, 7),
+        given.positive("seconds", 3600, 0.2),
         given.positive("warm", 3600, 1),
         given.text("heap", "4g"),
         Path.of(given.text("out", "target/cells")));
