@@ -50,7 +50,7 @@ final class SegmentedIndices {
     settings.put("index.merge.policy.segments_per_tier", MOST_SEGMENTS);
     // by default a shard flushes when its log has reached 1 % of the disk, and every minute
     settings.put("index.translog.flush_threshold_size", "10gb");
-    settings.put("index.translog.flush_threshold_age", "1d");
+    settings.put("index.translog.flush_threshold_age", "1h");
     for (KnnIndex index : List.of(ours, theirs)) {
       client.request("DELETE", "/" + index.name() + "?ignore_unavailable=true", null);
     }
