@@ -43,6 +43,16 @@ public final class KnnIndex {
    */
   public void create(int dimension, Metric metric, Map<String, String> settings)
       throws IOException {
+    create(dimension, metric, "hnsw", settings);
+  }
+
+  /**
+   * As {@link #create(int, Metric, Map)}, with another type of {@code index_options}.
+   *
+   * @param type such as {@code int8_hnsw}
+   */
+  public void create(int dimension, Metric metric, String type, Map<String, String> settings)
+      throws IOException {
     StringBuilder more = new StringBuilder();
     settings.forEach(
         (setting, value) ->
@@ -55,13 +65,14 @@ public final class KnnIndex {
             {"settings": {"index.number_of_shards": 1, "index.number_of_replicas": 0,
                "index.refresh_interval": "-1"%s},
              "mappings": {"properties": {"%s": {"type": "dense_vector", "dims": %d, "index": true,
-               "similarity": "%s", "index_options": {"type": "hnsw"}},
+               "similarity": "%s", "index_options": {"type": "%s"}},
                "%s": {"type": "object", "enabled": false}}}}
             """,
             more,
             FIELD,
             dimension,
             similarity(metric),
+            type,
             PASSAGE));
   }
 
@@ -74,7 +85,7 @@ public final class KnnIndex {
   }
 
   /** Sends a prepared bulk request; its time counts as index time. */
-  void bulk(String lines) throws IOException {
+  public void bulk(String lines) throws IOException {
     long start = System.nanoTime();
     client.bulk("/" + name + "/_bulk", lines);
     indexNanos += System.nanoTime() - start;
@@ -214,11 +225,13 @@ public final class KnnIndex {
         .toArray();
   }
 
-  String name() {
+  /** The index's name in the node. */
+  public String name() {
     return name;
   }
 
-  String label() {
+  /** The index's name in tables and plots. */
+  public String label() {
     return label;
   }
 }

@@ -3,7 +3,7 @@ package dev.vamana.tools.demo;
 import java.util.Arrays;
 
 /** Durations of requests, in the order in which they are added. Not safe for several threads. */
-final class Latencies {
+public final class Latencies {
 
   private long[] nanos = new long[1024];
   private int size;
@@ -21,7 +21,8 @@ final class Latencies {
     }
   }
 
-  int size() {
+  /** Number of requests. */
+  public int size() {
     return size;
   }
 
@@ -31,7 +32,7 @@ final class Latencies {
    * @param share from above 0 to 1
    * @return milliseconds, NaN without requests
    */
-  double quantileMillis(double share) {
+  public double quantileMillis(double share) {
     if (size == 0) {
       return Double.NaN;
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.Future;
  * Keeps an index busy with a fixed number of clients, each of which sends its next query when it
  * has the answer to the last.
  */
-final class Load {
+public final class Load {
 
   private final List<String> queries;
 
@@ -21,8 +21,16 @@ final class Load {
    *
    * @param queries made by {@link KnnIndex#query}
    */
-  Load(List<String> queries) {
+  public Load(List<String> queries) {
     this.queries = List.copyOf(queries);
+  }
+
+  /** What a client asks: an index, over some kind of connection. Safe for several threads. */
+  @FunctionalInterface
+  public interface Searches {
+
+    /** Sends a search request and waits for the answer. */
+    void ask(String query) throws IOException;
   }
 
   /**
@@ -31,14 +39,15 @@ final class Load {
    * @param latencies of single requests
    * @param seconds wall time
    */
-  record Result(Latencies latencies, double seconds) {
+  public record Result(Latencies latencies, double seconds) {
 
-    double queriesPerSecond() {
+    /** Throughput of all clients together. */
+    public double queriesPerSecond() {
       return latencies.size() / seconds;
     }
 
     /** Both measurements together. */
-    Result and(Result other) {
+    public Result and(Result other) {
       Latencies all = new Latencies();
       all.addAll(latencies);
       all.addAll(other.latencies);
@@ -52,7 +61,7 @@ final class Load {
    * @param clients number of clients at the same time
    * @param seconds time after which no client sends another query
    */
-  Result run(KnnIndex index, int clients, double seconds) throws IOException {
+  public Result run(Searches index, int clients, double seconds) throws IOException {
     ExecutorService threads = Executors.newFixedThreadPool(clients);
     try {
       long start = System.nanoTime();
@@ -77,7 +86,7 @@ final class Load {
     }
   }
 
-  private Latencies client(KnnIndex index, int first, long deadline) throws IOException {
+  private Latencies client(Searches index, int first, long deadline) throws IOException {
     Latencies latencies = new Latencies();
     long before = System.nanoTime();
     for (int i = first; before < deadline; i++) {

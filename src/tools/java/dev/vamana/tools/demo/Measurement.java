@@ -67,9 +67,9 @@ final class Measurement {
         lanes.ask(
             new int[] {i},
             () -> {
-              load.run(lane.index(), 1, seconds);
+              load.run(lane.index()::ask, 1, seconds);
               lanes.awaitUploads();
-              load.run(lane.index(), CLIENTS, seconds);
+              load.run(lane.index()::ask, CLIENTS, seconds);
             });
       }
     }
@@ -90,7 +90,7 @@ final class Measurement {
           lanes.ask(
               new int[] {i},
               () -> {
-                Load.Result result = load.run(lanes.get(i).index(), clients, roundSeconds);
+                Load.Result result = load.run(lanes.get(i).index()::ask, clients, roundSeconds);
                 results[i] = results[i] == null ? result : results[i].and(result);
               });
           asked[0]++;

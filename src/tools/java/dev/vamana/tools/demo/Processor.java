@@ -8,14 +8,14 @@ import java.util.stream.Stream;
 import org.elasticsearch.Build;
 
 /** The processor that the demo runs on. */
-final class Processor {
+public final class Processor {
 
   private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
 
   private Processor() {}
 
   /** Processor, cores, system and node in one sentence. */
-  static String describe(String heap) {
+  public static String describe(String heap) {
     return String.format(
         Locale.ROOT,
         "CPU: %s, %d cores; %s %s; Elasticsearch %s with a heap of %s on Java %s.",

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 
 /** Lines that show that work goes on, each with the seconds since the start. */
-final class Progress {
+public final class Progress {
 
   private static final int SECONDS_BETWEEN_LINES = 5;
   private static final int SHORT_LENGTH = 60;
@@ -16,23 +16,25 @@ final class Progress {
   private final PrintStream out;
   private final long start = System.nanoTime();
 
-  Progress(PrintStream out) {
+  /** Begins to count seconds. */
+  public Progress(PrintStream out) {
     this.out = out;
   }
 
-  double seconds() {
+  /** Seconds since this was made. */
+  public double seconds() {
     return (System.nanoTime() - start) / 1e9;
   }
 
   /** Prints a line, formatted as {@link String#format} does. */
-  synchronized void say(String format, Object... arguments) {
+  public synchronized void say(String format, Object... arguments) {
     String line = String.format(Locale.ROOT, format, arguments);
     out.println(String.format(Locale.ROOT, "[%5.1f s] %s", seconds(), line));
     out.flush();
   }
 
   /** Says what is done, and repeats it every few seconds until the result is closed. */
-  Running during(String what) {
+  public Running during(String what) {
     return during(what, () -> Double.NaN);
   }
 
@@ -41,7 +43,7 @@ final class Progress {
    *
    * @param share of the work that is done, 0 to 1, asked from another thread; NaN if unknown
    */
-  Running during(String what, DoubleSupplier share) {
+  public Running during(String what, DoubleSupplier share) {
     say("%s", what);
     ScheduledExecutorService timer =
         Executors.newSingleThreadScheduledExecutor(
@@ -67,7 +69,7 @@ final class Progress {
   }
 
   /** Work under way. */
-  interface Running extends AutoCloseable {
+  public interface Running extends AutoCloseable {
     @Override
     void close();
   }

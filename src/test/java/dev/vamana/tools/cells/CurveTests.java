@@ -1,0 +1,108 @@
+package dev.vamana.tools.cells;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.Test;
+
+public class CurveTests {
+
+  private static Curve.Point point(int numCandidates, double recall, double perSecond) {
+    return new Curve.Point(numCandidates, recall, perSecond);
+  }
+
+  private static Curve curve(Curve.Point... points) {
+    return new Curve(List.of(points));
+  }
+
+  @Test
+  public void testLogarithmIsLinearBetweenPoints() {
+    Curve curve = curve(point(20, 0.9, 100), point(10, 0.8, 400));
+    assertEquals(400, curve.perSecondAt(0.8), 1e-9);
+    assertEquals(200, curve.perSecondAt(0.85), 1e-9);
+    assertEquals(100, curve.perSecondAt(0.9), 1e-9);
+  }
+
+  @Test
+  public void testBeyondThePoints() {
+    Curve curve = curve(point(10, 0.8, 400), point(20, 0.9, 100));
+    assertEquals(400, curve.perSecondAt(0.5), 1e-9);
+    assertTrue(Double.isNaN(curve.perSecondAt(0.91)));
+    assertThrows(IllegalArgumentException.class, () -> new Curve(List.of()));
+  }
+
+  @Test
+  public void testNoiseIsAveraged() {
+    Curve curve = curve(point(10, 0.8, 100), point(14, 0.9, 400), point(20, 0.95, 50));
+    assertEquals(200, curve.perSecondAt(0.8), 1e-9);
+    assertEquals(200, curve.perSecondAt(0.85), 1e-9);
+    assertEquals(200, curve.perSecondAt(0.9), 1e-9);
+    assertEquals(100, curve.perSecondAt(0.925), 1e-9);
+  }
+
+  @Test
+  public void testMoreCandidatesWithoutMoreRecallAreLeftOut() {
+    Curve curve = curve(point(10, 0.8, 400), point(14, 0.8, 200), point(20, 0.9, 100));
+    assertEquals(List.of(10, 20), curve.points().stream().map(Curve.Point::numCandidates).toList());
+    assertEquals(200, curve.perSecondAt(0.85), 1e-9);
+  }
+
+  @Test
+  public void testComparesAtTheWantedRecall() {
+    Curve ours = curve(point(10, 0.85, 400), point(20, 0.95, 100));
+    Curve stock = curve(point(10, 0.8, 400), point(20, 0.9, 250));
+    Comparison comparison = Comparison.of(ours, stock, 0.9);
+    assertEquals(0.9, comparison.recall(), 0);
+    assertEquals(200 / 250.0, comparison.ratio(), 1e-9);
+    assertTrue(comparison.below());
+    assertFalse(comparison.raised());
+  }
+
+  @Test
+  public void testComparesAtARecallThatTheCheapestSearchesHave() {
+    Curve ours = curve(point(10, 0.96, 400), point(20, 0.98, 200));
+    Curve stock = curve(point(10, 0.98, 100));
+    Comparison comparison = Comparison.of(ours, stock, 0.95);
+    assertTrue(comparison.raised());
+    assertEquals(0.98, comparison.recall(), 0);
+    assertEquals(2, comparison.ratio(), 1e-9);
+  }
+
+  @Test
+  public void testCheapestSearchesOfNearlyTheSameRecall() {
+    Curve ours = curve(point(10, 0.998, 300));
+    Curve stock = curve(point(10, 1, 200));
+    assertEquals(1.5, Comparison.of(ours, stock, 0.95).ratio(), 1e-9);
+    assertTrue(Double.isNaN(Comparison.of(ours, stock, 0.999).ratio()));
+  }
+
+  @Test
+  public void testUnreachedRecallIsNotBelowTheRule() {
+    Curve ours = curve(point(10, 0.8, 300));
+    Curve stock = curve(point(10, 0.8, 300), point(20, 0.95, 100));
+    Comparison comparison = Comparison.of(ours, stock, 0.9);
+    assertTrue(Double.isNaN(comparison.ratio()));
+    assertFalse(comparison.below());
+  }
+
+  @Test
+  public void testWidthsEncloseTheComparedRecalls() {
+    TreeMap<Integer, Double> recalls =
+        new TreeMap<>(
+            Map.of(10, 0.6, 14, 0.7, 20, 0.85, 28, 0.92, 40, 0.96, 56, 0.97, 80, 0.98, 112, 0.991));
+    assertEquals(List.of(10, 14, 20, 28, 40, 80, 112), CellRun.neededWidths(recalls, 0.7));
+    assertEquals(List.of(10, 28, 40, 80, 112), CellRun.neededWidths(recalls, 0.95));
+    assertEquals(List.of(10, 80, 112), CellRun.neededWidths(recalls, 0.999));
+  }
+
+  @Test
+  public void testMedian() {
+    assertEquals(2, CellRun.median(new double[] {9, 1, 2}), 0);
+    assertEquals(3, CellRun.median(new double[] {9, 1, 2, 4}), 0);
+  }
+}

@@ -1,0 +1,95 @@
+package dev.vamana.tools.cells;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Throughput by recall of one index. More candidates cost more and find more; where measured points
+ * contradict that, it is noise: points that follow one another in the wrong order get the geometric
+ * mean of their throughputs, and a point whose recall is not above the one before it is left out.
+ *
+ * @param points ascending {@code num_candidates} and recall, throughput nowhere ascending; at least
+ *     one
+ */
+record Curve(List<Point> points) {
+
+  /**
+   * One measured point.
+   *
+   * @param numCandidates what was asked for
+   * @param recall recall@10, 0 to 1
+   * @param perSecond requests a second, above 0
+   */
+  record Point(int numCandidates, double recall, double perSecond) {}
+
+  Curve {
+    if (points.isEmpty()) {
+      throw new IllegalArgumentException("a curve needs at least one point");
+    }
+    points =
+        ascending(
+            smooth(points.stream().sorted(Comparator.comparingInt(Point::numCandidates)).toList()));
+  }
+
+  /** Isotonic regression of the logarithms, by pooling adjacent violators. */
+  private static List<Point> smooth(List<Point> points) {
+    List<List<Point>> pools = new ArrayList<>();
+    for (Point point : points) {
+      List<Point> pool = new ArrayList<>(List.of(point));
+      while (pools.isEmpty() == false && mean(pools.get(pools.size() - 1)) < mean(pool)) {
+        pool.addAll(0, pools.remove(pools.size() - 1));
+      }
+      pools.add(pool);
+    }
+    List<Point> smooth = new ArrayList<>();
+    for (List<Point> pool : pools) {
+      double mean = mean(pool);
+      pool.forEach(
+          point -> smooth.add(new Point(point.numCandidates(), point.recall(), Math.exp(mean))));
+    }
+    return smooth;
+  }
+
+  private static double mean(List<Point> pool) {
+    return pool.stream().mapToDouble(point -> Math.log(point.perSecond())).average().orElseThrow();
+  }
+
+  private static List<Point> ascending(List<Point> points) {
+    List<Point> ascending = new ArrayList<>();
+    for (Point point : points) {
+      if (ascending.isEmpty() || point.recall() > ascending.get(ascending.size() - 1).recall()) {
+        ascending.add(point);
+      }
+    }
+    return List.copyOf(ascending);
+  }
+
+  /** The point of the fewest candidates. */
+  Point cheapest() {
+    return points.get(0);
+  }
+
+  /**
+   * Requests a second at a recall: between two points the logarithm of the throughput is linear in
+   * the recall.
+   *
+   * @return the cheapest point's throughput if that point has the recall; NaN if no point has it
+   */
+  double perSecondAt(double recall) {
+    Point below = null;
+    for (Point point : points) {
+      if (point.recall() >= recall) {
+        return below == null ? point.perSecond() : between(below, point, recall);
+      }
+      below = point;
+    }
+    return Double.NaN;
+  }
+
+  private static double between(Point below, Point above, double recall) {
+    double share = (recall - below.recall()) / (above.recall() - below.recall());
+    return Math.exp(
+        Math.log(below.perSecond()) * (1 - share) + Math.log(above.perSecond()) * share);
+  }
+}
