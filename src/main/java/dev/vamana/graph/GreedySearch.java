@@ -45,13 +45,7 @@ final class GreedySearch {
     int next;
     while ((next = worklist.expandNext()) >= 0) {
       int degree = rows.neighbors(next, row);
-      int count = 0;
-      for (int i = 0; i < degree; i++) {
-        if (visited.add(row[i])) {
-          fresh[count++] = row[i];
-        }
-      }
-      score(count);
+      score(visited.addAll(row, degree, fresh));
     }
   }
 

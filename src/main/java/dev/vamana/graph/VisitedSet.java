@@ -43,6 +43,36 @@ public final class VisitedSet {
     return bits != null ? bits.getAndSet(ordinal) == false : addToTable(ordinal);
   }
 
+  /**
+   * Adds nodes.
+   *
+   * @param ordinals the nodes
+   * @param count how many of them
+   * @param fresh receives those that were new, in their order; may be {@code ordinals}
+   * @return how many were new
+   */
+  int addAll(int[] ordinals, int count, int[] fresh) {
+    int added = 0;
+    if (bits == null) {
+      for (int i = 0; i < count; i++) {
+        if (addToTable(ordinals[i])) {
+          fresh[added++] = ordinals[i];
+        }
+      }
+      return added;
+    }
+    long[] words = bits.getBits();
+    for (int i = 0; i < count; i++) {
+      // no branch: whether a node is new cannot be predicted
+      int ordinal = ordinals[i];
+      long word = words[ordinal >> 6];
+      fresh[added] = ordinal;
+      added += (int) (~(word >>> ordinal) & 1);
+      words[ordinal >> 6] = word | 1L << ordinal;
+    }
+    return added;
+  }
+
   /** Whether a node was added. */
   public boolean contains(int ordinal) {
     return bits != null ? bits.get(ordinal) : table[slot(ordinal + 1)] != 0;

@@ -1,8 +1,10 @@
 package dev.vamana.graph;
 
+import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 
 import com.carrotsearch.randomizedtesting.RandomizedTest;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.Test;
@@ -30,6 +32,26 @@ public class VisitedSetTests extends RandomizedTest {
           assertEquals(false, set.add(node));
         }
         set.clear();
+      }
+    }
+  }
+
+  @Test
+  public void addsSeveralNodes() {
+    for (int size : new int[] {1, 64, 200, 1 << 20, 1 << 21, Integer.MAX_VALUE}) {
+      VisitedSet set = new VisitedSet(size, 16);
+      Set<Integer> model = new HashSet<>();
+      for (int round = 0; round < 30; round++) {
+        int[] nodes = new int[randomIntBetween(0, 80)];
+        Arrays.setAll(nodes, i -> randomIntBetween(0, Math.min(size, 2_000) - 1));
+        int[] expected = Arrays.stream(nodes).filter(model::add).toArray();
+        // may be the same array
+        int[] fresh = randomBoolean() ? nodes : new int[nodes.length];
+        int added = set.addAll(nodes, nodes.length, fresh);
+        assertArrayEquals(expected, Arrays.copyOf(fresh, added));
+      }
+      for (int node : model) {
+        assertEquals(true, set.contains(node));
       }
     }
   }
