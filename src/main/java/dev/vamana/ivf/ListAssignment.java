@@ -99,11 +99,10 @@ final class ListAssignment {
     double times = from.estimates().products() ? 1 : 2;
     for (int list = 0; list < shape.lists(); list++) {
       int count = table.counts()[list];
-      int places = ListShape.places(count);
-      MemorySegment heads =
-          reader.read(from.offset(table, list), (long) places * shape.headBytes());
+      int room = ListShape.places(count);
+      MemorySegment heads = reader.read(from.offset(table, list), (long) room * shape.headBytes());
       for (int i = 0; i < count; i++) {
-        int old = heads.get(InvertedLists.INT, shape.numberOffset(places, i, 0));
+        int old = heads.get(InvertedLists.INT, shape.numberOffset(room, i, 0));
         if (old < 0 || old >= source.newOrdinals().length) {
           throw new CorruptIndexException(
               "list " + list + " has ordinal " + old, from.region().toString());
@@ -114,12 +113,12 @@ final class ListAssignment {
         }
         lists[ordinal] = list;
         sources[ordinal] = index;
-        this.places[ordinal] = Math.toIntExact(table.starts()[list] + i);
+        places[ordinal] = Math.toIntExact(table.starts()[list] + i);
         counts[list]++;
         copied++;
         // the factors hold the squared length: |o|^2 = f^2 |v|^2 - e^2 (D - 1)
-        double factor = heads.get(InvertedLists.FLOAT, shape.numberOffset(places, i, 2)) / times;
-        double error = heads.get(InvertedLists.FLOAT, shape.numberOffset(places, i, 3)) / times;
+        double factor = heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, 2)) / times;
+        double error = heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, 3)) / times;
         double padded = shape.padded();
         squares[list] += Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
       }

@@ -314,8 +314,7 @@ public final class ListBuilder {
           }
         }
         if (tail >= 0 && shape.tailBytes() > 0) {
-          input.seek(
-              start + (long) places * shape.headBytes() + (long) index * shape.tailBytes());
+          input.seek(start + (long) places * shape.headBytes() + (long) index * shape.tailBytes());
           input.readBytes(buffer.array(), tail, shape.tailBytes());
         }
       }

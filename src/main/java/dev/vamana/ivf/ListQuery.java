@@ -256,8 +256,7 @@ public final class ListQuery {
     }
   }
 
-  private void refine(
-      int ordinal, long tails, int index, float limit, Candidates candidates)
+  private void refine(int ordinal, long tails, int index, float limit, Candidates candidates)
       throws IOException {
     if (moreKnown == false) {
       moreBits.set(residual);

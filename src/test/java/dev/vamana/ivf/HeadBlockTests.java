@@ -65,7 +65,8 @@ public class HeadBlockTests extends IvfTestCase {
     float base = (float) random().nextGaussian();
     float margin = random().nextFloat();
     int places = ListShape.places(heads.length);
-    try (Directory directory = random().nextBoolean() ? newDirectory() : newFSDirectory(createTempDir())) {
+    try (Directory directory =
+        random().nextBoolean() ? newDirectory() : newFSDirectory(createTempDir())) {
       write(directory, shape, heads);
       try (IndexInput input = directory.openInput("lists", IOContext.DEFAULT)) {
         InvertedLists lists = open(input, shape, places);
@@ -97,8 +98,7 @@ public class HeadBlockTests extends IvfTestCase {
   }
 
   /** Writes one list as the documentation of the format describes it, without its tails. */
-  private static void write(Directory directory, ListShape shape, Head[] heads)
-      throws IOException {
+  private static void write(Directory directory, ListShape shape, Head[] heads) throws IOException {
     int places = ListShape.places(heads.length);
     ByteBuffer bytes =
         ByteBuffer.allocate(Math.toIntExact(shape.length(places))).order(ByteOrder.LITTLE_ENDIAN);
