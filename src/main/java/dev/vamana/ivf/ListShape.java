@@ -74,7 +74,8 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
   long numberOffset(int places, int index, int number) {
     int first = index / BLOCK * BLOCK;
     int together = Math.min(BLOCK, places - first);
-    return (long) first * headBytes() + Integer.BYTES * (number * together + index - first);
+    int inBlock = Integer.BYTES * (number * together + index - first);
+    return (long) first * headBytes() + inBlock;
   }
 
   /**
@@ -87,9 +88,8 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
   long wordOffset(int places, int index, int word) {
     int first = index / BLOCK * BLOCK;
     int together = Math.min(BLOCK, places - first);
-    return (long) first * headBytes()
-        + FACTOR_BYTES * together
-        + Long.BYTES * (word * together + index - first);
+    int inBlock = FACTOR_BYTES * together + Long.BYTES * (word * together + index - first);
+    return (long) first * headBytes() + inBlock;
   }
 
   /** Returns the bytes of an entry's other factors and bits, 0 for codes of one bit. */
