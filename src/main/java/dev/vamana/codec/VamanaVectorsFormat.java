@@ -59,13 +59,16 @@ import org.apache.lucene.index.SegmentWriteState;
  *       <b>int32</b> 0.
  *   <li>array[<b>uint16</b>] for each ordinal the number of its list.
  *   <li>the lists, one behind the other. A list of n vectors has n places, rounded up to a multiple
- *       of 8. First for each place its head: <b>int32</b> ordinal, or -1 in unused places, whose
- *       other bytes are 0; 3 * <b>float</b> constant, factor and error; D / 64 * <b>int64</b> one
- *       bit for each component, lowest first, set where the rotated residual is not negative. Then,
- *       if codes have more than one bit, for each place its tail: <b>int32</b> 0; 3 * <b>float</b>
- *       constant, factor and error of the whole code; for each further bit of the numbers, lowest
- *       first, D / 64 * <b>int64</b> that bit of all components. Ordinals of a list ascend. Numbers
- *       are in two's complement; their sign bit is the opposite of the head's bit.
+ *       of 8, in blocks of 256; the last block has what is left. First the heads, block by block
+ *       and in each by columns: for each place of the block <b>int32</b> ordinal, or -1 in unused
+ *       places, whose other bytes are 0; then for each <b>float</b> constant, then for each
+ *       <b>float</b> factor, then for each <b>float</b> error; then D / 64 columns of <b>int64</b>
+ *       with one bit for each of 64 components, lowest first, set where the rotated residual is not
+ *       negative. Then, if codes have more than one bit, for each place of the list its tail:
+ *       <b>int32</b> 0; 3 * <b>float</b> constant, factor and error of the whole code; for each
+ *       further bit of the numbers, lowest first, D / 64 * <b>int64</b> that bit of all components.
+ *       Ordinals of a list ascend. Numbers are in two's complement; their sign bit is the opposite
+ *       of the head's bit.
  * </ul>
  *
  * <p>The residual of a vector is what is left of it without its list's centroid, and is rotated.

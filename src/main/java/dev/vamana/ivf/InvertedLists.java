@@ -214,6 +214,26 @@ public final class InvertedLists {
       input.readLongs(target, 0, count);
     }
 
+    /** Copies numbers to the start of an array. */
+    void read(long offset, int[] target, int count) throws IOException {
+      if (mapped != null) {
+        MemorySegment.copy(mapped, INT, offset, target, 0, count);
+        return;
+      }
+      input.seek(offset);
+      input.readInts(target, 0, count);
+    }
+
+    /** Copies numbers to the start of an array. */
+    void read(long offset, float[] target, int count) throws IOException {
+      if (mapped != null) {
+        MemorySegment.copy(mapped, FLOAT, offset, target, 0, count);
+        return;
+      }
+      input.seek(offset);
+      input.readFloats(target, 0, count);
+    }
+
     MemorySegment read(long offset, long length) throws IOException {
       if (mapped != null) {
         return mapped.asSlice(offset, length);

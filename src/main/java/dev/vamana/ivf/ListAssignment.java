@@ -99,10 +99,10 @@ final class ListAssignment {
     double times = from.estimates().products() ? 1 : 2;
     for (int list = 0; list < shape.lists(); list++) {
       int count = table.counts()[list];
-      MemorySegment heads = reader.read(from.offset(table, list), (long) count * shape.headBytes());
+      int room = ListShape.places(count);
+      MemorySegment heads = reader.read(from.offset(table, list), (long) room * shape.headBytes());
       for (int i = 0; i < count; i++) {
-        long at = (long) i * shape.headBytes();
-        int old = heads.get(InvertedLists.INT, at);
+        int old = heads.get(InvertedLists.INT, shape.numberOffset(room, i, 0));
         if (old < 0 || old >= source.newOrdinals().length) {
           throw new CorruptIndexException(
               "list " + list + " has ordinal " + old, from.region().toString());
@@ -117,8 +117,8 @@ final class ListAssignment {
         counts[list]++;
         copied++;
         // the factors hold the squared length: |o|^2 = f^2 |v|^2 - e^2 (D - 1)
-        double factor = heads.get(InvertedLists.FLOAT, at + 8) / times;
-        double error = heads.get(InvertedLists.FLOAT, at + 12) / times;
+        double factor = heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, 2)) / times;
+        double error = heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, 3)) / times;
         double padded = shape.padded();
         squares[list] += Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
       }

@@ -19,7 +19,13 @@ import org.apache.lucene.store.IndexOutput;
 public final class ListBuilder {
 
   // places that are encoded between two writes, unless one list has more
-  private static final int RUN = 1 << 14;
+  private static final int RUN = ListShape.BLOCK << 6;
+
+  // ordinal and factors of a head
+  private static final int NUMBERS = 4;
+
+  // says that heads are not written
+  private static final long NONE = Long.MIN_VALUE;
 
   private final ListVectors vectors;
   private final Centroids centroids;
@@ -175,10 +181,9 @@ public final class ListBuilder {
               int list = ofList[at];
               int start = starts[list - from];
               int index = at - start;
-              int head = start * entryBytes + index * shape.headBytes();
-              int tails =
-                  start * entryBytes + ListShape.places(lists.count(list)) * shape.headBytes();
-              entries.put(list, index, head, tails + index * shape.tailBytes());
+              int heads = start * entryBytes;
+              int tails = heads + ListShape.places(lists.count(list)) * shape.headBytes();
+              entries.put(list, index, heads, tails + index * shape.tailBytes());
             };
           },
           abort);
@@ -204,10 +209,12 @@ public final class ListBuilder {
             to,
             () -> {
               Entries entries = new Entries(bytes);
-              return index -> {
-                int at = (index - start) * partBytes;
-                entries.put(list, index, heads ? at : -1, heads ? -1 : at);
-              };
+              return index ->
+                  entries.put(
+                      list,
+                      index,
+                      heads ? -(long) start * partBytes : NONE,
+                      heads ? -1 : (index - start) * partBytes);
             },
             abort);
         out.writeBytes(bytes, (to - start) * partBytes);
@@ -217,6 +224,8 @@ public final class ListBuilder {
     /** Fills in entries, for one thread. */
     private final class Entries {
       private final ByteBuffer buffer;
+      private final ByteBuffer head =
+          ByteBuffer.allocate(shape.headBytes()).order(ByteOrder.LITTLE_ENDIAN);
       private final ListVectors floats = vectors.copy();
       private final float[] vector = new float[shape.dimension()];
       private final float[] rotated = new float[shape.padded()];
@@ -227,53 +236,85 @@ public final class ListBuilder {
         this.buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
       }
 
-      void put(int list, int index, int head, int tail) throws IOException {
+      /**
+       * Fills in an entry.
+       *
+       * @param heads where the list starts in the buffer, or {@link #NONE}; negative if only a
+       *     later part of the list is in the buffer
+       * @param tail where the entry's tail starts in the buffer, or -1
+       */
+      void put(int list, int index, long heads, int tail) throws IOException {
+        int ordinal = -1;
         if (index >= lists.count(list)) {
-          unused(head, tail);
-          return;
+          unused(tail);
+        } else {
+          ordinal = lists.member(list, index);
+          int source = lists.source(ordinal);
+          if (source >= 0) {
+            copy(source, list, ordinal, heads != NONE, tail);
+          } else {
+            encode(list, ordinal, heads != NONE, tail);
+          }
         }
-        int ordinal = lists.member(list, index);
-        int source = lists.source(ordinal);
-        if (source >= 0) {
-          copy(source, list, ordinal, head, tail);
-          return;
+        if (heads != NONE) {
+          head.putInt(0, ordinal);
+          spread(list, index, heads);
         }
+      }
+
+      private void encode(int list, int ordinal, boolean heads, int tail) throws IOException {
         floats.read(ordinal, vector);
         centroids.rotation().apply(vector, rotated);
         float[] centroid = centroids.rotated()[list];
         for (int d = 0; d < rotated.length; d++) {
           rotated[d] -= centroid[d];
         }
-        encoder.encode(ordinal, rotated, centroid, buffer, head, buffer, tail);
+        encoder.encode(ordinal, rotated, centroid, head, heads ? 0 : -1, buffer, tail);
       }
 
-      private void unused(int head, int tail) {
-        if (head >= 0) {
-          Arrays.fill(buffer.array(), head, head + shape.headBytes(), (byte) 0);
-          buffer.putInt(head, -1);
-        }
+      private void unused(int tail) {
+        Arrays.fill(head.array(), (byte) 0);
         if (tail >= 0) {
           Arrays.fill(buffer.array(), tail, tail + shape.tailBytes(), (byte) 0);
         }
       }
 
-      private void copy(int source, int list, int ordinal, int head, int tail) throws IOException {
+      /** Puts the parts of a head into the columns of its block. */
+      private void spread(int list, int index, long heads) {
+        int places = ListShape.places(lists.count(list));
+        for (int number = 0; number < NUMBERS; number++) {
+          int to = (int) (heads + shape.numberOffset(places, index, number));
+          buffer.putInt(to, head.getInt(number * Integer.BYTES));
+        }
+        for (int word = 0; word < shape.words(); word++) {
+          int to = (int) (heads + shape.wordOffset(places, index, word));
+          buffer.putLong(to, head.getLong(NUMBERS * Integer.BYTES + word * Long.BYTES));
+        }
+      }
+
+      private void copy(int source, int list, int ordinal, boolean heads, int tail)
+          throws IOException {
         InvertedLists from = sources.get(source).lists();
         if (inputs[source] == null) {
           inputs[source] = from.region().open();
         }
         IndexInput input = inputs[source];
         InvertedLists.Table table = from.table();
-        long index = lists.place(ordinal) - table.starts()[list];
+        int index = Math.toIntExact(lists.place(ordinal) - table.starts()[list]);
+        int places = Math.toIntExact(table.starts()[list + 1] - table.starts()[list]);
         long start = from.offset(table, list);
-        if (head >= 0) {
-          input.seek(start + index * shape.headBytes());
-          input.readBytes(buffer.array(), head, shape.headBytes());
-          buffer.putInt(head, ordinal);
+        if (heads) {
+          for (int number = 0; number < NUMBERS; number++) {
+            input.seek(start + shape.numberOffset(places, index, number));
+            head.putInt(number * Integer.BYTES, input.readInt());
+          }
+          for (int word = 0; word < shape.words(); word++) {
+            input.seek(start + shape.wordOffset(places, index, word));
+            head.putLong(NUMBERS * Integer.BYTES + word * Long.BYTES, input.readLong());
+          }
         }
         if (tail >= 0 && shape.tailBytes() > 0) {
-          long places = table.starts()[list + 1] - table.starts()[list];
-          input.seek(start + places * shape.headBytes() + index * shape.tailBytes());
+          input.seek(start + (long) places * shape.headBytes() + (long) index * shape.tailBytes());
           input.readBytes(buffer.array(), tail, shape.tailBytes());
         }
       }

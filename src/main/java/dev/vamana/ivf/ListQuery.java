@@ -26,14 +26,8 @@ public final class ListQuery {
   /** Standard deviations by which a list's vectors are taken to be nearer than its centroid. */
   static final float REACH = 2f;
 
-  // of the constant parts of an estimate, for rounding
-  private static final float SLACK = 1e-5f;
-
   // what the rounding of a query adds, relative to the error of a code of one bit
   private static final float ROUNDING = 1.25f / 0.75f;
-
-  // entries that are read together
-  private static final int BLOCK = 256;
 
   private static final int FIRST_PLANES = 4;
   private static final int MORE_PLANES = 8;
@@ -51,12 +45,9 @@ public final class ListQuery {
   private final LongHeap near;
   private final QueryBits firstBits;
   private final QueryBits moreBits;
-  private final long[] heads;
+  private final HeadBlock heads;
+  private final long[] head;
   private final long[] tail;
-  private final int[] chosen = new int[BLOCK];
-  private final int[] products = new int[BLOCK];
-  private final float[] distances = new float[BLOCK];
-  private final float[] bounds = new float[BLOCK];
 
   // state of the opened list
   private int list;
@@ -81,7 +72,8 @@ public final class ListQuery {
       this.rotated = new float[shape.padded()];
       this.residual = new float[shape.padded()];
       this.firstBits = new QueryBits(shape.padded(), FIRST_PLANES);
-      this.heads = new long[BLOCK * shape.headBytes() / Long.BYTES];
+      this.heads = new HeadBlock(shape);
+      this.head = new long[shape.words()];
       this.tail = new long[shape.tailBytes() / Long.BYTES];
       this.moreBits = shape.tailBytes() > 0 ? new QueryBits(shape.padded(), MORE_PLANES) : null;
       lists.rotation().apply(estimates.normalized(query), rotated);
@@ -223,64 +215,29 @@ public final class ListQuery {
 
   private void scanOpen(Bits accepted, float limit, Candidates candidates) throws IOException {
     int count = table.counts()[list];
-    int stride = shape.headBytes() / Long.BYTES;
+    int places = ListShape.places(count);
     long start = lists.offset(table, list);
     int last = -1;
-    for (int from = 0; from < count; from += BLOCK) {
-      int block = Math.min(BLOCK, count - from);
-      reader.read(start + (long) from * shape.headBytes(), heads, block * stride);
-      int wanted = choose(accepted, block, stride);
-      estimate(wanted);
-      for (int i = 0; i < wanted; i++) {
-        if (bounds[i] > limit) {
+    for (int from = 0; from < count; from += ListShape.BLOCK) {
+      int entries = Math.min(heads.read(reader, start, places, from), count - from);
+      heads.estimate(firstBits, base, firstMargin);
+      for (int i = 0; i < entries; i++) {
+        if (heads.bound(i) > limit) {
           continue;
         }
-        int at = chosen[i];
-        int ordinal = (int) heads[at];
+        int ordinal = heads.ordinal(i);
         check(ordinal, last);
         last = ordinal;
+        if (accepted != null && accepted.get(ordinal) == false) {
+          continue;
+        }
         if (moreBits != null) {
-          refine(ordinal, at + 2, start, from + at / stride, limit, candidates);
+          heads.bits(i, head);
+          refine(ordinal, start + (long) places * shape.headBytes(), from + i, limit, candidates);
         } else {
-          candidates.add(ordinal, distances[i], bounds[i]);
+          candidates.add(ordinal, heads.estimate(i), heads.bound(i));
         }
       }
-    }
-  }
-
-  /** Finds the heads of accepted vectors among those that were read. Returns their number. */
-  private int choose(Bits accepted, int block, int stride) {
-    int wanted = 0;
-    for (int i = 0; i < block; i++) {
-      int ordinal = (int) heads[i * stride];
-      // what is out of range is found damaged if it is near enough
-      if (accepted == null
-          || ordinal < 0
-          || ordinal >= accepted.length()
-          || accepted.get(ordinal)) {
-        chosen[wanted++] = i * stride;
-      }
-    }
-    return wanted;
-  }
-
-  /** Estimates the distances of the chosen heads, and what they are at least. */
-  private void estimate(int wanted) {
-    int words = shape.words();
-    for (int i = 0; i < wanted; i++) {
-      products[i] = firstBits.product(heads, chosen[i] + 2, words);
-    }
-    float half = firstBits.sum() * 0.5f;
-    float step = firstBits.step();
-    for (int i = 0; i < wanted; i++) {
-      long first = heads[chosen[i]];
-      long second = heads[chosen[i] + 1];
-      float constant = Float.intBitsToFloat((int) (first >>> 32));
-      float factor = Float.intBitsToFloat((int) second);
-      float error = Float.intBitsToFloat((int) (second >>> 32));
-      float estimate = base + constant + factor * step * (products[i] - half);
-      distances[i] = estimate;
-      bounds[i] = estimate - error * firstMargin - SLACK * (Math.abs(base) + Math.abs(constant));
     }
   }
 
@@ -299,8 +256,7 @@ public final class ListQuery {
     }
   }
 
-  private void refine(
-      int ordinal, int head, long start, int place, float limit, Candidates candidates)
+  private void refine(int ordinal, long tails, int index, float limit, Candidates candidates)
       throws IOException {
     if (moreKnown == false) {
       moreBits.set(residual);
@@ -309,10 +265,9 @@ public final class ListQuery {
     }
     int words = shape.words();
     int bits = shape.kind().bits();
-    long places = table.starts()[list + 1] - table.starts()[list];
     int longs = shape.tailBytes() / Long.BYTES;
-    reader.read(start + places * shape.headBytes() + (long) place * shape.tailBytes(), tail, longs);
-    long numbers = -((long) (moreBits.sum() - moreBits.product(heads, head, words)) << (bits - 1));
+    reader.read(tails + (long) index * shape.tailBytes(), tail, longs);
+    long numbers = -((long) (moreBits.sum() - moreBits.product(head, 0, words)) << (bits - 1));
     for (int plane = 0; plane < bits - 1; plane++) {
       numbers += (long) moreBits.product(tail, 2 + plane * words, words) << plane;
     }
@@ -327,7 +282,7 @@ public final class ListQuery {
     float bound =
         estimate
             - (float) Math.sqrt(error * error + MARGIN * MARGIN * rounding * rounding)
-            - SLACK * (Math.abs(base) + Math.abs(constant));
+            - HeadBlock.SLACK * (Math.abs(base) + Math.abs(constant));
     if (bound <= limit) {
       candidates.add(ordinal, estimate, bound);
     }

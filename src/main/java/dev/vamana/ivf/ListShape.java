@@ -17,6 +17,9 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
   /** Places of a list come in groups of so many, so that each list starts at 64 bytes. */
   public static final int GROUP = 8;
 
+  /** Most heads that lie together by columns; the number that a search reads at once. */
+  static final int BLOCK = 256;
+
   static final int ALIGNMENT = 64;
   static final int LIST_BYTES = 16;
   private static final int FACTOR_BYTES = 16;
@@ -59,6 +62,34 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
   /** Returns the bytes of an entry's ordinal, factors and first bits. */
   public int headBytes() {
     return FACTOR_BYTES + words() * Long.BYTES;
+  }
+
+  /**
+   * Returns where a number of a head lies, in bytes from the start of the list.
+   *
+   * @param places places of the list
+   * @param index number of the entry in the list
+   * @param number 0 for the ordinal, 1 for the constant, 2 for the factor, 3 for the error
+   */
+  long numberOffset(int places, int index, int number) {
+    int first = index / BLOCK * BLOCK;
+    int together = Math.min(BLOCK, places - first);
+    int inBlock = Integer.BYTES * (number * together + index - first);
+    return (long) first * headBytes() + inBlock;
+  }
+
+  /**
+   * Returns where a word of a head's bits lies, in bytes from the start of the list.
+   *
+   * @param places places of the list
+   * @param index number of the entry in the list
+   * @param word 0 to {@link #words()} - 1
+   */
+  long wordOffset(int places, int index, int word) {
+    int first = index / BLOCK * BLOCK;
+    int together = Math.min(BLOCK, places - first);
+    int inBlock = FACTOR_BYTES * together + Long.BYTES * (word * together + index - first);
+    return (long) first * headBytes() + inBlock;
   }
 
   /** Returns the bytes of an entry's other factors and bits, 0 for codes of one bit. */

@@ -3,6 +3,7 @@ package dev.vamana.ivf;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * A query's rotated residual as whole numbers with a sign, split into planes: bit p of all
@@ -19,6 +20,7 @@ final class QueryBits {
 
   private final int planes;
   private final int words;
+  private final int[] rounded;
   private final byte[] numbers;
   private final long[] bits;
   private float step;
@@ -32,6 +34,7 @@ final class QueryBits {
   QueryBits(int padded, int planes) {
     this.planes = planes;
     this.words = padded / Long.SIZE;
+    this.rounded = new int[padded];
     this.numbers = new byte[padded];
     this.bits = new long[planes * words];
   }
@@ -45,26 +48,34 @@ final class QueryBits {
     int most = (1 << (planes - 1)) - 1;
     step = largest / most;
     float scale = largest == 0 ? 0 : most / largest;
-    int total = 0;
-    for (int d = 0; d < residual.length; d++) {
+    // one step a loop, because the compiler makes vector instructions only of loops this simple
+    for (int d = 0; d < rounded.length; d++) {
       // casts round to 0, so the offset makes this the nearest number
-      int number = (int) (residual[d] * scale + 128.5f) - 128;
-      numbers[d] = (byte) number;
-      total += number;
+      rounded[d] = (int) (residual[d] * scale + 128.5f) - 128;
     }
-    sum = total;
+    for (int d = 0; d < numbers.length; d++) {
+      numbers[d] = (byte) rounded[d];
+    }
+    sum = 0;
     for (int word = 0; word < words; word++) {
       for (int plane = 0; plane < planes; plane++) {
-        bits[word * planes + plane] = 0;
-      }
-      for (int part = 0; part < Long.BYTES; part++) {
-        long eight = (long) LONG.get(numbers, word * Long.SIZE + part * Long.BYTES);
-        for (int plane = 0; plane < planes; plane++) {
-          long ones = (((eight >>> plane) & LOWEST) * GATHER) >>> 56;
-          bits[word * planes + plane] |= ones << (part * Byte.SIZE);
-        }
+        long ofPlane = plane(word, plane);
+        bits[word * planes + plane] = ofPlane;
+        int ones = Long.bitCount(ofPlane) << plane;
+        sum += plane == planes - 1 ? -ones : ones;
       }
     }
+  }
+
+  /** Gathers a bit of 64 numbers. */
+  private long plane(int word, int plane) {
+    long gathered = 0;
+    for (int part = 0; part < Long.BYTES; part++) {
+      long eight = (long) LONG.get(numbers, word * Long.SIZE + part * Long.BYTES);
+      long ones = (((eight >>> plane) & LOWEST) * GATHER) >>> 56;
+      gathered |= ones << (part * Byte.SIZE);
+    }
+    return gathered;
   }
 
   /** Returns what one means in the residual. */
@@ -84,26 +95,6 @@ final class QueryBits {
    * @param at index of the first word in {@code code}
    */
   int product(long[] code, int at, int words) {
-    return planes == 4 ? product4(code, at, words) : productOf(code, at, words);
-  }
-
-  private int product4(long[] code, int at, int words) {
-    int ones = 0;
-    int twos = 0;
-    int fours = 0;
-    int eights = 0;
-    for (int word = 0; word < words; word++) {
-      long ofWord = code[at + word];
-      int first = word * 4;
-      ones += Long.bitCount(ofWord & bits[first]);
-      twos += Long.bitCount(ofWord & bits[first + 1]);
-      fours += Long.bitCount(ofWord & bits[first + 2]);
-      eights += Long.bitCount(ofWord & bits[first + 3]);
-    }
-    return ones + 2 * twos + 4 * fours - 8 * eights;
-  }
-
-  private int productOf(long[] code, int at, int words) {
     int sum = 0;
     for (int word = 0; word < words; word++) {
       long ofWord = code[at + word];
@@ -114,5 +105,37 @@ final class QueryBits {
       sum -= Long.bitCount(ofWord & bits[first + planes - 1]) << (planes - 1);
     }
     return sum;
+  }
+
+  /**
+   * Computes the inner products of the numbers with the bits of many vectors. With four planes
+   * only.
+   *
+   * @param columns for each word of a code the words of all vectors, {@code stride} apart
+   * @param count number of vectors
+   * @param products receives the inner products
+   */
+  void products(long[] columns, int stride, int count, int[] products) {
+    assert planes == 4;
+    Arrays.fill(products, 0, count, 0);
+    for (int word = 0; word < words; word++) {
+      addProducts(columns, word * stride, count, word * 4, products);
+    }
+  }
+
+  /** A loop that the compiler makes vector instructions of, where the processor counts bits. */
+  private void addProducts(long[] columns, int from, int count, int first, int[] products) {
+    long one = bits[first];
+    long two = bits[first + 1];
+    long four = bits[first + 2];
+    long minusEight = bits[first + 3];
+    for (int i = 0; i < count; i++) {
+      long code = columns[from + i];
+      products[i] +=
+          Long.bitCount(code & one)
+              + 2 * Long.bitCount(code & two)
+              + 4 * Long.bitCount(code & four)
+              - 8 * Long.bitCount(code & minusEight);
+    }
   }
 }

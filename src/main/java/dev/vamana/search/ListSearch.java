@@ -45,8 +45,11 @@ final class ListSearch {
   private static final int MOST_LISTS = 16;
 
   private static final int MIN_PROBES = 4;
-  private static final double WINDOW = 0.6;
+  private static final double WINDOW = 0.7;
   private static final double LATE_HITS = 0.01;
+  // new hits of a list, from the fourth in the window on
+  private static final double RATE = 0.04;
+  private static final int UNRATED = 3;
 
   private final SegmentView segment;
   private final InvertedLists lists;
@@ -141,15 +144,18 @@ final class ListSearch {
   /**
    * Whether another list is searched, which is then counted. The lists that come last bring few
    * hits. If the last {@value #WINDOW} of all lists so far brought none, the rest, which are
-   * farther, very probably have few: the rule asks as many lists as hits are spread over.
+   * farther, very probably have few: the rule asks as many lists as hits are spread over. Where
+   * hits are spread over most lists, it ends at {@value #RATE} hits a list: a query that goes on
+   * for the last of its hits costs as much as several that find most of theirs.
    */
   private boolean goesOn(ListQuery near) {
     if (near.hasNext() == false || collector.earlyTerminated()) {
       return false;
     }
     if (limit < Float.POSITIVE_INFINITY && probed >= MIN_PROBES) {
-      int late = allHits - hits[(int) (probed * (1 - WINDOW))];
-      if (late <= LATE_HITS * width) {
+      int start = (int) (probed * (1 - WINDOW));
+      int late = allHits - hits[start];
+      if (late <= Math.max(LATE_HITS * width, RATE * (probed - start - UNRATED))) {
         return false;
       }
     }

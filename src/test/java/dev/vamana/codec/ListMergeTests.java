@@ -234,8 +234,10 @@ public class ListMergeTests extends LuceneTestCase {
         int count = in.readInt();
         assertEquals(0, start % 64);
         int last = -1;
+        long places = (count + 7) / 8 * 8;
         for (int i = 0; i < count; i++) {
-          in.seek(start + (long) i * lists.shape().headBytes());
+          // ordinals are the first column of each block of 256 heads
+          in.seek(start + i / 256 * 256L * lists.shape().headBytes() + i % 256 * 4L);
           int ordinal = in.readInt();
           assertTrue(ordinal > last);
           last = ordinal;
@@ -244,7 +246,6 @@ public class ListMergeTests extends LuceneTestCase {
           in.seek(lists.shape().numbersOffset() + 2L * ordinal);
           assertEquals(list, Short.toUnsignedInt(in.readShort()));
         }
-        long places = (count + 7) / 8 * 8;
         start += places * (lists.shape().headBytes() + lists.shape().tailBytes());
       }
       assertEquals(in.length(), start);

@@ -34,6 +34,32 @@ public class QueryBitsTests extends LuceneTestCase {
     }
   }
 
+  /** Products of many vectors are those of one vector at a time. */
+  public void testColumns() {
+    int words = 1 + random().nextInt(8);
+    int count = 1 + random().nextInt(300);
+    int stride = count + random().nextInt(10);
+    float[] residual = new float[words * 64];
+    for (int d = 0; d < residual.length; d++) {
+      residual[d] = (float) random().nextGaussian();
+    }
+    QueryBits bits = new QueryBits(residual.length, 4);
+    bits.set(residual);
+    long[] rows = new long[count * words];
+    long[] columns = new long[stride * words];
+    for (int i = 0; i < count; i++) {
+      for (int word = 0; word < words; word++) {
+        rows[i * words + word] = random().nextLong();
+        columns[word * stride + i] = rows[i * words + word];
+      }
+    }
+    int[] products = new int[count];
+    bits.products(columns, stride, count, products);
+    for (int i = 0; i < count; i++) {
+      assertEquals(bits.product(rows, i * words, words), products[i]);
+    }
+  }
+
   public void testZero() {
     QueryBits bits = new QueryBits(64, 4);
     bits.set(new float[64]);
