@@ -252,8 +252,11 @@ public class NeighborsIT {
     }
     client.post(task + "/_cancel?wait_for_completion=true", null);
     Map<String, Object> ended = client.get(task + "?wait_for_completion=true&timeout=60s");
-    Object response = NodeClient.at(ended, "response");
-    assertEquals(ended.toString(), "by user request", NodeClient.at(response, "canceled"));
+    Object response = ended.get("response");
+    assertNotNull(ended.toString(), response);
+    // a search of the run that is cancelled first names the run as its parent
+    String reason = (String) NodeClient.at(response, "canceled");
+    assertTrue(ended.toString(), reason.contains("by user request"));
     int before = ((Number) NodeClient.at(response, "created")).intValue();
     assertTrue(ended.toString(), before >= created && before < 3_000);
 

@@ -4,6 +4,7 @@ import dev.vamana.elasticsearch.batch.BreakerCharge;
 import dev.vamana.elasticsearch.batch.Elapsed;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
+import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
@@ -19,6 +20,7 @@ import org.elasticsearch.index.Index;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.search.SearchService;
 import org.elasticsearch.tasks.Task;
+import org.elasticsearch.tasks.TaskCancelledException;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
@@ -78,15 +80,29 @@ public final class TransportNeighborsAction
             .<Void>map(ended -> new NeighborsResponse(elapsed.time(), own.getStatus(), null))
             .delegateResponse(
                 (next, failure) -> {
-                  if (own.isCancelled()) {
+                  String reason = cancelled(own, failure);
+                  if (reason != null) {
                     listener.onResponse(
-                        new NeighborsResponse(
-                            elapsed.time(), own.getStatus(), own.getReasonCancelled()));
+                        new NeighborsResponse(elapsed.time(), own.getStatus(), reason));
                   } else {
                     next.onFailure(failure);
                   }
                 });
     ActionListener.run(done, next -> start(own, request, next));
+  }
+
+  /**
+   * Why a run was cancelled; null if it was not. Elasticsearch cancels the searches of a task
+   * before the task itself, so a run can end before it is told.
+   */
+  private static String cancelled(NeighborsTask task, Exception failure) {
+    if (task.isCancelled()) {
+      return task.getReasonCancelled();
+    }
+    return ExceptionsHelper.unwrapCausesAndSuppressed(
+            failure, cause -> cause instanceof TaskCancelledException)
+        .map(Throwable::getMessage)
+        .orElse(null);
   }
 
   private void start(NeighborsTask task, NeighborsRequest request, ActionListener<Void> done) {
