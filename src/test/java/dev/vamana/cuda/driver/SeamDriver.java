@@ -137,6 +137,8 @@ public final class SeamDriver extends ForwardingDriver {
                     } catch (InterruptedException e) {
                       throw new IllegalStateException(e);
                     }
+                    // kernels behind it never run: they would read what it did not write
+                    throw new IllegalStateException("ended by the test");
                   };
               default -> kernels.find(name);
             };
