@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Tests the drivers on which other tests rely. */
@@ -44,6 +45,30 @@ public class SimulatedDriverTests extends LuceneTestCase {
     parameters.set(ValueLayout.JAVA_LONG, 0, address);
     parameters.set(ValueLayout.JAVA_LONG, 8, count);
     return parameters;
+  }
+
+  /** What lies behind an endless kernel in a stream would read what the kernel did not write. */
+  public void testNothingRunsBehindAnEndlessKernel() {
+    CountDownLatch end = new CountDownLatch(1);
+    SeamDriver driver = SeamDriver.make(KERNELS, 1 << 20, true, end);
+    driver.bind();
+    try (Arena arena = Arena.ofConfined()) {
+      long stream = driver.createStream();
+      CudaDriver.PinnedMemory pinned = driver.allocatePinned(4);
+      pinned.segment().set(ValueLayout.JAVA_INT, 0, 7);
+      MemorySegment parameters = parameters(arena, pinned.deviceAddress(), 1);
+      driver.arm(SeamDriver.Call.LAUNCH, SeamDriver.Fault.ENDLESS, 1);
+      for (int i = 0; i < 2; i++) {
+        driver.launch(driver.kernel("increment"), 1, 32, 0, parameters, stream);
+      }
+      end.countDown();
+      GpuException lost =
+          expectThrows(GpuException.class, () -> driver.simulated().synchronize(stream));
+      assertEquals(GpuException.Kind.CONTEXT_LOST, lost.kind());
+      assertEquals(7, pinned.segment().get(ValueLayout.JAVA_INT, 0));
+    } finally {
+      driver.close();
+    }
   }
 
   public void testCopiesAndLaunchesRunInStreamOrder() {
