@@ -48,7 +48,7 @@ public final class VisitedSet {
    *
    * @param ordinals the nodes
    * @param count how many of them
-   * @param fresh receives those that were new, in their order; may be {@code ordinals}
+   * @param fresh receives the new nodes in their order; may be the array {@code ordinals}
    * @return how many were new
    */
   int addAll(int[] ordinals, int count, int[] fresh) {

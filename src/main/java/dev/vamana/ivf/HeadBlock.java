@@ -41,10 +41,10 @@ final class HeadBlock {
    */
   int read(InvertedLists.Reader reader, long list, int places, int from) throws IOException {
     size = Math.min(ListShape.BLOCK, places - from);
-    reader.read(list + shape.numberOffset(places, from, 0), ordinals, size);
-    reader.read(list + shape.numberOffset(places, from, 1), constants, size);
-    reader.read(list + shape.numberOffset(places, from, 2), factors, size);
-    reader.read(list + shape.numberOffset(places, from, 3), errors, size);
+    reader.read(list + shape.numberOffset(places, from, ListShape.ORDINAL), ordinals, size);
+    reader.read(list + shape.numberOffset(places, from, ListShape.CONSTANT), constants, size);
+    reader.read(list + shape.numberOffset(places, from, ListShape.FACTOR), factors, size);
+    reader.read(list + shape.numberOffset(places, from, ListShape.ERROR), errors, size);
     reader.read(list + shape.wordOffset(places, from, 0), columns, size * shape.words());
     return size;
   }

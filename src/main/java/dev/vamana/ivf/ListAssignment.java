@@ -102,7 +102,7 @@ final class ListAssignment {
       int room = ListShape.places(count);
       MemorySegment heads = reader.read(from.offset(table, list), (long) room * shape.headBytes());
       for (int i = 0; i < count; i++) {
-        int old = heads.get(InvertedLists.INT, shape.numberOffset(room, i, 0));
+        int old = heads.get(InvertedLists.INT, shape.numberOffset(room, i, ListShape.ORDINAL));
         if (old < 0 || old >= source.newOrdinals().length) {
           throw new CorruptIndexException(
               "list " + list + " has ordinal " + old, from.region().toString());
@@ -117,8 +117,10 @@ final class ListAssignment {
         counts[list]++;
         copied++;
         // the factors hold the squared length: |o|^2 = f^2 |v|^2 - e^2 (D - 1)
-        double factor = heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, 2)) / times;
-        double error = heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, 3)) / times;
+        double factor =
+            heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, ListShape.FACTOR)) / times;
+        double error =
+            heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, ListShape.ERROR)) / times;
         double padded = shape.padded();
         squares[list] += Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
       }

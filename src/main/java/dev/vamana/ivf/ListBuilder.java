@@ -21,9 +21,6 @@ public final class ListBuilder {
   // places that are encoded between two writes, unless one list has more
   private static final int RUN = ListShape.BLOCK << 6;
 
-  // ordinal and factors of a head
-  private static final int NUMBERS = 4;
-
   // says that heads are not written
   private static final long NONE = Long.MIN_VALUE;
 
@@ -282,13 +279,13 @@ public final class ListBuilder {
       /** Puts the parts of a head into the columns of its block. */
       private void spread(int list, int index, long heads) {
         int places = ListShape.places(lists.count(list));
-        for (int number = 0; number < NUMBERS; number++) {
+        for (int number = 0; number < ListShape.NUMBERS; number++) {
           int to = (int) (heads + shape.numberOffset(places, index, number));
           buffer.putInt(to, head.getInt(number * Integer.BYTES));
         }
         for (int word = 0; word < shape.words(); word++) {
           int to = (int) (heads + shape.wordOffset(places, index, word));
-          buffer.putLong(to, head.getLong(NUMBERS * Integer.BYTES + word * Long.BYTES));
+          buffer.putLong(to, head.getLong(ListShape.NUMBERS * Integer.BYTES + word * Long.BYTES));
         }
       }
 
@@ -304,13 +301,13 @@ public final class ListBuilder {
         int places = Math.toIntExact(table.starts()[list + 1] - table.starts()[list]);
         long start = from.offset(table, list);
         if (heads) {
-          for (int number = 0; number < NUMBERS; number++) {
+          for (int number = 0; number < ListShape.NUMBERS; number++) {
             input.seek(start + shape.numberOffset(places, index, number));
             head.putInt(number * Integer.BYTES, input.readInt());
           }
           for (int word = 0; word < shape.words(); word++) {
             input.seek(start + shape.wordOffset(places, index, word));
-            head.putLong(NUMBERS * Integer.BYTES + word * Long.BYTES, input.readLong());
+            head.putLong(ListShape.NUMBERS * Integer.BYTES + word * Long.BYTES, input.readLong());
           }
         }
         if (tail >= 0 && shape.tailBytes() > 0) {

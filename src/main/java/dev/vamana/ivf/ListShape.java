@@ -22,7 +22,15 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
 
   static final int ALIGNMENT = 64;
   static final int LIST_BYTES = 16;
-  private static final int FACTOR_BYTES = 16;
+
+  /** The 4-byte numbers of a head, in their order: what {@link #numberOffset} takes. */
+  static final int ORDINAL = 0;
+
+  static final int CONSTANT = 1;
+  static final int FACTOR = 2;
+  static final int ERROR = 3;
+  static final int NUMBERS = 4;
+  private static final int FACTOR_BYTES = NUMBERS * Integer.BYTES;
 
   /** Checks the ranges. */
   public ListShape {
@@ -69,7 +77,7 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
    *
    * @param places places of the list
    * @param index number of the entry in the list
-   * @param number 0 for the ordinal, 1 for the constant, 2 for the factor, 3 for the error
+   * @param number {@link #ORDINAL}, {@link #CONSTANT}, {@link #FACTOR} or {@link #ERROR}
    */
   long numberOffset(int places, int index, int number) {
     int first = index / BLOCK * BLOCK;

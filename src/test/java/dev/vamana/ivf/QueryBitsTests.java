@@ -34,7 +34,7 @@ public class QueryBitsTests extends LuceneTestCase {
     }
   }
 
-  /** Products of many vectors are those of one vector at a time. */
+  /** A call for many vectors gives the same products as a call for each vector. */
   public void testColumns() {
     int words = 1 + random().nextInt(8);
     int count = 1 + random().nextInt(300);

@@ -34,7 +34,7 @@ record Page(List<String> ids, List<Object> vectors) {
     return new Page(keptIds, kept);
   }
 
-  /** The vectors as those of a batched search. */
+  /** Returns the vectors in the form that a batched search takes. */
   QueryVectors queries() {
     return vectors.get(0) instanceof float[]
         ? QueryVectors.ofFloats(vectors.toArray(float[][]::new))

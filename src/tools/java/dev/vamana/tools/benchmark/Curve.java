@@ -1,5 +1,6 @@
 package dev.vamana.tools.benchmark;
 
+import dev.vamana.tools.datasets.Recall;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -60,9 +61,9 @@ record Curve(String name, List<Point> points) {
     }
     for (Point after : points.subList(1, points.size())) {
       if (after.recall() >= recall) {
-        double share = (recall - before.recall()) / (after.recall() - before.recall());
-        double logarithm = (1 - share) * Math.log(before.qps()) + share * Math.log(after.qps());
-        return new Speed(Math.exp(logarithm), Basis.INTERPOLATED);
+        double qps =
+            Recall.speedBetween(recall, before.recall(), before.qps(), after.recall(), after.qps());
+        return new Speed(qps, Basis.INTERPOLATED);
       }
       before = after;
     }

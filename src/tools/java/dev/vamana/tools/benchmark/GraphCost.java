@@ -50,8 +50,8 @@ public final class GraphCost {
   /**
    * Runs the measurement; exits with status 2 if arguments are wrong.
    *
-   * @param arguments those of {@link Options#parse}; {@code rounds} is the number of builds, and
-   *     the system property {@code threads} (1) the threads of one
+   * @param arguments what {@link Options#parse} takes; {@code rounds} is the number of builds. The
+   *     system property {@code threads} (1) is the number of threads of a build
    */
   public static void main(String[] arguments) throws IOException {
     LogConfigurator.configureESLogging();

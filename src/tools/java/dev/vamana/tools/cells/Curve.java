@@ -1,5 +1,6 @@
 package dev.vamana.tools.cells;
 
+import dev.vamana.tools.datasets.Recall;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -80,16 +81,13 @@ record Curve(List<Point> points) {
     Point below = null;
     for (Point point : points) {
       if (point.recall() >= recall) {
-        return below == null ? point.perSecond() : between(below, point, recall);
+        return below == null
+            ? point.perSecond()
+            : Recall.speedBetween(
+                recall, below.recall(), below.perSecond(), point.recall(), point.perSecond());
       }
       below = point;
     }
     return Double.NaN;
-  }
-
-  private static double between(Point below, Point above, double recall) {
-    double share = (recall - below.recall()) / (above.recall() - below.recall());
-    return Math.exp(
-        Math.log(below.perSecond()) * (1 - share) + Math.log(above.perSecond()) * share);
   }
 }

@@ -26,6 +26,18 @@ public final class Recall {
   }
 
   /**
+   * Returns the speed at a recall between two measured points: the logarithm of speed is linear in
+   * recall.
+   *
+   * @param recall the recall, above {@code lowRecall} and at most {@code highRecall}
+   */
+  public static double speedBetween(
+      double recall, double lowRecall, double lowSpeed, double highRecall, double highSpeed) {
+    double share = (recall - lowRecall) / (highRecall - lowRecall);
+    return Math.exp(Math.log(lowSpeed) * (1 - share) + Math.log(highSpeed) * share);
+  }
+
+  /**
    * Counts the hits among the first k results of one query, 0 to k.
    *
    * @param query row of the queries
