@@ -131,8 +131,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     Path home = createTempDir();
     IntFunction<Supplier<CudaDriver>> drivers =
         ordinal -> () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true));
-    VamanaParameters small =
-        VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    VamanaParameters small = VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0);
     run(
         home,
         new DevicesStage("clustered", drivers, small),
@@ -149,14 +148,21 @@ public class GpuSuiteTests extends LuceneTestCase {
             DevicesStage.SECTION);
     assertEquals(
         List.of(
-            "batch, 8 segments 1",
-            "batch, 8 segments 2",
-            "limit of six tenths of all, 8 segments 1",
-            "limit of six tenths of all, 8 segments 2",
-            "lost, 8 segments 2",
-            "batch, 1 segments 1",
-            "batch, 1 segments 2"),
-        rows.stream().map(row -> row.get("what") + " " + row.get("devices")).toList());
+            "batch, 8 segments 1 exact",
+            "batch, 8 segments 2 exact",
+            "batch, 8 segments 2 exact-float16",
+            "batch, 8 segments 2 exact-int8",
+            "batch, 8 segments 2 in-memory",
+            "batch, 8 segments 2 mapped-graph",
+            "batch, 8 segments 2 host-fetch",
+            "limit of six tenths of all, 8 segments 1 exact",
+            "limit of six tenths of all, 8 segments 2 exact",
+            "lost, 8 segments 2 exact",
+            "batch, 1 segments 1 exact",
+            "batch, 1 segments 2 exact"),
+        rows.stream()
+            .map(row -> row.get("what") + " " + row.get("devices") + " " + row.get("placement"))
+            .toList());
     for (Map<String, Object> row : rows) {
       if (row.containsKey("qps")) {
         assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
@@ -165,9 +171,9 @@ public class GpuSuiteTests extends LuceneTestCase {
         }
       }
     }
-    assertTrue(((Number) rows.get(2).get("segments_resident")).intValue() < 8);
-    assertEquals(8, rows.get(3).get("segments_resident"));
-    assertEquals(0, rows.get(4).get("failed"));
+    assertTrue(((Number) rows.get(7).get("segments_resident")).intValue() < 8);
+    assertEquals(8, rows.get(8).get("segments_resident"));
+    assertEquals(0, rows.get(9).get("failed"));
   }
 
   public void testGraphsAreBuiltAndCompared() throws Exception {

@@ -14,6 +14,7 @@ import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,8 +27,9 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.TopDocs;
 
 /**
- * Compares several devices with one: a large batch over eight segments, the same over one segment
- * that is copied, segments larger than one device's limit, and a device that is lost under load.
+ * Compares several devices with one: a large batch over eight segments (by several devices in every
+ * placement), the same over one segment that is copied, segments larger than one device's limit,
+ * and a device that is lost under load.
  */
 final class DevicesStage implements Stage {
 
@@ -79,9 +81,14 @@ final class DevicesStage implements Stage {
         }
         Opened opened = new Opened(set, index, views);
         for (int count : new int[] {1, devices}) {
-          batches(context, opened, count);
+          batches(context, opened, Placement.EXACT, count);
         }
         if (segments > 1) {
+          for (Placement placement : Placement.ALL) {
+            if (placement != Placement.EXACT) {
+              batches(context, opened, placement, devices);
+            }
+          }
           larger(context, opened, devices);
           lost(context, opened, devices);
         }
@@ -116,14 +123,14 @@ final class DevicesStage implements Stage {
   }
 
   /** A large batch by two callers, with segments where balancing has put them. */
-  private void batches(Context context, Opened opened, int count)
+  private void batches(Context context, Opened opened, Placement placement, int count)
       throws IOException, InterruptedException {
     int batch = context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
-    try (OpenDevices devices = OpenDevices.open(count, drivers, Placement.EXACT, 0)) {
+    try (OpenDevices devices = OpenDevices.open(count, drivers, placement, 0)) {
       opened.views.forEach(devices.executor()::opened);
       devices.settle(opened.views);
       BatchedKnn knn = new BatchedKnn(opened.index.searcher(), devices.executor());
-      Asking asking = new Asking(opened, knn);
+      Asking asking = new Asking(opened, knn, walk(placement));
       long end = System.nanoTime() + (long) (PATIENCE * 1e9);
       while (opened.views.size() == 1
           && devices.copies(opened.views.get(0)) < count
@@ -133,11 +140,13 @@ final class DevicesStage implements Stage {
       double recall = asking.recall();
       long asked = timed(asking, batch, context.options().seconds());
       Map<String, Object> row = row(opened, "batch", count);
+      row.put("placement", placement.settingName());
       row.put("batch", batch);
       row.put("callers", CALLERS);
       row.put("recall_at_10", Samples.round(recall, 5));
       row.put("qps", Samples.round(asked / asking.seconds, 1));
       row.put("items_by_device", items(devices.executor()));
+      row.put("items_on_cpu", onCpu(devices.executor()));
       add(context, row);
       opened.views.forEach(devices.executor()::closing);
     }
@@ -147,16 +156,29 @@ final class DevicesStage implements Stage {
     return executor.statistics().stream().map(each -> each.counter("routed", "items")).toList();
   }
 
+  private static long onCpu(DevicesExecutor executor) {
+    return executor.statistics().stream()
+        .map(each -> each.counters().getOrDefault("items_on_cpu", Collections.emptySortedMap()))
+        .flatMapToLong(counts -> counts.values().stream().mapToLong(Long::longValue))
+        .sum();
+  }
+
+  private static WalkParameters walk(Placement placement) {
+    return placement.copiesCodes() ? WalkParameters.quantized(BEAM, 0) : WalkParameters.exact(BEAM);
+  }
+
   /** Answers batches through the API that a search server uses. */
   private static final class Asking {
     private final Opened opened;
     private final BatchedKnn knn;
+    private final WalkParameters walk;
     private final float[][] queries;
     private volatile double seconds;
 
-    Asking(Opened opened, BatchedKnn knn) {
+    Asking(Opened opened, BatchedKnn knn, WalkParameters walk) {
       this.opened = opened;
       this.knn = knn;
+      this.walk = walk;
       this.queries = opened.set.vectors().queries().rows();
     }
 
@@ -165,7 +187,7 @@ final class DevicesStage implements Stage {
       for (int i = 0; i < count; i++) {
         vectors.add(QueryVector.of(queries[(from + i) % queries.length]));
       }
-      return knn.search(SetIndex.FIELD, vectors, WalkParameters.exact(BEAM), K, null);
+      return knn.search(SetIndex.FIELD, vectors, walk, K, null);
     }
 
     double recall() throws IOException {
@@ -286,7 +308,10 @@ final class DevicesStage implements Stage {
       AtomicInteger calls = new AtomicInteger();
       Load load =
           new Load(
-              new Asking(opened, new BatchedKnn(opened.index.searcher(), devices.executor())),
+              new Asking(
+                  opened,
+                  new BatchedKnn(opened.index.searcher(), devices.executor()),
+                  walk(Placement.EXACT)),
               100,
               calls,
               new AtomicBoolean());
