@@ -100,6 +100,7 @@ public final class Suite {
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("building-" + set, new BuildingStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
+      stages.put("song-" + set, new SongStage(set));
       stages.put("worklists-" + set, new WorklistStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
       stages.put("profile-" + set, new ProfileStage(set));
