@@ -83,6 +83,40 @@ public class ReportTablesTests extends LuceneTestCase {
     assertTrue(text, text.contains("| two | 1.500 | sort 1 |\n"));
   }
 
+  public void testDevicesAreMarked() throws Exception {
+    Map<String, Object> own = measured(2000, "vamana-gpu", 100.0);
+    Map<String, Object> other = new LinkedHashMap<>(own);
+    other.put("qps", 300.0);
+    Map<String, Object> old = new LinkedHashMap<>(own);
+    old.put("qps", 400.0);
+    Map<String, Object> report =
+        ReportStage.merge(
+            List.of(fragment("bench-a", "H2", "now", own), fragment("bench-b", "H1", "now", other)),
+            List.of(fragment("bench-a", "H2", "then", old), fragment("bench-a", "H0", "then", old)),
+            "now");
+    assertEquals("H2", report.get("device"));
+    List<Map<String, Object>> rows = Fragment.rows(report, "benchmarks");
+    assertEquals(
+        "rows of other devices stay, an earlier one of the same device does not",
+        List.of("100.0 null null", "300.0 H1 null", "400.0 H0 then"),
+        rows.stream()
+            .map(row -> row.get("qps") + " " + row.get("device") + " " + row.get("sources"))
+            .toList());
+  }
+
+  private static Map<String, Object> fragment(
+      String stage, String device, String sources, Map<String, Object> benchmark) {
+    return row(
+        "stage",
+        stage,
+        "device",
+        device,
+        "sources_sha256",
+        sources,
+        "benchmarks",
+        List.of(benchmark));
+  }
+
   public void testWarpsStandBesideEachOther() throws Exception {
     String text =
         tables(
@@ -101,17 +135,20 @@ public class ReportTablesTests extends LuceneTestCase {
     Map<String, Object> fast = new LinkedHashMap<>(slow);
     fast.put("placement", "exact-int8");
     fast.put("qps", 300.0);
-    Map<String, Object> report = row("device", "none", "driver", "none", "date", "today");
+    Map<String, Object> elsewhere = new LinkedHashMap<>(fast);
+    elsewhere.put("device", "NVIDIA H100 80GB HBM3");
+    elsewhere.put("qps", 700.0);
+    Map<String, Object> report = row("device", "NVIDIA H200", "driver", "none", "date", "today");
     report.put(
         "correctness", Map.of("passed", List.of(), "failed", List.of(), "skipped", List.of()));
-    report.put("benchmarks", List.of(slow, fast));
+    report.put("benchmarks", List.of(slow, fast, elsewhere));
     Path file = createTempDir().resolve("report.json");
     Files.writeString(file, Json.write(report));
     assertNull(ReportTables.make(file).get("gpu-cagra.md"));
     Files.writeString(
         file.resolveSibling("gpu-cagra.csv"),
         """
-        # of somebody
+        # of somebody, on one H200, driver 580
         set,recall,batch,callers,float32,float16,bytes
         some-96,0.93,1,1,150,200,
         some-96,0.95,1,1,100,,

@@ -34,6 +34,7 @@ final class Fragment {
           "linger_us",
           "search_threads",
           "devices",
+          ReportStage.DEVICE,
           "what",
           "variant",
           "share");

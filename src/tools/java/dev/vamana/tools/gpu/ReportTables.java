@@ -64,7 +64,7 @@ public final class ReportTables {
     Map<String, String> files = tables.files();
     Path figures = report.resolveSibling(CagraTable.FIGURES);
     if (Files.exists(figures)) {
-      String page = CagraTable.of(figures, tables.rows);
+      String page = CagraTable.of(figures, tables.rows, tables.report.get("device").toString());
       if (page.isEmpty() == false) {
         files.put(CagraTable.PAGE, page);
       }
@@ -114,8 +114,8 @@ public final class ReportTables {
     if (hashes.isEmpty() == false) {
       text.append(
           format(
-              "\nRows that name %s were measured with earlier sources, whose hash begins so, on the"
-                  + " same kind of device.\n",
+              "\nRows that name %s were measured with earlier sources, whose hash begins so. Rows that"
+                  + " name a device were measured on that one.\n",
               String.join(", ", hashes)));
     }
   }
@@ -155,7 +155,8 @@ public final class ReportTables {
   }
 
   private static String lane(Map<String, Object> row) {
-    return (laneOfAnySources(row) + " " + mark(row)).trim();
+    String device = row.getOrDefault(ReportStage.DEVICE, "").toString();
+    return (laneOfAnySources(row) + " " + device + " " + mark(row)).trim().replace("  ", " ");
   }
 
   private static String laneOfAnySources(Map<String, Object> row) {
