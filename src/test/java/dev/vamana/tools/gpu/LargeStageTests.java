@@ -79,6 +79,12 @@ public class LargeStageTests extends LuceneTestCase {
     assertTrue(rows.toString(), ReportTables.real(rows.get(1), "recall_at_10") >= 0.95);
     // a larger set begins with the same vectors, and adds to their file
     run(home, stage, "--device=-1");
+    rows = Fragment.rows(Fragment.read(home.resolve("report/large.json")), LargeStage.SECTION);
+    assertEquals(4, rows.size());
+    assertTrue(LargeTables.plot(rows).orElseThrow().toSvg().contains("build, seconds"));
+    String tables = LargeTables.of(rows);
+    assertTrue(tables, tables.contains("| 3,000 | 16 |"));
+    assertTrue(tables, tables.contains("| 5,000 | 16 | cpu |"));
     assertEquals("5000", Files.readString(home.resolve("large").resolve("vectors.rows")));
   }
 

@@ -7,8 +7,10 @@ import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.search.SegmentView;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.lucene.index.ByteVectorValues;
@@ -19,6 +21,8 @@ import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.FilterDirectory;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.InfoStream;
@@ -39,7 +43,8 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
   /**
    * What a build took.
    *
-   * @param seconds from the vectors in a mapped file to the committed index
+   * @param seconds from the vectors in a mapped file to the finished index in files, which the
+   *     system may not have written to the disk yet
    * @param graph of them for the graph and its file
    * @param codes of them for the codebook, the codes and their file
    */
@@ -67,7 +72,7 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
             .setMergeScheduler(new SerialMergeScheduler())
             .setInfoStream(new Told(context));
     long start = System.nanoTime();
-    try (MMapDirectory directory = new MMapDirectory(folder, PIECE);
+    try (Directory directory = new Unforced(new MMapDirectory(folder, PIECE));
         IndexWriter writer = new IndexWriter(directory, config)) {
       writer.addIndexes(
           new CodecReader[] {new LargeReader(vectors::values, VectorSimilarityFunction.EUCLIDEAN)});
@@ -107,7 +112,7 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
     try {
       return reader.leaves().get(0).reader().getByteVectorValues(SetIndex.FIELD);
     } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -124,6 +129,19 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
   @Override
   public void close() throws IOException {
     IOUtils.close(reader, directory);
+  }
+
+  /** Leaves to the system when files are written to the disk, whose speed is not measured. */
+  private static final class Unforced extends FilterDirectory {
+    Unforced(Directory directory) {
+      super(directory);
+    }
+
+    @Override
+    public void sync(Collection<String> names) {}
+
+    @Override
+    public void syncMetaData() {}
   }
 
   /** Tells what the format and the merge say. */

@@ -10,6 +10,7 @@ import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
+import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -216,6 +217,31 @@ final class LargeTruth {
     return (double) found / queries.length / K;
   }
 
+  /**
+   * Returns the lowest share of the neighbours of a quarter of the ordinals that was found: an
+   * offset that overflows loses all vectors beyond it.
+   *
+   * @param hits ordinals by query
+   * @param size number of vectors
+   */
+  double leastRecallOfQuarter(int[][] hits, int size) {
+    long[] all = new long[4];
+    long[] found = new long[4];
+    for (int q = 0; q < queries.length; q++) {
+      for (long key : nearest[q]) {
+        int ordinal = (int) key;
+        int quarter = (int) (4L * ordinal / size);
+        all[quarter]++;
+        found[quarter] += Arrays.stream(hits[q]).anyMatch(hit -> hit == ordinal) ? 1 : 0;
+      }
+    }
+    double least = 1;
+    for (int quarter = 0; quarter < 4; quarter++) {
+      least = Math.min(least, all[quarter] == 0 ? 1 : (double) found[quarter] / all[quarter]);
+    }
+    return least;
+  }
+
   private static void write(Path file, long[][] nearest) throws IOException {
     Path next = file.resolveSibling(file.getFileName() + ".next");
     try (DataOutputStream out = new DataOutputStream(Files.newOutputStream(next))) {
@@ -231,7 +257,7 @@ final class LargeTruth {
   private static long[][] read(Path file, int queries) throws IOException {
     long[][] nearest = new long[queries][K];
     try (DataInputStream in =
-        new DataInputStream(new java.io.BufferedInputStream(Files.newInputStream(file)))) {
+        new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
       for (long[] keys : nearest) {
         for (int i = 0; i < K; i++) {
           keys[i] = in.readLong();

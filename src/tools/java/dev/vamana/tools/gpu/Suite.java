@@ -28,6 +28,7 @@ public final class Suite {
           "dev.vamana.cuda.ExactPlanFaultTests",
           "dev.vamana.cuda.TrainingParityTests",
           "dev.vamana.cuda.GraphBuildParityTests",
+          "dev.vamana.cuda.build.LargeOffsetsTests",
           "dev.vamana.tools.groundtruth.GroundTruthToolTests",
           "dev.vamana.codec.DeviceConformanceTests");
 
