@@ -28,8 +28,8 @@ import java.util.function.Supplier;
  * large} in the home folder, and the next one goes on from there: the vectors, which sets of all
  * sizes share, the index, and the exact neighbours.
  *
- * <p>With {@code --device=-1} the CPU builds and searches. With {@code --methods=delete} the file of
- * generated vectors is deleted when the index, which has them, too, is finished.
+ * <p>With {@code --device=-1} the CPU builds and searches. With {@code --methods=delete} the file
+ * of generated vectors is deleted when the index, which has them, too, is finished.
  */
 final class LargeStage implements Stage {
 

@@ -136,9 +136,7 @@ final class LargeTables {
     for (Map<String, Object> row : rows) {
       if (row.get("what").equals(what)) {
         points.merge(
-            ReportTables.number(row, "n"),
-            value.applyAsDouble(row),
-            most ? Math::max : Math::min);
+            ReportTables.number(row, "n"), value.applyAsDouble(row), most ? Math::max : Math::min);
       }
     }
     if (points.isEmpty() == false) {
