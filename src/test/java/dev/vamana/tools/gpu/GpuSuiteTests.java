@@ -116,6 +116,32 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertTrue(ReportTables.make(file).get("gpu.md").contains("## Filters"));
   }
 
+  @Nightly // an index with codes has 25,000 vectors
+  public void testWorklists() throws Exception {
+    Path home = createTempDir();
+    String shown =
+        run(
+            home,
+            new WorklistStage(
+                "clustered",
+                () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true)),
+                20,
+                1),
+            options(home, "worklists-clustered", "--seconds=0.001", "--limit=25000"));
+    Map<String, Object> fragment =
+        Fragment.read(home.resolve("report").resolve("worklists-clustered.json"));
+    // beams of each kind of kernels
+    assertEquals(shown, 10, Fragment.rows(fragment, ProfileStage.SECTION).size());
+    // with and without prefetch, parents, beams
+    assertEquals(
+        shown,
+        8,
+        Fragment.rows(fragment, "ablations").stream()
+            .filter(row -> row.get("variant").toString().contains("prefetch, in turns"))
+            .count());
+    assertEquals(9, Fragment.rows(fragment, "iterations").size());
+  }
+
   /** A device that may be closed with everything in it, as one that the stage takes away is. */
   private static CudaDriver abandonable(SimulatedDriver device) {
     return new ForwardingDriver(device) {

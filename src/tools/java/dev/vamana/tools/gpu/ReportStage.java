@@ -41,6 +41,7 @@ final class ReportStage implements Stage {
       List.of(
           "benchmarks",
           "builds",
+          LargeStage.SECTION,
           "top_docs",
           "concurrent",
           DevicesStage.SECTION,

@@ -93,6 +93,10 @@ public final class ReportTables {
     for (String section : ReportStage.SECTIONS) {
       if (section.equals(SelectStage.SECTION)) {
         text.append(SelectionTables.of(Fragment.rows(report, section)));
+      } else if (section.equals(LargeStage.SECTION)) {
+        List<Map<String, Object>> large = Fragment.rows(report, section);
+        text.append(LargeTables.of(large));
+        LargeTables.plot(large).ifPresent(drawn -> files.put(LargeTables.PLOT, drawn.toSvg()));
       } else if (section.equals("benchmarks") == false) {
         text.append(SectionTables.of(section, Fragment.rows(report, section)));
       }

@@ -28,6 +28,7 @@ public final class Suite {
           "dev.vamana.cuda.ExactPlanFaultTests",
           "dev.vamana.cuda.TrainingParityTests",
           "dev.vamana.cuda.GraphBuildParityTests",
+          "dev.vamana.cuda.build.LargeOffsetsTests",
           "dev.vamana.tools.groundtruth.GroundTruthToolTests",
           "dev.vamana.codec.DeviceConformanceTests");
 
@@ -36,6 +37,8 @@ public final class Suite {
    * one thread.
    */
   private static final int CORRECTNESS_PARTS = 4;
+
+  private static final int[] LARGE_MILLIONS = {1, 2, 5, 10, 20, 50, 100};
 
   private Suite() {}
 
@@ -108,6 +111,12 @@ public final class Suite {
       stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
+    }
+    for (int millions : LARGE_MILLIONS) {
+      String set = "large-" + millions + "m";
+      stages.put(set, new LargeStage(millions, LargeStage.Part.values()));
+      stages.put("build-" + set, new LargeStage(millions, LargeStage.Part.BUILD));
+      stages.put("search-" + set, new LargeStage(millions, LargeStage.Part.SEARCH));
     }
     stages.put("correctness", new TestStage(CORRECTNESS));
     for (int part = 0; part < CORRECTNESS_PARTS; part++) {
