@@ -1,5 +1,6 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.cuda.count.Counters;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -9,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -45,9 +45,10 @@ public final class Ahead {
   private final AtomicInteger begun = new AtomicInteger();
   private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
   private final AnswerMemory memory;
-  private final LongAdder sent = new LongAdder();
-  private final LongAdder used = new LongAdder();
-  private final LongAdder inVain = new LongAdder();
+  private final Counters counters = new Counters();
+  private final LongAdder sent = counters.add("sent");
+  private final LongAdder used = counters.add("used");
+  private final LongAdder inVain = counters.add("in_vain");
   private volatile boolean enabled;
 
   /** Answers items; the executor supplies its own search. */
@@ -234,10 +235,6 @@ public final class Ahead {
    * Returns the number of items sent ahead, of those used by a later call, and of those never used.
    */
   public SortedMap<String, Long> totals() {
-    SortedMap<String, Long> totals = new TreeMap<>();
-    totals.put("sent", sent.sum());
-    totals.put("used", used.sum());
-    totals.put("in_vain", inVain.sum());
-    return totals;
+    return counters.sums();
   }
 }

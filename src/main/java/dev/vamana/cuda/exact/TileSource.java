@@ -2,6 +2,7 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,7 +13,7 @@ import java.lang.foreign.ValueLayout;
  */
 final class TileSource {
 
-  private final Scratch scratch;
+  private final DriverObjects objects;
   private final long tileBytes;
   private final PinnedBuffer pinnedOrdinals;
   private final DeviceBuffer deviceOrdinals;
@@ -27,18 +28,18 @@ final class TileSource {
   }
 
   private final class Lane {
-    private final PinnedBuffer pinned = scratch.pinned();
-    private final DeviceBuffer device = scratch.device();
-    private final long stream = scratch.stream();
-    private final long copied = scratch.event();
-    private final long used = scratch.event();
+    private final PinnedBuffer pinned = objects.pinned();
+    private final DeviceBuffer device = objects.device();
+    private final long stream = objects.stream();
+    private final long copied = objects.event();
+    private final long used = objects.event();
   }
 
-  TileSource(Scratch scratch, long tileBytes) {
-    this.scratch = scratch;
+  TileSource(DriverObjects objects, long tileBytes) {
+    this.objects = objects;
     this.tileBytes = tileBytes;
-    pinnedOrdinals = scratch.pinned();
-    deviceOrdinals = scratch.device();
+    pinnedOrdinals = objects.pinned();
+    deviceOrdinals = objects.device();
   }
 
   /**
@@ -77,9 +78,9 @@ final class TileSource {
       } else {
         Lane lane = lane();
         Tile tile = bring(lane, rows, batch.ordinals(), ordinals, first, count);
-        scratch.driver().await(lane.copied, stream);
+        objects.driver().await(lane.copied, stream);
         body.run(tile);
-        scratch.driver().record(lane.used, stream);
+        objects.driver().record(lane.used, stream);
       }
     }
   }
@@ -102,7 +103,7 @@ final class TileSource {
     MemorySegment.copy(
         ordinals, 0, pinnedOrdinals.segment(), ValueLayout.JAVA_INT, 0, ordinals.length);
     long address = deviceOrdinals.ensure(bytes);
-    scratch.driver().copyToDevice(address, pinnedOrdinals.segment().asSlice(0, bytes), stream);
+    objects.driver().copyToDevice(address, pinnedOrdinals.segment().asSlice(0, bytes), stream);
     return address;
   }
 
@@ -110,12 +111,12 @@ final class TileSource {
     if (lanes == null) {
       lanes = new Lane[] {new Lane(), new Lane()};
       for (Lane lane : lanes) {
-        scratch.driver().record(lane.used, lane.stream);
+        objects.driver().record(lane.used, lane.stream);
       }
     }
     Lane lane = lanes[next];
     next = (next + 1) % lanes.length;
-    scratch.await(lane.used);
+    objects.await(lane.used);
     return lane;
   }
 
@@ -137,7 +138,7 @@ final class TileSource {
         MemorySegment.copy(rows.host(), row * rows.stride(), target, (long) i * stride, width);
       }
     }
-    CudaDriver driver = scratch.driver();
+    CudaDriver driver = objects.driver();
     driver.copyToDevice(address, target.asSlice(0, bytes), lane.stream);
     driver.record(lane.copied, lane.stream);
     return ordinals == null

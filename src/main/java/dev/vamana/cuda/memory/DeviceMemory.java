@@ -98,7 +98,9 @@ final class DeviceMemory {
   /** Returns the upload buffers, made on first use. Only the upload thread calls this. */
   BounceBuffers buffers() {
     if (buffers == null) {
-      buffers = new BounceBuffers(driver);
+      buffers =
+          new BounceBuffers(
+              driver, new SessionHostMemory(HostMemoryAccount.UNLIMITED), 2, BounceBuffers.BYTES);
     }
     return buffers;
   }
@@ -117,7 +119,7 @@ final class DeviceMemory {
     if (enter()) {
       try {
         if (buffers != null) {
-          buffers.close();
+          buffers.free();
         }
       } catch (GpuException e) {
         // the context is closed next

@@ -2,6 +2,7 @@ package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.DeviceBudget;
 
 /**
  * One allocation of device memory, counted against a budget, that is divided into consecutive

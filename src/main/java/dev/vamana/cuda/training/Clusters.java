@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.KMeansLayout;
 import dev.vamana.cuda.kernel.KMeansSizes;
 import dev.vamana.cuda.kernel.KMeansStateLayout;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.lang.foreign.Arena;

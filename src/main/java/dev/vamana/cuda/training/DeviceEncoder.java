@@ -2,6 +2,7 @@ package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.KMeansLayout;
+import dev.vamana.cuda.memory.BounceBuffers;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.RowSource;
 import dev.vamana.work.AbortCheck;
@@ -24,8 +25,8 @@ public final class DeviceEncoder implements AutoCloseable {
   private final Block block;
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment parameters = arena.allocate(KMeansLayout.BYTES, Long.BYTES);
-  private final long[] rows = new long[FeedBuffers.COUNT];
-  private final long[] codes = new long[FeedBuffers.COUNT];
+  private final long[] rows = new long[RowFeed.COUNT];
+  private final long[] codes = new long[RowFeed.COUNT];
 
   /** Allocates memory and copies the codebook. The calling thread holds the device's lock. */
   DeviceEncoder(TrainingDevice device, Codebook codebook) {
@@ -95,19 +96,19 @@ public final class DeviceEncoder implements AutoCloseable {
   /**
    * Encodes the rows in a buffer. The codes are copied to {@code target} when the buffer is done.
    */
-  void encode(FeedBuffers.Buffer buffer, int count, byte[] target, int first) {
+  void encode(BounceBuffers.Lane lane, int count, byte[] target, int first) {
     CudaDriver driver = device.driver();
-    int number = buffer.number();
+    int number = lane.number();
     long rowBytes = (long) count * dims * Float.BYTES;
     long codeBytes = (long) count * codeLength;
-    driver.copyToDevice(rows[number], buffer.memory().asSlice(0, rowBytes), buffer.stream());
+    driver.copyToDevice(rows[number], lane.buffer().asSlice(0, rowBytes), lane.stream());
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.ROWS, rows[number]);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.CODES, codes[number]);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);
-    device.launcher().assign(parameters, false, buffer.stream());
-    MemorySegment found = buffer.memory().asSlice(rowBytes, codeBytes);
-    driver.copyFromDevice(found, codes[number], buffer.stream());
-    buffer.after(
+    device.launcher().assign(parameters, false, lane.stream());
+    MemorySegment found = lane.buffer().asSlice(rowBytes, codeBytes);
+    driver.copyFromDevice(found, codes[number], lane.stream());
+    lane.after(
         () ->
             MemorySegment.copy(
                 found, ValueLayout.JAVA_BYTE, 0, target, first * codeLength, (int) codeBytes));

@@ -2,6 +2,8 @@ package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.BounceBuffers;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.PqTrainer;
@@ -31,7 +33,7 @@ public final class TrainingDevice {
   private final CudaDriver driver;
   private final DeviceBudget budget;
   private final Launcher launcher;
-  private final FeedBuffers buffers;
+  private final BounceBuffers buffers;
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
@@ -41,7 +43,7 @@ public final class TrainingDevice {
    * @param budget counts device memory
    */
   public TrainingDevice(CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget) {
-    this(driver, hostMemory, budget, FeedBuffers.COUNT);
+    this(driver, hostMemory, budget, RowFeed.COUNT);
   }
 
   /**
@@ -54,7 +56,7 @@ public final class TrainingDevice {
     this.driver = driver;
     this.budget = budget;
     this.launcher = new Launcher(driver);
-    this.buffers = new FeedBuffers(driver, hostMemory, buffers);
+    this.buffers = new BounceBuffers(driver, hostMemory, buffers, RowFeed.BYTES);
   }
 
   /** Work of the thread that holds the streams. */
@@ -213,10 +215,10 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (buffer, first, rows) -> {
-          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
+        (lane, first, rows) -> {
+          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
           filler.handle(part, first, rows);
-          driver.copyToDevice(address + (long) first * rowBytes, part, buffer.stream());
+          driver.copyToDevice(address + (long) first * rowBytes, part, lane.stream());
         },
         abort);
   }
@@ -232,17 +234,17 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (buffer, first, rows) -> {
-          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
-          driver.copyFromDevice(part, address + (long) first * rowBytes, buffer.stream());
-          buffer.after(() -> reader.handle(part, first, rows));
+        (lane, first, rows) -> {
+          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
+          driver.copyFromDevice(part, address + (long) first * rowBytes, lane.stream());
+          lane.after(() -> reader.handle(part, first, rows));
         },
         abort);
   }
 
   private void inParts(int rowBytes, int count, RowFeed.Sender sender, AbortCheck abort)
       throws IOException {
-    int together = FeedBuffers.BYTES / rowBytes;
+    int together = RowFeed.BYTES / rowBytes;
     alone(
         abort,
         () ->
@@ -261,14 +263,13 @@ public final class TrainingDevice {
       throws IOException {
     int rowBytes = rows.dims() * Float.BYTES;
     RowFeed.Sender sender =
-        (buffer, first, count) -> {
+        (lane, first, count) -> {
           long target = rows.address() + (long) first * rows.stride();
-          MemorySegment filled = buffer.memory().asSlice(0, (long) count * rowBytes);
+          MemorySegment filled = lane.buffer().asSlice(0, (long) count * rowBytes);
           if (rows.stride() == rowBytes) {
-            driver.copyToDevice(target, filled, buffer.stream());
+            driver.copyToDevice(target, filled, lane.stream());
           } else {
-            driver.copyRowsToDevice(
-                target, rows.stride(), filled, rowBytes, count, buffer.stream());
+            driver.copyRowsToDevice(target, rows.stride(), filled, rowBytes, count, lane.stream());
           }
         };
     int together = RowFeed.rowsTogether(rowBytes);
@@ -354,7 +355,7 @@ public final class TrainingDevice {
             leavingNothing(
                 () -> {
                   RowFeed.Sender sender =
-                      (buffer, first, rows) -> encoder.encode(buffer, rows, codes, first);
+                      (lane, first, rows) -> encoder.encode(lane, rows, codes, first);
                   new RowFeed(
                           buffers,
                           source,
