@@ -1,5 +1,7 @@
 package dev.vamana.cuda.driver;
 
+import java.util.List;
+
 /** Gives back several things of which each may fail to be given back. */
 public final class Cleanup {
 
@@ -18,6 +20,11 @@ public final class Cleanup {
 
   /** Runs all actions, and then throws what the last failure was, if there was any. */
   public static void all(Runnable... actions) {
+    all(List.of(actions));
+  }
+
+  /** As {@link #all(Runnable...)}. */
+  public static void all(List<Runnable> actions) {
     RuntimeException failure = null;
     for (Runnable action : actions) {
       try {

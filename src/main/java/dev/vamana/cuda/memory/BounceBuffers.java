@@ -109,18 +109,15 @@ public final class BounceBuffers {
   private Lane make(int number) {
     account.reserve(bytes);
     CudaDriver.PinnedMemory pinned = null;
-    Lane made = null;
     try {
       pinned = driver.allocatePinned(bytes);
-      made = new Lane(number, pinned);
-      return made;
-    } finally {
-      if (made == null) {
-        account.release(bytes);
-        if (pinned != null) {
-          pinned.free();
-        }
+      return new Lane(number, pinned);
+    } catch (Throwable e) {
+      account.release(bytes);
+      if (pinned != null) {
+        pinned.free();
       }
+      throw e;
     }
   }
 

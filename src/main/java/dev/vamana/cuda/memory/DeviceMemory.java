@@ -77,16 +77,13 @@ final class DeviceMemory {
       }
       inside++;
     }
-    boolean bound = false;
     try {
       driver.bind();
-      bound = true;
-    } finally {
-      if (bound == false) {
-        exit();
-      }
+      return true;
+    } catch (Throwable e) {
+      exit();
+      throw e;
     }
-    return true;
   }
 
   /** Ends a successful {@link #enter}. */

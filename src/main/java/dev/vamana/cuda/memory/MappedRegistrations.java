@@ -1,5 +1,6 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import java.lang.foreign.MemorySegment;
@@ -148,11 +149,7 @@ final class MappedRegistrations {
         checkAdjoins(parts);
       }
     } catch (RuntimeException e) {
-      try {
-        releaseAll(parts);
-      } catch (GpuException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, () -> releaseAll(parts));
       if (e instanceof GpuException gpu && gpu.kind() == GpuException.Kind.NOT_SUPPORTED) {
         refused = true;
       }
@@ -196,14 +193,13 @@ final class MappedRegistrations {
           GpuException.Kind.OUT_OF_MEMORY,
           (end - from) + " bytes of page cache do not fit: " + budget);
     }
-    Piece piece = null;
+    Piece piece;
     try {
       // outside the lock, since registering reads pages from disk that are not in memory yet
       piece = new Piece(from, end, registrar.register(from, end - from));
-    } finally {
-      if (piece == null) {
-        budget.release(end - from);
-      }
+    } catch (Throwable e) {
+      budget.release(end - from);
+      throw e;
     }
     succeeded = true;
     synchronized (this) {

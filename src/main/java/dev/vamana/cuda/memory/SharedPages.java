@@ -125,7 +125,6 @@ public final class SharedPages implements Closeable {
       } finally {
         driver.bind();
       }
-      boolean done = false;
       try {
         long own = driver.addressOfRegistered(address);
         for (long start : range.starts()) {
@@ -137,12 +136,10 @@ public final class SharedPages implements Closeable {
         }
         Shared shared = new Shared(this, range, registrar, own);
         held.add(shared);
-        done = true;
         return shared;
-      } finally {
-        if (done == false) {
-          release(range, registrar);
-        }
+      } catch (Throwable e) {
+        release(range, registrar);
+        throw e;
       }
     }
 

@@ -71,18 +71,16 @@ public final class GpuQuantizer implements PqEngine {
     if (session == null) {
       return null;
     }
-    SessionEncoder encoder = null;
     try {
       DeviceEncoder device = session.training.encoder(codebook, abort);
-      encoder = new SessionEncoder(session, device, workers, abort);
-      return encoder;
+      return new SessionEncoder(session, device, workers, abort);
     } catch (GpuException e) {
       counters.failed(keeper, session, e);
+      session.exit();
       return null;
-    } finally {
-      if (encoder == null) {
-        session.exit();
-      }
+    } catch (Throwable e) {
+      session.exit();
+      throw e;
     }
   }
 

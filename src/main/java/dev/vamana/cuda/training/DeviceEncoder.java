@@ -46,7 +46,6 @@ public final class DeviceEncoder implements AutoCloseable {
             device.budget(),
             Block.padded(centroidBytes)
                 + buffers * (Block.padded(rowBytes) + Block.padded(codeBytes)));
-    boolean success = false;
     try {
       long address = block.take(centroidBytes);
       for (int i = 0; i < buffers; i++) {
@@ -58,11 +57,9 @@ public final class DeviceEncoder implements AutoCloseable {
       driver.copyToDevice(address, host, stream);
       driver.synchronize(stream);
       parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.CENTROIDS, address);
-      success = true;
-    } finally {
-      if (success == false) {
-        close();
-      }
+    } catch (Throwable e) {
+      close();
+      throw e;
     }
     parameters.set(ValueLayout.JAVA_INT, KMeansLayout.DIMS, dims);
     parameters.set(ValueLayout.JAVA_INT, KMeansLayout.SUBSPACES, codeLength);
