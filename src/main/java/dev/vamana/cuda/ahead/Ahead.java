@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
+import org.apache.lucene.util.IOFunction;
 
 /**
  * Sends the segments that a query will search next to the device together with the query's first
@@ -50,17 +51,6 @@ public final class Ahead {
   private final LongAdder used = counters.add("used");
   private final LongAdder inVain = counters.add("in_vain");
   private volatile boolean enabled;
-
-  /** Answers items; the executor supplies its own search. */
-  @FunctionalInterface
-  public interface Search {
-    /**
-     * Answers the first item, and of the other items those that the device can answer now.
-     *
-     * @return one result per item; null for other items that were left alone
-     */
-    List<WorkResult> search(List<WorkItem> items) throws IOException;
-  }
 
   /** Key of a query: its array, by identity. */
   private record Key(Object array) {
@@ -113,8 +103,13 @@ public final class Ahead {
     }
   }
 
-  /** Answers the single item of a call. */
-  public WorkResult search(WorkItem item, Search search) throws IOException {
+  /**
+   * Answers the single item of a call.
+   *
+   * @param search answers the first of several items, and of the others those that the device can
+   *     answer now; one result per item, null for items that were left alone
+   */
+  public WorkResult search(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -179,11 +174,11 @@ public final class Ahead {
     }
   }
 
-  private static WorkResult alone(WorkItem item, Search search) throws IOException {
-    return search.search(List.of(item)).get(0);
+  private static WorkResult alone(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
+    return search.apply(List.of(item)).get(0);
   }
 
-  private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
+  private WorkResult begin(Flight flight, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
     List<WorkItem> others = flight.others();
     if (others.isEmpty()) {
       flight.land(null);
@@ -195,7 +190,7 @@ public final class Ahead {
     sent.add(others.size());
     List<WorkResult> found = null;
     try {
-      found = search.search(items);
+      found = search.apply(items);
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {
@@ -204,7 +199,7 @@ public final class Ahead {
     return found == null ? alone(item, search) : found.get(0);
   }
 
-  private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
+  private WorkResult goOn(Flight flight, Step step, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
       throws IOException {
     WorkResult found = flight.take(step, item);
     if (found != null) {

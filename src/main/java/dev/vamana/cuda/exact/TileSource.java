@@ -6,6 +6,7 @@ import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.function.Consumer;
 
 /**
  * Divides the candidates of a search into tiles. Rows in host memory are copied to the device
@@ -19,13 +20,6 @@ final class TileSource {
   private final DeviceBuffer deviceOrdinals;
   private Lane[] lanes;
   private int next;
-
-  /** Launches the search of one tile, without waiting for it. */
-  @FunctionalInterface
-  interface Body {
-    /** Launches the search of a tile. */
-    void run(Tile tile);
-  }
 
   private final class Lane {
     private final PinnedBuffer pinned = objects.pinned();
@@ -63,23 +57,23 @@ final class TileSource {
   }
 
   /**
-   * Runs the body for every tile, in stream order.
+   * Runs the body for every tile, in stream order. It launches without waiting.
    *
    * @param stream stream in which the body launches
    */
-  void forEach(ExactRows rows, ExactBatch batch, int most, long stream, Body body) {
+  void forEach(ExactRows rows, ExactBatch batch, int most, long stream, Consumer<Tile> body) {
     int size = tileSize(rows, most);
     int candidates = candidates(rows, batch);
     long ordinals = batch.ordinals() == null ? 0 : stageOrdinals(batch.ordinals(), stream);
     for (int first = 0; first < candidates; first += size) {
       int count = Math.min(size, candidates - first);
       if (rows.resident()) {
-        body.run(resident(rows, ordinals, first, count));
+        body.accept(resident(rows, ordinals, first, count));
       } else {
         Lane lane = lane();
         Tile tile = bring(lane, rows, batch.ordinals(), ordinals, first, count);
         objects.driver().await(lane.copied, stream);
-        body.run(tile);
+        body.accept(tile);
         objects.driver().record(lane.used, stream);
       }
     }

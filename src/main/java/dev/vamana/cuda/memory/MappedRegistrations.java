@@ -25,7 +25,8 @@ final class MappedRegistrations {
   /** Page size. */
   static final long PAGE = 4096;
 
-  private static final long MAX_PIECE = 1L << 30;
+  /** Most bytes that a driver registers in one call. */
+  static final long MAX_PIECE = 1L << 30;
 
   private final Registrar registrar;
   private final MemoryBudget budget;
@@ -33,15 +34,6 @@ final class MappedRegistrations {
   private final TreeMap<Long, Piece> pieces = new TreeMap<>();
   private volatile boolean succeeded;
   private volatile boolean refused;
-
-  /**
-   * Makes an empty registry.
-   *
-   * @param budget counts the pinned bytes
-   */
-  MappedRegistrations(CudaDriver driver, MemoryBudget budget) {
-    this(driver, budget, MAX_PIECE);
-  }
 
   /** Registers pages with a driver. */
   @FunctionalInterface
@@ -52,13 +44,9 @@ final class MappedRegistrations {
   /**
    * Makes an empty registry.
    *
+   * @param budget counts the pinned bytes
    * @param maxPiece most bytes registered in one call, whole pages
    */
-  MappedRegistrations(CudaDriver driver, MemoryBudget budget, long maxPiece) {
-    this(driver::register, budget, maxPiece);
-  }
-
-  /** Makes an empty registry that does not register with a driver's own method. */
   MappedRegistrations(Registrar registrar, MemoryBudget budget, long maxPiece) {
     this.registrar = registrar;
     this.budget = budget;

@@ -23,8 +23,6 @@ import java.util.function.Supplier;
  */
 public final class SharedPages implements Closeable {
 
-  private static final long MAX_PIECE = 1L << 30;
-
   private final Supplier<CudaDriver> contexts;
   private final MemoryBudget budget;
   private final long hostBytes;
@@ -86,7 +84,7 @@ public final class SharedPages implements Closeable {
     if (keeper == null) {
       CudaDriver driver = contexts.get();
       keeper =
-          new Keeper(driver, new MappedRegistrations(driver::registerForAll, budget, MAX_PIECE));
+          new Keeper(driver, new MappedRegistrations(driver::registerForAll, budget, MappedRegistrations.MAX_PIECE));
     }
     return keeper;
   }

@@ -119,7 +119,7 @@ public final class KnownQuestions {
     private GpuException askAll(List<Question> questions) {
       for (Question question : questions) {
         try {
-          question.asked().ask();
+          question.asked().run();
           asked++;
         } catch (GpuException e) {
           if (e.kind() != GpuException.Kind.NOT_SUPPORTED) {

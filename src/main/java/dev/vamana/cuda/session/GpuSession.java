@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -64,7 +63,7 @@ public final class GpuSession {
   private final Map<SegmentView, Lease> leases = new ConcurrentHashMap<>();
   private final List<Lane<?>> lanes;
   private final AtomicInteger users = new AtomicInteger();
-  private final CountDownLatch unused = new CountDownLatch(1);
+  private final CompletableFuture<Void> unused = new CompletableFuture<>();
   private final CompletableFuture<Void> gone = new CompletableFuture<>();
   private volatile GpuException lost;
   private volatile boolean distrusted;
@@ -139,7 +138,7 @@ public final class GpuSession {
   /** Leaves the session after a successful {@link #enter}. */
   public void exit() {
     if (users.decrementAndGet() == RETIRED) {
-      unused.countDown();
+      unused.complete(null);
     }
   }
 
@@ -206,11 +205,11 @@ public final class GpuSession {
    *
    * @throws GpuException if the driver fails to close; the session is gone nevertheless
    */
-  void retire() throws InterruptedException {
+  void retire() {
     if (users.getAndAdd(RETIRED) == 0) {
-      unused.countDown();
+      unused.complete(null);
     }
-    unused.await();
+    unused.join();
     boolean freed = false;
     try {
       if (lost == null || alive) {

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.training;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.BounceBuffers;
@@ -17,6 +18,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.lucene.util.IOSupplier;
 
 /**
  * Trains codebooks and encodes vectors in one context. Any thread may call it; one at a time holds
@@ -59,12 +61,8 @@ public final class TrainingDevice {
     this.buffers = new BounceBuffers(driver, hostMemory, buffers, RowFeed.BYTES);
   }
 
-  /** Work of the thread that holds the streams. */
-  private interface Work<T> {
-    T run() throws IOException;
-  }
-
-  private <T> T alone(AbortCheck abort, Work<T> work) throws IOException {
+  /** Runs work of the thread that holds the streams. */
+  private <T> T alone(AbortCheck abort, IOSupplier<T> work) throws IOException {
     abort.check();
     while (lock.tryLock() == false) {
       LockSupport.parkNanos(this, NANOS_BETWEEN_TRIES);
@@ -72,24 +70,20 @@ public final class TrainingDevice {
     }
     try {
       driver.bind();
-      return work.run();
+      return work.get();
     } finally {
       lock.unlock();
     }
   }
 
   /** Runs work that uses the buffers. If it fails, waits until nothing is in use. */
-  private <T> T leavingNothing(Work<T> work) throws IOException {
+  private <T> T leavingNothing(IOSupplier<T> work) throws IOException {
     try {
-      T result = work.run();
+      T result = work.get();
       buffers.finish();
       return result;
     } catch (Throwable e) {
-      try {
-        buffers.drop();
-      } catch (GpuException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, buffers::drop);
       throw e;
     }
   }
@@ -325,19 +319,11 @@ public final class TrainingDevice {
             return leavingNothing(() -> made[0] = new DeviceEncoder(this, codebook));
           } catch (Throwable e) {
             if (made[0] != null) {
-              closeAfter(e, made[0]);
+              Cleanup.after(e, made[0]::close);
             }
             throw e;
           }
         });
-  }
-
-  private static void closeAfter(Throwable failure, DeviceEncoder encoder) {
-    try {
-      encoder.close();
-    } catch (GpuException e) {
-      failure.addSuppressed(e);
-    }
   }
 
   /** Encodes rows; see {@link DeviceEncoder}. */
