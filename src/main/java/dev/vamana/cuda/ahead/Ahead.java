@@ -109,7 +109,8 @@ public final class Ahead {
    * @param search answers the first of several items, and of the others those that the device can
    *     answer now; one result per item, null for items that were left alone
    */
-  public WorkResult search(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
+  public WorkResult search(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
+      throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -174,11 +175,14 @@ public final class Ahead {
     }
   }
 
-  private static WorkResult alone(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
+  private static WorkResult alone(
+      WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
     return search.apply(List.of(item)).get(0);
   }
 
-  private WorkResult begin(Flight flight, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
+  private WorkResult begin(
+      Flight flight, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
+      throws IOException {
     List<WorkItem> others = flight.others();
     if (others.isEmpty()) {
       flight.land(null);
@@ -199,7 +203,8 @@ public final class Ahead {
     return found == null ? alone(item, search) : found.get(0);
   }
 
-  private WorkResult goOn(Flight flight, Step step, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
+  private WorkResult goOn(
+      Flight flight, Step step, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
       throws IOException {
     WorkResult found = flight.take(step, item);
     if (found != null) {

@@ -81,7 +81,8 @@ public final class KernelCompiler {
    * @param finished takes each module, on the thread that compiled it
    * @throws IOException if one does not compile, compiles with a warning, or has no kernel
    */
-  public void compile(List<Job> jobs, Workers workers, IOConsumer<Compiled> finished) throws IOException {
+  public void compile(List<Job> jobs, Workers workers, IOConsumer<Compiled> finished)
+      throws IOException {
     List<Job> longestFirst =
         jobs.stream().sorted(Comparator.comparingInt(this::length).reversed()).toList();
     AtomicInteger next = new AtomicInteger();

@@ -2,8 +2,8 @@ package dev.vamana.cuda.kernel;
 
 /**
  * Byte offsets of {@code vamana::FetchState} in native-kernels/include/vamana/host_fetch.h, the
- * state of one query between the kernels of a step, in device memory: what the host reads. Fields are named as there;
- * addresses and keys have 64 bits, other fields 32, in native byte order.
+ * state of one query between the kernels of a step, in device memory: what the host reads. Fields
+ * are named as there; addresses and keys have 64 bits, other fields 32, in native byte order.
  */
 public final class FetchStateLayout {
 

@@ -31,7 +31,8 @@ final class DeviceMemory {
     this.driver = driver;
     this.device = new MemoryBudget("device memory", deviceBytes);
     this.pageCache = new MemoryBudget("pinned page cache", pageCacheBytes);
-    this.registrations = new MappedRegistrations(driver::register, pageCache, MappedRegistrations.MAX_PIECE);
+    this.registrations =
+        new MappedRegistrations(driver::register, pageCache, MappedRegistrations.MAX_PIECE);
     // left for other users of this device, and for this plugin's other allocations
     this.headroom = driver.device().totalBytes() / 64;
   }

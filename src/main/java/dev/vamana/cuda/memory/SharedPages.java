@@ -84,7 +84,10 @@ public final class SharedPages implements Closeable {
     if (keeper == null) {
       CudaDriver driver = contexts.get();
       keeper =
-          new Keeper(driver, new MappedRegistrations(driver::registerForAll, budget, MappedRegistrations.MAX_PIECE));
+          new Keeper(
+              driver,
+              new MappedRegistrations(
+                  driver::registerForAll, budget, MappedRegistrations.MAX_PIECE));
     }
     return keeper;
   }

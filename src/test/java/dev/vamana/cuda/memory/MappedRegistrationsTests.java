@@ -155,7 +155,8 @@ public class MappedRegistrationsTests extends LuceneTestCase {
                     }
                   };
                 });
-    MappedRegistrations registrations = new MappedRegistrations(scattering::register, budget, 2 * PAGE);
+    MappedRegistrations registrations =
+        new MappedRegistrations(scattering::register, budget, 2 * PAGE);
     MappedRegistrations.Range one = registrations.register(mapping.asSlice(PAGE + 5, 10), GO_ON);
     assertEquals((mapping.address() + PAGE) * 2 + 5, one.deviceAddress());
     GpuException e =
