@@ -21,6 +21,7 @@ public final class DeviceEncoder implements AutoCloseable {
   private final TrainingDevice device;
   private final int dims;
   private final int codeLength;
+  // rows that fit a buffer together with their codes
   private final int together;
   private final Block block;
   private final Arena arena = Arena.ofConfined();
@@ -78,22 +79,14 @@ public final class DeviceEncoder implements AutoCloseable {
    */
   public void encode(RowSource source, int count, byte[] target, Workers workers, AbortCheck abort)
       throws IOException {
-    device.encode(this, source, count, target, workers, abort);
-  }
-
-  int dims() {
-    return dims;
-  }
-
-  /** Returns how many rows fit a buffer together with their codes. */
-  int rowsTogether() {
-    return together;
+    RowFeed.Sender sender = (lane, first, number) -> encode(lane, number, target, first);
+    device.feed(source, count, dims, together, sender, workers, abort);
   }
 
   /**
    * Encodes the rows in a buffer. The codes are copied to {@code target} when the buffer is done.
    */
-  void encode(BounceBuffers.Lane lane, int count, byte[] target, int first) {
+  private void encode(BounceBuffers.Lane lane, int count, byte[] target, int first) {
     CudaDriver driver = device.driver();
     int number = lane.number();
     long rowBytes = (long) count * dims * Float.BYTES;

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.lucene.util.IORunnable;
 import org.apache.lucene.util.IOSupplier;
 
 /**
@@ -86,6 +87,17 @@ public final class TrainingDevice {
       Cleanup.after(e, buffers::drop);
       throw e;
     }
+  }
+
+  private void withBuffers(AbortCheck abort, IORunnable work) throws IOException {
+    alone(
+        abort,
+        () ->
+            leavingNothing(
+                () -> {
+                  work.run();
+                  return null;
+                }));
   }
 
   /**
@@ -177,14 +189,7 @@ public final class TrainingDevice {
    */
   public void bring(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
       throws IOException {
-    alone(
-        abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  upload(source, rows, workers, abort);
-                  return null;
-                }));
+    withBuffers(abort, () -> upload(source, rows, workers, abort));
   }
 
   /** Fills or reads the rows of a part of an array. */
@@ -239,18 +244,15 @@ public final class TrainingDevice {
   private void inParts(int rowBytes, int count, RowFeed.Sender sender, AbortCheck abort)
       throws IOException {
     int together = RowFeed.BYTES / rowBytes;
-    alone(
+    withBuffers(
         abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  for (long first = 0; first < count; first += together) {
-                    abort.check();
-                    int rows = (int) Math.min(together, count - first);
-                    sender.send(buffers.next(), (int) first, rows);
-                  }
-                  return null;
-                }));
+        () -> {
+          for (long first = 0; first < count; first += together) {
+            abort.check();
+            int rows = (int) Math.min(together, count - first);
+            sender.send(buffers.next(), (int) first, rows);
+          }
+        });
   }
 
   private void upload(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
@@ -326,33 +328,18 @@ public final class TrainingDevice {
         });
   }
 
-  /** Encodes rows; see {@link DeviceEncoder}. */
-  void encode(
-      DeviceEncoder encoder,
+  /** Feeds rows to the device; the parameters are those of {@link RowFeed}. */
+  void feed(
       RowSource source,
       int count,
-      byte[] codes,
+      int dims,
+      int together,
+      RowFeed.Sender sender,
       Workers workers,
       AbortCheck abort)
       throws IOException {
-    alone(
-        abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  RowFeed.Sender sender =
-                      (lane, first, rows) -> encoder.encode(lane, rows, codes, first);
-                  new RowFeed(
-                          buffers,
-                          source,
-                          count,
-                          encoder.dims(),
-                          encoder.rowsTogether(),
-                          sender,
-                          abort)
-                      .run(workers);
-                  return null;
-                }));
+    RowFeed feed = new RowFeed(buffers, source, count, dims, together, sender, abort);
+    withBuffers(abort, () -> feed.run(workers));
   }
 
   CudaDriver driver() {
