@@ -44,8 +44,8 @@ public class ListParityTests extends LuceneTestCase {
   private static final int K = 10;
 
   /**
-   * Share of the ranks that are equal, or tie. A search whose last hit is as near as another vector,
-   * to rounding, may end a list earlier or later and find other hits in it.
+   * Share of the ranks that are equal, or tie. A search whose last hit is as near as another
+   * vector, to rounding, may end a list earlier or later and find other hits in it.
    */
   private static final double SHARE = 0.98;
 
@@ -151,8 +151,8 @@ public class ListParityTests extends LuceneTestCase {
   }
 
   /** Answers of the device, none of which the CPU has given. */
-  private static List<WorkResult> onDevice(
-      Gpu gpu, List<SegmentView> views, List<WorkItem> items) throws Exception {
+  private static List<WorkResult> onDevice(Gpu gpu, List<SegmentView> views, List<WorkItem> items)
+      throws Exception {
     for (SegmentView view : views) {
       DeviceTestCase.serve(gpu, view);
     }
@@ -270,8 +270,7 @@ public class ListParityTests extends LuceneTestCase {
   /** Of what a strict filter accepts, the device finds the nearest. */
   public void testFewAccepted() throws Exception {
     int size = 8_000;
-    try (DeviceSegment segment =
-            segment(size, 24, VectorEncoding.FLOAT32, similarity(), codes());
+    try (DeviceSegment segment = segment(size, 24, VectorEncoding.FLOAT32, similarity(), codes());
         Gpu gpu =
             Gpu.open(
                 drivers(),
@@ -279,16 +278,14 @@ public class ListParityTests extends LuceneTestCase {
                 new PlanOptions(
                     random().nextBoolean() ? PlanMode.AUTO : PlanMode.EXACT,
                     CostModel.shipped()))) {
-      List<WorkItem> items =
-          items(segment, 300, K, 20, accepted(size, 0.15), Long.MAX_VALUE);
+      List<WorkItem> items = items(segment, 300, K, 20, accepted(size, 0.15), Long.MAX_VALUE);
       List<WorkResult> results = onDevice(gpu, List.of(segment.view()), items);
       for (int i = 0; i < items.size(); i++) {
         WorkResult exact = CpuExecutor.scan(items.get(i));
         assertEquals(exact.ordinals().length, results.get(i).ordinals().length);
         for (int rank = 0; rank < K; rank++) {
           float score = exact.scores()[rank];
-          assertEquals(
-              score, results.get(i).scores()[rank], 1e-5f * Math.max(1, Math.abs(score)));
+          assertEquals(score, results.get(i).scores()[rank], 1e-5f * Math.max(1, Math.abs(score)));
         }
       }
     }

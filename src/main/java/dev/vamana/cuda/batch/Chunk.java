@@ -1,7 +1,7 @@
 package dev.vamana.cuda.batch;
 
-import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * The ticket of a {@link WalkLane}: items of one call with the same {@link LaunchShape}, packed into
- * one block of pinned memory. {@link Packer} makes chunks.
+ * The ticket of a {@link WalkLane}: items of one call with the same {@link LaunchShape}, packed
+ * into one block of pinned memory. {@link Packer} makes chunks.
  */
 public final class Chunk extends Ticket {
 

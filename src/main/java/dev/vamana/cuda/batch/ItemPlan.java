@@ -1,8 +1,8 @@
 package dev.vamana.cuda.batch;
 
-import dev.vamana.cuda.kernel.Reads;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
+import dev.vamana.cuda.kernel.Reads;
 import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lane.HeldSegment;

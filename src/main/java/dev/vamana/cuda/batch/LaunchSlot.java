@@ -3,13 +3,13 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
-import dev.vamana.cuda.kernel.Policy;
-import dev.vamana.cuda.kernel.SharedLayout;
-import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchLayout;
 import dev.vamana.cuda.kernel.ListSearchShape;
+import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.SharedLayout;
+import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lists.ListKernels;
 import java.lang.foreign.Arena;
@@ -34,8 +34,7 @@ final class LaunchSlot {
   private StagingPool.Block addresses;
   private int capacity;
   // of a walk or a search of lists, whichever is launched
-  private final MemorySegment parameters =
-      Arena.ofAuto().allocate(WalkLayout.BYTES, Long.BYTES);
+  private final MemorySegment parameters = Arena.ofAuto().allocate(WalkLayout.BYTES, Long.BYTES);
   private long stream;
   private long ended;
   private long copied;
@@ -186,8 +185,7 @@ final class LaunchSlot {
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.PADDED, shape.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.DIMENSION, sizes.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, oneItem());
-    driver.launch(
-        choice.kernel(), blocks, choice.threads(), memory.sharedBytes(), search, stream);
+    driver.launch(choice.kernel(), blocks, choice.threads(), memory.sharedBytes(), search, stream);
   }
 
   private int oneItem() {

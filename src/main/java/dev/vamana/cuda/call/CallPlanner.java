@@ -212,10 +212,7 @@ public final class CallPlanner {
     }
     Workload task =
         asked.task(
-            false,
-            Workload.Rows.NONE,
-            asked.batch(),
-            Workloads.lists(item, sizes.walking()));
+            false, Workload.Rows.NONE, asked.batch(), Workloads.lists(item, sizes.walking()));
     return Decision.walk(session.chooser.lists(task), segment, plan, CpuExecutor.Way.LISTS);
   }
 

@@ -150,8 +150,7 @@ public final class DevicesExecutor implements SearchExecutor {
 
   @Override
   public boolean takesLists(SegmentView segment, int k, int accepted) {
-    return members.stream()
-        .anyMatch(member -> member.executor.takesLists(segment, k, accepted));
+    return members.stream().anyMatch(member -> member.executor.takesLists(segment, k, accepted));
   }
 
   @Override

@@ -44,8 +44,7 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
     bytes += padded / Byte.SIZE * PLANES;
     long row = ((long) lists * Integer.BYTES + 255) & ~255L;
     if (lists <= SHARED_LISTS) {
-      return new ListMemory(
-          bytes + SharedLayout.up16(lists * Integer.BYTES), (row + 511) & ~511L);
+      return new ListMemory(bytes + SharedLayout.up16(lists * Integer.BYTES), (row + 511) & ~511L);
     }
     return new ListMemory(bytes, 2 * row);
   }

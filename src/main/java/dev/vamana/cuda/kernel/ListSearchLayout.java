@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * Byte offsets of {@code vamana::ListSearch} in native-kernels/include/vamana/lists.h, the parameter
- * of the kernels that search inverted lists. Fields are named as there; addresses and {@code
- * SCRATCH_STRIDE} have 64 bits, other fields 32, in native byte order.
+ * Byte offsets of {@code vamana::ListSearch} in native-kernels/include/vamana/lists.h, the
+ * parameter of the kernels that search inverted lists. Fields are named as there; addresses and
+ * {@code SCRATCH_STRIDE} have 64 bits, other fields 32, in native byte order.
  */
 public final class ListSearchLayout {
 

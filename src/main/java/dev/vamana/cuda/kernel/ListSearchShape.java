@@ -25,6 +25,8 @@ public record ListSearchShape(boolean bytes, int width, int dimension) implement
     }
     int rounded = WalkShape.powerOfTwo(Math.max(width, MIN_WIDTH));
     return new ListSearchShape(
-        bytes, Math.min(rounded, Limits.MAX_BEAM_WIDTH), (dimension + COMPONENTS - 1) / COMPONENTS * COMPONENTS);
+        bytes,
+        Math.min(rounded, Limits.MAX_BEAM_WIDTH),
+        (dimension + COMPONENTS - 1) / COMPONENTS * COMPONENTS);
   }
 }

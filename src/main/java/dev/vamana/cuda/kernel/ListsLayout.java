@@ -1,9 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * Byte offsets of {@code vamana::Lists} in native-kernels/include/vamana/lists.h, the inverted lists
- * of a segment. Fields are named as there; addresses have 64 bits, other fields 32, in native byte
- * order.
+ * Byte offsets of {@code vamana::Lists} in native-kernels/include/vamana/lists.h, the inverted
+ * lists of a segment. Fields are named as there; addresses have 64 bits, other fields 32, in native
+ * byte order.
  */
 public final class ListsLayout {
 

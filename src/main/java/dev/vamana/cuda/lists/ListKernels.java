@@ -54,24 +54,22 @@ public final class ListKernels {
    * @param others items in flight in other launches
    * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if no block fits
    */
-  public Choice choose(
-      ListSearchShape shape, ListMemory memory, int warps, int items, int others) {
+  public Choice choose(ListSearchShape shape, ListMemory memory, int warps, int items, int others) {
     int multiprocessors = driver.device().multiprocessors();
     int few = items + others <= multiprocessors ? MANY_WARPS : FEW_WARPS;
     int own = warps == 0 ? few : warps <= FEW_WARPS ? FEW_WARPS : MANY_WARPS;
     String name = name(shape.bytes(), own);
-    int blocks = memory.sharedBytes() > driver.device().sharedBytesPerBlock() ? 0
-        : blocks(name, own, memory.sharedBytes());
+    int blocks =
+        memory.sharedBytes() > driver.device().sharedBytesPerBlock()
+            ? 0
+            : blocks(name, own, memory.sharedBytes());
     if (blocks < 1) {
       throw new GpuException(
           GpuException.Kind.NOT_SUPPORTED,
           name + " does not fit with " + memory.sharedBytes() + " shared bytes");
     }
     return new Choice(
-        kernel(name),
-        own * WARP,
-        (int) Math.min(items, (long) multiprocessors * blocks),
-        memory);
+        kernel(name), own * WARP, (int) Math.min(items, (long) multiprocessors * blocks), memory);
   }
 
   private CudaDriver.Kernel kernel(String name) {

@@ -12,8 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Brings the inverted lists of a segment to the device: the bytes of the file as they are, where each
- * list starts, the signs of the rotation, and a {@code vamana::Lists} through which kernels find them.
+ * Brings the inverted lists of a segment to the device: the bytes of the file as they are, where
+ * each list starts, the signs of the rotation, and a {@code vamana::Lists} through which kernels
+ * find them.
  */
 final class ListUpload {
 

@@ -37,6 +37,7 @@ final class ReportStage implements Stage {
       List.of(
           "benchmarks",
           "builds",
+          ListsStage.GRAPH_SECTION,
           "top_docs",
           "concurrent",
           DevicesStage.SECTION,
