@@ -1,5 +1,7 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.ivf.Estimates;
+
 /**
  * Byte offsets of {@code vamana::Lists} in native-kernels/include/vamana/lists.h, the inverted
  * lists of a segment. Fields are named as there; addresses have 64 bits, other fields 32, in native
@@ -43,11 +45,22 @@ public final class ListsLayout {
   /** Components that a round transforms. */
   public static final long TRANSFORMED = 64;
 
-  /** Ordinal of {@link dev.vamana.ivf.Estimates}. */
+  /** What {@link #estimates} returns. */
   public static final long ESTIMATES = 68;
 
   /** Root of the mean squared cosine of a query and a member of a list, a float. */
   public static final long SPREAD = 72;
+
+  /** Returns what {@code ESTIMATES} is for a kind of distances. */
+  public static int estimates(Estimates kind) {
+    return switch (kind) {
+      case EUCLIDEAN -> 0;
+      case COSINE -> 1;
+      case UNIT_PRODUCT -> 2;
+      case BYTE_PRODUCT -> 3;
+      case MAXIMUM_PRODUCT -> 4;
+    };
+  }
 
   private ListsLayout() {}
 }

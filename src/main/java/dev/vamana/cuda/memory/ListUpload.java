@@ -103,7 +103,7 @@ final class ListUpload {
     setInt(target, ListsLayout.BITS, shape.kind().bits());
     setInt(target, ListsLayout.ROUNDS, rotation.rounds());
     setInt(target, ListsLayout.TRANSFORMED, rotation.transformed());
-    setInt(target, ListsLayout.ESTIMATES, lists.estimates().ordinal());
+    setInt(target, ListsLayout.ESTIMATES, ListsLayout.estimates(lists.estimates()));
     target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, ListsLayout.SPREAD, lists.facts().spread());
     copy(lane, ListMemory.LISTS_OFFSET, ListsLayout.BYTES);
   }
