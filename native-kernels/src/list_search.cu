@@ -4,9 +4,9 @@
 
 // From compute capability 10.0 on the compiler needs more registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-#define VAMANA_LIST_FLOAT_BLOCKS 6
+#define VAMANA_LIST_FLOAT_BLOCKS 5
 #else
-#define VAMANA_LIST_FLOAT_BLOCKS 7
+#define VAMANA_LIST_FLOAT_BLOCKS 6
 #endif
 
 #define VAMANA_LIST_SEARCH(name, format, blocks)                             \
