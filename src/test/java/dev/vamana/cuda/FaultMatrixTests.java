@@ -1,8 +1,8 @@
 package dev.vamana.cuda;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.cuda.FaultCell.Phase;
 import dev.vamana.cuda.FaultCell.Route;
-import dev.vamana.codec.IndexType;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SeamDriver.Call;
 import dev.vamana.cuda.driver.SeamDriver.Fault;

@@ -3,6 +3,7 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
@@ -104,6 +105,12 @@ public final class WalkLane extends Lane<Chunk> {
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
     return new Packer(staging, accepted, batch, plans, options.get().maxBatch(), pending() == 0);
+  }
+
+  /** Whether a block that searches items of this plan fits the device's shared memory. */
+  public boolean fits(ItemPlan plan) {
+    return plan.shape() instanceof ListSearchShape lists == false
+        || lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
   }
 
   /** Returns the number of launches in flight. */

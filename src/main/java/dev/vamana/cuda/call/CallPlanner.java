@@ -207,7 +207,7 @@ public final class CallPlanner {
       }
     }
     ItemPlan plan = ItemPlan.of(item, segment);
-    if (plan == null) {
+    if (plan == null || session.walks.fits(plan) == false) {
       return cpu(asked, FallbackReason.LISTS, view.name());
     }
     Workload task =

@@ -14,6 +14,11 @@ public record ListSearchShape(boolean bytes, int width, int dimension) implement
   private static final int MIN_WIDTH = 64;
   private static final int COMPONENTS = 64;
 
+  /** Returns the most shared memory of a block that searches items of this shape. */
+  public int mostSharedBytes() {
+    return ListMemory.of(width, ListMemory.SHARED_LISTS, dimension, dimension).sharedBytes();
+  }
+
   /**
    * Returns the shape of an item, or null if no kernel supports it.
    *

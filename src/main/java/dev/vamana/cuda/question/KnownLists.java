@@ -43,8 +43,7 @@ final class KnownLists {
               .write(out, List.of());
     }
     return new InvertedLists(
-        FileRegion.of(
-            new ByteBuffersIndexInput(bytes.toDataInput(), "lists"), 0, bytes.size()),
+        FileRegion.of(new ByteBuffersIndexInput(bytes.toDataInput(), "lists"), 0, bytes.size()),
         written.shape(),
         written.facts(),
         values.getEncoding(),

@@ -4,8 +4,8 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.pq.CodebookId;
 import dev.vamana.ivf.CodeKind;
+import dev.vamana.pq.CodebookId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -76,8 +76,7 @@ public final class KnownQuestions {
     Interrogation interrogation = new Interrogation();
     skip();
     interrogation.ask(new WalkQuestions(driver, account, known, floats, bytes, round));
-    interrogation.ask(
-        new WalkQuestions(driver, account, known, floatLists, byteLists, round));
+    interrogation.ask(new WalkQuestions(driver, account, known, floatLists, byteLists, round));
     interrogation.ask(new ScanQuestions(driver, account, known, round));
     interrogation.ask(new SelectQuestions(driver));
     interrogation.ask(new TrainingQuestions(driver, account, round));

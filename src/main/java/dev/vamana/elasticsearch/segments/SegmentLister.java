@@ -144,7 +144,8 @@ final class SegmentLister {
     boolean graph = placement != null && placement.copiesGraph() && view.hasGraph();
     boolean codes = placement != null && placement.copiesCodes();
     long stride = view.size() == 0 ? 0 : disk.codes() / view.size();
-    long codeBytes = codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0;
+    long codeBytes =
+        codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0;
     return new FieldSegment.OnDevice(
         presence.placement(),
         presence.state().label(),
