@@ -8,6 +8,7 @@
 #include "exact_scan_host.h"
 #include "export.h"
 #include "host_fetch_host.h"
+#include "list_search_host.h"
 #include "select_host.h"
 #include "kmeans_host.h"
 #include "walk_host.h"
@@ -35,6 +36,12 @@ Outcome run_walk(const void* parameters) {
 template <typename Parameters, std::string (*KERNEL)(const Parameters&)>
 Outcome run_checked(const void* parameters) {
   last_error = KERNEL(*static_cast<const Parameters*>(parameters));
+  return last_error.empty() ? kDone : kBadParameters;
+}
+
+template <uint32_t FORMAT>
+Outcome run_lists(const void* parameters) {
+  last_error = list_search_host(FORMAT, *static_cast<const ListSearch*>(parameters));
   return last_error.empty() ? kDone : kBadParameters;
 }
 
@@ -83,6 +90,10 @@ constexpr Kernel kKernels[] = {
     WALK(table_half, kTableHalf),
     WALK(table_float, kTableFloat),
     WALK(table_global, kTableFloatGlobal),
+    {"list_search_float_w4", run_lists<kFloat32>},
+    {"list_search_float_w8", run_lists<kFloat32>},
+    {"list_search_byte_w4", run_lists<kByte>},
+    {"list_search_byte_w8", run_lists<kByte>},
     SIMPLE(convert_range),
     SIMPLE(convert_float16),
     SIMPLE(convert_byte),

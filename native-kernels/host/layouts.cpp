@@ -8,6 +8,8 @@
 #include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
 #include "vamana/kmeans.h"
+#include "vamana/list_layout.h"
+#include "vamana/lists.h"
 #include "vamana/probe.h"
 #include "vamana/select/sample.h"
 #include "vamana/select/select.h"
@@ -52,6 +54,31 @@ constexpr Field kFields[] = {
     FIELD(Segment, byte_scoring),
     FIELD(Segment, vector_facts),
     FIELD(Segment, vector_center),
+    STRUCT(Lists),
+    FIELD(Lists, centroids),
+    FIELD(Lists, facts),
+    FIELD(Lists, starts),
+    FIELD(Lists, numbers),
+    FIELD(Lists, entries),
+    FIELD(Lists, signs),
+    FIELD(Lists, lists),
+    FIELD(Lists, padded),
+    FIELD(Lists, bits),
+    FIELD(Lists, rounds),
+    FIELD(Lists, transformed),
+    FIELD(Lists, estimates),
+    FIELD(Lists, spread),
+    STRUCT(ListSearch),
+    FIELD(ListSearch, items),
+    FIELD(ListSearch, counter),
+    FIELD(ListSearch, scratch),
+    FIELD(ListSearch, scratch_stride),
+    FIELD(ListSearch, count),
+    FIELD(ListSearch, width),
+    FIELD(ListSearch, lists),
+    FIELD(ListSearch, padded),
+    FIELD(ListSearch, dimension),
+    FIELD(ListSearch, flags),
     STRUCT(Build),
     FIELD(Build, segment),
     FIELD(Build, vectors),
@@ -336,6 +363,13 @@ constexpr Constant kConstants[] = {
     CONSTANT(kFractions),
     CONSTANT(kNotFinite),
     CONSTANT(kControlBytes),
+    CONSTANT(kListsOffset),
+    CONSTANT(kListBlock),
+    CONSTANT(kListGroup),
+    CONSTANT(kListControlBytes),
+    CONSTANT(kListSharedLists),
+    CONSTANT(kListScored),
+    CONSTANT(kListCandidates),
     CONSTANT(kMaxDynamicShared),
     CONSTANT(kExactNan),
     CONSTANT(kExactFewHits),
@@ -395,4 +429,12 @@ VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int kind, int rows, int partit
   return static_cast<int64_t>(kind == 0   ? select::partition_scratch_bytes(rows, partitions, k)
                               : kind == 1 ? select::sample_row_bytes(partitions)
                                           : select::global_size(k) * 8ull);
+}
+
+VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search) {
+  return list_layout(*search).bytes;
+}
+
+VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search) {
+  return list_scratch_bytes(*search);
 }

@@ -159,13 +159,18 @@ public final class GpuExecutor implements SearchExecutor {
     }
   }
 
+  @Override
+  public boolean takesLists(SegmentView segment, int k, int accepted) {
+    return takes(segment) && keeper.options().plans().mode() != PlanMode.CPU && usable();
+  }
+
   /**
    * Whether the device can search a segment. The kernels order vectors by scores, so the CPU
    * searches segments whose scores are too coarse.
    */
   private static boolean takes(SegmentView segment) {
     try {
-      return segment.hasGraph() && segment.rawComparison() == null;
+      return segment.isIndexed() && segment.rawComparison() == null;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -180,7 +185,7 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public void closing(SegmentView segment) {
-    if (segment.hasGraph()) {
+    if (segment.isIndexed()) {
       ahead.closing(segment);
       keeper.segments().closing(segment);
     }

@@ -100,7 +100,8 @@ public final class InvertedLists {
     return similarity;
   }
 
-  Rotation rotation() {
+  /** Returns the rotation of centroids and residuals. */
+  public Rotation rotation() {
     Rotation known = rotation;
     if (known == null) {
       known = new Rotation(shape.dimension(), facts.seed());
@@ -173,6 +174,20 @@ public final class InvertedLists {
           "lists hold " + vectors + " of " + shape.size() + " vectors", in);
     }
     return read;
+  }
+
+  /**
+   * Returns the number of groups of {@value ListShape#GROUP} places before each list.
+   *
+   * @throws CorruptIndexException if the lists do not hold as many vectors as the segment
+   */
+  public int[] groups() throws IOException {
+    long[] starts = table().starts;
+    int[] groups = new int[shape.lists()];
+    for (int list = 0; list < groups.length; list++) {
+      groups[list] = (int) (starts[list] / ListShape.GROUP);
+    }
+    return groups;
   }
 
   /** Returns where a list starts in the region. */

@@ -18,7 +18,7 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
   public static final int GROUP = 8;
 
   /** Most heads that lie together by columns; the number that a search reads at once. */
-  static final int BLOCK = 256;
+  public static final int BLOCK = 256;
 
   static final int ALIGNMENT = 64;
   static final int LIST_BYTES = 16;

@@ -37,7 +37,7 @@ public final class Rotation {
     this.dimension = dimension;
     this.padded = padded(dimension);
     this.block = Integer.highestOneBit(padded);
-    this.signs = new float[block == padded ? ROUNDS : MORE_ROUNDS][padded];
+    this.signs = new float[rounds(dimension)][padded];
     SplittableRandom random = new SplittableRandom(seed);
     float scale = (float) (1 / Math.sqrt(block));
     for (int round = 0; round < signs.length; round++) {
@@ -54,9 +54,29 @@ public final class Rotation {
     return (dimension + Long.SIZE - 1) / Long.SIZE * Long.SIZE;
   }
 
+  /** Returns the number of rounds of rotations of vectors with so many components. */
+  public static int rounds(int dimension) {
+    return Integer.bitCount(padded(dimension)) == 1 ? ROUNDS : MORE_ROUNDS;
+  }
+
   /** Returns the components of a rotated vector. */
   public int padded() {
     return padded;
+  }
+
+  /** Returns the number of rounds. */
+  public int rounds() {
+    return signs.length;
+  }
+
+  /** Returns the components that a round transforms, a power of two. */
+  public int transformed() {
+    return block;
+  }
+
+  /** Returns the signs of a round, times the factor that keeps lengths; a copy. */
+  public float[] signs(int round) {
+    return signs[round].clone();
   }
 
   private int start(int round) {

@@ -104,6 +104,26 @@ public final class CpuExecutor implements SearchExecutor {
     return SearchPlan.scan(item.segment(), beam, accepted);
   }
 
+  /** How many of the vectors that an item accepts a search of inverted lists scores. */
+  public enum ListPlan {
+    /** All of them. */
+    ALL,
+    /** Those of the lists that are searched, without estimates: few are accepted. */
+    ALL_OF_LISTS,
+    /** Those that estimates leave open. */
+    ESTIMATED
+  }
+
+  /** Returns how an item over inverted lists is searched. */
+  public static ListPlan listPlan(WorkItem item) {
+    int lists = item.segment().lists().shape().lists();
+    int accepted = Math.min(item.acceptedCount(), item.segment().size());
+    if (ListSearch.scans(lists, item.listWidth(), accepted)) {
+      return ListPlan.ALL;
+    }
+    return ListSearch.isFew(lists, accepted) ? ListPlan.ALL_OF_LISTS : ListPlan.ESTIMATED;
+  }
+
   /** Returns the expected number of distances of a walk for the item. */
   public static double expectedVisits(WorkItem item) {
     SegmentView segment = item.segment();

@@ -16,7 +16,7 @@ public final class CpuSearches {
     NO_EXECUTOR,
     /** Scoring every accepted vector is faster. */
     SCAN,
-    /** The segment has inverted lists, which the executor does not search. */
+    /** The segment has inverted lists, which the executor does not search now. */
     LISTS,
     /** The collector does not collect the k best hits, or more of them than an executor keeps. */
     COLLECTOR,

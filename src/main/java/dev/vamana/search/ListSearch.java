@@ -95,6 +95,17 @@ final class ListSearch {
     this.best = threshold || collector.k() >= this.width ? null : new LongHeap(this.width);
   }
 
+  /** Whether so few vectors are accepted that all of them are scored. */
+  static boolean scans(int lists, int width, int accepted) {
+    return accepted <= 2L * Math.max(width, lists)
+        || (isFew(lists, accepted) && accepted <= (long) MOST_LISTS * width);
+  }
+
+  /** Whether so few vectors are accepted that they are scored without estimates. */
+  static boolean isFew(int lists, int accepted) {
+    return accepted < (long) MIN_ESTIMATED * lists;
+  }
+
   /** Searches for a work item, on the calling thread. */
   static WorkResult search(WorkItem item) throws IOException {
     SegmentView segment = item.segment();
@@ -121,9 +132,9 @@ final class ListSearch {
   void run(Bits accepted, int acceptedCount) throws IOException {
     int count = accepted == null ? segment.size() : Math.min(acceptedCount, segment.size());
     int all = lists.shape().lists();
-    boolean few = count < (long) MIN_ESTIMATED * all;
+    boolean few = isFew(all, count);
     // comparing centroids would cost as much, or most lists have a hit
-    if (count <= 2L * Math.max(width, all) || (few && count <= (long) MOST_LISTS * width)) {
+    if (scans(all, width, count)) {
       new ExactScan(scorer, collector).run(accepted);
       return;
     }

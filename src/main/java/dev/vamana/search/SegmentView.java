@@ -38,6 +38,11 @@ public interface SegmentView {
   /** Whether the segment has a graph. Segments below the graph threshold have none. */
   boolean hasGraph();
 
+  /** Whether the segment has a graph or inverted lists, rather than vectors alone. */
+  default boolean isIndexed() {
+    return hasGraph() || hasLists();
+  }
+
   /** Returns the max degree of the graph; 0 without one. */
   int maxDegree();
 

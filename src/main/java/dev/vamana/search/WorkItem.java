@@ -94,6 +94,14 @@ public record WorkItem(
     return visitLimit > most ? Long.MAX_VALUE : visitLimit;
   }
 
+  /**
+   * Returns the number of hits whose distances decide when a search of inverted lists ends: the
+   * beam, at least k.
+   */
+  public int listWidth() {
+    return Math.min(Math.max(k, walk.beamWidth()), segment.size());
+  }
+
   /** Returns this item, to be walked on codes. */
   WorkItem onCodes() {
     return new WorkItem(

@@ -48,7 +48,9 @@ record FaultCell(Phase phase, Route route, SeamDriver.Call call, SeamDriver.Faul
     CODES(Placement.IN_MEMORY, PlanMode.GRAPH),
     MAPPED(Placement.MAPPED_GRAPH, PlanMode.GRAPH),
     HOST_FETCH(Placement.HOST_FETCH, PlanMode.GRAPH),
-    SCAN(Placement.EXACT, PlanMode.EXACT);
+    SCAN(Placement.EXACT, PlanMode.EXACT),
+    LISTS(Placement.EXACT, PlanMode.GRAPH),
+    MAPPED_LISTS(Placement.IN_MEMORY, PlanMode.GRAPH);
 
     private final Placement placement;
     private final PlanMode plan;
@@ -60,6 +62,11 @@ record FaultCell(Phase phase, Route route, SeamDriver.Call call, SeamDriver.Faul
 
     Placement placement() {
       return placement;
+    }
+
+    /** Whether segments have inverted lists. */
+    boolean lists() {
+      return this == LISTS || this == MAPPED_LISTS;
     }
 
     PlanMode plan() {

@@ -1,7 +1,9 @@
 package dev.vamana.cuda;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.SegmentView;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -47,6 +49,10 @@ final class FaultIndex {
   }
 
   private static IndexWriterConfig config() {
+    return config(IndexType.GRAPH);
+  }
+
+  private static IndexWriterConfig config(IndexType type) {
     return new IndexWriterConfig()
         .setCodec(
             DeviceSegment.codec(
@@ -54,15 +60,16 @@ final class FaultIndex {
                     VamanaParameters.DEFAULT
                         .withGraph(8, 32, 1.2f)
                         .withThresholds(0, 0)
-                        .withSubspaces(4),
+                        .withSubspaces(4)
+                        .withType(type, CodeKind.DEFAULT),
                     Workers.callingThread())))
         .setMergeScheduler(new SerialMergeScheduler());
   }
 
   /** Writes an index of two segments. */
-  static void write(Directory directory, Random random) throws IOException {
+  static void write(Directory directory, IndexType type, Random random) throws IOException {
     try (IndexWriter writer =
-        new IndexWriter(directory, config().setMergePolicy(NoMergePolicy.INSTANCE))) {
+        new IndexWriter(directory, config(type).setMergePolicy(NoMergePolicy.INSTANCE))) {
       for (int half = 0; half < 2; half++) {
         add(writer, random, SERVED / 2);
         writer.flush();

@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.cuda.FaultCell.Phase;
 import dev.vamana.cuda.FaultCell.Route;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -38,22 +39,30 @@ public class FaultMatrixTests extends GpuTestCase {
   private static final boolean WRITE = Boolean.getBoolean("tests.faults.write");
 
   private static Path served;
+  private static Path servedLists;
   private static List<Integer> indexed;
   private static List<Integer> merged;
 
   @BeforeClass
   public static void writeIndices() throws Exception {
-    served = createTempDir();
-    try (Directory directory = new MMapDirectory(served)) {
-      FaultIndex.write(directory, new Random(random().nextLong()));
-    }
+    served = write(IndexType.GRAPH);
+    servedLists = write(IndexType.IVF);
     indexed = FaultIndex.index(createTempDir(), false, () -> {}, () -> {});
     merged = FaultIndex.index(createTempDir(), true, () -> {}, () -> {});
+  }
+
+  private static Path write(IndexType type) throws Exception {
+    Path folder = createTempDir();
+    try (Directory directory = new MMapDirectory(folder)) {
+      FaultIndex.write(directory, type, new Random(random().nextLong()));
+    }
+    return folder;
   }
 
   @AfterClass
   public static void forgetIndices() {
     served = null;
+    servedLists = null;
     indexed = null;
     merged = null;
   }
@@ -61,7 +70,14 @@ public class FaultMatrixTests extends GpuTestCase {
   /** Runs a cell. Fails if it hangs. */
   private static FaultRun.Outcome run(FaultCell cell) throws Exception {
     FaultRun run =
-        new FaultRun(kernels, cell, served, indexed, merged, createTempDir(), random().nextLong());
+        new FaultRun(
+            kernels,
+            cell,
+            cell.route().lists() ? servedLists : served,
+            indexed,
+            merged,
+            createTempDir(),
+            random().nextLong());
     AtomicReference<FaultRun.Outcome> outcome = new AtomicReference<>();
     AtomicReference<Throwable> failure = new AtomicReference<>();
     Thread thread =

@@ -47,6 +47,8 @@ final class FaultRun {
   static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private static final int BEAM = 32;
+  // so many that lists are searched until all near hits are found
+  private static final int LIST_WIDTH = 200;
   private static final int K = 5;
   private static final long DEVICE_BYTES = 256L << 20;
   private static final long SHORT_DEADLINE = TimeUnit.MILLISECONDS.toNanos(100);
@@ -359,8 +361,8 @@ final class FaultRun {
         }
       }
       WalkParameters walk =
-          cell.route() == FaultCell.Route.EXACT
-              ? WalkParameters.exact(BEAM)
+          cell.route() == FaultCell.Route.EXACT || cell.route().lists()
+              ? WalkParameters.exact(cell.route().lists() ? LIST_WIDTH : BEAM)
               : WalkParameters.quantized(BEAM, WalkParameters.RERANK_EXPANDED);
       for (int i = 0; i < 4; i++) {
         FixedBitSet accepted = i % 2 == 0 ? null : most;

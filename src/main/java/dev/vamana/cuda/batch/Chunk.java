@@ -1,7 +1,7 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ResultLayout;
-import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
@@ -10,12 +10,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * The ticket of a {@link WalkLane}: items of one call with the same {@link WalkShape}, packed into
- * one block of pinned memory. {@link Packer} makes chunks.
+ * The ticket of a {@link WalkLane}: items of one call with the same {@link LaunchShape}, packed
+ * into one block of pinned memory. {@link Packer} makes chunks.
  */
 public final class Chunk extends Ticket {
 
-  final WalkShape shape;
+  final LaunchShape shape;
   final ChunkSizes sizes;
   final StagingPool.Block block;
   final List<AcceptedBits> bits;
@@ -33,7 +33,7 @@ public final class Chunk extends Ticket {
    * @param together items of the call, which arrive in one chunk or several
    */
   Chunk(
-      WalkShape shape,
+      LaunchShape shape,
       ChunkSizes sizes,
       StagingPool.Block block,
       List<HeldSegment> segments,

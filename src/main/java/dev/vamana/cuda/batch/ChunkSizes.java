@@ -9,12 +9,19 @@ package dev.vamana.cuda.batch;
  * @param dimension components of a query
  * @param subspaces subspaces of a code, 0 unless codes are read
  * @param expanded expanded nodes to record, 0 if none
+ * @param lists inverted lists of a segment, 0 for walks
  * @param limited whether a visit limit may end a walk
  */
 public record ChunkSizes(
-    int beam, int fresh, int dimension, int subspaces, int expanded, boolean limited) {
+    int beam, int fresh, int dimension, int subspaces, int expanded, int lists, boolean limited) {
 
-  static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0, false);
+  static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0, 0, false);
+
+  /** Makes the sizes of walks. */
+  public ChunkSizes(
+      int beam, int fresh, int dimension, int subspaces, int expanded, boolean limited) {
+    this(beam, fresh, dimension, subspaces, expanded, 0, limited);
+  }
 
   /** Returns what both need together. */
   ChunkSizes max(ChunkSizes other) {
@@ -27,6 +34,7 @@ public record ChunkSizes(
         Math.max(dimension, other.dimension),
         Math.max(subspaces, other.subspaces),
         Math.max(expanded, other.expanded),
+        Math.max(lists, other.lists),
         limited || other.limited);
   }
 }

@@ -1,5 +1,7 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Reads;
 import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.kernel.WalkShape;
@@ -18,7 +20,7 @@ import org.apache.lucene.index.VectorEncoding;
  * @param segment the resident segment; the plan does not hold it
  * @param shape items of equal shape can share a launch
  * @param k number of hits
- * @param beam capacity of the worklist
+ * @param beam capacity of the worklist; hits whose distances decide when a search of lists ends
  * @param rerank number of worklist entries that get exact scores, -1 for all expanded nodes
  * @param visitLimit most distances of the walk, as of {@link VisitLimit#of}
  * @param capacity number of hits that the result has room for
@@ -26,7 +28,7 @@ import org.apache.lucene.index.VectorEncoding;
  */
 public record ItemPlan(
     HeldSegment segment,
-    WalkShape shape,
+    LaunchShape shape,
     int k,
     int beam,
     int rerank,
@@ -44,6 +46,9 @@ public record ItemPlan(
    */
   public static ItemPlan of(WorkItem item, HeldSegment segment) throws IOException {
     SegmentView view = item.segment();
+    if (view.hasLists()) {
+      return ofLists(item, segment);
+    }
     Reads reads = reads(segment.placement(), view.encoding());
     if (reads == null) {
       return null;
@@ -86,6 +91,34 @@ public record ItemPlan(
             expandedCapacity,
             visitLimit != VisitLimit.NONE);
     return new ItemPlan(segment, shape, k, beam, rerank, visitLimit, capacity, sizes);
+  }
+
+  /**
+   * Plans a search of inverted lists.
+   *
+   * @return the plan, or null if no kernel supports the item
+   */
+  private static ItemPlan ofLists(WorkItem item, HeldSegment segment) {
+    SegmentView view = item.segment();
+    int width = item.listWidth();
+    ListSearchShape shape =
+        ListSearchShape.of(
+            view.encoding() == VectorEncoding.BYTE, Math.max(1, width), view.dimension());
+    if (shape == null || segment.reranksOnDevice() == false) {
+      return null;
+    }
+    int k = Math.min(item.k(), width);
+    int visitLimit = VisitLimit.of(item.visitLimit(), view.size());
+    ChunkSizes sizes =
+        new ChunkSizes(
+            width,
+            0,
+            view.dimension(),
+            0,
+            0,
+            view.lists().shape().lists(),
+            visitLimit != VisitLimit.NONE);
+    return new ItemPlan(segment, shape, k, width, k, visitLimit, k, sizes);
   }
 
   private static Reads reads(Placement placement, VectorEncoding encoding) {

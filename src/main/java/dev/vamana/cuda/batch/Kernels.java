@@ -2,11 +2,14 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.ListMemory;
+import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.SharedMemoryPlan;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lists.ListKernels;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -39,14 +42,21 @@ public final class Kernels {
 
   private final CudaDriver driver;
   private final Tuning tuning;
+  private final ListKernels lists;
   private final Map<WalkShape, SharedMemoryPlan> plans = new HashMap<>();
   private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
   private final Map<Occupancy, Integer> occupancies = new HashMap<>();
+
+  /** Chooses the kernel and grid of a launch that searches inverted lists. */
+  ListKernels.Choice lists(ListSearchShape shape, ListMemory memory, int items, int others) {
+    return lists.choose(shape, memory, tuning.warps(), items, others);
+  }
 
   /** Makes an instance for one driver. */
   public Kernels(CudaDriver driver, Tuning tuning) {
     this.driver = driver;
     this.tuning = tuning;
+    this.lists = new ListKernels(driver);
   }
 
   /** Returns the flags of every walk. */

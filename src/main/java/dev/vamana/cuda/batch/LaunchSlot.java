@@ -3,10 +3,15 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
+import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.ListMemory;
+import dev.vamana.cuda.kernel.ListSearchLayout;
+import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lists.ListKernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -28,7 +33,8 @@ final class LaunchSlot {
   private final StagingPool staging;
   private StagingPool.Block addresses;
   private int capacity;
-  private final MemorySegment walk = Arena.ofAuto().allocate(WalkLayout.BYTES, Long.BYTES);
+  // of a walk or a search of lists, whichever is launched
+  private final MemorySegment parameters = Arena.ofAuto().allocate(WalkLayout.BYTES, Long.BYTES);
   private long stream;
   private long ended;
   private long copied;
@@ -98,7 +104,7 @@ final class LaunchSlot {
    * @param count items of the chunks
    * @param others items in flight in other slots
    */
-  void launch(WalkShape shape, List<Chunk> batch, int count, int others) {
+  void launch(LaunchShape shape, List<Chunk> batch, int count, int others) {
     chunks = batch;
     items = count;
     launches++;
@@ -123,24 +129,30 @@ final class LaunchSlot {
     if (copies) {
       driver.record(copied, stream);
     }
-    Kernels.Choice choice = kernels.choose(shape, sizes, items, load - items);
-    Policy policy = kernels.policy(shape);
-    long stride = SharedLayout.scratchBytes(policy, sizes.subspaces(), sizes.expanded());
-    int blocks = choice.blocks();
-    if (stride > 0) {
-      blocks = (int) Math.max(1, Math.min(blocks, MAX_SCRATCH_BYTES / stride));
-      growScratch(stride * blocks);
-    }
     int counter = (int) ((launches - 1) % COUNTERS);
     if (counter == 0) {
       driver.fill(counters, (byte) 0, COUNTER_BYTES, stream);
     }
-    boolean one = items == 1;
-    walk.set(
+    parameters.set(
         ValueLayout.JAVA_LONG,
         WalkLayout.ITEMS,
-        one ? target.get(ValueLayout.JAVA_LONG, 0) : addresses.deviceAddress());
-    walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, counters + (long) counter * Integer.BYTES);
+        items == 1 ? target.get(ValueLayout.JAVA_LONG, 0) : addresses.deviceAddress());
+    parameters.set(
+        ValueLayout.JAVA_LONG, WalkLayout.COUNTER, counters + (long) counter * Integer.BYTES);
+    switch (shape) {
+      case WalkShape walks -> launchWalks(walks, sizes, load - items);
+      case ListSearchShape lists -> launchLists(lists, sizes, load - items);
+    }
+    driver.record(ended, stream);
+    statistics.launched(batch.size(), items);
+  }
+
+  private void launchWalks(WalkShape shape, ChunkSizes sizes, int others) {
+    Kernels.Choice choice = kernels.choose(shape, sizes, items, others);
+    Policy policy = kernels.policy(shape);
+    long stride = SharedLayout.scratchBytes(policy, sizes.subspaces(), sizes.expanded());
+    int blocks = scratchBlocks(stride, choice.blocks());
+    MemorySegment walk = parameters;
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH, stride > 0 ? scratch : 0);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE, stride);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.COUNT, items);
@@ -153,12 +165,41 @@ final class LaunchSlot {
     walk.set(
         ValueLayout.JAVA_INT,
         WalkLayout.FLAGS,
-        kernels.flags()
-            | (one ? WalkLayout.FLAG_ONE_ITEM : 0)
-            | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
+        kernels.flags() | oneItem() | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
     driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
-    driver.record(ended, stream);
-    statistics.launched(batch.size(), items);
+  }
+
+  /** Launches searches of inverted lists. The first two fields are as in walks. */
+  private void launchLists(ListSearchShape shape, ChunkSizes sizes, int others) {
+    ListMemory memory =
+        ListMemory.of(sizes.beam(), sizes.lists(), sizes.dimension(), shape.dimension());
+    ListKernels.Choice choice = kernels.lists(shape, memory, items, others);
+    long stride = memory.scratchBytes();
+    int blocks = scratchBlocks(stride, choice.blocks());
+    MemorySegment search = parameters;
+    search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH, scratch);
+    search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH_STRIDE, stride);
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.COUNT, items);
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.WIDTH, sizes.beam());
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.LISTS, sizes.lists());
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.PADDED, shape.dimension());
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.DIMENSION, sizes.dimension());
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, oneItem());
+    driver.launch(choice.kernel(), blocks, choice.threads(), memory.sharedBytes(), search, stream);
+  }
+
+  private int oneItem() {
+    return items == 1 ? WalkLayout.FLAG_ONE_ITEM : 0;
+  }
+
+  /** Makes room for scratch of as many blocks as are wanted, or fit; returns how many. */
+  private int scratchBlocks(long stride, int wanted) {
+    if (stride == 0) {
+      return wanted;
+    }
+    int blocks = (int) Math.max(1, Math.min(wanted, MAX_SCRATCH_BYTES / stride));
+    growScratch(stride * blocks);
+    return blocks;
   }
 
   private void ensureRoom(int count) {

@@ -1,8 +1,8 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.ItemLayout;
+import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ResultLayout;
-import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.MemorySegment;
@@ -89,7 +89,7 @@ public final class Packer {
    * @return the chunk, or null if pinned memory is in use
    * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
    */
-  public Chunk pack(WalkShape shape, int[] items, int from, int to) {
+  public Chunk pack(LaunchShape shape, int[] items, int from, int to) {
     long bytes = 0;
     for (int i = from; i < to; i++) {
       bytes += bytes(items[i]);

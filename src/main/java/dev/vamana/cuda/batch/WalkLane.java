@@ -2,7 +2,8 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
@@ -31,7 +32,7 @@ public final class WalkLane extends Lane<Chunk> {
   private final DevicePool accepted;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
-  private final Map<WalkShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
+  private final Map<LaunchShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
   private final List<Ended> ended = new ArrayList<>();
   private final AtomicInteger inFlight = new AtomicInteger();
   private int failuresInARow;
@@ -104,6 +105,12 @@ public final class WalkLane extends Lane<Chunk> {
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
     return new Packer(staging, accepted, batch, plans, options.get().maxBatch(), pending() == 0);
+  }
+
+  /** Whether a block that searches items of this plan fits the device's shared memory. */
+  public boolean fits(ItemPlan plan) {
+    return plan.shape() instanceof ListSearchShape lists == false
+        || lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
   }
 
   /** Returns the number of launches in flight. */
@@ -192,7 +199,7 @@ public final class WalkLane extends Lane<Chunk> {
   private boolean launchAll() {
     boolean moved = false;
     while (queues.isEmpty() == false && inFlight.get() < slots.size()) {
-      WalkShape shape = oldest();
+      LaunchShape shape = oldest();
       if (shape == null) {
         return moved;
       }
@@ -207,10 +214,10 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   /** Returns the launchable shape whose first chunk has waited longest, or null. */
-  private WalkShape oldest() {
-    WalkShape found = null;
+  private LaunchShape oldest() {
+    LaunchShape found = null;
     long since = 0;
-    for (Map.Entry<WalkShape, ArrayDeque<Chunk>> queue : queues.entrySet()) {
+    for (Map.Entry<LaunchShape, ArrayDeque<Chunk>> queue : queues.entrySet()) {
       long submitted = queue.getValue().peek().since();
       if ((found == null || submitted - since < 0) && mayLaunch(queue.getValue(), submitted)) {
         found = queue.getKey();
@@ -250,7 +257,7 @@ public final class WalkLane extends Lane<Chunk> {
     return now - submitted >= linger && now - idleSince >= linger;
   }
 
-  private int take(WalkShape shape, List<Chunk> batch) {
+  private int take(LaunchShape shape, List<Chunk> batch) {
     ArrayDeque<Chunk> queue = queues.get(shape);
     int most = options.get().maxBatch();
     int items = 0;
@@ -269,7 +276,7 @@ public final class WalkLane extends Lane<Chunk> {
     return items;
   }
 
-  private void launch(WalkShape shape, List<Chunk> batch, int items) {
+  private void launch(LaunchShape shape, List<Chunk> batch, int items) {
     LaunchSlot slot = idleSlot();
     long now = System.nanoTime();
     for (Chunk chunk : batch) {

@@ -154,9 +154,6 @@ public final class CallPlanner {
     SegmentView view = item.segment();
     int batch = sizes.together(item);
     Asked asked = new Asked(item, CpuExecutor.plansScan(item), batch, sizes.cpuRounds(batch));
-    if (view.hasLists()) {
-      return cpu(asked, FallbackReason.LISTS, view.name());
-    }
     if (mode == PlanMode.CPU) {
       return cpu(asked, FallbackReason.PLANNED, null);
     }
@@ -165,6 +162,9 @@ public final class CallPlanner {
           asked,
           asked.scans() ? FallbackReason.SCAN : FallbackReason.UNSUPPORTED,
           view.name() + " has vectors too small for scores");
+    }
+    if (view.hasLists()) {
+      return decideLists(asked, wanted);
     }
     if (asked.scans()) {
       Workload task = asked.task(false, Workload.Rows.DEVICE, batch, null);
@@ -183,6 +183,58 @@ public final class CallPlanner {
       return cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
     }
     return segment == null ? decideAbsent(asked) : decide(asked, segment);
+  }
+
+  /**
+   * Decides for items over inverted lists. Where estimates pay, the device searches the lists if it
+   * has them, whatever that costs. Items that accept few vectors are answered exactly; so are all
+   * of them if the plan setting asks for that.
+   */
+  private Decision decideLists(Asked asked, boolean wanted) throws IOException {
+    WorkItem item = asked.item();
+    SegmentView view = asked.view();
+    CpuExecutor.ListPlan lists = CpuExecutor.listPlan(item);
+    HeldSegment segment = hold(item, wanted);
+    if (segment == null) {
+      return session.residency.damaged(view)
+          ? cpu(asked, FallbackReason.DAMAGED, view.name() + " has a damaged file")
+          : cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
+    }
+    if (lists != CpuExecutor.ListPlan.ESTIMATED || mode == PlanMode.EXACT) {
+      Decision exact = decideExact(asked, segment, lists);
+      if (exact != null || lists != CpuExecutor.ListPlan.ESTIMATED) {
+        return exact != null ? exact : cpu(asked, FallbackReason.SCAN, view.name());
+      }
+    }
+    ItemPlan plan = ItemPlan.of(item, segment);
+    if (plan == null || session.walks.fits(plan) == false) {
+      return cpu(asked, FallbackReason.LISTS, view.name());
+    }
+    Workload task =
+        asked.task(
+            false, Workload.Rows.NONE, asked.batch(), Workloads.lists(item, sizes.walking()));
+    return Decision.walk(session.chooser.lists(task), segment, plan, CpuExecutor.Way.LISTS);
+  }
+
+  /** Decides for an exact search over a segment with lists; null if the CPU is to search it. */
+  private Decision decideExact(Asked asked, HeldSegment segment, CpuExecutor.ListPlan lists)
+      throws IOException {
+    WorkItem item = asked.item();
+    ScanLane.Backlog backlog = session.scans.backlog(asked.view(), item.acceptedOrdinals());
+    int together = asked.batch() + backlog.together();
+    Workload.Rows rows = readable(item, segment, together);
+    if (mode == PlanMode.GRAPH || rows == Workload.Rows.NONE) {
+      return null;
+    }
+    Workload task = asked.task(true, rows, together, null);
+    // the CPU would score the same vectors only if it scores all that are accepted
+    PlanMode among = lists == CpuExecutor.ListPlan.ALL ? mode : PlanMode.EXACT;
+    Choice choice = session.chooser.choose(task, among, backlog.nanos());
+    if (choice.plan().exactOnDevice() == false) {
+      return null;
+    }
+    return Decision.exact(
+        choice, segment, rows == Workload.Rows.STREAMED ? Workloads.file(asked.view()) : null);
   }
 
   /** Decides for items whose segment is not on the device. */

@@ -18,8 +18,10 @@ final class CallTimes {
   private final Set<Decision> seen = Collections.newSetFromMap(new IdentityHashMap<>());
   private Decision last;
   private int walks;
+  private int lists;
   private int forCpu;
   private double walkNanos;
+  private double listNanos;
   private double cpuNanos;
   private long handedOver;
   private boolean begun;
@@ -35,7 +37,10 @@ final class CallTimes {
     Plan plan = decision.choice().plan();
     boolean fresh = decision != last && seen.add(decision);
     last = decision;
-    if (plan == Plan.GRAPH) {
+    if (plan == Plan.LISTS) {
+      lists++;
+      listNanos = Math.max(listNanos, decision.choice().nanos());
+    } else if (plan == Plan.GRAPH) {
       walks++;
       // each prediction already includes the other walks of the batch
       walkNanos = Math.max(walkNanos, decision.choice().nanos());
@@ -48,7 +53,7 @@ final class CallTimes {
   /** Marks the end of planning: the call hands its items over now. */
   void begin() {
     begun = true;
-    load.walking.addAndGet(walks);
+    load.walking.addAndGet(walks + lists);
     load.onCpu.addAndGet(forCpu);
     handedOver = System.nanoTime();
   }
@@ -64,17 +69,20 @@ final class CallTimes {
     }
   }
 
-  /** Records that all walks on the device have ended. */
+  /** Records that all walks and searches of lists on the device have ended. */
   void walked() {
     if (walks > 0) {
       plans.add(Plan.GRAPH, walks, walkNanos, System.nanoTime() - handedOver);
+    }
+    if (lists > 0) {
+      plans.add(Plan.LISTS, lists, listNanos, System.nanoTime() - handedOver);
     }
   }
 
   /** Ends the call, after success or failure. */
   void close() {
     if (begun) {
-      load.walking.addAndGet(-walks);
+      load.walking.addAndGet(-walks - lists);
       load.onCpu.addAndGet(-forCpu);
     }
   }

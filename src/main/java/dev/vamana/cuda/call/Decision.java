@@ -15,8 +15,8 @@ import java.lang.foreign.MemorySegment;
  * @param choice the plan and its predicted time for all these items together
  * @param segment the segment, held by the planner; null if the CPU answers
  * @param likeness items of equal likeness are submitted together: a {@link
- *     dev.vamana.cuda.kernel.WalkShape}, a {@link FetchShape}, or for an exact search an object of
- *     this decision; null if the CPU answers
+ *     dev.vamana.cuda.kernel.LaunchShape}, a {@link FetchShape}, or for an exact search an object
+ *     of this decision; null if the CPU answers
  * @param file vectors that an exact search streams to the device; null if the device already reads
  *     them
  * @param walk how a launch walks the items; null if no launch does

@@ -7,7 +7,7 @@ import dev.vamana.cuda.batch.Packer;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
-import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
@@ -99,12 +99,12 @@ public final class DeviceCall {
         Map<Object, IntList> groups = plan();
         times.begin();
         for (Map.Entry<Object, IntList> group : groups.entrySet()) {
-          if (group.getKey() instanceof WalkShape == false) {
+          if (group.getKey() instanceof LaunchShape == false) {
             submit(group.getValue());
           }
         }
         for (Map.Entry<Object, IntList> group : groups.entrySet()) {
-          if (group.getKey() instanceof WalkShape shape) {
+          if (group.getKey() instanceof LaunchShape shape) {
             submit(packer, shape, group.getValue());
           }
         }
@@ -201,7 +201,7 @@ public final class DeviceCall {
   }
 
   /** Packs and submits items of one walk shape, chunk by chunk. */
-  private void submit(Packer packer, WalkShape shape, IntList group) throws IOException {
+  private void submit(Packer packer, LaunchShape shape, IntList group) throws IOException {
     int[] items = group.values();
     int from = 0;
     int polls = 0;
@@ -379,7 +379,8 @@ public final class DeviceCall {
         found.approximate()
             ? CpuExecutor.rerank(item, found.ordinals(), found.visited(), complete)
             : new WorkResult(found.ordinals(), found.scores(), found.visited(), complete);
-    if (decisions[index].exact() == false && CpuExecutor.missesHits(item, result)) {
+    // a search of lists goes on until it has as many hits as there are
+    if (decisions[index].choice().plan() == Plan.GRAPH && CpuExecutor.missesHits(item, result)) {
       counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());
       results[index] = CpuExecutor.scan(item);
       return false;

@@ -6,6 +6,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.ivf.ListShape;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -20,6 +21,7 @@ public final class Workloads {
   /** Steps of a walk in addition to its beam width, as measured (docs/internals/query-plans.md). */
   private static final int APPROACH_STEPS = 4;
 
+  private static final int LISTS_AT_LEAST = 20;
   private static final Workload.Walk NO_WALK = new Workload.Walk(Workload.Graph.NONE, 1, 0, 0, 0);
   private static final int ALIGNMENT = 16;
 
@@ -135,6 +137,25 @@ public final class Workloads {
     double steps = (item.effectiveBeamWidth() + APPROACH_STEPS) / (double) item.walk().parents();
     return new Workload.Walk(
         graph, batch, steps, CpuExecutor.expectedVisits(item), walkBytes(item, placement));
+  }
+
+  /**
+   * Describes the search of an item over inverted lists: the distances to all centroids, and the
+   * estimates of as many lists as the width, and some more. Crude: how many lists a search takes
+   * depends on the data.
+   *
+   * @param batch number of items that are searched at the same time
+   */
+  public static Workload.Walk lists(WorkItem item, int batch) {
+    ListShape shape = item.segment().lists().shape();
+    double searched = Math.min(shape.lists(), item.listWidth() + LISTS_AT_LEAST);
+    double estimates = searched * shape.size() / shape.lists();
+    return new Workload.Walk(
+        Workload.Graph.DEVICE,
+        batch,
+        searched,
+        shape.lists() + estimates,
+        aligned(shape.headBytes()));
   }
 
   private static int walkBytes(WorkItem item, Placement placement) throws IOException {

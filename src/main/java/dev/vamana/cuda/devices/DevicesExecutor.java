@@ -150,8 +150,13 @@ public final class DevicesExecutor implements SearchExecutor {
   }
 
   @Override
+  public boolean takesLists(SegmentView segment, int k, int accepted) {
+    return members.stream().anyMatch(member -> member.executor.takesLists(segment, k, accepted));
+  }
+
+  @Override
   public void opened(SegmentView segment) {
-    if (segment.hasGraph()) {
+    if (segment.isIndexed()) {
       placements.opened(segment);
     }
   }

@@ -12,7 +12,8 @@ package dev.vamana.cuda.kernel;
  * @param expanded whether all expanded nodes are re-ranked
  */
 public record WalkShape(
-    Reads reads, int beam, int fresh, int dimension, int subspaces, boolean expanded) {
+    Reads reads, int beam, int fresh, int dimension, int subspaces, boolean expanded)
+    implements LaunchShape {
 
   /** Most neighbours of a step. */
   public static final int MAX_FRESH = Limits.MAX_DEGREE * Limits.MAX_PARENTS;

@@ -1,6 +1,10 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.ListMemory;
+import dev.vamana.cuda.kernel.ListsLayout;
+import dev.vamana.ivf.ListShape;
+import dev.vamana.ivf.Rotation;
 
 /**
  * A concrete placement of a segment: the layout of its block of device memory, and the parts that
@@ -20,6 +24,7 @@ import dev.vamana.cuda.kernel.Limits;
  * @param norms offset of each subspace's largest centroid norm
  * @param facts offset of {@link #FACT_BYTES} bytes for each copy in bytes
  * @param center offset of the center of copies in bytes, in floats
+ * @param lists where the inverted lists are; null without lists
  * @param deviceBytes size of the block
  * @param mappedBytes upper bound of the pinned page cache, in whole pages
  */
@@ -35,6 +40,7 @@ record PlacementPlan(
     long norms,
     long facts,
     long center,
+    ListParts lists,
     long deviceBytes,
     long mappedBytes) {
 
@@ -52,8 +58,21 @@ record PlacementPlan(
 
   private static final long ALIGNMENT = 256;
 
+  /**
+   * The parts of inverted lists, whose {@link ListsLayout} is {@link ListMemory#LISTS_OFFSET} bytes
+   * from the start of the block.
+   *
+   * @param file offset of the bytes of the file
+   * @param starts offset of the number of groups of places before each list
+   * @param signs offset of the signs of the rotation
+   */
+  record ListParts(long file, long starts, long signs) {}
+
   /** Lays out the block of a placement. */
   static PlacementPlan of(SegmentShape shape, Placement placement, RawVectors raw) {
+    if (shape.hasLists()) {
+      return ofLists(shape, placement, raw);
+    }
     Layout layout = new Layout();
     long graph = NONE;
     long vectors = NONE;
@@ -100,8 +119,41 @@ record PlacementPlan(
         norms,
         facts,
         center,
+        null,
         layout.end,
         mapped);
+  }
+
+  /** Lays out the block of a segment with inverted lists. */
+  private static PlacementPlan ofLists(SegmentShape shape, Placement placement, RawVectors raw) {
+    ListShape lists = shape.lists();
+    Layout layout = new Layout();
+    long descriptor = layout.add(ListsLayout.BYTES);
+    assert descriptor == ListMemory.LISTS_OFFSET;
+    ListParts parts =
+        new ListParts(
+            layout.add(shape.listBytes()),
+            layout.add((long) lists.lists() * Integer.BYTES),
+            layout.add(Rotation.rounds(lists.dimension()) * (long) lists.padded() * Float.BYTES));
+    long rawCopy = NONE;
+    if (raw == RawVectors.DEVICE) {
+      rawCopy = layout.add((long) shape.size() * padded(shape.vectorBytes()));
+    }
+    return new PlacementPlan(
+        shape,
+        placement,
+        raw,
+        NONE,
+        placement == Placement.EXACT ? rawCopy : NONE,
+        rawCopy,
+        NONE,
+        NONE,
+        NONE,
+        NONE,
+        NONE,
+        parts,
+        layout.end,
+        raw == RawVectors.MAPPED ? pages(shape.rawBytes()) : 0);
   }
 
   private static final class Layout {
@@ -128,6 +180,11 @@ record PlacementPlan(
   /** Whether the graph is in the block. */
   boolean graphOnDevice() {
     return graph != NONE;
+  }
+
+  /** Whether the graph or the inverted lists are in the block. */
+  boolean indexOnDevice() {
+    return graphOnDevice() || lists != null;
   }
 
   /** Whether walks read converted copies of the float vectors. */

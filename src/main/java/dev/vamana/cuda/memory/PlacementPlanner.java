@@ -13,6 +13,9 @@ import java.util.Set;
  * vectors, which are read from the mapped file, but their distances are still better than distances
  * of codes, which need a wider beam. The last three placements use codes, with the graph on the
  * device, read in place, or fetched by the CPU.
+ *
+ * <p>Inverted lists are on the device in both of their placements: with the raw vectors ({@link
+ * Placement#EXACT}), or with raw vectors that are read in place ({@link Placement#IN_MEMORY}).
  */
 final class PlacementPlanner {
 
@@ -75,7 +78,7 @@ final class PlacementPlanner {
 
   /** Returns why the device can never search a segment, or null. */
   static String obstacle(SegmentShape shape) {
-    if (shape.size() < 1 || shape.hasGraph() == false) {
+    if (shape.size() < 1 || (shape.hasGraph() == false && shape.hasLists() == false)) {
       return "no graph";
     }
     if (shape.graphStride() > Limits.MAX_DEGREE) {
@@ -103,6 +106,10 @@ final class PlacementPlanner {
   }
 
   private static boolean possible(SegmentShape shape, Placement placement, boolean registers) {
+    if (shape.hasLists()) {
+      return shape.rawVectors()
+          && (placement == Placement.EXACT || placement == Placement.IN_MEMORY);
+    }
     return switch (placement) {
       case EXACT -> shape.rawVectors();
       case EXACT_FLOAT16, EXACT_INT8 -> shape.rawVectors() && shape.floats();
@@ -130,7 +137,8 @@ final class PlacementPlanner {
               && placement != Placement.MAPPED_GRAPH
               && shape.rawVectors();
       case MAPPED -> registers && shape.vectorsMapped();
-      case CALLER -> true;
+      // the kernel of lists scores while it searches
+      case CALLER -> shape.hasLists() == false;
     };
   }
 }

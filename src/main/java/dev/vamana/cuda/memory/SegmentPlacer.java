@@ -199,13 +199,13 @@ final class SegmentPlacer {
 
   /**
    * Returns the best plan that fits. Evicts other segments only if the best plan without evictions
-   * does not put the graph on the device.
+   * puts neither graph nor lists on the device.
    */
   private PlacementPlan makeRoom(SegmentEntry entry, List<PlacementPlan> candidates) {
     long free = memory.free();
     long mappedFree = memory.pageCache().free();
     PlacementPlan plan = PlacementPlanner.choose(candidates, free, mappedFree);
-    if (plan != null && plan.graphOnDevice()) {
+    if (plan != null && plan.indexOnDevice()) {
       return plan;
     }
     List<Victim> victims = victims(entry);
@@ -217,7 +217,7 @@ final class SegmentPlacer {
     }
     PlacementPlan better =
         PlacementPlanner.choose(candidates, free + evictable, mappedFree + mappedEvictable);
-    if (better == null || (plan != null && better.graphOnDevice() == false)) {
+    if (better == null || (plan != null && better.indexOnDevice() == false)) {
       return plan;
     }
     for (Victim victim : victims) {

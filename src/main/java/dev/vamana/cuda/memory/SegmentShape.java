@@ -1,5 +1,7 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.ivf.InvertedLists;
+import dev.vamana.ivf.ListShape;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
@@ -18,6 +20,8 @@ import org.apache.lucene.index.VectorEncoding;
  * @param graphMapped whether the device could read the graph in place: it is mapped as one range,
  *     and its rows start at multiples of 16 bytes
  * @param vectorsMapped whether the device could read the raw vectors in place
+ * @param lists sizes of the inverted lists; null without lists
+ * @param listBytes bytes of the inverted lists in the file; 0 without lists
  */
 record SegmentShape(
     int size,
@@ -27,15 +31,41 @@ record SegmentShape(
     int subspaces,
     boolean rawVectors,
     boolean graphMapped,
-    boolean vectorsMapped) {
+    boolean vectorsMapped,
+    ListShape lists,
+    long listBytes) {
 
   private static final int ROW_ALIGNMENT = 16;
+
+  /** Makes the shape of a segment without inverted lists. */
+  SegmentShape(
+      int size,
+      int dimension,
+      VectorEncoding encoding,
+      int graphStride,
+      int subspaces,
+      boolean rawVectors,
+      boolean graphMapped,
+      boolean vectorsMapped) {
+    this(
+        size,
+        dimension,
+        encoding,
+        graphStride,
+        subspaces,
+        rawVectors,
+        graphMapped,
+        vectorsMapped,
+        null,
+        0);
+  }
 
   /** Returns the shape of an open segment. */
   static SegmentShape of(SegmentView view) throws IOException {
     FileRegion graph = view.graphRegion();
     FileRegion codes = view.codesRegion();
     FileRegion vectors = view.vectorsRegion();
+    InvertedLists lists = view.lists();
     int size = view.size();
     return new SegmentShape(
         size,
@@ -45,7 +75,9 @@ record SegmentShape(
         codes == null ? 0 : rowBytes(view, "codes", codes),
         vectors != null,
         graph != null && mapped(graph, ROW_ALIGNMENT),
-        vectors != null && mapped(vectors, componentBytes(view.encoding())));
+        vectors != null && mapped(vectors, componentBytes(view.encoding())),
+        lists == null ? null : lists.shape(),
+        lists == null ? 0 : lists.region().length());
   }
 
   private static int rowBytes(SegmentView view, String what, FileRegion region) {
@@ -90,6 +122,11 @@ record SegmentShape(
   /** Whether the segment has a graph. */
   boolean hasGraph() {
     return graphStride > 0;
+  }
+
+  /** Whether the segment has inverted lists. */
+  boolean hasLists() {
+    return lists != null;
   }
 
   /** Whether the segment has codes. */

@@ -90,7 +90,7 @@ final class SegmentUpload {
   private List<FileCheck> files() {
     FileChecks checks = view.fileChecks();
     List<FileCheck> files = new ArrayList<>();
-    if (plan.graphOnDevice() || plan.placement() == Placement.MAPPED_GRAPH) {
+    if (plan.indexOnDevice() || plan.placement() == Placement.MAPPED_GRAPH) {
       files.add(checks.graph());
     }
     if (plan.raw() == RawVectors.DEVICE || plan.raw() == RawVectors.MAPPED || plan.converts()) {
@@ -140,6 +140,11 @@ final class SegmentUpload {
       copyRows(view.vectorsRegion(), shape.vectorBytes(), plan.rawCopy());
     } else if (plan.raw() == RawVectors.MAPPED) {
       raw = register(view.vectorsRegion());
+    }
+    if (plan.lists() != null) {
+      ListUpload lists = new ListUpload(driver, plan, block, buffers, abort);
+      lists.run(view.lists());
+      copied += lists.copiedBytes();
     }
     if (plan.codeStride() > 0) {
       copyRows(view.codesRegion(), shape.subspaces(), plan.codes());

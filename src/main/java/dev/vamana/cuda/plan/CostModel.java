@@ -185,6 +185,7 @@ public final class CostModel {
             case FETCHED -> CostForm.FETCHED_WALK;
             case DEVICE, NONE -> CostForm.WALK;
           };
+      case LISTS -> CostForm.WALK;
       case CPU -> task.cpu().scans() ? CostForm.CPU_SCAN : CostForm.CPU_WALK;
     };
   }

@@ -10,7 +10,9 @@ public enum Plan {
   GATHER,
   /** The device walks the graph. */
   GRAPH,
-  /** The CPU scans or walks. */
+  /** The device searches inverted lists. */
+  LISTS,
+  /** The CPU scans, walks or searches lists. */
   CPU;
 
   /**

@@ -91,6 +91,11 @@ public final class PlanChooser {
     return of(walks ? Plan.GRAPH : Plan.CPU, task, 0);
   }
 
+  /** Returns the choice to search inverted lists on the device, whatever it costs. */
+  public Choice lists(Workload task) {
+    return of(Plan.LISTS, task, 0);
+  }
+
   private Choice of(Plan plan, Workload task, double wait) {
     return new Choice(plan, wait, costs.nanos(plan, task));
   }

@@ -80,6 +80,7 @@ public final class PlanCounters {
   public void addTo(SortedMap<String, SortedMap<String, Long>> groups) {
     SortedMap<String, Long> batches = byPlan(own -> own.batches.sum());
     batches.remove(Plan.GRAPH.statisticsName());
+    batches.remove(Plan.LISTS.statisticsName());
     batches.remove(Plan.CPU.statisticsName());
     groups.put("plan_batches", batches);
     groups.put("plan_calls", byPlan(own -> own.calls.sum()));

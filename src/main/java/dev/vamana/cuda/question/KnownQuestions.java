@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.CodebookId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,6 +30,8 @@ public final class KnownQuestions {
   private final KnownVectors known = new KnownVectors();
   private final KnownSegment floats;
   private final KnownSegment bytes;
+  private final KnownSegment floatLists;
+  private final KnownSegment byteLists;
   private int round;
 
   /** Generates the vectors, which takes some milliseconds. */
@@ -41,6 +44,9 @@ public final class KnownQuestions {
               TrainingQuestions.codebook(
                   known.floats().toArray(float[][]::new), KnownVectors.PART));
       bytes = new KnownSegment(known, VectorEncoding.BYTE, null);
+      // tails are read with codes of more than one bit only
+      floatLists = KnownSegment.ofLists(known, VectorEncoding.FLOAT32, CodeKind.RABITQ1);
+      byteLists = KnownSegment.ofLists(known, VectorEncoding.BYTE, CodeKind.RABITQ4);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -70,6 +76,7 @@ public final class KnownQuestions {
     Interrogation interrogation = new Interrogation();
     skip();
     interrogation.ask(new WalkQuestions(driver, account, known, floats, bytes, round));
+    interrogation.ask(new WalkQuestions(driver, account, known, floatLists, byteLists, round));
     interrogation.ask(new ScanQuestions(driver, account, known, round));
     interrogation.ask(new SelectQuestions(driver, account));
     interrogation.ask(new TrainingQuestions(driver, account, round));

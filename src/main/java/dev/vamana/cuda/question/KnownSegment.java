@@ -2,6 +2,8 @@ package dev.vamana.cuda.question;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.ivf.InvertedLists;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
@@ -38,6 +40,7 @@ final class KnownSegment implements SegmentView {
   private final List<byte[]> bytes;
   private final Codebook codebook;
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
+  private final InvertedLists lists;
   private final FileRegion graph;
   private final FileRegion codes;
   private final FileRegion vectors;
@@ -48,11 +51,18 @@ final class KnownSegment implements SegmentView {
    * @param codebook codebook of the codes, or null for a segment without codes
    */
   KnownSegment(KnownVectors known, VectorEncoding encoding, Codebook codebook) throws IOException {
+    this(known, encoding, codebook, null);
+  }
+
+  private KnownSegment(
+      KnownVectors known, VectorEncoding encoding, Codebook codebook, CodeKind listCodes)
+      throws IOException {
     this.encoding = encoding;
     this.floats = known.floats();
     this.bytes = known.bytes();
     this.codebook = codebook;
-    this.graph = region("graph", graph());
+    this.lists = listCodes == null ? null : KnownLists.of(known, vectors(), listCodes);
+    this.graph = lists == null ? region("graph", graph()) : null;
     this.codes = codebook == null ? null : region("codes", codes());
     this.vectors = region("vectors", encoding == VectorEncoding.BYTE ? rawBytes() : rawFloats());
   }
@@ -108,6 +118,16 @@ final class KnownSegment implements SegmentView {
         new ByteBuffersIndexInput(new ByteBuffersDataInput(List.of(content)), name), 0, length);
   }
 
+  /**
+   * Makes a segment that has inverted lists in place of a graph.
+   *
+   * @param kind what a code of the lists holds
+   */
+  static KnownSegment ofLists(KnownVectors known, VectorEncoding encoding, CodeKind kind)
+      throws IOException {
+    return new KnownSegment(known, encoding, null, kind);
+  }
+
   /** Returns a query. */
   QueryVector query(KnownVectors known, int query) {
     return encoding == VectorEncoding.BYTE
@@ -142,17 +162,27 @@ final class KnownSegment implements SegmentView {
 
   @Override
   public boolean hasGraph() {
-    return true;
+    return graph != null;
+  }
+
+  @Override
+  public boolean hasLists() {
+    return lists != null;
+  }
+
+  @Override
+  public InvertedLists lists() {
+    return lists;
   }
 
   @Override
   public int maxDegree() {
-    return DEGREE;
+    return hasGraph() ? DEGREE : 0;
   }
 
   @Override
   public float meanDegree() {
-    return DEGREE;
+    return hasGraph() ? DEGREE : 0;
   }
 
   @Override

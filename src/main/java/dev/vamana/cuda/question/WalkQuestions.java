@@ -13,6 +13,7 @@ import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.Waiters;
+import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.cuda.memory.FixedPlacements;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentSegment;
@@ -23,8 +24,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.apache.lucene.index.VectorEncoding;
 
-/** Walks by every kernel, and by the steps of host fetch. */
+/** Walks by every kernel, and by the steps of host fetch; or searches of lists by every kernel. */
 final class WalkQuestions implements Questions {
 
   private static final int ITEMS = 3;
@@ -44,7 +46,7 @@ final class WalkQuestions implements Questions {
   /**
    * Pins a megabyte.
    *
-   * @param floats the vectors as floats, with codes
+   * @param floats the vectors as floats, with a graph and codes, or with lists
    * @param bytes the vectors as bytes
    * @param round number of the round, by which queries differ
    */
@@ -68,6 +70,11 @@ final class WalkQuestions implements Questions {
   @Override
   public List<Question> all() {
     List<Question> questions = new ArrayList<>();
+    if (floats.hasLists()) {
+      questions.addAll(lists(floats));
+      questions.addAll(lists(bytes));
+      return questions;
+    }
     questions.addAll(of(floats, Placement.EXACT, Policy.EXACT_F32));
     questions.addAll(of(floats, Placement.EXACT_FLOAT16, Policy.EXACT_F16));
     questions.addAll(of(floats, Placement.EXACT_INT8, Policy.EXACT_BYTE));
@@ -100,6 +107,25 @@ final class WalkQuestions implements Questions {
                   walk(segment, placed[0], tuning);
                 }));
       }
+    }
+    return questions;
+  }
+
+  /** Returns the questions to the kernels that search inverted lists. */
+  private List<Question> lists(KnownSegment segment) {
+    ResidentSegment[] placed = new ResidentSegment[1];
+    List<Question> questions = new ArrayList<>();
+    for (int warps : List.of(ListKernels.FEW_WARPS, ListKernels.MANY_WARPS)) {
+      Tuning tuning = Tuning.DEFAULT.withWarps(warps);
+      questions.add(
+          new Question(
+              ListKernels.name(segment.encoding() == VectorEncoding.BYTE, warps),
+              () -> {
+                if (placed[0] == null) {
+                  placed[0] = places.place(segment, Placement.EXACT);
+                }
+                walk(segment, placed[0], tuning);
+              }));
     }
     return questions;
   }

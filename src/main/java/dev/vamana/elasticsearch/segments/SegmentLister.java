@@ -129,29 +129,28 @@ final class SegmentLister {
   }
 
   private static FieldSegment.OnDevice onDevice(SegmentView view, FieldSegment.Bytes disk) {
-    if (view.hasLists()) {
-      return FieldSegment.OnDevice.not(LISTS);
-    }
-    if (view.hasGraph() == false) {
+    if (view.isIndexed() == false) {
       return FieldSegment.OnDevice.not(NO_GRAPH);
     }
     SearchExecutor executor = ExecutorRegistry.current();
     if (executor == null) {
-      return FieldSegment.OnDevice.not(CPU);
+      return FieldSegment.OnDevice.not(view.hasLists() ? LISTS : CPU);
     }
     DevicePresence presence = executor.presence(view);
     if (presence.state() != DevicePresence.State.RESIDENT) {
       return FieldSegment.OnDevice.not(presence.reason().replace(' ', '_'));
     }
     Placement placement = Placement.named(presence.placement());
-    boolean graph = placement != null && placement.copiesGraph();
+    boolean graph = placement != null && placement.copiesGraph() && view.hasGraph();
     boolean codes = placement != null && placement.copiesCodes();
     long stride = view.size() == 0 ? 0 : disk.codes() / view.size();
+    long codeBytes =
+        codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0;
     return new FieldSegment.OnDevice(
         presence.placement(),
         presence.state().label(),
         graph ? disk.graph() : 0,
-        codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0,
+        view.hasLists() ? disk.codes() : codeBytes,
         presence.deviceBytes(),
         executor.devices(view).stream().map(String::valueOf).collect(Collectors.joining(",")));
   }

@@ -35,6 +35,8 @@ public final class HostKernels implements SimulatedKernels {
     return (blocks, threads, sharedBytes, parameters) -> {
       if (name.startsWith("walk_")) {
         checkWalk(name, threads, sharedBytes, parameters);
+      } else if (name.startsWith("list_search_")) {
+        checkLists(name, threads, sharedBytes, parameters);
       }
       launch(name, parameters);
     };
@@ -60,6 +62,14 @@ public final class HostKernels implements SimulatedKernels {
       }
     }
     throw new IllegalStateException(name + " was launched with " + threads + " threads");
+  }
+
+  private void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
+    int needed = host.vamana_list_shared_bytes(HostLibrary.pointer(search));
+    if (sharedBytes < needed || name.endsWith("_w" + threads / 32) == false) {
+      throw new IllegalStateException(
+          name + " needs " + needed + " bytes, got " + sharedBytes + ", threads " + threads);
+    }
   }
 
   /** Runs a kernel on the calling thread. */

@@ -118,6 +118,10 @@ public interface HostLibrary extends Library {
 
   long vamana_scratch_bytes(int policy, Pointer walk);
 
+  int vamana_list_shared_bytes(Pointer search);
+
+  long vamana_list_scratch_bytes(Pointer search);
+
   int vamana_host_has_kernel(String name);
 
   int vamana_host_launch(String name, Pointer parameters);

@@ -1,6 +1,9 @@
 package dev.vamana.cuda.kernel;
 
 import com.sun.jna.Pointer;
+import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.ivf.ListShape;
+import dev.vamana.ivf.Rotation;
 import java.lang.foreign.Arena;
 import java.lang.reflect.Field;
 import java.util.Locale;
@@ -28,6 +31,47 @@ public class LayoutTests extends KernelTestCase {
 
   public void testWalk() throws IllegalAccessException {
     assertLayout("Walk", WalkLayout.class);
+  }
+
+  public void testLists() throws IllegalAccessException {
+    assertLayout("Lists", ListsLayout.class);
+    assertLayout("ListSearch", ListSearchLayout.class);
+    assertConstant(ListMemory.LISTS_OFFSET, "kListsOffset");
+    assertConstant(ListMemory.CONTROL_BYTES, "kListControlBytes");
+    assertConstant(ListMemory.SHARED_LISTS, "kListSharedLists");
+    assertConstant(ListMemory.SCORED, "kListScored");
+    assertConstant(ListMemory.CANDIDATES, "kListCandidates");
+    assertConstant(ListShape.BLOCK, "kListBlock");
+    assertConstant(ListShape.GROUP, "kListGroup");
+    for (boolean bytes : new boolean[] {false, true}) {
+      for (int warps : new int[] {ListKernels.FEW_WARPS, ListKernels.MANY_WARPS}) {
+        String name = ListKernels.name(bytes, warps);
+        assertEquals(name, 1, library.vamana_host_has_kernel(name));
+      }
+    }
+  }
+
+  public void testListMemory() {
+    for (int round = 0; round < 500; round++) {
+      int width = 1 + random().nextInt(Limits.MAX_BEAM_WIDTH);
+      int lists = 1 + random().nextInt(random().nextBoolean() ? 5_000 : ListShape.MAX_LISTS);
+      int dimension = 1 + random().nextInt(Limits.MAX_DIMENSION);
+      int padded = Rotation.padded(dimension);
+      try (Arena arena = Arena.ofConfined()) {
+        Pointer search =
+            HostLibrary.pointer(
+                new NativeStruct(library, "ListSearch", arena)
+                    .set("width", width)
+                    .set("lists", lists)
+                    .set("dimension", dimension)
+                    .set("padded", padded)
+                    .memory());
+        ListMemory memory = ListMemory.of(width, lists, dimension, padded);
+        assertEquals(library.vamana_list_shared_bytes(search), memory.sharedBytes());
+        assertTrue(library.vamana_list_scratch_bytes(search) <= memory.scratchBytes());
+        assertEquals(0, memory.scratchBytes() % 512);
+      }
+    }
   }
 
   public void testConversions() throws IllegalAccessException {

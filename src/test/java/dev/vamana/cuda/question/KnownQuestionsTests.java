@@ -55,6 +55,7 @@ public class KnownQuestionsTests extends LuceneTestCase {
           Map.entry("kmeans_seed", "kmeans_seed_8"),
           Map.entry("kmeans_seed_long", "kmeans_draw"),
           Map.entry("kmeans_update", "kmeans_move"),
+          Map.entry("list_search", "list_search_float_w4"),
           Map.entry("select_bits", "select_bits_1024"),
           Map.entry("select_large", "select_radix"),
           Map.entry("select_sort", "select_sort_4096"));

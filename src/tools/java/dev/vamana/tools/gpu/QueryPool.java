@@ -6,6 +6,9 @@ import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.datasets.VectorTable;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.apache.lucene.util.VectorUtil;
@@ -15,8 +18,8 @@ import org.apache.lucene.util.VectorUtil;
  * queries, a query would find in the caches what its repetition has just read.
  *
  * <p>After the set's own queries come midpoints between a random base vector and a random one of
- * its neighbours in the graph: new points near the data, about as far from their nearest neighbours
- * as the set's own queries. Their recall is measured on a sample.
+ * its neighbours in the graph, or of its list: new points near the data, about as far from their
+ * nearest neighbours as the set's own queries. Their recall is measured on a sample.
  *
  * @param queries the queries, the set's own first
  * @param sample some of the midpoints with their exact neighbours, or null if there are none
@@ -24,6 +27,8 @@ import org.apache.lucene.util.VectorUtil;
 record QueryPool(float[][] queries, VectorSet sample) {
 
   private static final int SAMPLE = 500;
+  private static final ValueLayout.OfShort NUMBER =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final long SEED = 20_261_121;
 
   /**
@@ -40,11 +45,10 @@ record QueryPool(float[][] queries, VectorSet sample) {
     float[][] base = set.base().rows();
     float[][] queries = Arrays.copyOf(own, count);
     SplittableRandom random = new SplittableRandom(SEED);
-    int[] row = new int[view.adjacency().maxDegree()];
+    Neighbors neighbors = view.hasLists() ? ofLists(view) : ofGraph(view);
     for (int i = own.length; i < count; i++) {
       int node = random.nextInt(base.length);
-      int degree = view.adjacency().neighbors(node, row);
-      int other = degree == 0 ? random.nextInt(base.length) : row[random.nextInt(degree)];
+      int other = neighbors.draw(node, random);
       queries[i] = midpoint(base[node], base[other], set.metric() == Metric.COSINE);
     }
     int size = Math.min(SAMPLE, count - own.length);
@@ -56,6 +60,32 @@ record QueryPool(float[][] queries, VectorSet sample) {
             set.metric(),
             set.base(),
             new VectorTable(ElementType.FLOAT32, set.dimension(), sampled)));
+  }
+
+  /** Draws a vector near another. */
+  private interface Neighbors {
+    int draw(int ordinal, SplittableRandom random) throws IOException;
+  }
+
+  private static Neighbors ofGraph(SegmentView view) throws IOException {
+    int[] row = new int[view.adjacency().maxDegree()];
+    return (ordinal, random) -> {
+      int degree = view.adjacency().neighbors(ordinal, row);
+      return degree == 0 ? random.nextInt(view.size()) : row[random.nextInt(degree)];
+    };
+  }
+
+  /** The first of the same list from a random ordinal on. */
+  private static Neighbors ofLists(SegmentView view) throws IOException {
+    MemorySegment numbers = view.lists().numbers();
+    return (ordinal, random) -> {
+      short list = numbers.get(NUMBER, (long) ordinal * Short.BYTES);
+      int other = random.nextInt(view.size());
+      while (numbers.get(NUMBER, (long) other * Short.BYTES) != list) {
+        other = (other + 1) % view.size();
+      }
+      return other;
+    };
   }
 
   private static float[] midpoint(float[] a, float[] b, boolean unitLength) {

@@ -42,6 +42,7 @@ final class ReportStage implements Stage {
           "benchmarks",
           "builds",
           LargeStage.SECTION,
+          ListsStage.GRAPH_SECTION,
           "top_docs",
           "concurrent",
           DevicesStage.SECTION,

@@ -21,6 +21,7 @@ public final class Suite {
           "dev.vamana.cuda.LimitedWalkTests",
           "dev.vamana.cuda.RealSetParityTests",
           "dev.vamana.cuda.ByteVectorTests",
+          "dev.vamana.cuda.ListParityTests",
           "dev.vamana.cuda.select.SelectionTests",
           "dev.vamana.cuda.exact.ExactScansTests",
           "dev.vamana.cuda.ExactPlanTests",
@@ -98,6 +99,7 @@ public final class Suite {
           context -> BenchStage.index(context, SuiteSet.load(context.options(), set)).close());
       stages.put("build-" + set, new BuildStage(set));
       stages.put("bench-" + set, new BenchStage(set));
+      stages.put("lists-" + set, new ListsStage(set));
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("devices-" + set, new DevicesStage(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
@@ -131,7 +133,10 @@ public final class Suite {
     stages.put(
         "sanitizer",
         new SanitizerStage(
-            List.of("dev.vamana.cuda.SanitizedWalkTests", "dev.vamana.cuda.SanitizedBuildTests")));
+            List.of(
+                "dev.vamana.cuda.SanitizedWalkTests",
+                "dev.vamana.cuda.SanitizedBuildTests",
+                "dev.vamana.cuda.SanitizedListTests")));
     stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
     stages.put("smoke", new SmokeStage());
     stages.put("ceilings", new CeilingStage());

@@ -1,0 +1,247 @@
+// Inverted lists on a device: what the host hands to the kernel, and the arithmetic of their search, which
+// dev.vamana.ivf and dev.vamana.search.ListSearch have for the CPU. docs/internals/ivf.md has the design.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "vamana/order.h"
+#include "vamana/platform.h"
+#include "vamana/types.h"
+
+namespace vamana {
+
+// dev.vamana.ivf.Estimates, by ordinal.
+enum Estimates : uint32_t {
+  kEstimateEuclidean = 0,
+  kEstimateCosine = 1,
+  kEstimateUnitProduct = 2,
+  kEstimateByteProduct = 3,
+  kEstimateMaximumProduct = 4,
+};
+
+constexpr uint32_t kListsOffset = 256;      // from a Segment to its Lists
+constexpr uint32_t kListBlock = 256;        // heads that lie together by columns
+constexpr uint32_t kListGroup = 8;          // places of a list are a multiple of this
+constexpr uint32_t kListNumberBytes = 16;   // ordinal, constant, factor and error of an entry
+constexpr uint32_t kListPlanes = 4;         // bits of a query's component for heads, with its sign
+constexpr uint32_t kListMorePlanes = 8;     // the same for tails
+constexpr uint32_t kListScored = 16;        // vectors that are scored before the limit is looked at again
+constexpr uint32_t kListCandidates = 256;   // candidates of a list that a block has room for
+constexpr uint32_t kMaxLists = 65536;
+
+// What the file says of a list.
+struct ListFacts {
+  uint32_t count;   // vectors
+  float radius;     // root of their mean squared distance to the centroid
+  float norm2;      // of the centroid
+  uint32_t reserved;
+};
+
+// The lists of a segment; kListsOffset bytes behind its Segment.
+struct Lists {
+  uint64_t centroids;  // lists rows of padded floats, rotated, 16-byte aligned
+  uint64_t facts;      // lists ListFacts
+  uint64_t starts;     // for each list the number of groups of places before it, 32 bits
+  uint64_t numbers;    // for each ordinal the number of its list, 16 bits
+  uint64_t entries;    // the first list: heads by columns, then tails; 8-byte aligned
+  uint64_t signs;      // rounds rows of padded floats: signs of the rotation, times its factor
+  uint32_t lists;      // 1 to 65,536
+  uint32_t padded;     // components of a rotated vector, a multiple of 64
+  uint32_t bits;       // of a component of a code: 1, 2, 4 or 7
+  uint32_t rounds;     // of the rotation
+  uint32_t transformed;  // components that a round transforms, a power of two
+  uint32_t estimates;  // Estimates
+  float spread;        // root of the mean squared cosine of a query and a member, 0 to 1
+  uint32_t reserved;
+};
+
+// Parameter of the kernels that search lists, by value. Items are those of walks: the beam is the number of
+// hits whose distances decide when a search ends, entry points and parents are not looked at.
+struct ListSearch {
+  uint64_t items;           // as Walk.items
+  uint64_t counter;         // as Walk.counter
+  uint64_t scratch;         // scratch_stride bytes for each block
+  uint64_t scratch_stride;
+  uint32_t count;
+  uint32_t width;           // largest beam of the items
+  uint32_t lists;           // most lists of the items
+  uint32_t padded;          // largest of the items
+  uint32_t dimension;       // largest of the items
+  uint32_t flags;           // kOneItem
+};
+
+static_assert(sizeof(ListFacts) == 16, "ListFacts");
+static_assert(sizeof(Lists) == 80, "Lists");
+static_assert(sizeof(ListSearch) == 56, "ListSearch");
+
+// Standard deviations by which an error is taken to make an estimate too large.
+constexpr float kListMargin = 1.9f;
+// Standard deviations by which vectors are taken to be nearer than their centroid.
+constexpr float kListReach = 2.0f;
+// What the rounding of a query adds, relative to the error of a code of one bit.
+constexpr float kListRounding = 1.25f / 0.75f;
+// For rounding, of the constant parts of an estimate.
+constexpr float kListSlack = 1e-5f;
+
+VAMANA_HD bool list_products(uint32_t estimates) { return estimates >= kEstimateUnitProduct; }
+
+VAMANA_HD float infinite() { return bits_float(0x7F800000u); }
+
+// Estimates.distance: the distance of a score.
+VAMANA_HD float list_distance(uint32_t estimates, float score, uint32_t dimension) {
+  switch (estimates) {
+    case kEstimateEuclidean:
+      return score <= 0 ? infinite() : 1 / score - 1;
+    case kEstimateCosine:
+      return 4 * (1 - score);
+    case kEstimateUnitProduct:
+      return 1 - 2 * score;
+    case kEstimateByteProduct:
+      return (0.5f - score) * static_cast<float>(dimension) * 32768.0f;
+    default:
+      return score <= 0 ? infinite() : score >= 1 ? 1 - score : 1 / score - 1;
+  }
+}
+
+// Distance of the query to a centroid, from their squared Euclidean one and both squared norms.
+VAMANA_HD float list_base(uint32_t estimates, float squares, float query_norm2, float norm2) {
+  return list_products(estimates) ? -(norm2 + query_norm2 - squares) / 2 : squares;
+}
+
+// A distance that few vectors of a list are nearer than, by which lists are ordered.
+VAMANA_HD float list_optimistic(const Lists& lists, const ListFacts& facts, float squares,
+                                float query_norm2) {
+  const float reach = kListReach * lists.spread * facts.radius;
+  if (lists.estimates == kEstimateMaximumProduct || lists.estimates == kEstimateByteProduct) {
+    return list_base(lists.estimates, squares, query_norm2, facts.norm2) -
+           reach * sqrtf(query_norm2);
+  }
+  const float square = squares + facts.radius * facts.radius - 2 * reach * sqrtf(squares);
+  return lists.estimates == kEstimateUnitProduct ? (square - query_norm2 - 1) / 2 : square;
+}
+
+// A list's place in the order; kUnusedSlot for one that is empty.
+VAMANA_HD uint32_t list_key(const Lists& lists, const ListFacts& facts, float squares,
+                            float query_norm2) {
+  return facts.count == 0 ? kUnusedSlot
+                          : sortable(list_optimistic(lists, facts, squares, query_norm2));
+}
+
+// What a component of a residual is as a whole number of so many bits.
+struct ListStep {
+  float step;
+  float scale;
+};
+
+VAMANA_HD ListStep list_step(float largest, uint32_t planes) {
+  const float most = static_cast<float>((1 << (planes - 1)) - 1);
+  return {largest / most, largest == 0 ? 0 : most / largest};
+}
+
+// Conversions round to 0, so the offset makes this the nearest number.
+VAMANA_HD int32_t list_round(float component, float scale) {
+  return static_cast<int32_t>(component * scale + 128.5f) - 128;
+}
+
+// Times the error of an entry: by how much its estimate from the head may be too large.
+VAMANA_HD float list_margin(float step, float squares, uint32_t padded) {
+  const float length = sqrtf(squares);
+  if (length == 0) {
+    return 0;
+  }
+  const float rounding =
+      step * sqrtf(static_cast<float>(padded) / 12.0f) * kListRounding / length;
+  return kListMargin * length * sqrtf(1 + rounding * rounding);
+}
+
+VAMANA_HD float magnitude(float value) { return value < 0 ? -value : value; }
+
+struct ListEstimate {
+  float distance;
+  float bound;  // a distance that the vector very probably has at least
+};
+
+// The query's residual to a list, for heads.
+struct ListHeads {
+  float base;
+  float step;
+  float half;    // of the sum of the numbers
+  float margin;
+};
+
+// From a head; `product` is the inner product of the query's numbers and the bits.
+VAMANA_HD ListEstimate list_estimate(const ListHeads& heads, int32_t product, float constant,
+                                     float factor, float error) {
+  const float distance = heads.base + constant +
+                         factor * heads.step * (static_cast<float>(product) - heads.half);
+  return {distance, distance - error * heads.margin -
+                        (kListSlack * magnitude(heads.base) + kListSlack * magnitude(constant))};
+}
+
+// From a tail; `numbers` is the inner product of the query's numbers, whose sum is `sum`, and the code's.
+VAMANA_HD ListEstimate list_refined(float base, float step, int32_t sum, float length,
+                                    uint32_t padded, uint32_t bits, int32_t numbers, float constant,
+                                    float factor, float error) {
+  const float product = step * (static_cast<float>(numbers) + static_cast<float>(sum) * 0.5f);
+  const float distance = base + constant + factor * product;
+  const float rounding = factor * step * sqrtf(static_cast<float>(padded) / 144.0f) *
+                         static_cast<float>(1u << bits);
+  const float own = error * kListMargin * length;
+  return {distance, distance -
+                        sqrtf(own * own + kListMargin * kListMargin * rounding * rounding) -
+                        kListSlack * (magnitude(base) + magnitude(constant))};
+}
+
+// Lists that are always searched, and those of a window that the rate leaves out.
+constexpr uint32_t kListProbes = 4;
+constexpr uint32_t kListUnrated = 3;
+
+// First list of the window of those searched last.
+VAMANA_HD uint32_t list_window(uint32_t probed) {
+  return static_cast<uint32_t>(probed * (1 - 0.7));
+}
+
+// Whether the lists of the window have brought so few hits that the search ends.
+VAMANA_HD bool list_ends(uint32_t probed, uint32_t late, uint32_t width) {
+  const double few = 0.01 * width;
+  const double rated =
+      0.04 * (static_cast<double>(probed - list_window(probed)) - static_cast<double>(kListUnrated));
+  return static_cast<double>(late) <= (few > rated ? few : rated);
+}
+
+// Bytes of a head and of a tail.
+VAMANA_HD uint32_t list_head_bytes(const Lists& lists) { return kListNumberBytes + lists.padded / 8; }
+
+VAMANA_HD uint32_t list_tail_bytes(const Lists& lists) {
+  return lists.bits == 1 ? 0 : kListNumberBytes + (lists.bits - 1) * (lists.padded / 8);
+}
+
+VAMANA_HD uint32_t list_places(uint32_t count) {
+  return (count + kListGroup - 1) / kListGroup * kListGroup;
+}
+
+// Address of a list.
+VAMANA_HD uint64_t list_address(const Lists& lists, uint32_t list) {
+  const uint64_t places =
+      uint64_t{reinterpret_cast<const uint32_t*>(lists.starts)[list]} * kListGroup;
+  return lists.entries + places * (list_head_bytes(lists) + list_tail_bytes(lists));
+}
+
+// Where the entries of a block of heads lie.
+struct ListColumns {
+  const uint32_t* numbers;  // ordinals, constants, factors, errors; `together` of each
+  const uint32_t* words;    // halves of 64-bit words; `together` pairs for each
+  uint32_t together;
+};
+
+VAMANA_HD ListColumns list_columns(const Lists& lists, uint64_t list, uint32_t places,
+                                   uint32_t first) {
+  const uint32_t left = places - first;
+  const uint32_t together = left < kListBlock ? left : kListBlock;
+  const uint64_t at = list + uint64_t{first} * list_head_bytes(lists);
+  return {reinterpret_cast<const uint32_t*>(at),
+          reinterpret_cast<const uint32_t*>(at + uint64_t{kListNumberBytes} * together), together};
+}
+
+}  // namespace vamana

@@ -1,0 +1,130 @@
+// The beginning of a search: the item, its query as exact scores need it, and rotated.
+#pragma once
+
+#include <cstdint>
+
+#include "byte_dot.cuh"
+#include "cta.cuh"
+#include "exact.cuh"
+#include "query.cuh"
+#include "lists/state.cuh"
+
+namespace vamana {
+
+// Takes the next item of the launch; false if there is none left. Ends with a barrier.
+template <class S>
+__device__ __forceinline__ bool take_list_item(S& s) {
+  uint32_t next = blockIdx.x;
+  if (s.begun) {
+    if (threadIdx.x == 0) {
+      s.control.next = gridDim.x + atomicAdd(reinterpret_cast<uint32_t*>(s.search.counter), 1u);
+    }
+    cta_sync<S::kWarps>();
+    next = s.control.next;
+  }
+  s.begun = true;
+  if (next >= s.search.count) {
+    return false;
+  }
+  if (warp_id() == 0) {
+    uint64_t address = s.search.items;
+    if ((s.search.flags & kOneItem) == 0) {
+      address = reinterpret_cast<const volatile uint64_t*>(address)[next];
+    }
+    const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
+    if (lane_id() < sizeof(Item) / 4) {
+      reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
+          *reinterpret_cast<const volatile uint32_t*>(item + lane_id());
+    }
+    __syncwarp();
+    const uint32_t* segment = reinterpret_cast<const uint32_t*>(s.control.item.segment);
+    const uint32_t* lists = segment + kListsOffset / 4;
+    if (lane_id() < sizeof(Segment) / 4) {
+      reinterpret_cast<uint32_t*>(&s.control.segment)[lane_id()] = segment[lane_id()];
+    }
+    if (lane_id() < sizeof(Lists) / 4) {
+      reinterpret_cast<uint32_t*>(&s.control.lists)[lane_id()] = lists[lane_id()];
+    }
+    if (lane_id() == 0) {
+      s.control.flags = 0;
+      s.control.candidate_count = 0;
+      s.control.visited = 0;
+      s.control.all_hits = 0;
+    }
+  }
+  cta_sync<S::kWarps>();
+  return true;
+}
+
+// The query as exact scores read it, and as lists see it: of unit length for COSINE.
+template <class S>
+__device__ __forceinline__ void load_list_query(S& s) {
+  const Segment& segment = s.control.segment;
+  const Lists& lists = s.control.lists;
+  const uint32_t padded = up16(segment.dimension);
+  float norm2 = 0;
+  uint32_t squares = 0;
+  for (uint32_t d = threadIdx.x; d < padded; d += S::kThreads) {
+    const float q = d < segment.dimension ? query_component(segment, s.control.item, d) : 0;
+    s.query[query_place<S::kFormat>(d, padded)] = q;
+    norm2 = fmaf(q, q, norm2);
+    squares += static_cast<uint32_t>(static_cast<int32_t>(q) * static_cast<int32_t>(q));
+  }
+  norm2 = cta_sum<S::kWarps>(norm2, s.keys);
+  s.query_norm2 = norm2;
+  if constexpr (S::kFormat == kByte) {
+    s.query_norm2 = __uint_as_float(cta_sum<S::kWarps>(squares, s.keys));
+  }
+  const float scale = lists.estimates == kEstimateCosine && norm2 > 0 ? 1 / sqrtf(norm2) : 1;
+  for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
+    s.rotated[d] =
+        d < segment.dimension ? scale * s.query[query_place<S::kFormat>(d, padded)] : 0;
+  }
+  cta_sync<S::kWarps>();
+  if constexpr (S::kFormat == kByte) {
+    pack_query<S::kThreads>(s.query, padded, kWholeBytes);
+    cta_sync<S::kWarps>();
+  }
+}
+
+// dev.vamana.ivf.Rotation.apply.
+template <class S>
+__device__ __forceinline__ void rotate(S& s) {
+  const Lists& lists = s.control.lists;
+  const float* signs = reinterpret_cast<const float*>(lists.signs);
+  const float half_root = 0.70710678118f;
+  for (uint32_t round = 0; round < lists.rounds; round++) {
+    for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
+      s.rotated[d] *= __ldg(signs + round * lists.padded + d);
+    }
+    cta_sync<S::kWarps>();
+    float* x = s.rotated + (round % 2 == 0 ? 0 : lists.padded - lists.transformed);
+    for (uint32_t half = 1; half < lists.transformed; half *= 2) {
+      for (uint32_t pair = threadIdx.x; pair < lists.transformed / 2; pair += S::kThreads) {
+        const uint32_t i = pair / half * half * 2 + pair % half;
+        const float a = x[i];
+        const float b = x[i + half];
+        x[i] = a + b;
+        x[i + half] = a - b;
+      }
+      cta_sync<S::kWarps>();
+    }
+    if (lists.transformed != lists.padded) {
+      const uint32_t half = lists.padded / 2;
+      for (uint32_t d = threadIdx.x; d < half; d += S::kThreads) {
+        const float a = s.rotated[d];
+        const float b = s.rotated[d + half];
+        s.rotated[d] = (a + b) * half_root;
+        s.rotated[d + half] = (a - b) * half_root;
+      }
+      cta_sync<S::kWarps>();
+    }
+  }
+  float norm2 = 0;
+  for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
+    norm2 = fmaf(s.rotated[d], s.rotated[d], norm2);
+  }
+  s.rotated_norm2 = cta_sum<S::kWarps>(norm2, s.keys);
+}
+
+}  // namespace vamana

@@ -1,0 +1,133 @@
+// Estimates of the entries of a list; what the bound leaves open becomes candidates.
+#pragma once
+
+#include <cstdint>
+
+#include "cta.cuh"
+#include "lists/residual.cuh"
+#include "lists/state.cuh"
+#include "vamana/order.h"
+
+namespace vamana {
+
+// Inner product of the numbers of 32 components and 32 bits.
+__device__ __forceinline__ int32_t plane_product(uint32_t code, uint4 planes) {
+  return __popc(code & planes.x) + 2 * __popc(code & planes.y) + 4 * __popc(code & planes.z) -
+         8 * __popc(code & planes.w);
+}
+
+__device__ __forceinline__ int32_t more_product(uint32_t code, uint4 low, uint4 high) {
+  return __popc(code & low.x) + 2 * __popc(code & low.y) + 4 * __popc(code & low.z) +
+         8 * __popc(code & low.w) + 16 * __popc(code & high.x) + 32 * __popc(code & high.y) +
+         64 * __popc(code & high.z) - 128 * __popc(code & high.w);
+}
+
+// Whether an ordinal is one of the list, behind the one before it: so each is found once, however damaged the
+// lists are.
+template <class S>
+__device__ __forceinline__ bool valid_entry(const S& s, const OpenList& open,
+                                            const ListColumns& columns, uint32_t i,
+                                            uint32_t ordinal) {
+  if (ordinal >= s.control.segment.size ||
+      __ldg(reinterpret_cast<const uint16_t*>(s.control.lists.numbers) + ordinal) != open.list) {
+    return false;
+  }
+  const uint32_t at = i % kListBlock;
+  if (i == 0) {
+    return true;
+  }
+  const uint32_t before =
+      at > 0 ? columns.numbers[at - 1]
+             : list_columns(s.control.lists, open.address, open.places, i - kListBlock)
+                   .numbers[kListBlock - 1];
+  return before < ordinal;
+}
+
+template <class S>
+__device__ __forceinline__ bool accepts_entry(const S& s, uint32_t ordinal) {
+  const uint64_t* words = reinterpret_cast<const uint64_t*>(s.control.item.accepted);
+  return words == nullptr || (words[ordinal >> 6] >> (ordinal & 63u) & 1u) != 0;
+}
+
+// The estimate from head and tail.
+template <class S>
+__device__ __forceinline__ ListEstimate refine(const S& s, const OpenList& open,
+                                               const ListColumns& columns, uint32_t i) {
+  const Lists& lists = s.control.lists;
+  const uint32_t* tail = reinterpret_cast<const uint32_t*>(
+      open.address + static_cast<uint64_t>(open.places) * list_head_bytes(lists) +
+      static_cast<uint64_t>(i) * list_tail_bytes(lists));
+  const uint4* planes = reinterpret_cast<const uint4*>(s.more);
+  const uint32_t words = lists.padded / 32;
+  const uint32_t at = i % kListBlock;
+  int32_t first = 0;
+  int32_t numbers = 0;
+  for (uint32_t word = 0; word < words; word++) {
+    const uint4 low = planes[2 * word];
+    const uint4 high = planes[2 * word + 1];
+    first += more_product(columns.words[2 * (word / 2 * columns.together + at) + word % 2], low,
+                          high);
+    for (uint32_t plane = 0; plane < lists.bits - 1; plane++) {
+      numbers += more_product(__ldg(tail + 4 + plane * words + word), low, high) << plane;
+    }
+  }
+  numbers -= (open.more_sum - first) << (lists.bits - 1);
+  return list_refined(open.heads.base, open.more_step, open.more_sum, open.length, lists.padded,
+                      lists.bits, numbers, __uint_as_float(__ldg(tail + 1)),
+                      __uint_as_float(__ldg(tail + 2)), __uint_as_float(__ldg(tail + 3)));
+}
+
+// Estimates the entries from..to-1, where from is a multiple of a block; more candidates than there is room
+// for are counted only.
+template <class S>
+__device__ __forceinline__ void scan_entries(S& s, const OpenList& open, uint32_t from,
+                                             uint32_t to) {
+  const Lists& lists = s.control.lists;
+  const uint4* planes = reinterpret_cast<const uint4*>(s.planes);
+  const uint32_t words = lists.padded / 64;
+#pragma unroll 1
+  for (uint32_t base = from + warp_id() * 32; base < to; base += S::kThreads) {
+    const uint32_t i = base + lane_id();
+    const ListColumns columns =
+        list_columns(lists, open.address, open.places, base / kListBlock * kListBlock);
+    const uint32_t at = i % kListBlock;
+    bool keep = i < to;
+    ListEstimate estimate = {0, 0};
+    if (keep) {
+      const uint32_t* numbers = columns.numbers + at;
+      const float constant = __uint_as_float(__ldg(numbers + columns.together));
+      const float factor = __uint_as_float(__ldg(numbers + 2 * columns.together));
+      const float error = __uint_as_float(__ldg(numbers + 3 * columns.together));
+      const uint2* codes = reinterpret_cast<const uint2*>(columns.words) + at;
+      int32_t product = 0;
+#pragma unroll 2
+      for (uint32_t word = 0; word < words; word++) {
+        const uint2 code = __ldg(codes + word * columns.together);
+        product += plane_product(code.x, planes[2 * word]);
+        product += plane_product(code.y, planes[2 * word + 1]);
+      }
+      estimate = list_estimate(open.heads, product, constant, factor, error);
+      keep = estimate.bound <= s.limit;
+      if (keep) {
+        const uint32_t ordinal = __ldg(numbers);
+        if (valid_entry(s, open, columns, i, ordinal) == false) {
+          s.control.flags = kCorrupt;
+          keep = false;
+        } else if (accepts_entry(s, ordinal) == false) {
+          keep = false;
+        } else if (lists.bits > 1) {
+          estimate = refine(s, open, columns, i);
+          keep = estimate.bound <= s.limit;
+        }
+      }
+    }
+    const uint32_t slot = append_slot(keep, &s.control.candidate_count);
+    if (keep && slot < kListCandidates) {
+      s.candidates[slot] = static_cast<uint64_t>(sortable(estimate.distance)) << 32 | i;
+      s.bounds[slot] = estimate.bound;
+    }
+  }
+  cta_sync<S::kWarps>();
+}
+
+}  // namespace vamana

@@ -1,0 +1,90 @@
+// What a block that searches lists knows, and where its shared memory is.
+#pragma once
+
+#include <cstdint>
+
+#include "cta.cuh"
+#include "vamana/list_layout.h"
+#include "vamana/lists.h"
+#include "vamana/types.h"
+
+namespace vamana {
+
+constexpr uint32_t kMostListWarps = 8;
+
+// Words of shared memory that the threads of a block agree through.
+struct ListControl {
+  Segment segment;
+  Item item;
+  Lists lists;
+  uint64_t nearest[kMostListWarps];  // nearest list of those that a warp watches
+  float largest[kMostListWarps];     // of the residual's components
+  float squares[kMostListWarps];     // of the residual
+  int32_t sums[kMostListWarps];      // of the residual's numbers, for heads
+  int32_t more_sums[kMostListWarps];  // for tails
+  uint32_t next;
+  uint32_t flags;
+  uint32_t candidate_count;
+  uint32_t scored;    // vectors that get exact scores now
+  uint32_t position;  // first candidate that was not looked at
+  uint32_t visited;   // vectors that got exact scores
+  uint32_t all_hits;  // of these, those that were among the nearest so far
+  uint32_t new_hits;
+  uint32_t first_moved;  // first entry behind which a new one goes
+};
+static_assert(sizeof(ListControl) <= kListControlBytes, "ListControl");
+
+// Everything a block knows of its item; the same in all threads, but for what a thread watches.
+template <uint32_t FORMAT, int WARPS>
+struct ListState {
+  static constexpr uint32_t kFormat = FORMAT;
+  static constexpr int kWarps = WARPS;
+  static constexpr uint32_t kThreads = WARPS * 32;
+
+  const ListSearch& search;
+  ListControl& control;
+  uint64_t* best;
+  uint64_t* keys;
+  uint32_t* ids;
+  uint64_t* candidates;
+  float* bounds;
+  uint16_t* ranked;
+  float* query;
+  float* rotated;
+  float* residual;
+  uint32_t* planes;
+  uint32_t* more;
+  uint32_t* near;
+  uint32_t* history;   // hits before each list that was searched
+  uint32_t best_size;
+  uint32_t width;
+  float limit;         // vectors beyond this distance are no hits
+  float query_norm2;   // |q|^2 for exact scores; of bytes an integer, as bits
+  float rotated_norm2;
+  uint32_t watched;    // lists that each thread watches
+  uint64_t mine;       // the nearest of those that this thread watches: key, number
+  bool begun = false;  // whether the block has had an item
+
+  __device__ ListState(const ListSearch& parameters, uint8_t* shared)
+      : search(parameters), control(*reinterpret_cast<ListControl*>(shared)) {
+    const ListLayout layout = list_layout(parameters);
+    best = reinterpret_cast<uint64_t*>(shared + layout.best);
+    keys = reinterpret_cast<uint64_t*>(shared + layout.keys);
+    ids = reinterpret_cast<uint32_t*>(shared + layout.ids);
+    candidates = reinterpret_cast<uint64_t*>(shared + layout.candidates);
+    bounds = reinterpret_cast<float*>(shared + layout.bounds);
+    ranked = reinterpret_cast<uint16_t*>(shared + layout.ranked);
+    query = reinterpret_cast<float*>(shared + layout.query);
+    rotated = reinterpret_cast<float*>(shared + layout.rotated);
+    residual = reinterpret_cast<float*>(shared + layout.residual);
+    planes = reinterpret_cast<uint32_t*>(shared + layout.planes);
+    more = reinterpret_cast<uint32_t*>(shared + layout.more);
+    uint8_t* scratch =
+        reinterpret_cast<uint8_t*>(search.scratch) + blockIdx.x * search.scratch_stride;
+    history = reinterpret_cast<uint32_t*>(scratch);
+    near = reinterpret_cast<uint32_t*>(lists_shared(search) ? shared + layout.near
+                                                            : scratch + search.scratch_stride / 2);
+  }
+};
+
+}  // namespace vamana

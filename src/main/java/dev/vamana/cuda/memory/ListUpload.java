@@ -1,0 +1,124 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.ListMemory;
+import dev.vamana.cuda.kernel.ListsLayout;
+import dev.vamana.ivf.InvertedLists;
+import dev.vamana.ivf.ListShape;
+import dev.vamana.ivf.Rotation;
+import dev.vamana.vectors.FileRegion;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Brings the inverted lists of a segment to the device: the bytes of the file as they are, where
+ * each list starts, the signs of the rotation, and a {@code vamana::Lists} through which kernels
+ * find them.
+ */
+final class ListUpload {
+
+  private final CudaDriver driver;
+  private final PlacementPlan plan;
+  private final BounceBuffers buffers;
+  private final Runnable abort;
+  private final long block;
+  private long copied;
+
+  /**
+   * Prepares an upload.
+   *
+   * @param block device address of the plan's block
+   * @param abort throws when the upload should stop; called every few megabytes
+   */
+  ListUpload(
+      CudaDriver driver, PlacementPlan plan, long block, BounceBuffers buffers, Runnable abort) {
+    this.driver = driver;
+    this.plan = plan;
+    this.block = block;
+    this.buffers = buffers;
+    this.abort = abort;
+  }
+
+  /** Returns the bytes copied so far. */
+  long copiedBytes() {
+    return copied;
+  }
+
+  /** Copies everything. */
+  void run(InvertedLists lists) throws IOException {
+    PlacementPlan.ListParts parts = plan.lists();
+    copyFile(lists.region(), parts.file());
+    copyNumbers(lists.groups(), parts.starts());
+    Rotation rotation = lists.rotation();
+    for (int round = 0; round < rotation.rounds(); round++) {
+      long row = (long) round * rotation.padded() * Float.BYTES;
+      copyFloats(rotation.signs(round), parts.signs() + row);
+    }
+    copyDescriptor(lists);
+  }
+
+  private void copyFile(FileRegion region, long offset) throws IOException {
+    RowReader reader = new RowReader(region);
+    for (long at = 0; at < region.length(); ) {
+      long bytes = Math.min(BounceBuffers.BYTES, region.length() - at);
+      BounceBuffers.Lane lane = buffers.next();
+      reader.read(lane.buffer().asSlice(0, bytes));
+      copy(lane, offset + at, bytes);
+      at += bytes;
+    }
+  }
+
+  private void copyNumbers(int[] numbers, long offset) {
+    int most = BounceBuffers.BYTES / Integer.BYTES;
+    for (int from = 0; from < numbers.length; from += most) {
+      int count = Math.min(most, numbers.length - from);
+      BounceBuffers.Lane lane = buffers.next();
+      MemorySegment.copy(numbers, from, lane.buffer(), ValueLayout.JAVA_INT, 0, count);
+      copy(lane, offset + (long) from * Integer.BYTES, (long) count * Integer.BYTES);
+    }
+  }
+
+  private void copyFloats(float[] floats, long offset) {
+    BounceBuffers.Lane lane = buffers.next();
+    MemorySegment.copy(floats, 0, lane.buffer(), ValueLayout.JAVA_FLOAT, 0, floats.length);
+    copy(lane, offset, (long) floats.length * Float.BYTES);
+  }
+
+  private void copyDescriptor(InvertedLists lists) {
+    ListShape shape = lists.shape();
+    Rotation rotation = lists.rotation();
+    long file = block + plan.lists().file();
+    BounceBuffers.Lane lane = buffers.next();
+    MemorySegment target = lane.buffer().asSlice(0, ListsLayout.BYTES);
+    target.fill((byte) 0);
+    setLong(target, ListsLayout.CENTROIDS, file);
+    setLong(target, ListsLayout.FACTS, file + shape.tableOffset());
+    setLong(target, ListsLayout.STARTS, block + plan.lists().starts());
+    setLong(target, ListsLayout.NUMBERS, file + shape.numbersOffset());
+    setLong(target, ListsLayout.ENTRIES, file + shape.listsOffset());
+    setLong(target, ListsLayout.SIGNS, block + plan.lists().signs());
+    setInt(target, ListsLayout.LISTS, shape.lists());
+    setInt(target, ListsLayout.PADDED, shape.padded());
+    setInt(target, ListsLayout.BITS, shape.kind().bits());
+    setInt(target, ListsLayout.ROUNDS, rotation.rounds());
+    setInt(target, ListsLayout.TRANSFORMED, rotation.transformed());
+    setInt(target, ListsLayout.ESTIMATES, ListsLayout.estimates(lists.estimates()));
+    target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, ListsLayout.SPREAD, lists.facts().spread());
+    copy(lane, ListMemory.LISTS_OFFSET, ListsLayout.BYTES);
+  }
+
+  private void copy(BounceBuffers.Lane lane, long offset, long bytes) {
+    abort.run();
+    driver.copyToDevice(block + offset, lane.buffer().asSlice(0, bytes), lane.stream());
+    copied += bytes;
+  }
+
+  private static void setLong(MemorySegment target, long offset, long value) {
+    target.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
+  }
+
+  private static void setInt(MemorySegment target, long offset, int value) {
+    target.set(ValueLayout.JAVA_INT_UNALIGNED, offset, value);
+  }
+}

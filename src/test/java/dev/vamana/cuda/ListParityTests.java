@@ -1,0 +1,325 @@
+package dev.vamana.cuda;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.codec.IndexType;
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.api.PlanOptions;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.CostModel;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.tools.gpu.Gpu;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Supplier;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.TestUtil;
+import org.apache.lucene.util.FixedBitSet;
+
+/**
+ * Compares searches of inverted lists on the device with the CPU's. They run on the device if there
+ * is one, otherwise with the kernels' counterparts on the CPU.
+ */
+@ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
+public class ListParityTests extends LuceneTestCase {
+
+  private static final long SIMULATED_BYTES = 1L << 30;
+  private static final int K = 10;
+
+  /**
+   * Share of the ranks that are equal, or tie. A search whose last hit is as near as another
+   * vector, to rounding, may end a list earlier or later and find other hits in it.
+   */
+  private static final double SHARE = 0.98;
+
+  /** Share of the queries that score as many vectors: the others end a list earlier or later. */
+  private static final double LIKE_VISITS = 0.8;
+
+  /** Queries whose hits may all differ: at {@value #SHARE} one of a few would be too many. */
+  private static final int OTHER_WAYS = 2;
+
+  private static Gpu open(Placement placement) {
+    Tuning tuning =
+        Tuning.DEFAULT.withWarps(
+            random().nextBoolean() ? ListKernels.FEW_WARPS : ListKernels.MANY_WARPS);
+    return Gpu.open(drivers(), placement, tuning);
+  }
+
+  private static Supplier<CudaDriver> drivers() {
+    return Gpu.missing() == null
+        ? Gpu::openDriver
+        : () -> new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
+  }
+
+  private static DeviceSegment segment(
+      int size,
+      int dimension,
+      VectorEncoding encoding,
+      VectorSimilarityFunction similarity,
+      CodeKind codes)
+      throws IOException {
+    List<QueryVector> vectors =
+        DeviceSegment.clustered(
+            new Random(random().nextLong()), size, dimension, encoding, similarity);
+    return DeviceSegment.of(
+        createTempDir(),
+        vectors,
+        similarity,
+        VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, codes),
+        Workers.callingThread());
+  }
+
+  private static CodeKind codes() {
+    return CodeKind.values()[random().nextInt(CodeKind.values().length)];
+  }
+
+  private static VectorSimilarityFunction similarity() {
+    return VectorSimilarityFunction.values()[random().nextInt(4)];
+  }
+
+  private static VectorEncoding encoding() {
+    return VectorEncoding.values()[random().nextInt(2)];
+  }
+
+  /** Vectors of the segment's own, and means of two, which are far from lists. */
+  private static List<QueryVector> queries(DeviceSegment segment, int count) {
+    List<QueryVector> queries = new ArrayList<>();
+    List<QueryVector> vectors = segment.vectors();
+    while (queries.size() < count) {
+      QueryVector one = vectors.get(random().nextInt(vectors.size()));
+      queries.add(
+          one.encoding() == VectorEncoding.BYTE
+                  || segment.view().similarity() == VectorSimilarityFunction.DOT_PRODUCT
+                  || random().nextBoolean()
+              ? one
+              : mean(one, vectors.get(random().nextInt(vectors.size()))));
+    }
+    return queries;
+  }
+
+  private static QueryVector mean(QueryVector one, QueryVector other) {
+    float[] mean = one.floats().clone();
+    for (int d = 0; d < mean.length; d++) {
+      mean[d] = (mean[d] + other.floats()[d]) / 2;
+    }
+    return QueryVector.of(mean);
+  }
+
+  private static List<WorkItem> items(
+      DeviceSegment segment, int count, int k, int width, FixedBitSet accepted, long visitLimit) {
+    SegmentView view = segment.view();
+    return queries(segment, count).stream()
+        .map(
+            query ->
+                DeviceTestCase.item(
+                    view,
+                    query,
+                    k,
+                    WalkParameters.exact(width),
+                    accepted,
+                    accepted == null ? view.size() : accepted.cardinality(),
+                    visitLimit,
+                    new int[0]))
+        .toList();
+  }
+
+  private static FixedBitSet accepted(int size, double share) {
+    FixedBitSet bits = new FixedBitSet(size);
+    for (int i = 0; i < size; i++) {
+      if (random().nextDouble() < share) {
+        bits.set(i);
+      }
+    }
+    return bits;
+  }
+
+  /** Answers of the device, none of which the CPU has given. */
+  private static List<WorkResult> onDevice(Gpu gpu, List<SegmentView> views, List<WorkItem> items)
+      throws Exception {
+    for (SegmentView view : views) {
+      DeviceTestCase.serve(gpu, view);
+    }
+    Gpu.Counts before = gpu.counts();
+    List<WorkResult> results = gpu.executor().search(items);
+    DeviceTestCase.assertNoFallback(gpu, before);
+    assertEquals(before.answered() + items.size(), gpu.counts().answered());
+    views.forEach(gpu.executor()::closing);
+    return results;
+  }
+
+  private static List<WorkResult> onDevice(
+      Placement placement, List<SegmentView> views, List<WorkItem> items) throws Exception {
+    try (Gpu gpu = open(placement)) {
+      return onDevice(gpu, views, items);
+    }
+  }
+
+  private static void compare(String what, List<WorkItem> items, List<WorkResult> actual)
+      throws IOException {
+    List<WorkResult> expected = new CpuExecutor(Workers.callingThread()).search(items);
+    int ranks = 0;
+    int same = 0;
+    int longest = 0;
+    int likeVisits = 0;
+    for (int i = 0; i < items.size(); i++) {
+      WorkResult a = expected.get(i);
+      WorkResult b = actual.get(i);
+      FixedBitSet accepted = (FixedBitSet) items.get(i).acceptedOrdinals();
+      assertEquals(what, a.ordinals().length, b.ordinals().length);
+      // bounds differ by rounding, so a vector more or less may be scored
+      likeVisits += Math.abs(a.visited() - b.visited()) <= 0.02 * a.visited() + 1 ? 1 : 0;
+      longest = Math.max(longest, a.ordinals().length);
+      for (int rank = 0; rank < a.ordinals().length; rank++) {
+        ranks++;
+        float score = a.scores()[rank];
+        float slack = 1e-5f * Math.max(1, Math.abs(score));
+        assertTrue(what, accepted == null || accepted.get(b.ordinals()[rank]));
+        same += Math.abs(score - b.scores()[rank]) <= slack ? 1 : 0;
+      }
+      assertEquals(what, b.ordinals().length, Arrays.stream(b.ordinals()).distinct().count());
+    }
+    assertTrue(
+        what + ": " + same + " of " + ranks + " ranks are the same",
+        same >= SHARE * ranks || ranks - same <= OTHER_WAYS * longest);
+    assertTrue(
+        what + ": " + likeVisits + " of " + items.size() + " score as many vectors",
+        likeVisits >= LIKE_VISITS * items.size());
+  }
+
+  private static void compare(
+      String what, DeviceSegment segment, Placement placement, List<WorkItem> items)
+      throws Exception {
+    compare(what, items, onDevice(placement, List.of(segment.view()), items));
+  }
+
+  public void testEverySimilarity() throws Exception {
+    for (VectorEncoding encoding : VectorEncoding.values()) {
+      for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+        CodeKind codes = codes();
+        try (DeviceSegment segment = segment(4_000, 40, encoding, similarity, codes)) {
+          assertTrue(segment.view().hasLists());
+          compare(
+              encoding + ", " + similarity + ", " + codes,
+              segment,
+              Placement.EXACT,
+              items(segment, 60, K, 40, null, Long.MAX_VALUE));
+        }
+      }
+    }
+  }
+
+  public void testCodesAndDimensions() throws Exception {
+    for (CodeKind codes : CodeKind.values()) {
+      int dimension = TestUtil.nextInt(random(), 2, random().nextInt(4) > 0 ? 300 : 1_200);
+      try (DeviceSegment segment =
+          segment(2_500, dimension, encoding(), VectorSimilarityFunction.EUCLIDEAN, codes)) {
+        for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
+          compare(
+              codes + ", dimension " + dimension + ", " + placement,
+              segment,
+              placement,
+              items(segment, 40, K, 30, null, Long.MAX_VALUE));
+        }
+      }
+    }
+  }
+
+  public void testWidths() throws Exception {
+    try (DeviceSegment segment = segment(6_000, 24, encoding(), similarity(), codes())) {
+      for (int width : new int[] {1, 7, 64, 257, 1_000}) {
+        int k = 1 + random().nextInt(width);
+        compare(
+            "width " + width + ", k " + k,
+            segment,
+            Placement.EXACT,
+            items(segment, 25, k, width, null, Long.MAX_VALUE));
+      }
+    }
+  }
+
+  public void testFilters() throws Exception {
+    int size = 8_000;
+    try (DeviceSegment segment = segment(size, 24, encoding(), similarity(), codes())) {
+      for (double share : new double[] {0.9, 0.5, 0.3}) {
+        compare(
+            share + " accepted",
+            segment,
+            Placement.EXACT,
+            items(segment, 40, K, 20, accepted(size, share), Long.MAX_VALUE));
+      }
+    }
+  }
+
+  /** Of what a strict filter accepts, the device finds the nearest. */
+  public void testFewAccepted() throws Exception {
+    int size = 8_000;
+    try (DeviceSegment segment = segment(size, 24, VectorEncoding.FLOAT32, similarity(), codes());
+        Gpu gpu =
+            Gpu.open(
+                drivers(),
+                Placement.EXACT,
+                new PlanOptions(
+                    random().nextBoolean() ? PlanMode.AUTO : PlanMode.EXACT,
+                    CostModel.shipped()))) {
+      List<WorkItem> items = items(segment, 300, K, 20, accepted(size, 0.15), Long.MAX_VALUE);
+      List<WorkResult> results = onDevice(gpu, List.of(segment.view()), items);
+      for (int i = 0; i < items.size(); i++) {
+        WorkResult exact = CpuExecutor.scan(items.get(i));
+        assertEquals(exact.ordinals().length, results.get(i).ordinals().length);
+        for (int rank = 0; rank < K; rank++) {
+          float score = exact.scores()[rank];
+          assertEquals(score, results.get(i).scores()[rank], 1e-5f * Math.max(1, Math.abs(score)));
+        }
+      }
+    }
+  }
+
+  /** A search that scores as many vectors as it may ends incomplete, with the best of them. */
+  public void testVisitLimits() throws Exception {
+    try (DeviceSegment segment = segment(3_000, 24, encoding(), similarity(), codes())) {
+      for (int limit : new int[] {1, 16, 25}) {
+        List<WorkItem> items = items(segment, 20, K, 40, null, limit);
+        for (WorkResult result : onDevice(Placement.EXACT, List.of(segment.view()), items)) {
+          assertFalse(result.complete());
+          assertEquals(limit, result.visited());
+          assertEquals(Math.min(K, limit), result.ordinals().length);
+        }
+      }
+    }
+  }
+
+  /** Items over segments of different sizes, dimensions and codes share calls. */
+  public void testSeveralSegments() throws Exception {
+    VectorEncoding encoding = encoding();
+    VectorSimilarityFunction similarity = similarity();
+    try (DeviceSegment one = segment(1_000, 30, encoding, similarity, CodeKind.RABITQ1);
+        DeviceSegment two = segment(3_000, 50, encoding, similarity, CodeKind.RABITQ4);
+        DeviceSegment three = segment(2_000, 70, encoding, similarity, CodeKind.RABITQ7)) {
+      List<WorkItem> items = new ArrayList<>();
+      for (DeviceSegment segment : List.of(one, two, three)) {
+        items.addAll(items(segment, 100, K, 5 + random().nextInt(40), null, Long.MAX_VALUE));
+      }
+      compare(
+          "three segments",
+          items,
+          onDevice(Placement.EXACT, List.of(one.view(), two.view(), three.view()), items));
+    }
+  }
+}

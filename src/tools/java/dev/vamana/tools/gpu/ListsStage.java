@@ -1,0 +1,190 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.codec.IndexType;
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.WalkParameters;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Measures recall and queries per second of inverted lists at every batch size, on one set, and
+ * beside them the walk of the graph over exact distances, in the same process. Candidates of a
+ * search of lists are the beam of a row.
+ */
+final class ListsStage implements Stage {
+
+  /** Section of the rows of the graph, which {@code bench-<set>} has among the benchmarks. */
+  static final String GRAPH_SECTION = "graph_beside_lists";
+
+  static final String METHOD = "vamana-ivf";
+  private static final String GRAPH = "vamana-gpu";
+  private static final String CPU = "cpu";
+  private static final int[] CALLERS = {1, 3};
+  private static final int PARENTS = 4;
+  private static final int SAMPLES = 25;
+  private static final int SINGLE_SAMPLES = 100;
+  private static final double FIRST_WARM_UP_SECONDS = 4;
+  // in multiples of a measurement
+  private static final double WARM_UP_SHARE = 20;
+
+  private final String setName;
+
+  ListsStage(String setName) {
+    this.setName = setName;
+  }
+
+  @Override
+  public void run(Context context) throws IOException, InterruptedException {
+    SuiteSet set = SuiteSet.load(context.options(), setName);
+    List<String> methods = context.options().methods();
+    boolean graph = methods.isEmpty() || methods.contains(GRAPH);
+    int largest = context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
+    try (SetIndex index = index(context, set)) {
+      QueryPool pool = QueryPool.of(set.vectors(), index.view(), largest);
+      if (methods.isEmpty() || methods.contains(METHOD)) {
+        for (Lane lane : lanes(context.options())) {
+          measure(context, set, index, pool, lane, true);
+        }
+      }
+      if (graph) {
+        try (SetIndex other = BenchStage.index(context, set)) {
+          measure(context, set, other, pool, graphLane(context.options()), false);
+        }
+      }
+    }
+  }
+
+  private static boolean onCpu(SuiteOptions options) {
+    return options.device() < 0 || options.placements().equals(List.of(CPU));
+  }
+
+  private static Lane graphLane(SuiteOptions options) {
+    return onCpu(options) ? Lane.cpu(false) : Lane.gpu(Placement.EXACT);
+  }
+
+  /** Returns the lanes of lists: vectors on the device, and in the mapped file. */
+  private static List<Lane> lanes(SuiteOptions options) {
+    List<Lane> lanes = new ArrayList<>();
+    if (onCpu(options)) {
+      lanes.add(new Lane(METHOD, CPU, null, false));
+      return lanes;
+    }
+    for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
+      if (options.placements().isEmpty()
+          || options.placements().contains(placement.settingName())) {
+        lanes.add(new Lane(METHOD, placement.settingName(), placement, false));
+      }
+    }
+    return lanes;
+  }
+
+  private static SetIndex index(Context context, SuiteSet set) throws IOException {
+    CodeKind codes = CodeKind.DEFAULT;
+    int n = set.vectors().base().size();
+    context.say("lists of %s, %,d vectors", set.vectors().name(), n);
+    SetIndex index =
+        SetIndex.open(
+            context
+                .options()
+                .home()
+                .resolve("index")
+                .resolve(set.vectors().name() + "-" + n + "-" + METHOD),
+            set,
+            new VamanaVectorsFormat(
+                VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, codes),
+                context.workers()),
+            1,
+            1);
+    context.say("lists ready, built in %.1f s", index.buildSeconds());
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", set.vectors().name());
+    row.put("method", METHOD);
+    row.put("n", n);
+    row.put("codes", codes.settingName());
+    row.put("lists", index.view().lists().shape().lists());
+    row.put("list_bytes", index.view().lists().region().length());
+    row.put("threads", context.workers().threads());
+    row.put("seconds", Samples.round(index.buildSeconds(), 2));
+    context.fragment().add("builds", row);
+    return index;
+  }
+
+  private static void measure(
+      Context context, SuiteSet set, SetIndex index, QueryPool pool, Lane lane, boolean lists)
+      throws IOException, InterruptedException {
+    try (OpenLane open = lane.open(context, List.of(index.view()))) {
+      BatchRun run =
+          new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
+      BatchRun pooled = new BatchRun(open.executor(), index.view(), pool.queries(), BenchStage.K);
+      double seconds = context.options().seconds();
+      run.time(walk(32), 1_000, 1, Math.min(FIRST_WARM_UP_SECONDS, WARM_UP_SHARE * seconds), 1);
+      open.check();
+      BeamSweep sweep = BeamSweep.run(run, set.vectors(), ListsStage::walk);
+      Set<Integer> widths = new TreeSet<>();
+      for (double target : BeamSweep.TARGETS) {
+        widths.add(sweep.narrowest(target));
+      }
+      widths.remove(-1);
+      for (int batch : context.options().batches()) {
+        for (int width : widths) {
+          Map<String, Object> work = lists ? work(open, run, width) : Map.of("parents", PARENTS);
+          for (int callers : CALLERS) {
+            // the JVM has compiled the code for the batches before, and takes it back at the first
+            // larger
+            pooled.time(walk(width), batch, callers, seconds, 1);
+            Measurement measured =
+                new Measurement(
+                    set.subject(),
+                    lane.method(),
+                    lane.name(),
+                    batch,
+                    callers,
+                    width,
+                    sweep.recalls().get(width),
+                    pooled.time(
+                        walk(width),
+                        batch,
+                        callers,
+                        seconds,
+                        batch == 1 ? SINGLE_SAMPLES : SAMPLES),
+                    work);
+            if (lists) {
+              context.add(measured);
+            } else {
+              context.fragment().add(GRAPH_SECTION, measured.toMap());
+              context.say("%s", measured);
+            }
+          }
+        }
+      }
+      open.check();
+    }
+  }
+
+  private static WalkParameters walk(int width) {
+    return new WalkParameters(width, WalkParameters.Distances.EXACT, PARENTS, 0);
+  }
+
+  /** Returns the lists searched and vectors scored for one of the set's own queries. */
+  private static Map<String, Object> work(OpenLane open, BatchRun run, int width)
+      throws IOException {
+    if (open.gpu() == null) {
+      return Map.of();
+    }
+    Gpu.Counts before = open.gpu().counts();
+    run.hits(walk(width));
+    Gpu.Counts counts = open.gpu().counts().since(before);
+    Map<String, Object> work = new LinkedHashMap<>();
+    work.put("lists_searched", Samples.round(counts.steps() / (double) counts.answered(), 1));
+    work.put("scored", Samples.round(counts.distances() / (double) counts.answered(), 1));
+    return work;
+  }
+}
