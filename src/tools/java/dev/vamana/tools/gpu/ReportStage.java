@@ -54,7 +54,9 @@ final class ReportStage implements Stage {
           WarpsStage.SECTION,
           "selection",
           "node",
-          DriverStage.SECTION);
+          DriverStage.SECTION,
+          CellsStage.SECTION,
+          CellsStage.POINTS);
 
   private static final Set<String> OF_THE_RUN = Set.of("device", "driver", "date");
 
