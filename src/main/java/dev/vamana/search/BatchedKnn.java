@@ -408,7 +408,9 @@ public final class BatchedKnn {
       for (int leaf = 0; leaf < perLeaf.length; leaf++) {
         perLeaf[leaf] = leaves.get(leaf)[i];
       }
-      merged[i] = TopDocs.merge(k, perLeaf);
+      // the hits of one segment are in order
+      boolean one = perLeaf.length == 1 && perLeaf[0].scoreDocs.length <= k;
+      merged[i] = one ? perLeaf[0] : TopDocs.merge(k, perLeaf);
     }
     return merged;
   }
