@@ -160,4 +160,56 @@ public class ReportTablesTests extends LuceneTestCase {
     // no row reaches the recall, and none has the batch
     assertTrue(page, page.contains("geometric mean of 1 points"));
   }
+
+  private static Map<String, Object> compared(
+      int segments, String method, String variant, double target, double recall, double ratio) {
+    return row(
+        "set",
+        "some-96",
+        "n",
+        5000,
+        "dims",
+        96,
+        "segments",
+        segments,
+        "callers",
+        8,
+        "target",
+        target,
+        "method",
+        method,
+        "variant",
+        variant,
+        "recall",
+        recall,
+        "requests_per_second",
+        1234.0,
+        "others_per_second",
+        1000.0,
+        "ratio",
+        ratio);
+  }
+
+  public void testCells() throws Exception {
+    String gpu = "es-vamana-gpu";
+    String stock = "over es-hnsw";
+    List<Map<String, Object>> rows =
+        List.of(
+            compared(40, gpu, stock, 0.95, 0.997, 2.0),
+            compared(40, gpu, stock, 0.99, 0.997, 2.0),
+            compared(8, gpu, stock, 0.95, 0.95, 0.5),
+            compared(8, "es-vamana-cpu", stock, 0.95, 0.95, 1.5));
+    String page = CellsPage.of(rows);
+    // a ratio that was raised to the same recall twice counts once
+    assertTrue(page, page.contains("GPU / hnsw 1.00 (1 of 2 below 0.95), CPU / hnsw 1.50 (0 of 1"));
+    assertTrue(page, page.contains("## some-96, 5,000 vectors of 96 dimensions"));
+    String eight = "| 8 | 8 | 0.95 | 1,234 | **0.50** | - | - | 1.50 | - |";
+    String forty = "| 40 | 8 | 0.95 | 1,234 | 2.00 (at 0.997) | - | - | - | - |";
+    assertTrue(page, page.indexOf(eight) > 0 && page.indexOf(eight) < page.indexOf(forty));
+    assertFalse(tables(CellsStage.SECTION, rows).contains("0.997"));
+  }
+
+  public void testNoCells() {
+    assertTrue(CellsPage.of(List.of()).contains("Not measured yet"));
+  }
 }

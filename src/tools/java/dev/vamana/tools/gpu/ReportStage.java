@@ -60,7 +60,9 @@ final class ReportStage implements Stage {
           WarpsStage.SECTION,
           "selection",
           "node",
-          DriverStage.SECTION);
+          DriverStage.SECTION,
+          CellsStage.SECTION,
+          CellsStage.POINTS);
 
   private static final List<String> OF_THE_RUN = List.of(DEVICE, "driver", "date");
 

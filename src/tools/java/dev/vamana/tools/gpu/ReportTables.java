@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -21,6 +22,11 @@ import java.util.TreeSet;
 public final class ReportTables {
 
   private static final int LARGE = 10_000;
+
+  /** Sections that have tables of their own, or none. */
+  private static final Set<String> NOT_HERE =
+      Set.of("benchmarks", CellsStage.SECTION, CellsStage.POINTS);
+
   private static final int[] BATCHES = {1, 10, 100, 1_000, 10_000};
 
   private final Map<String, Object> report;
@@ -97,11 +103,12 @@ public final class ReportTables {
         List<Map<String, Object>> large = Fragment.rows(report, section);
         text.append(LargeTables.of(large));
         LargeTables.plot(large).ifPresent(drawn -> files.put(LargeTables.PLOT, drawn.toSvg()));
-      } else if (section.equals("benchmarks") == false) {
+      } else if (NOT_HERE.contains(section) == false) {
         text.append(SectionTables.of(section, Fragment.rows(report, section)));
       }
     }
     files.put("gpu.md", text.toString());
+    files.put(CellsPage.PAGE, CellsPage.of(Fragment.rows(report, CellsStage.SECTION)));
     return files;
   }
 

@@ -94,6 +94,7 @@ public final class Suite {
       stages.put("node-" + set, new NodeStage(set));
       stages.put("node-batch-" + set, new NodeBatchStage(set));
       stages.put("node-drivers-" + set, new DriverStage(set));
+      stages.put("cells-" + set, new CellsStage(set));
       stages.put(
           "index-" + set,
           context -> BenchStage.index(context, SuiteSet.load(context.options(), set)).close());
