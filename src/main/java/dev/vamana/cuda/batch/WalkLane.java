@@ -109,7 +109,7 @@ public final class WalkLane extends Lane<Chunk> {
 
   /** Whether a block that searches items of this plan fits the device's shared memory. */
   public boolean fits(ItemPlan plan) {
-    return plan.shape() instanceof ListSearchShape lists == false
+    return !(plan.shape() instanceof ListSearchShape lists)
         || lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
   }
 
