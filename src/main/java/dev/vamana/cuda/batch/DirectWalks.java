@@ -70,6 +70,7 @@ public final class DirectWalks implements AutoCloseable {
     Packer packer = new Packer(staging, accepted, items, plans, items.size(), true);
     LaunchSlot slot =
         new LaunchSlot(driver, new Kernels(driver, tuning), staging, items.size(), counters);
+    List<DeviceResult> results = new ArrayList<>();
     try {
       Chunk chunk =
           packer.pack(plan.shape(), IntStream.range(0, items.size()).toArray(), 0, items.size());
@@ -79,20 +80,19 @@ public final class DirectWalks implements AutoCloseable {
       }
       slot.launch(plan.shape(), List.of(chunk), items.size(), 0);
       slot.recover();
-      List<DeviceResult> results = new ArrayList<>();
       for (int i = 0; i < items.size(); i++) {
         results.add(chunk.result(i));
       }
       chunk.free();
-      packer.close();
-      slot.free();
-      return results;
     } catch (Throwable e) {
       packer.close();
       // a context that fails here as well is closed
       Cleanup.after(e, slot::recover, slot::free);
       throw e;
     }
+    packer.close();
+    slot.free();
+    return results;
   }
 
   /** Frees everything. */
