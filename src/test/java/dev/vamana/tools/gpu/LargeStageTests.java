@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.tools.plot.LinePlot;
 import dev.vamana.work.Workers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -66,6 +67,9 @@ public class LargeStageTests extends LuceneTestCase {
       assertEquals(SIZE, row.get("n"));
       assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.95);
     }
+    assertTrue("one size is no line", LargeTables.plots(rows).isEmpty());
+    String tables = LargeTables.of(rows);
+    assertTrue(tables, tables.contains("| 5,000 | 16 | mapped-graph | 4 |"));
     assertEquals("exact", rows.get(1).get("what"));
     assertEquals("mapped-graph", rows.get(4).get("what"));
   }
@@ -81,7 +85,9 @@ public class LargeStageTests extends LuceneTestCase {
     run(home, stage, "--device=-1");
     rows = Fragment.rows(Fragment.read(home.resolve("report/large.json")), LargeStage.SECTION);
     assertEquals(4, rows.size());
-    assertTrue(LargeTables.plot(rows).orElseThrow().toSvg().contains("build, seconds"));
+    Map<String, LinePlot> plots = LargeTables.plots(rows);
+    assertTrue(plots.get("gpu-large.svg").toSvg().contains("build, seconds"));
+    assertTrue(plots.get("gpu-large-memory.svg").toSvg().contains("build: heap"));
     String tables = LargeTables.of(rows);
     assertTrue(tables, tables.contains("| 3,000 | 16 |"));
     assertTrue(tables, tables.contains("| 5,000 | 16 | cpu |"));

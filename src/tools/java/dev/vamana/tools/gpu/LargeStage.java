@@ -1,8 +1,10 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.ExecutorRegistry;
@@ -56,6 +58,10 @@ final class LargeStage implements Stage {
   private static final int SAMPLES = 25;
   private static final int SINGLE_SAMPLES = 200;
   private static final double WARM_UP_SECONDS = 2;
+  // most of the device's memory for the segment; where the graph is mapped, what holds its codes in
+  // rows of whole 16 bytes, and little else
+  private static final double MOST_PERCENT = 90;
+  private static final long BESIDE_CODES = 64L << 20;
   private static final List<Placement> PLACEMENTS =
       List.of(Placement.EXACT, Placement.MAPPED_GRAPH);
 
@@ -228,7 +234,11 @@ final class LargeStage implements Stage {
       throws IOException, InterruptedException {
     SegmentView view = index.view();
     long start = System.nanoTime();
-    try (Gpu gpu = Gpu.open(drivers, placement, Tuning.DEFAULT)) {
+    MemoryLimit limit =
+        placement == Placement.EXACT
+            ? MemoryLimit.percent(MOST_PERCENT)
+            : MemoryLimit.bytes(view.codesRegion().length() * 2 + BESIDE_CODES);
+    try (Gpu gpu = OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, null, Gpu.WALKS, limit)) {
       context.fragment().set("device", gpu.device());
       context.fragment().set("driver", gpu.driver());
       gpu.executor().opened(view);
@@ -242,6 +252,7 @@ final class LargeStage implements Stage {
         Map<String, Object> row = row(view.size(), placement.settingName());
         row.put("parents", parents);
         row.put("placed_seconds", Samples.round(placed, 2));
+        row.put("device_limit", limit.toString());
         row.put("device_bytes", counts.deviceBytes());
         row.put("pinned_bytes", counts.pinnedBytes());
         IntFunction<WalkParameters> walk =

@@ -8,16 +8,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 
 /** Shows what segments of {@link LargeStage} cost by the number of their vectors. */
 final class LargeTables {
 
-  static final String PLOT = "gpu-large.svg";
-
+  private static final String TIME = "gpu-large.svg";
+  private static final String MEMORY = "gpu-large-memory.svg";
   private static final String BUILD = "build";
   private static final List<String> SEARCHES = List.of("exact", "mapped-graph");
 
@@ -32,8 +30,8 @@ final class LargeTables {
     text.append(
         "One segment of generated vectors of 96 bytes, written by one merge."
             + " [How, and what more would need](../internals/large-segments.md).");
-    if (plot(rows).isPresent()) {
-      text.append(" [Plot](" + PLOT + ").");
+    if (plots(rows).isEmpty() == false) {
+      text.append(" Plots: [time](" + TIME + "), [memory](" + MEMORY + ").");
     }
     text.append(
         "\n\n| vectors | max degree | build | graph | codes | on disk | heap | device |\n"
@@ -92,36 +90,54 @@ final class LargeTables {
         .toList();
   }
 
-  /** Returns the plot of cost by number of vectors; nothing if only one number was measured. */
-  static Optional<LinePlot> plot(List<Map<String, Object>> rows) {
-    TreeSet<Integer> sizes = new TreeSet<>();
-    rows.forEach(row -> sizes.add(ReportTables.number(row, "n")));
-    if (sizes.size() < 2) {
-      return Optional.empty();
+  /**
+   * Returns plots of time and of memory by the number of vectors, by the names of their files;
+   * nothing if only one number was measured.
+   */
+  static Map<String, LinePlot> plots(List<Map<String, Object>> rows) {
+    Map<String, LinePlot> plots = new TreeMap<>();
+    if (rows.stream().map(row -> row.get("n")).distinct().count() > 1) {
+      plots.put(TIME, time(rows));
+      plots.put(MEMORY, memory(rows));
     }
+    return plots;
+  }
+
+  private static LinePlot time(List<Map<String, Object>> rows) {
     LinePlot plot =
         new LinePlot(
             "One segment as it grows, recall@10 of at least 0.95",
             Axis.of("vectors", Scale.LOG),
-            Axis.of("seconds, GB, MB, microseconds, queries/ms", Scale.LOG));
+            Axis.of("seconds, microseconds, queries/ms", Scale.LOG));
     add(plot, rows, BUILD, "build, seconds", row -> ReportTables.real(row, "seconds"));
-    add(plot, rows, BUILD, "files, GB", row -> ReportTables.real(row, "disk_bytes") * 1e-9);
-    add(
-        plot,
-        rows,
-        BUILD,
-        "heap of a build, MB",
-        row -> Math.max(1, ReportTables.real(row, "heap_bytes") * 1e-6));
     for (String search : SEARCHES) {
-      add(
-          plot,
-          rows,
-          search,
-          search + ": one query, microseconds",
-          row -> ReportTables.real(row, "p50_us_of_one"));
+      String name = search + ": one query, microseconds";
+      add(plot, rows, search, name, row -> ReportTables.real(row, "p50_us_of_one"));
       add(plot, rows, search, search + ": queries/ms", row -> ReportTables.real(row, "qps") * 1e-3);
     }
-    return Optional.of(plot);
+    return plot;
+  }
+
+  private static LinePlot memory(List<Map<String, Object>> rows) {
+    LinePlot plot =
+        new LinePlot(
+            "Memory of one segment as it grows",
+            Axis.of("vectors", Scale.LOG),
+            Axis.of("MB", Scale.LOG));
+    add(plot, rows, BUILD, "files", row -> megabytes(row, "disk_bytes"));
+    add(plot, rows, BUILD, "build: heap", row -> megabytes(row, "heap_bytes"));
+    add(plot, rows, BUILD, "build: device", row -> megabytes(row, "device_bytes"));
+    for (String search : SEARCHES) {
+      add(plot, rows, search, search + ": device", row -> megabytes(row, "device_bytes"));
+    }
+    String mapped = SEARCHES.get(1);
+    add(plot, rows, mapped, mapped + ": registered", row -> megabytes(row, "pinned_bytes"));
+    return plot;
+  }
+
+  /** At least 1, for the logarithm. */
+  private static double megabytes(Map<String, Object> row, String column) {
+    return Math.max(1, ReportTables.real(row, column) * 1e-6);
   }
 
   /** Adds a line; of several rows of a size, such as of several numbers of parents, the lowest. */

@@ -53,18 +53,21 @@ final class OpenGpu implements Gpu {
   private final Placement placement;
   private final BatchOptions batches;
   private final PlanOptions plans;
+  private final MemoryLimit deviceMemory;
 
   private OpenGpu(
       AtomicReference<CudaDriver> driver,
       GpuExecutor executor,
       Placement placement,
       BatchOptions batches,
-      PlanOptions plans) {
+      PlanOptions plans,
+      MemoryLimit deviceMemory) {
     this.driver = driver;
     this.executor = executor;
     this.placement = placement;
     this.batches = batches;
     this.plans = plans;
+    this.deviceMemory = deviceMemory;
   }
 
   static OpenGpu open(
@@ -73,11 +76,22 @@ final class OpenGpu implements Gpu {
       BatchOptions batches,
       FetchOptions fetch,
       PlanOptions plans) {
+    return open(drivers, placement, batches, fetch, plans, DEVICE_MEMORY);
+  }
+
+  /** As above, with another limit of the device's memory for segments. */
+  static OpenGpu open(
+      Supplier<CudaDriver> drivers,
+      Placement placement,
+      BatchOptions batches,
+      FetchOptions fetch,
+      PlanOptions plans,
+      MemoryLimit deviceMemory) {
     AtomicReference<CudaDriver> current = new AtomicReference<>();
     ResidencyOptions options =
         ResidencyOptions.defaults(hostBytes())
             .withPlacement(placement)
-            .withLimits(DEVICE_MEMORY, PAGE_CACHE)
+            .withLimits(deviceMemory, PAGE_CACHE)
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuExecutor executor =
         GpuDevice.open(
@@ -95,7 +109,7 @@ final class OpenGpu implements Gpu {
                 .withLeastGraph(GpuOptions.LEAST_GRAPH)
                 .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
             new Told());
-    return new OpenGpu(current, executor, placement, batches, plans);
+    return new OpenGpu(current, executor, placement, batches, plans, deviceMemory);
   }
 
   private static long hostBytes() {
@@ -144,7 +158,7 @@ final class OpenGpu implements Gpu {
   public void linger(long nanos) {
     executor.adjust(
         new DynamicOptions(
-            DEVICE_MEMORY,
+            deviceMemory,
             PAGE_CACHE,
             Placement.only(placement),
             batches.maxBatch(),

@@ -102,7 +102,7 @@ public final class ReportTables {
       } else if (section.equals(LargeStage.SECTION)) {
         List<Map<String, Object>> large = Fragment.rows(report, section);
         text.append(LargeTables.of(large));
-        LargeTables.plot(large).ifPresent(drawn -> files.put(LargeTables.PLOT, drawn.toSvg()));
+        LargeTables.plots(large).forEach((file, drawn) -> files.put(file, drawn.toSvg()));
       } else if (NOT_HERE.contains(section) == false) {
         text.append(SectionTables.of(section, Fragment.rows(report, section)));
       }
