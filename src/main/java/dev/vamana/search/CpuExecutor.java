@@ -97,11 +97,20 @@ public final class CpuExecutor implements SearchExecutor {
     return missesHits(item, result) ? scan(item) : result;
   }
 
-  /** Whether scoring all accepted vectors of the item's segment is faster than a walk. */
+  /**
+   * Whether scoring all accepted vectors of the item's segment is faster than a walk. The same for
+   * all executors, whose answers are alike.
+   */
   public static boolean plansScan(WorkItem item) {
-    int accepted = Math.min(item.acceptedCount(), item.segment().size());
-    int beam = Math.max(item.k(), item.walk().beamWidth());
-    return SearchPlan.scan(item.segment(), beam, accepted);
+    return SearchPlan.scanBesideExecutor(item.segment(), beam(item), accepted(item));
+  }
+
+  private static int accepted(WorkItem item) {
+    return Math.min(item.acceptedCount(), item.segment().size());
+  }
+
+  private static int beam(WorkItem item) {
+    return Math.max(item.k(), item.walk().beamWidth());
   }
 
   /** How many of the vectors that an item accepts a search of inverted lists scores. */
@@ -128,9 +137,8 @@ public final class CpuExecutor implements SearchExecutor {
   public static double expectedVisits(WorkItem item) {
     SegmentView segment = item.segment();
     int size = segment.size();
-    int accepted = Math.max(1, Math.min(item.acceptedCount(), size));
-    int beam = Math.max(item.k(), item.walk().beamWidth());
-    double unfiltered = SearchPlan.visits(size, segment.meanDegree(), beam);
+    int accepted = Math.max(1, accepted(item));
+    double unfiltered = SearchPlan.visits(size, segment.meanDegree(), beam(item));
     return Math.min(size, unfiltered * size / accepted);
   }
 
@@ -139,9 +147,8 @@ public final class CpuExecutor implements SearchExecutor {
    * has, or hits with negative inner products.
    */
   public static boolean missesHits(WorkItem item, WorkResult walked) throws IOException {
-    int accepted = Math.min(item.acceptedCount(), item.segment().size());
     return walked.complete()
-        && (walked.ordinals().length < Math.min(item.k(), accepted)
+        && (walked.ordinals().length < Math.min(item.k(), accepted(item))
             || endsUnreliably(item, walked));
   }
 

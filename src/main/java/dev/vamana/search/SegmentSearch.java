@@ -66,7 +66,11 @@ public final class SegmentSearch {
         (lists ? handsLists : own != null || executor != null || coarse)
             && wantsBestHits(collector)
             && collector.k() <= WalkParameters.MAX_BEAM_WIDTH;
-    boolean scan = lists == false && SearchPlan.scan(segment, beam, accepted);
+    boolean scan =
+        lists == false
+            && (executor == null
+                ? SearchPlan.scan(segment, beam, accepted)
+                : SearchPlan.scanBesideExecutor(segment, beam, accepted));
     boolean handsOver =
         scan
             && asWorkItem

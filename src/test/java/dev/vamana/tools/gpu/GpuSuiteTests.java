@@ -167,7 +167,7 @@ public class GpuSuiteTests extends LuceneTestCase {
             "--devices=2",
             "--batches=20",
             "--seconds=0.005",
-            "--limit=10400"));
+            "--limit=4000"));
     List<Map<String, Object>> rows =
         Fragment.rows(
             Fragment.read(home.resolve("report").resolve("devices-clustered.json")),

@@ -48,7 +48,9 @@ final class NodeBatchStage implements Stage {
           new Load(1_000, 1, List.of(Kind.values())),
           new Load(1_000, 8, HITS_AND_COLUMNS),
           new Load(10_000, 1, HITS_AND_COLUMNS),
-          new Load(10_000, 4, HITS_AND_COLUMNS));
+          new Load(10_000, 4, HITS_AND_COLUMNS),
+          // four clients leave most of 16 processors idle
+          new Load(10_000, 16, List.of(Kind.BASE64_COLUMNS)));
 
   @Override
   public void run(Context context) throws IOException {
