@@ -109,8 +109,10 @@ public final class WalkLane extends Lane<Chunk> {
 
   /** Whether a block that searches items of this plan fits the device's shared memory. */
   public boolean fits(ItemPlan plan) {
-    return plan.shape() instanceof ListSearchShape lists == false
-        || lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
+    if (plan.shape() instanceof ListSearchShape lists) {
+      return lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
+    }
+    return true;
   }
 
   /** Returns the number of launches in flight. */
