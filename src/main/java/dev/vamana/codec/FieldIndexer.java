@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.KnnVectorValues;
@@ -33,10 +34,8 @@ final class FieldIndexer {
   /** Component of Lucene's info stream for the start and end of graph builds and quantization. */
   static final String INFO_COMPONENT = "VAMANA";
 
-  private static final int ROWS_PER_ABORT_CHECK = 1 << 12;
-
-  // rows that are handed to the output at once
-  private static final int ROWS_TOGETHER = 64;
+  // rows that are handed to the output at once: 4 MB of 64 slots
+  private static final int ROWS_TOGETHER = 1 << 14;
 
   private static final ValueLayout.OfInt LITTLE_ENDIAN_INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -152,28 +151,47 @@ final class FieldIndexer {
     return new FieldMetadata.SignMetadata(offset, out.getFilePointer() - offset, angles);
   }
 
-  /** Writes the rows, each padded to {@code stride} slots, and returns the number of edges. */
+  /**
+   * Writes the rows, each padded to {@code stride} slots, and returns the number of edges. All
+   * threads make the bytes of some rows, which the calling thread writes.
+   */
   private long writeRows(IndexOutput out, Adjacency rows, int stride) throws IOException {
-    long edges = 0;
-    int[] row = new int[Math.max(stride, rows.maxDegree())];
-    byte[] bytes = new byte[stride * Integer.BYTES * ROWS_TOGETHER];
+    int rowBytes = stride * Integer.BYTES;
+    int together = Math.min(rows.size(), ROWS_TOGETHER);
+    byte[] bytes = new byte[together * rowBytes];
     MemorySegment buffer = MemorySegment.ofArray(bytes);
-    int filled = 0;
-    for (int ordinal = 0; ordinal < rows.size(); ordinal++) {
-      if (ordinal % ROWS_PER_ABORT_CHECK == 0) {
-        abort.check();
-      }
-      int degree = rows.neighbors(ordinal, row);
-      edges += degree;
-      Arrays.fill(row, degree, stride, StoredAdjacency.UNUSED);
-      MemorySegment.copy(row, 0, buffer, LITTLE_ENDIAN_INT, filled, stride);
-      filled += stride * Integer.BYTES;
-      if (filled == bytes.length || ordinal == rows.size() - 1) {
-        out.writeBytes(bytes, 0, filled);
-        filled = 0;
-      }
+    LongAdder edges = new LongAdder();
+    for (long first = 0; first < rows.size(); first += together) {
+      int from = (int) first;
+      int to = (int) Math.min(rows.size(), first + together);
+      building
+          .workers()
+          .forEachRange(
+              from,
+              to,
+              () -> {
+                Adjacency own = copy(rows);
+                int[] row = new int[Math.max(stride, rows.maxDegree())];
+                return (start, end) -> {
+                  for (int ordinal = start; ordinal < end; ordinal++) {
+                    int degree = own.neighbors(ordinal, row);
+                    edges.add(degree);
+                    Arrays.fill(row, degree, stride, StoredAdjacency.UNUSED);
+                    long at = (long) (ordinal - from) * rowBytes;
+                    MemorySegment.copy(row, 0, buffer, LITTLE_ENDIAN_INT, at, stride);
+                  }
+                };
+              },
+              abort);
+      out.writeBytes(bytes, 0, (to - from) * rowBytes);
     }
-    return edges;
+    return edges.sum();
+  }
+
+  private static Adjacency copy(Adjacency rows) throws IOException {
+    synchronized (rows) {
+      return rows.copy();
+    }
   }
 
   /** Chooses a codebook, and writes the codes and the codebook. */

@@ -52,7 +52,7 @@ public record VamanaParameters(
           DEFAULT_QUANTIZATION_THRESHOLD);
 
   // components that a thread scans in the time of a walk
-  private static final int SCANNED_COMPONENTS = 65_536;
+  private static final int SCANNED_COMPONENTS = 196_608;
   private static final int MIN_AUTO_GRAPH = 256;
   private static final int MAX_AUTO_GRAPH = 1_024;
 

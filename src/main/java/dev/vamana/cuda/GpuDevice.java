@@ -67,7 +67,7 @@ public final class GpuDevice {
 
     @Override
     public SortedMap<String, Long> counters() {
-      return counters.withoutContext().counters();
+      return counters.withoutContext();
     }
   }
 

@@ -2,7 +2,6 @@ package dev.vamana.graph;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -15,7 +14,10 @@ import org.apache.lucene.util.FixedBitSet;
  */
 public final class GraphAssembly implements AutoCloseable {
 
+  private static final int NO_NODE = -1;
+
   private final GraphTask task;
+  // null if there is no existing graph
   private final FixedBitSet reused;
   private final int entryPoint;
   private GraphRows existingRows;
@@ -26,7 +28,7 @@ public final class GraphAssembly implements AutoCloseable {
   public GraphAssembly(GraphTask task) throws IOException {
     BuildParameters parameters = task.parameters();
     this.task = task;
-    this.reused = new FixedBitSet(task.size());
+    this.reused = task.existing() == null ? null : new FixedBitSet(task.size());
     if (task.existing() == null) {
       this.entryPoint = task.medoid();
     } else {
@@ -75,21 +77,14 @@ public final class GraphAssembly implements AutoCloseable {
    *
    * @param pass 0 or 1, less than the passes of the parameters
    */
-  public int[] order(int pass) {
+  public NodeOrder order(int pass) {
     ExistingGraph existing = task.existing();
     boolean all = pass > 0 && existing != null && existing.passes() < task.parameters().passes();
-    int size = task.size();
-    int[] nodes = new int[size];
-    int count = 0;
-    InsertionOrder order = new InsertionOrder(size, task.parameters().seed());
-    for (int position = 0; position < size; position++) {
-      int node = order.ordinal(position);
-      boolean first = pass == 0 && node == entryPoint;
-      if (all || (first == false && reused.get(node) == false)) {
-        nodes[count++] = node;
-      }
-    }
-    return count == size ? nodes : Arrays.copyOf(nodes, count);
+    return new NodeOrder(
+        task.size(),
+        task.parameters().seed(),
+        all ? null : reused,
+        pass == 0 ? entryPoint : NO_NODE);
   }
 
   /**
@@ -153,16 +148,17 @@ public final class GraphAssembly implements AutoCloseable {
    * closes the graph.
    *
    * @param tree by node, the node before it in a search tree from the medoid, or -1; null if every
-   *     node can be reached
+   *     node can be reached. Changed, and left to the caller to close
    */
-  public VamanaGraph finish(int[] tree) throws IOException {
+  public VamanaGraph finish(NodeNumbers tree) throws IOException {
     BuildParameters parameters = task.parameters();
     if (tree != null) {
       new Reachability(rows, parameters, task.medoid(), task.distances().create(), task.abort())
           .repair(tree);
     }
     VamanaGraph graph =
-        new VamanaGraph(rows, parameters.maxDegree(), task.medoid(), reused.cardinality());
+        new VamanaGraph(
+            rows, parameters.maxDegree(), task.medoid(), reused == null ? 0 : reused.cardinality());
     rows = null;
     return graph;
   }

@@ -32,9 +32,10 @@ final class Reachability {
   private final PairDistances distances;
   private final GreedySearch searcher;
   private final AbortCheck abort;
-  private final int[] parents;
+  private final boolean byLength;
+  private NodeNumbers parents;
   // by node, the node that takes the next missing node near it; null unless lengths matter
-  private final int[] takers;
+  private NodeNumbers takers;
   private final int[] row;
   private final int[] nearRow;
   private final float[] rowDistances;
@@ -53,8 +54,7 @@ final class Reachability {
     this.distances = distances;
     this.searcher = new GreedySearch(rows, parameters.passBeamWidth(), entryPoint, distances);
     this.abort = abort;
-    this.parents = new int[rows.size()];
-    this.takers = distances.scalable() ? null : new int[rows.size()];
+    this.byLength = distances.scalable() == false;
     this.row = new int[rows.maxDegree()];
     this.nearRow = new int[rows.maxDegree()];
     this.rowDistances = new float[rows.maxDegree()];
@@ -62,10 +62,13 @@ final class Reachability {
 
   /** Links all missing nodes, and returns their number. */
   int repair() throws IOException {
-    Arrays.fill(parents, UNREACHED);
-    parents[entryPoint] = entryPoint;
-    reachFrom(entryPoint);
-    return link(false);
+    try (NodeNumbers tree = new NodeNumbers(rows.size())) {
+      tree.fill((byte) UNREACHED);
+      tree.set(entryPoint, entryPoint);
+      parents = tree;
+      reachFrom(entryPoint);
+      return link(false);
+    }
   }
 
   /**
@@ -73,27 +76,40 @@ final class Reachability {
    * node of its own row that can be reached, without a search, if there is one and vectors are not
    * compared by inner products.
    *
-   * @param tree by node, the node before it in the tree, or {@value #UNREACHED}
+   * @param tree by node, the node before it in the tree, or {@value #UNREACHED}; the missing nodes
+   *     are added
    * @return number of missing nodes that were linked
    */
-  int repair(int[] tree) throws IOException {
-    System.arraycopy(tree, 0, parents, 0, parents.length);
+  int repair(NodeNumbers tree) throws IOException {
+    parents = tree;
     return link(true);
   }
 
   private int link(boolean byRows) throws IOException {
-    if (takers != null) {
-      Arrays.fill(takers, UNREACHED);
+    if (byLength == false) {
+      return link(byRows, null);
     }
-    int[] order = takers == null ? null : longestFirst();
-    int count = order == null ? parents.length : order.length;
+    try (NodeNumbers numbers = new NodeNumbers(rows.size())) {
+      numbers.fill((byte) UNREACHED);
+      takers = numbers;
+      return link(byRows, longestFirst());
+    }
+  }
+
+  /**
+   * Links missing nodes.
+   *
+   * @param order the missing nodes, or null to find them in the order of their ordinals
+   */
+  private int link(boolean byRows, int[] order) throws IOException {
+    int count = order == null ? parents.size() : order.length;
     int linked = 0;
     for (int i = 0; i < count; i++) {
       if (i % ABORT_INTERVAL == 0) {
         abort.check();
       }
       int node = order == null ? i : order[i];
-      if (parents[node] == UNREACHED) {
+      if (parents.get(node) == UNREACHED) {
         // a short vector's row has the long ones, which must not link to all short vectors
         if (byRows == false || takers != null || attachByRow(node) == false) {
           attach(node);
@@ -108,13 +124,13 @@ final class Reachability {
   /** Returns the missing nodes in the order in which they are linked if lengths matter. */
   private int[] longestFirst() {
     int count = 0;
-    for (int parent : parents) {
-      count += parent == UNREACHED ? 1 : 0;
+    for (int node = 0; node < parents.size(); node++) {
+      count += parents.get(node) == UNREACHED ? 1 : 0;
     }
     int[] missing = new int[count];
     count = 0;
-    for (int node = 0; node < parents.length; node++) {
-      if (parents[node] == UNREACHED) {
+    for (int node = 0; node < parents.size(); node++) {
+      if (parents.get(node) == UNREACHED) {
         missing[count++] = node;
       }
     }
@@ -137,8 +153,8 @@ final class Reachability {
         queue = Arrays.copyOf(queue, Math.max(queue.length * 2, size + degree));
       }
       for (int i = 0; i < degree; i++) {
-        if (parents[row[i]] == UNREACHED) {
-          parents[row[i]] = node;
+        if (parents.get(row[i]) == UNREACHED) {
+          parents.set(row[i], node);
           queue[size++] = row[i];
         }
       }
@@ -149,8 +165,8 @@ final class Reachability {
     int degree = rows.row(node, nearRow, rowDistances);
     for (int i = 0; i < degree; i++) {
       int from = nearRow[i];
-      if (parents[from] != UNREACHED && addEdge(from, node, Float.MAX_VALUE)) {
-        parents[node] = from;
+      if (parents.get(from) != UNREACHED && addEdge(from, node, Float.MAX_VALUE)) {
+        parents.set(node, from);
         return true;
       }
     }
@@ -166,7 +182,7 @@ final class Reachability {
     for (int rank = 0; rank < near.size(); rank++) {
       int from = near.ordinal(rank);
       if (from != node && addEdge(from, node, near.distance(rank))) {
-        parents[node] = from;
+        parents.set(node, from);
         return;
       }
     }
@@ -186,13 +202,13 @@ final class Reachability {
       }
     }
     int ordinal = near.ordinal(nearest);
-    int from = takers[ordinal] == UNREACHED ? ordinal : takers[ordinal];
+    int from = takers.get(ordinal) == UNREACHED ? ordinal : takers.get(ordinal);
     if (addEdge(from, node, from == ordinal ? near.distance(nearest) : Float.MAX_VALUE) == false) {
       return false;
     }
-    parents[node] = from;
+    parents.set(node, from);
     if (from == ordinal || rows.degree(from) >= maxDegree) {
-      takers[ordinal] = node;
+      takers.set(ordinal, node);
     }
     return true;
   }
@@ -203,15 +219,15 @@ final class Reachability {
    * continues where the last one ended.
    */
   private void attachAnywhere(int node) throws IOException {
-    for (int tried = 0; tried < parents.length; tried++) {
+    for (int tried = 0; tried < parents.size(); tried++) {
       // the distance is not needed: the edge serves reachability only
       if (nextSpare != node
-          && parents[nextSpare] != UNREACHED
+          && parents.get(nextSpare) != UNREACHED
           && addEdge(nextSpare, node, Float.MAX_VALUE)) {
-        parents[node] = nextSpare;
+        parents.set(node, nextSpare);
         return;
       }
-      nextSpare = (nextSpare + 1) % parents.length;
+      nextSpare = (nextSpare + 1) % parents.size();
     }
     throw new IllegalStateException("no reachable node can link to node " + node);
   }
@@ -251,7 +267,8 @@ final class Reachability {
     }
     int farthest = -1;
     for (int i = 0; i < degree; i++) {
-      if (parents[row[i]] != from && (farthest < 0 || rowDistances[i] > rowDistances[farthest])) {
+      if (parents.get(row[i]) != from
+          && (farthest < 0 || rowDistances[i] > rowDistances[farthest])) {
         farthest = i;
       }
     }

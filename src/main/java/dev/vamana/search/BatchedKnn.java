@@ -20,7 +20,6 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.ScoreMode;
 import org.apache.lucene.search.Scorer;
 import org.apache.lucene.search.TopDocs;
@@ -34,18 +33,13 @@ import org.apache.lucene.util.VectorUtil;
  * Finds the nearest neighbours of many query vectors at once, for instance for an evaluation or a
  * recommendation job.
  *
- * <p>All queries over all segments go to the executor as one batch. On one segment the hits equal
- * the hits of single {@code KnnFloatVectorQuery}s with the same walk; on several, each segment is
- * searched for the full k with a beam at least as wide as theirs. Segments of other formats are
- * searched one query at a time.
+ * <p>Queries over all segments go to the executor together. On one segment the hits equal the hits
+ * of single {@code KnnFloatVectorQuery}s with the same walk; on several, each segment is searched
+ * for the full k with a beam at least as wide as theirs. A large batch becomes several calls, each
+ * of some queries over all segments, so that several devices share each call. Segments of other
+ * formats are searched one query at a time.
  */
 public final class BatchedKnn {
-
-  /**
-   * Most work items passed to the executor in one call. It limits the memory that a large request
-   * holds at once.
-   */
-  private static final int MAX_BATCH = 16_384;
 
   /**
    * Limit of the memory for accepted documents of a call's parts; when it is reached, the parts so
@@ -156,31 +150,34 @@ public final class BatchedKnn {
     }
     long mostQueries = Math.max(1, MAX_HELD_BYTES / heldBytes(searcher.getIndexReader(), k));
     List<TopDocs[]> found = new ArrayList<>();
-    List<Slot> slots = new ArrayList<>();
-    List<Range> ranges = new ArrayList<>();
-    long heldQueries = 0;
-    long heldBytes = 0;
+    KnnBatch batch = new KnnBatch(this::run, k);
+    long acceptedBytes = 0;
     for (Part part : parts) {
-      Weight weight = weight(part.filter());
       TopDocs[] hits = new TopDocs[part.queries().size()];
       found.add(hits);
-      int from = 0;
-      while (from < hits.length) {
-        int to = (int) Math.min(hits.length, from + mostQueries - heldQueries);
-        int before = slots.size();
-        List<QueryVector> queries = part.queries().subList(from, to);
-        ranges.add(new Range(addQueries(field, queries, weight, walk, k, slots), hits, from, to));
-        heldQueries += to - from;
-        heldBytes += slots.size() > before ? acceptedBytes(slots.subList(before, slots.size())) : 0;
-        if (heldQueries == mostQueries || heldBytes > MAX_ACCEPTED_BYTES) {
-          finish(slots, ranges, k);
-          heldQueries = 0;
-          heldBytes = 0;
+      if (hits.length == 0) {
+        continue;
+      }
+      for (QueryVector query : part.queries()) {
+        if (query.floats() != null) {
+          VectorUtil.checkFinite(query.floats());
+        }
+      }
+      List<KnnBatch.Leaf> leaves = leaves(field, part, walk, k);
+      for (int from = 0; from < hits.length; ) {
+        int to = Math.min(hits.length, from + batch.room(leaves.size(), mostQueries));
+        if (to > from) {
+          batch.add(leaves, part.queries(), hits, from, to);
         }
         from = to;
+        acceptedBytes += from == hits.length ? acceptedBytes(leaves) : 0;
+        if (from < hits.length || acceptedBytes > MAX_ACCEPTED_BYTES) {
+          batch.finish();
+          acceptedBytes = 0;
+        }
       }
     }
-    finish(slots, ranges, k);
+    batch.finish();
     return found;
   }
 
@@ -199,37 +196,24 @@ public final class BatchedKnn {
     return bytes;
   }
 
-  /** Consecutive queries of a part, and their hits in each segment. */
-  private record Range(List<TopDocs[]> leaves, TopDocs[] merged, int from, int to) {}
-
-  /** Searches the gathered slots, merges their hits, and clears both lists. */
-  private void finish(List<Slot> slots, List<Range> ranges, int k) throws IOException {
-    runAll(slots);
-    slots.clear();
-    for (Range range : ranges) {
-      TopDocs[] merged = merge(range.leaves(), range.to() - range.from(), k);
-      System.arraycopy(merged, 0, range.merged(), range.from(), merged.length);
+  private List<WorkResult> run(List<WorkItem> items) throws IOException {
+    if (installed == false) {
+      ExecutorRegistry.cpuSearches().add(CpuSearches.Reason.NO_EXECUTOR, items.size());
     }
-    ranges.clear();
-  }
-
-  private void runAll(List<Slot> slots) throws IOException {
-    for (int from = 0; from < slots.size(); from += MAX_BATCH) {
-      run(slots.subList(from, Math.min(slots.size(), from + MAX_BATCH)));
-    }
+    return executor.search(items);
   }
 
   /**
    * Returns the memory of the accepted ordinals of a part's items. Items of a segment share them.
    */
-  private static long acceptedBytes(List<Slot> slots) {
+  private static long acceptedBytes(List<KnnBatch.Leaf> leaves) {
     Set<Bits> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
-    slots.forEach(slot -> distinct.add(slot.item().acceptedOrdinals()));
-    long bytes = 0;
-    for (Bits accepted : distinct) {
-      bytes += accepted == null ? 0 : accepted.length() / Byte.SIZE;
+    for (KnnBatch.Leaf leaf : leaves) {
+      if (leaf instanceof KnnBatch.OwnLeaf own && own.accepted() != null) {
+        distinct.add(own.accepted());
+      }
     }
-    return bytes;
+    return distinct.stream().mapToLong(accepted -> accepted.length() / Byte.SIZE).sum();
   }
 
   private Weight weight(Query filter) throws IOException {
@@ -238,42 +222,30 @@ public final class BatchedKnn {
         : searcher.createWeight(searcher.rewrite(filter), ScoreMode.COMPLETE_NO_SCORES, 1f);
   }
 
-  private List<TopDocs[]> addQueries(
-      String field,
-      List<QueryVector> queries,
-      Weight weight,
-      WalkParameters walk,
-      int k,
-      List<Slot> slots)
+  /** Returns the segments that have vectors of the field, with the documents that may be hits. */
+  private List<KnnBatch.Leaf> leaves(String field, Part part, WalkParameters walk, int k)
       throws IOException {
-    List<TopDocs[]> leaves = new ArrayList<>();
+    Weight weight = weight(part.filter());
+    List<KnnBatch.Leaf> leaves = new ArrayList<>();
     for (LeafReaderContext context : searcher.getIndexReader().leaves()) {
       FieldInfo info = context.reader().getFieldInfos().fieldInfo(field);
       if (info == null || info.hasVectorValues() == false) {
         continue;
       }
-      checkQueries(info, queries);
-      TopDocs[] hits = new TopDocs[queries.size()];
-      leaves.add(hits);
+      checkQueries(info, part.queries());
       AcceptDocs acceptDocs = acceptDocs(context, weight);
       SegmentView view = SegmentViews.of(context.reader(), field);
-      int beam = Math.max(k, segmentBeam(context, k));
-      if (view == null) {
-        searchOtherFormat(
-            context, field, queries, Math.max(walk.beamWidth(), beam), acceptDocs, hits);
-      } else {
-        WalkParameters wide = walk.withBeamWidth(Math.max(walk.beamWidth(), beam));
-        addItems(context, view, queries, wide, k, weight != null, acceptDocs, hits, slots);
-      }
+      int beam = Math.max(Math.max(k, segmentBeam(context, k)), walk.beamWidth());
+      leaves.add(
+          view == null
+              ? otherLeaf(context, field, beam, acceptDocs)
+              : ownLeaf(context, view, walk.withBeamWidth(beam), weight != null, acceptDocs));
     }
     return leaves;
   }
 
   private static void checkQueries(FieldInfo info, List<QueryVector> queries) {
     for (QueryVector query : queries) {
-      if (query.floats() != null) {
-        VectorUtil.checkFinite(query.floats());
-      }
       if (query.encoding() != info.getVectorEncoding()) {
         throw new IllegalArgumentException(
             "field "
@@ -326,107 +298,57 @@ public final class BatchedKnn {
     return timeout == null ? () -> false : timeout::shouldExit;
   }
 
-  private void searchOtherFormat(
-      LeafReaderContext context,
-      String field,
-      List<QueryVector> queries,
-      int k,
-      AcceptDocs acceptDocs,
-      TopDocs[] hits)
-      throws IOException {
-    for (int i = 0; i < hits.length; i++) {
-      KnnCollector collector =
-          new CancellableCollector(
-              new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE),
-              cancelled());
-      QueryVector query = queries.get(i);
-      if (query.floats() != null) {
-        context.reader().searchNearestVectors(field, query.floats(), collector, acceptDocs);
-      } else {
-        context.reader().searchNearestVectors(field, query.bytes(), collector, acceptDocs);
-      }
-      hits[i] = collector.topDocs();
-      for (ScoreDoc hit : hits[i].scoreDocs) {
-        hit.doc += context.docBase;
-      }
-    }
+  private KnnBatch.Leaf otherLeaf(
+      LeafReaderContext context, String field, int k, AcceptDocs acceptDocs) {
+    return new KnnBatch.OtherLeaf(
+        context.docBase,
+        query -> {
+          KnnCollector collector =
+              new CancellableCollector(
+                  new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE),
+                  cancelled());
+          if (query.floats() != null) {
+            context.reader().searchNearestVectors(field, query.floats(), collector, acceptDocs);
+          } else {
+            context.reader().searchNearestVectors(field, query.bytes(), collector, acceptDocs);
+          }
+          return result(collector.topDocs());
+        });
   }
 
-  private void addItems(
+  private static WorkResult result(TopDocs hits) {
+    int[] docs = new int[hits.scoreDocs.length];
+    float[] scores = new float[docs.length];
+    for (int i = 0; i < docs.length; i++) {
+      docs[i] = hits.scoreDocs[i].doc;
+      scores[i] = hits.scoreDocs[i].score;
+    }
+    boolean complete = hits.totalHits.relation() == TotalHits.Relation.EQUAL_TO;
+    return new WorkResult(docs, scores, hits.totalHits.value(), complete);
+  }
+
+  private KnnBatch.Leaf ownLeaf(
       LeafReaderContext context,
       SegmentView view,
-      List<QueryVector> queries,
       WalkParameters walk,
-      int k,
       boolean filtered,
-      AcceptDocs acceptDocs,
-      TopDocs[] hits,
-      List<Slot> slots)
+      AcceptDocs acceptDocs)
       throws IOException {
     KnnVectorValues vectors = view.vectors();
     Bits acceptedDocs = acceptDocs.bits();
     AcceptedOrdinals.Copy copy =
         view.acceptedOrdinals().of(acceptedDocs, vectors.getAcceptOrds(acceptedDocs), view.size());
-    Bits acceptedOrdinals = copy == null ? null : copy.bits();
     int accepted = copy == null ? view.size() : copy.count();
-    BooleanSupplier cancelled = cancelled();
     // Lucene's queries set this limit too: a walk that computes more distances should be a scan
     long visitLimit = filtered ? accepted + 1L : Long.MAX_VALUE;
-    for (int i = 0; i < hits.length; i++) {
-      WorkItem item =
-          new WorkItem(
-              view,
-              queries.get(i),
-              k,
-              walk,
-              acceptedOrdinals,
-              accepted,
-              visitLimit,
-              cancelled,
-              new int[0]);
-      slots.add(new Slot(item, vectors, context.docBase, hits, i));
-    }
-  }
-
-  private void run(List<Slot> slots) throws IOException {
-    if (installed == false) {
-      ExecutorRegistry.cpuSearches().add(CpuSearches.Reason.NO_EXECUTOR, slots.size());
-    }
-    List<WorkResult> results = executor.search(slots.stream().map(Slot::item).toList());
-    for (int i = 0; i < results.size(); i++) {
-      WorkItem item = slots.get(i).item();
-      WorkResult result = results.get(i);
-      boolean overLimit = result.complete() == false && item.cancelled().getAsBoolean() == false;
-      slots.get(i).deliver(overLimit ? CpuExecutor.scan(item.withoutVisitLimit()) : result);
-    }
-  }
-
-  private static TopDocs[] merge(List<TopDocs[]> leaves, int queries, int k) {
-    TopDocs[] merged = new TopDocs[queries];
-    for (int i = 0; i < queries; i++) {
-      TopDocs[] perLeaf = new TopDocs[leaves.size()];
-      for (int leaf = 0; leaf < perLeaf.length; leaf++) {
-        perLeaf[leaf] = leaves.get(leaf)[i];
-      }
-      merged[i] = TopDocs.merge(k, perLeaf);
-    }
-    return merged;
-  }
-
-  /** A work item with the place of its result. */
-  private record Slot(
-      WorkItem item, KnnVectorValues vectors, int docBase, TopDocs[] hits, int query) {
-    void deliver(WorkResult result) {
-      ScoreDoc[] docs = new ScoreDoc[result.ordinals().length];
-      for (int i = 0; i < docs.length; i++) {
-        docs[i] =
-            new ScoreDoc(docBase + vectors.ordToDoc(result.ordinals()[i]), result.scores()[i]);
-      }
-      TotalHits.Relation relation =
-          result.complete()
-              ? TotalHits.Relation.EQUAL_TO
-              : TotalHits.Relation.GREATER_THAN_OR_EQUAL_TO;
-      hits[query] = new TopDocs(new TotalHits(result.visited(), relation), docs);
-    }
+    return new KnnBatch.OwnLeaf(
+        context.docBase,
+        view,
+        vectors::ordToDoc,
+        walk,
+        copy == null ? null : copy.bits(),
+        accepted,
+        visitLimit,
+        cancelled());
   }
 }

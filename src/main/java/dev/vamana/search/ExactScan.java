@@ -35,14 +35,24 @@ final class ExactScan {
    */
   void run(Bits accepted) throws IOException {
     int size = scorer.maxOrd();
+    int from = 0;
     if (accepted instanceof BitSet bits) {
       int ordinal = size == 0 ? DocIdSetIterator.NO_MORE_DOCS : bits.nextSetBit(0);
       while (ordinal < size && add(ordinal)) {
         ordinal = ordinal + 1 < size ? bits.nextSetBit(ordinal + 1) : DocIdSetIterator.NO_MORE_DOCS;
       }
+    } else if (accepted == null) {
+      while (from < size && collector.earlyTerminated() == false) {
+        count = Math.min(BLOCK, size - from);
+        for (int i = 0; i < count; i++) {
+          ordinals[i] = from + i;
+        }
+        from += count;
+        score();
+      }
     } else {
       for (int ordinal = 0; ordinal < size; ordinal++) {
-        if ((accepted == null || accepted.get(ordinal)) && add(ordinal) == false) {
+        if (accepted.get(ordinal) && add(ordinal) == false) {
           break;
         }
       }
@@ -71,10 +81,22 @@ final class ExactScan {
     collector.incVisitedCount(allowed);
     if (allowed > 0
         && scorer.bulkScore(ordinals, scores, allowed) >= collector.minCompetitiveSimilarity()) {
-      for (int i = 0; i < allowed; i++) {
-        collector.collect(ordinals[i], scores[i]);
-      }
+      collect(allowed);
     }
     count = 0;
+  }
+
+  /**
+   * Offers the scored ordinals, without those that the collector would refuse: it is asked for each
+   * through several layers. Equal scores are offered, since collectors differ in what they do with
+   * ties.
+   */
+  private void collect(int scored) {
+    float least = collector.minCompetitiveSimilarity();
+    for (int i = 0; i < scored; i++) {
+      if (scores[i] >= least && collector.collect(ordinals[i], scores[i])) {
+        least = collector.minCompetitiveSimilarity();
+      }
+    }
   }
 }

@@ -9,15 +9,27 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * <p>A walk of beam width w over a graph of mean degree d computes about {@code 0.6 d (w + 12)}
  * distances. In a small segment of n vectors it meets nodes repeatedly, so the number is {@code n
  * (1 - exp(-0.6 d (w + 12) / n))}. A filter that accepts a share s multiplies it by {@code 1/s},
- * since rejected nodes are walked through. A distance in a scan costs about two thirds of a
- * distance in a walk, whose memory accesses are random. docs/internals/search.md compares this with
- * measured counts.
+ * since rejected nodes are walked through. A distance in a scan costs two thirds of a distance in a
+ * walk, whose memory accesses are random, or less in a segment that the processor's cache holds:
+ * there a walk is slowed down by its heaps and its visited set instead, which cost the more beside
+ * a distance the shorter the vectors are. docs/internals/search.md compares this with measurements.
  */
 final class SearchPlan {
 
   private static final double VISITS_PER_EDGE = 0.6;
   private static final int APPROACH = 12;
+
+  /** Cost of a scanned distance, in distances of a walk, where both wait for memory. */
   private static final double SCAN_COST = 2.0 / 3;
+
+  /** The same for vectors of no length in the processor's cache. */
+  private static final double CACHED_SCAN_COST = 0.3;
+
+  /** Bytes of a vector that raise the cost of a cached scanned distance by 1. */
+  private static final double BYTES_OF_A_WALKED_DISTANCE = 10_000;
+
+  /** Bytes of vectors that caches hold beside other segments and other work. */
+  private static final long CACHED_BYTES = 4 << 20;
 
   private SearchPlan() {}
 
@@ -32,7 +44,15 @@ final class SearchPlan {
     if (segment.hasGraph() == false || k >= size || k >= accepted) {
       return true;
     }
-    return SCAN_COST * accepted <= filteredVisits(segment, k, accepted);
+    return scanCost(segment) * accepted <= filteredVisits(segment, k, accepted);
+  }
+
+  /** Returns the cost of a scanned distance, in distances of a walk. */
+  static double scanCost(SegmentView segment) {
+    long bytes = (long) segment.dimension() * segment.encoding().byteSize;
+    return bytes * segment.size() > CACHED_BYTES
+        ? SCAN_COST
+        : Math.min(SCAN_COST, CACHED_SCAN_COST + bytes / BYTES_OF_A_WALKED_DISTANCE);
   }
 
   /**
@@ -46,7 +66,7 @@ final class SearchPlan {
    */
   static long patience(SegmentView segment, int k, int accepted) {
     double expected = filteredVisits(segment, k, accepted);
-    return (long) Math.ceil(Math.max(SCAN_COST * accepted, 2 * expected));
+    return (long) Math.ceil(Math.max(scanCost(segment) * accepted, 2 * expected));
   }
 
   private static double filteredVisits(SegmentView segment, int k, int accepted) {

@@ -401,7 +401,10 @@ public class BatchedKnnTests extends SearchTestCase {
     assertEquals(message, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 
-  /** The number of queries with unmerged hits is bounded, whatever the size of the request. */
+  /**
+   * The number of queries with unmerged hits is bounded, whatever the size of the request. Each
+   * call has all segments, which may lie on several devices.
+   */
   public void testHitsAreMergedInSlices() throws IOException {
     int segments = 8;
     int k = SIZE;
@@ -461,6 +464,7 @@ public class BatchedKnnTests extends SearchTestCase {
       }
       mostBegun = Math.max(mostBegun, begun.size());
       begun.values().removeIf(count -> count == segments);
+      assertEquals("a call searches all segments for its queries", 0, begun.size());
       return results;
     }
 

@@ -208,11 +208,11 @@ public class SearchStrategyTests extends SearchTestCase {
 
   public void testWiderBeamFindsMore() throws IOException {
     try (TestIndex index = index(randomEncoding(), true, 1)) {
-      assertFalse(SearchPlan.scan(index.view(), 100, SIZE));
+      assertFalse(SearchPlan.scan(index.view(), 40, SIZE));
       List<QueryVector> vectors = someOf(index.vectors);
       for (int k : new int[] {1, 5}) {
         double[] narrow = measure(index, vectors, k, WalkParameters.exact(k));
-        double[] wide = measure(index, vectors, k, WalkParameters.exact(100));
+        double[] wide = measure(index, vectors, k, WalkParameters.exact(40));
         assertTrue("visits " + wide[1] + " < " + narrow[1], wide[1] > narrow[1]);
         assertTrue("recall " + wide[0] + " < " + narrow[0], wide[0] >= narrow[0]);
         assertTrue("recall " + wide[0], wide[0] >= 0.8);

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.cuda.count.Counters;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -9,12 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
+import org.apache.lucene.util.IOFunction;
 
 /**
  * Sends the segments that a query will search next to the device together with the query's first
@@ -45,21 +46,11 @@ public final class Ahead {
   private final AtomicInteger begun = new AtomicInteger();
   private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
   private final AnswerMemory memory;
-  private final LongAdder sent = new LongAdder();
-  private final LongAdder used = new LongAdder();
-  private final LongAdder inVain = new LongAdder();
+  private final Counters counters = new Counters();
+  private final LongAdder sent = counters.add("sent");
+  private final LongAdder used = counters.add("used");
+  private final LongAdder inVain = counters.add("in_vain");
   private volatile boolean enabled;
-
-  /** Answers items; the executor supplies its own search. */
-  @FunctionalInterface
-  public interface Search {
-    /**
-     * Answers the first item, and of the other items those that the device can answer now.
-     *
-     * @return one result per item; null for other items that were left alone
-     */
-    List<WorkResult> search(List<WorkItem> items) throws IOException;
-  }
 
   /** Key of a query: its array, by identity. */
   private record Key(Object array) {
@@ -112,8 +103,14 @@ public final class Ahead {
     }
   }
 
-  /** Answers the single item of a call. */
-  public WorkResult search(WorkItem item, Search search) throws IOException {
+  /**
+   * Answers the single item of a call.
+   *
+   * @param search answers the first of several items, and of the others those that the device can
+   *     answer now; one result per item, null for items that were left alone
+   */
+  public WorkResult search(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
+      throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -178,11 +175,14 @@ public final class Ahead {
     }
   }
 
-  private static WorkResult alone(WorkItem item, Search search) throws IOException {
-    return search.search(List.of(item)).get(0);
+  private static WorkResult alone(
+      WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
+    return search.apply(List.of(item)).get(0);
   }
 
-  private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
+  private WorkResult begin(
+      Flight flight, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
+      throws IOException {
     List<WorkItem> others = flight.others();
     if (others.isEmpty()) {
       flight.land(null);
@@ -194,7 +194,7 @@ public final class Ahead {
     sent.add(others.size());
     List<WorkResult> found = null;
     try {
-      found = search.search(items);
+      found = search.apply(items);
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {
@@ -203,7 +203,8 @@ public final class Ahead {
     return found == null ? alone(item, search) : found.get(0);
   }
 
-  private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
+  private WorkResult goOn(
+      Flight flight, Step step, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
       throws IOException {
     WorkResult found = flight.take(step, item);
     if (found != null) {
@@ -234,10 +235,6 @@ public final class Ahead {
    * Returns the number of items sent ahead, of those used by a later call, and of those never used.
    */
   public SortedMap<String, Long> totals() {
-    SortedMap<String, Long> totals = new TreeMap<>();
-    totals.put("sent", sent.sum());
-    totals.put("used", used.sum());
-    totals.put("in_vain", inVain.sum());
-    return totals;
+    return counters.sums();
   }
 }

@@ -86,19 +86,15 @@ public record GpuOptions(
     Objects.requireNonNull(workers, "workers");
     Objects.requireNonNull(hostMemory, "hostMemory");
     Objects.requireNonNull(plans, "plans");
-    if (firstRetryNanos < 1) {
-      throw new IllegalArgumentException(
-          "firstRetryNanos must be at least 1, got " + firstRetryNanos);
-    }
-    if (maxRetryNanos < firstRetryNanos) {
-      throw new IllegalArgumentException(
-          "maxRetryNanos must be at least firstRetryNanos, got " + maxRetryNanos);
-    }
-    if (deadlineNanos < 1) {
-      throw new IllegalArgumentException("deadlineNanos must be at least 1, got " + deadlineNanos);
-    }
-    if (questionNanos < 0) {
-      throw new IllegalArgumentException("questionNanos must be at least 0, got " + questionNanos);
+    check("firstRetryNanos", firstRetryNanos, 1, "1");
+    check("maxRetryNanos", maxRetryNanos, firstRetryNanos, "firstRetryNanos");
+    check("deadlineNanos", deadlineNanos, 1, "1");
+    check("questionNanos", questionNanos, 0, "0");
+  }
+
+  private static void check(String name, long value, long least, String bound) {
+    if (value < least) {
+      throw new IllegalArgumentException(name + " must be at least " + bound + ", got " + value);
     }
   }
 

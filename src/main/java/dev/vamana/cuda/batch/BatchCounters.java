@@ -1,5 +1,7 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.count.Counters;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -14,23 +16,22 @@ public final class BatchCounters {
 
   private static final int BUCKETS = 18;
 
-  private final LongAdder launches = new LongAdder();
-  private final LongAdder items = new LongAdder();
-  private final LongAdder chunks = new LongAdder();
-  private final LongAdder failedLaunches = new LongAdder();
-  private final LongAdder abandoned = new LongAdder();
-  private final LongAdder bitCopies = new LongAdder();
-  private final LongAdder visited = new LongAdder();
-  private final LongAdder iterations = new LongAdder();
-  private final LongAdder waitMicros = new LongAdder();
+  private final Counters totals = new Counters();
+  private final LongAdder launches = totals.add("launches");
+  private final LongAdder items = totals.add("items");
+  private final LongAdder chunks = totals.add("requests");
+  private final LongAdder failedLaunches = totals.add("failed_launches");
+  private final LongAdder abandoned = totals.add("abandoned_requests");
+  private final LongAdder bitCopies = totals.add("copied_bitsets");
+  private final LongAdder visited = totals.add("distances");
+  private final LongAdder iterations = totals.add("steps");
+  private final LongAdder waitMicros = totals.add("wait_micros");
   private final LongAdder[] batchSizes = adders();
   private final LongAdder[] waits = adders();
 
   private static LongAdder[] adders() {
     LongAdder[] adders = new LongAdder[BUCKETS];
-    for (int i = 0; i < adders.length; i++) {
-      adders[i] = new LongAdder();
-    }
+    Arrays.setAll(adders, i -> new LongAdder());
     return adders;
   }
 
@@ -81,17 +82,7 @@ public final class BatchCounters {
 
   /** Returns all counters by name. */
   public SortedMap<String, Long> totals() {
-    SortedMap<String, Long> totals = new TreeMap<>();
-    totals.put("launches", launches.sum());
-    totals.put("failed_launches", failedLaunches.sum());
-    totals.put("items", items.sum());
-    totals.put("requests", chunks.sum());
-    totals.put("abandoned_requests", abandoned.sum());
-    totals.put("copied_bitsets", bitCopies.sum());
-    totals.put("distances", visited.sum());
-    totals.put("steps", iterations.sum());
-    totals.put("wait_micros", waitMicros.sum());
-    return totals;
+    return totals.sums();
   }
 
   /** Launches by number of items: {@code up_to_1}, {@code up_to_3}, {@code up_to_7}, ... */

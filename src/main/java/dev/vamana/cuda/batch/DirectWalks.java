@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.Tuning;
@@ -39,15 +40,12 @@ public final class DirectWalks implements AutoCloseable {
   public DirectWalks(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
     this.staging = new StagingPool(driver, STAGING_BYTES, account);
-    DevicePool pool = null;
     try {
-      pool = new DevicePool(driver, ACCEPT_BYTES);
-    } finally {
-      if (pool == null) {
-        staging.free();
-      }
+      this.accepted = new DevicePool(driver, ACCEPT_BYTES);
+    } catch (Throwable e) {
+      staging.free();
+      throw e;
     }
-    this.accepted = pool;
   }
 
   /**
@@ -72,7 +70,6 @@ public final class DirectWalks implements AutoCloseable {
     Packer packer = new Packer(staging, accepted, items, plans, items.size(), true);
     LaunchSlot slot =
         new LaunchSlot(driver, new Kernels(driver, tuning), staging, items.size(), counters);
-    boolean done = false;
     try {
       Chunk chunk =
           packer.pack(plan.shape(), IntStream.range(0, items.size()).toArray(), 0, items.size());
@@ -87,26 +84,14 @@ public final class DirectWalks implements AutoCloseable {
         results.add(chunk.result(i));
       }
       chunk.free();
-      done = true;
-      return results;
-    } finally {
       packer.close();
-      free(slot, done);
-    }
-  }
-
-  /** Frees a slot; if the walk failed, after its stream has ended. */
-  private static void free(LaunchSlot slot, boolean done) {
-    if (done) {
       slot.free();
-      return;
-    }
-    try {
-      slot.recover();
-      slot.free();
-    } catch (GpuException e) {
-      // the walk's own failure is being thrown; a context that fails like this is closed
-      return;
+      return results;
+    } catch (Throwable e) {
+      packer.close();
+      // a context that fails here as well is closed
+      Cleanup.after(e, slot::recover, slot::free);
+      throw e;
     }
   }
 

@@ -48,14 +48,11 @@ final class StagingPool {
     if (offset < 0) {
       return null;
     }
-    boolean counted = false;
     try {
       account.reserve(bytes);
-      counted = true;
-    } finally {
-      if (counted == false) {
-        allocator.free(offset);
-      }
+    } catch (Throwable e) {
+      allocator.free(offset);
+      throw e;
     }
     return new Block(offset, bytes, bytes);
   }

@@ -5,10 +5,10 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.BuildSizes;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.Block;
-import dev.vamana.cuda.training.DeviceBudget;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -2,12 +2,14 @@ package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.DeviceRows;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.GraphAssembly;
 import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.NodeNumbers;
+import dev.vamana.graph.NodeOrder;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.RowSource;
@@ -86,25 +88,29 @@ final class DeviceBuild implements AutoCloseable {
     driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
     driver.synchronize(stream);
     bringVectors();
-    try (GraphAssembly assembly = new GraphAssembly(task);
-        Arena arena = Arena.ofConfined()) {
+    try (GraphAssembly assembly = new GraphAssembly(task)) {
       sendRows(assembly);
-      sendSegment(arena, assembly.entryPoint());
+      sendSegment(driver, plan, memory, assembly.entryPoint(), stream);
       boolean twice = task.parameters().passes() > 1;
-      int[] order = assembly.order(0);
+      NodeOrder order = assembly.order(0);
       assembly.allocateRows();
       ended(BuildPhase.BRING);
-      insert(arena, order, plan.size() - order.length, plan.beam());
+      insert(order, plan.size() - order.count(), plan.beam());
       ended(BuildPhase.FIRST_PASS);
       if (twice) {
-        insert(arena, assembly.order(1), plan.size(), plan.beam());
+        insert(assembly.order(1), plan.size(), plan.beam());
         ended(BuildPhase.SECOND_PASS);
       }
       trim();
       ended(BuildPhase.TRIM);
-      int[] tree =
-          new SearchTree(driver, plan, memory, kernels, stream)
-              .grow(task.medoid(), transfers, task.abort());
+      return finish(assembly);
+    }
+  }
+
+  private VamanaGraph finish(GraphAssembly assembly) throws IOException {
+    try (NodeNumbers tree =
+        new SearchTree(driver, plan, memory, kernels, stream)
+            .grow(task.medoid(), transfers, task.abort())) {
       ended(BuildPhase.REACH);
       assembly.awaitRows();
       fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));
@@ -191,23 +197,27 @@ final class DeviceBuild implements AutoCloseable {
   }
 
   /** Sends what the walks know of the graph. They compare vectors of floats. */
-  private void sendSegment(Arena arena, int entryPoint) {
-    MemorySegment segment = arena.allocate(SegmentLayout.BYTES, Long.BYTES);
-    segment.set(ValueLayout.JAVA_LONG, SegmentLayout.GRAPH, memory.graph);
-    segment.set(ValueLayout.JAVA_LONG, SegmentLayout.VECTORS, memory.vectors);
-    segment.set(ValueLayout.JAVA_INT, SegmentLayout.SIZE, plan.size());
-    segment.set(ValueLayout.JAVA_INT, SegmentLayout.DIMENSION, plan.dimension());
-    segment.set(ValueLayout.JAVA_INT, SegmentLayout.GRAPH_STRIDE, plan.stride());
-    segment.set(ValueLayout.JAVA_INT, SegmentLayout.MEDOID, entryPoint);
-    segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_STRIDE, plan.vectorStride());
-    segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_FORMAT, SegmentLayout.FORMAT_FLOAT32);
-    VectorSimilarityFunction compared =
-        plan.products()
-            ? VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
-            : VectorSimilarityFunction.EUCLIDEAN;
-    segment.set(ValueLayout.JAVA_INT, SegmentLayout.SIMILARITY, SegmentLayout.similarity(compared));
-    driver.copyToDevice(memory.segment, segment, stream);
-    driver.synchronize(stream);
+  static void sendSegment(
+      CudaDriver driver, BuildPlan plan, BuildMemory memory, int entryPoint, long stream) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment segment = arena.allocate(SegmentLayout.BYTES, Long.BYTES);
+      segment.set(ValueLayout.JAVA_LONG, SegmentLayout.GRAPH, memory.graph);
+      segment.set(ValueLayout.JAVA_LONG, SegmentLayout.VECTORS, memory.vectors);
+      segment.set(ValueLayout.JAVA_INT, SegmentLayout.SIZE, plan.size());
+      segment.set(ValueLayout.JAVA_INT, SegmentLayout.DIMENSION, plan.dimension());
+      segment.set(ValueLayout.JAVA_INT, SegmentLayout.GRAPH_STRIDE, plan.stride());
+      segment.set(ValueLayout.JAVA_INT, SegmentLayout.MEDOID, entryPoint);
+      segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_STRIDE, plan.vectorStride());
+      segment.set(ValueLayout.JAVA_INT, SegmentLayout.VECTOR_FORMAT, SegmentLayout.FORMAT_FLOAT32);
+      VectorSimilarityFunction compared =
+          plan.products()
+              ? VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
+              : VectorSimilarityFunction.EUCLIDEAN;
+      segment.set(
+          ValueLayout.JAVA_INT, SegmentLayout.SIMILARITY, SegmentLayout.similarity(compared));
+      driver.copyToDevice(memory.segment, segment, stream);
+      driver.synchronize(stream);
+    }
   }
 
   /**
@@ -216,18 +226,20 @@ final class DeviceBuild implements AutoCloseable {
    * @param present nodes that are in the graph already, the entry point included
    * @param beam nodes that a search keeps
    */
-  private void insert(Arena arena, int[] order, int present, int beam) throws IOException {
-    if (order.length == 0) {
-      return;
-    }
-    MemorySegment nodes = arena.allocateFrom(ValueLayout.JAVA_INT, order);
-    driver.copyToDevice(memory.nodes, nodes, stream);
+  private void insert(NodeOrder order, int present, int beam) throws IOException {
+    int nodes = order.count();
+    transfers.send(
+        memory.nodes,
+        Integer.BYTES,
+        nodes,
+        (part, first, count) -> order.read(part, count),
+        task.abort());
     int done = 0;
     int waiting = 0;
-    while (done < order.length) {
+    while (done < nodes) {
       task.abort().check();
       int in = Math.min(plan.size(), Math.max(1, present) + done);
-      int batch = plan.batch(in, order.length - done);
+      int batch = plan.batch(in, nodes - done);
       kernels.insert(done, batch, beam);
       done += batch;
       waiting += batch;

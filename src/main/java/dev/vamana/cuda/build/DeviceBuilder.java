@@ -2,8 +2,8 @@ package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.VamanaGraph;

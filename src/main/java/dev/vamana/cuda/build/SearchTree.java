@@ -2,6 +2,7 @@ package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.training.TrainingDevice;
+import dev.vamana.graph.NodeNumbers;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -37,10 +38,10 @@ final class SearchTree {
   /**
    * Grows the tree.
    *
-   * @return by node, the node before it, or -1 if it cannot be reached; null if all nodes can be
-   *     reached
+   * @return by node, the node before it, or -1 if it cannot be reached, for the caller to close;
+   *     null if all nodes can be reached
    */
-  int[] grow(int entryPoint, TrainingDevice transfers, AbortCheck abort) throws IOException {
+  NodeNumbers grow(int entryPoint, TrainingDevice transfers, AbortCheck abort) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment word = arena.allocate(ValueLayout.JAVA_INT);
       driver.fill(memory.arrivals, NONE, memory.nodeBytes, stream);
@@ -65,15 +66,22 @@ final class SearchTree {
         return null;
       }
     }
-    int[] tree = new int[plan.size()];
-    transfers.fetch(
-        memory.starts,
-        Integer.BYTES,
-        tree.length,
-        (part, first, count) ->
-            MemorySegment.copy(part, ValueLayout.JAVA_INT, 0, tree, first, count),
-        abort);
-    return tree;
+    NodeNumbers tree = new NodeNumbers(plan.size());
+    boolean done = false;
+    try {
+      transfers.fetch(
+          memory.starts,
+          Integer.BYTES,
+          plan.size(),
+          (part, first, count) -> tree.set(first, count, part),
+          abort);
+      done = true;
+      return tree;
+    } finally {
+      if (done == false) {
+        tree.close();
+      }
+    }
   }
 
   private void write(long address, int value, MemorySegment word) {

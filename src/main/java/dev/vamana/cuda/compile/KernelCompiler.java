@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.lucene.util.IOConsumer;
 
 /** Compiles kernel modules for compute capabilities, several at the same time. */
 public final class KernelCompiler {
@@ -36,13 +37,6 @@ public final class KernelCompiler {
    * @param log the assembler's lines on registers, stack and spills of each kernel
    */
   public record Compiled(Job job, byte[] cubin, byte[] ptx, List<String> kernels, String log) {}
-
-  /** Takes finished modules, on the thread that compiled them. */
-  @FunctionalInterface
-  public interface Consumer {
-    /** Takes one. */
-    void accept(Compiled compiled) throws IOException;
-  }
 
   /**
    * A compiler.
@@ -84,10 +78,11 @@ public final class KernelCompiler {
    * Compiles modules, those with the most source first.
    *
    * @param workers threads; each takes 100 to 300 MB of native memory while it compiles
-   * @param finished is called for each module
+   * @param finished takes each module, on the thread that compiled it
    * @throws IOException if one does not compile, compiles with a warning, or has no kernel
    */
-  public void compile(List<Job> jobs, Workers workers, Consumer finished) throws IOException {
+  public void compile(List<Job> jobs, Workers workers, IOConsumer<Compiled> finished)
+      throws IOException {
     List<Job> longestFirst =
         jobs.stream().sorted(Comparator.comparingInt(this::length).reversed()).toList();
     AtomicInteger next = new AtomicInteger();

@@ -16,6 +16,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import org.apache.lucene.util.IOUtils;
 
 /**
  * Sends the parts of a call to their devices at once and puts the results together. The calling
@@ -105,11 +106,8 @@ final class Calls implements Closeable {
       Arrays.stream(part.getSuppressed()).forEach(cause::addSuppressed);
       throw cause;
     }
-    if (failure instanceof RuntimeException e) {
-      throw e;
-    }
-    if (failure instanceof Error e) {
-      throw e;
+    if (failure != null) {
+      throw IOUtils.rethrowAlways(failure);
     }
   }
 

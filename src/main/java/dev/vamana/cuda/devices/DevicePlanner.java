@@ -84,23 +84,7 @@ public final class DevicePlanner {
    * @param loads the load of each device, if copies share as well as they can
    * @param moves uploads, segments without a usable device not counted
    */
-  public record Plan(long[] copies, double[] loads, int moves) {
-
-    /** Returns the largest load in parts of the mean over the usable devices; 1 without load. */
-    public double imbalance(List<Device> devices) {
-      double most = 0;
-      double total = 0;
-      int usable = 0;
-      for (int d = 0; d < loads.length; d++) {
-        if (devices.get(d).usable()) {
-          most = Math.max(most, loads[d]);
-          total += loads[d];
-          usable++;
-        }
-      }
-      return total == 0 ? 1 : most * usable / total;
-    }
-  }
+  public record Plan(long[] copies, double[] loads, int moves) {}
 
   /** Makes a planner. */
   public DevicePlanner(Limits limits) {

@@ -3,6 +3,7 @@ package dev.vamana.cuda.devices;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.pq.PqEngine;
@@ -163,17 +164,7 @@ public final class DevicesExecutor implements SearchExecutor {
   @Override
   public void closing(SegmentView segment) {
     placements.closing(segment);
-    RuntimeException failure = null;
-    for (Member member : members) {
-      try {
-        member.executor.closing(segment);
-      } catch (RuntimeException e) {
-        failure = e;
-      }
-    }
-    if (failure != null) {
-      throw failure;
-    }
+    Cleanup.all(each(member -> member.executor.closing(segment)));
   }
 
   /**
@@ -237,6 +228,12 @@ public final class DevicesExecutor implements SearchExecutor {
     return freed;
   }
 
+  private List<Runnable> each(Consumer<Member> action) {
+    List<Runnable> actions = new ArrayList<>();
+    members.forEach(member -> actions.add(() -> action.accept(member)));
+    return actions;
+  }
+
   private void on(long devices, Consumer<GpuExecutor> action) {
     for (Member member : members) {
       if (Placements.has(devices, member)) {
@@ -291,18 +288,9 @@ public final class DevicesExecutor implements SearchExecutor {
   @Override
   public void close() {
     balancer.close();
-    RuntimeException failure = null;
-    for (Member member : members) {
-      try {
-        member.executor.close();
-      } catch (RuntimeException e) {
-        failure = e;
-      }
-    }
-    calls.close();
-    opener.close();
-    if (failure != null) {
-      throw failure;
-    }
+    List<Runnable> closing = each(member -> member.executor.close());
+    closing.add(calls::close);
+    closing.add(opener::close);
+    Cleanup.all(closing);
   }
 }

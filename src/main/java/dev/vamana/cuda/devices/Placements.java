@@ -1,5 +1,6 @@
 package dev.vamana.cuda.devices;
 
+import dev.vamana.cuda.count.Counters;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
@@ -8,7 +9,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -24,9 +24,10 @@ final class Placements {
   private final List<Member> members;
   private final DevicesOptions options;
   private final Map<SegmentView, Placed> segments = new ConcurrentHashMap<>();
-  private final LongAdder moves = new LongAdder();
-  private final LongAdder movedBytes = new LongAdder();
-  private final LongAdder removals = new LongAdder();
+  private final Counters counters = new Counters();
+  private final LongAdder moves = counters.add("moves");
+  private final LongAdder movedBytes = counters.add("moved_bytes");
+  private final LongAdder removals = counters.add("removals");
   private final double[] busy;
   private volatile MemoryLimit limit;
 
@@ -241,16 +242,13 @@ final class Placements {
 
   /** Returns counts of moves and current numbers, by name. */
   SortedMap<String, Long> counters() {
-    SortedMap<String, Long> counters = new TreeMap<>();
-    counters.put("moves", moves.sum());
-    counters.put("moved_bytes", movedBytes.sum());
-    counters.put("removals", removals.sum());
+    SortedMap<String, Long> named = counters.sums();
     long copied = 0;
     for (Placed placed : segments.values()) {
       copied += Long.bitCount(placed.where().copies()) > 1 ? 1 : 0;
     }
-    counters.put("segments_copied", copied);
-    return counters;
+    named.put("segments_copied", copied);
+    return named;
   }
 
   /** Segments that belong to a device. */

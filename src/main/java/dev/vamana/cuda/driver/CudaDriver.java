@@ -165,14 +165,6 @@ public interface CudaDriver extends Closeable {
   interface Kernel {
     String name();
 
-    /**
-     * Sets the share of a multiprocessor's on-chip memory that is shared memory rather than L1
-     * cache.
-     *
-     * @param percent 0 to 100, or -1 to leave the choice to the driver, which is the default
-     */
-    void preferSharedMemory(int percent);
-
     /** Returns how many blocks fit a multiprocessor at once; 0 if none fits. */
     int blocksPerMultiprocessor(int threads, int sharedBytes);
   }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Forwards every call to another driver. Subclasses sit between an executor and its device and
- * change some calls.
+ * change some calls, or look at all of them in {@link #target}.
  */
 public class ForwardingDriver implements CudaDriver {
 
@@ -16,14 +16,19 @@ public class ForwardingDriver implements CudaDriver {
     this.driver = driver;
   }
 
+  /** Returns the driver, for each call but {@link #device} and {@link #close}. */
+  protected CudaDriver target() {
+    return driver;
+  }
+
   @Override
   public Registration registerForAll(long address, long bytes) {
-    return driver.registerForAll(address, bytes);
+    return target().registerForAll(address, bytes);
   }
 
   @Override
   public long addressOfRegistered(long address) {
-    return driver.addressOfRegistered(address);
+    return target().addressOfRegistered(address);
   }
 
   @Override
@@ -33,98 +38,98 @@ public class ForwardingDriver implements CudaDriver {
 
   @Override
   public void bind() {
-    driver.bind();
+    target().bind();
   }
 
   @Override
   public long allocate(long bytes) {
-    return driver.allocate(bytes);
+    return target().allocate(bytes);
   }
 
   @Override
   public void free(long address) {
-    driver.free(address);
+    target().free(address);
   }
 
   @Override
   public long freeBytes() {
-    return driver.freeBytes();
+    return target().freeBytes();
   }
 
   @Override
   public PinnedMemory allocatePinned(long bytes) {
-    return driver.allocatePinned(bytes);
+    return target().allocatePinned(bytes);
   }
 
   @Override
   public Registration register(long address, long bytes) {
-    return driver.register(address, bytes);
+    return target().register(address, bytes);
   }
 
   @Override
   public long createStream(Urgency urgency) {
-    return driver.createStream(urgency);
+    return target().createStream(urgency);
   }
 
   @Override
   public void destroyStream(long stream) {
-    driver.destroyStream(stream);
+    target().destroyStream(stream);
   }
 
   @Override
   public void synchronize(long stream) {
-    driver.synchronize(stream);
+    target().synchronize(stream);
   }
 
   @Override
   public long createEvent() {
-    return driver.createEvent();
+    return target().createEvent();
   }
 
   @Override
   public void destroyEvent(long event) {
-    driver.destroyEvent(event);
+    target().destroyEvent(event);
   }
 
   @Override
   public void record(long event, long stream) {
-    driver.record(event, stream);
+    target().record(event, stream);
   }
 
   @Override
   public void await(long event, long stream) {
-    driver.await(event, stream);
+    target().await(event, stream);
   }
 
   @Override
   public boolean done(long event) {
-    return driver.done(event);
+    return target().done(event);
   }
 
   @Override
   public void copyToDevice(long target, MemorySegment source, long stream) {
-    driver.copyToDevice(target, source, stream);
+    target().copyToDevice(target, source, stream);
   }
 
   @Override
   public void copyRowsToDevice(
       long target, long targetPitch, MemorySegment source, long width, long rows, long stream) {
-    driver.copyRowsToDevice(target, targetPitch, source, width, rows, stream);
+    target().copyRowsToDevice(target, targetPitch, source, width, rows, stream);
   }
 
   @Override
   public void copyFromDevice(MemorySegment target, long source, long stream) {
-    driver.copyFromDevice(target, source, stream);
+    target().copyFromDevice(target, source, stream);
   }
 
   @Override
   public void fill(long target, byte value, long bytes, long stream) {
-    driver.fill(target, value, bytes, stream);
+    target().fill(target, value, bytes, stream);
   }
 
   @Override
   public Kernel kernel(String name) {
-    return driver.kernel(name);
+    return target().kernel(name);
   }
 
   @Override
@@ -135,7 +140,7 @@ public class ForwardingDriver implements CudaDriver {
       int sharedBytes,
       MemorySegment parameters,
       long stream) {
-    driver.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
+    target().launch(kernel, blocks, threads, sharedBytes, parameters, stream);
   }
 
   @Override

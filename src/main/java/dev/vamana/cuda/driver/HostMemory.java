@@ -114,17 +114,14 @@ final class HostMemory {
       }
       registered.add(this);
       DeviceAddress device = new DeviceAddress();
-      boolean mapped = false;
       try {
         context.call(
             "cuMemHostGetDevicePointer",
             () -> JCudaDriver.cuMemHostGetDevicePointer(device, host, 0));
-        mapped = true;
-      } finally {
-        if (mapped == false) {
-          registered.remove(this);
-          JCudaDriver.cuMemHostUnregister(host);
-        }
+      } catch (Throwable e) {
+        registered.remove(this);
+        JCudaDriver.cuMemHostUnregister(host);
+        throw e;
       }
       deviceAddress = device.address();
     }

@@ -48,17 +48,14 @@ final class JcudaDriver implements CudaDriver {
     KernelModules modules =
         new KernelModules(context, device.computeCapability(), images, KernelImages.ofBenchmarks());
     JcudaDriver driver = new JcudaDriver(device, context, modules);
-    boolean opened = false;
     try {
       driver.bind();
       modules.check();
-      opened = true;
-    } finally {
-      if (opened == false) {
-        driver.close();
-      }
+      return driver;
+    } catch (Throwable e) {
+      driver.close();
+      throw e;
     }
-    return driver;
   }
 
   @Override

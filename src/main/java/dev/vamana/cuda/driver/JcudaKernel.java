@@ -27,12 +27,13 @@ final class JcudaKernel implements CudaDriver.Kernel {
             JCudaDriver.cuFuncGetAttribute(
                 fixed, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
     mostSharedBytes = sharedBytesPerBlock - fixed[0];
-    set(CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, mostSharedBytes);
-  }
-
-  private void set(int attribute, int value) {
     context.call(
-        "cuFuncSetAttribute", () -> JCudaDriver.cuFuncSetAttribute(function, attribute, value));
+        "cuFuncSetAttribute",
+        () ->
+            JCudaDriver.cuFuncSetAttribute(
+                function,
+                CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                mostSharedBytes));
   }
 
   @Override
@@ -46,14 +47,6 @@ final class JcudaKernel implements CudaDriver.Kernel {
 
   CUfunction function() {
     return function;
-  }
-
-  @Override
-  public void preferSharedMemory(int percent) {
-    if (percent < -1 || percent > 100) {
-      throw new IllegalArgumentException("percent must be -1 to 100, not " + percent);
-    }
-    set(CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent);
   }
 
   @Override

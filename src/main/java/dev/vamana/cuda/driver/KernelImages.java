@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.lucene.util.IOFunction;
 
 /**
  * Compiled kernels: machine code of each module for some compute capabilities, and perhaps PTX,
@@ -23,17 +24,12 @@ public final class KernelImages {
   private static final String JAR_FOLDER = "/dev/vamana/cuda/kernels/";
   private static final String BENCH_FOLDER = "/dev/vamana/cuda/bench-kernels/";
 
-  /** Opens a file beside the index by its relative path, or answers null if there is none. */
-  @FunctionalInterface
-  private interface Opener {
-    InputStream open(String path) throws IOException;
-  }
-
   private final String place;
-  private final Opener opener;
+  // opens a file beside the index by its relative path, or answers null if there is none
+  private final IOFunction<String, InputStream> opener;
   private final KernelIndex index;
 
-  private KernelImages(String place, Opener opener, KernelIndex index) {
+  private KernelImages(String place, IOFunction<String, InputStream> opener, KernelIndex index) {
     this.place = place;
     this.opener = opener;
     this.index = index;
@@ -63,8 +59,8 @@ public final class KernelImages {
         });
   }
 
-  private static KernelImages read(String place, Opener opener) {
-    try (InputStream file = opener.open(KernelIndex.FILE)) {
+  private static KernelImages read(String place, IOFunction<String, InputStream> opener) {
+    try (InputStream file = opener.apply(KernelIndex.FILE)) {
       return new KernelImages(
           place, opener, file == null ? KernelIndex.NONE : KernelIndex.read(file));
     } catch (IOException e) {
@@ -151,7 +147,7 @@ public final class KernelImages {
         architecture != 0
             ? KernelIndex.cubin(module, architecture)
             : KernelIndex.ptx(module, index.ptx());
-    try (InputStream image = opener.open(path)) {
+    try (InputStream image = opener.apply(path)) {
       if (image == null) {
         throw new GpuException(
             GpuException.Kind.UNAVAILABLE, "kernel image " + path + " is missing in " + place);

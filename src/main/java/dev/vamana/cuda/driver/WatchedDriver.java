@@ -21,13 +21,11 @@ import java.util.concurrent.locks.LockSupport;
  * context waits, too; if it takes longer than the deadline it goes on in a thread of its own, and
  * {@link #closed} is false until it has ended. Memory of the context is not given back before.
  */
-public final class WatchedDriver implements CudaDriver {
+public final class WatchedDriver extends ForwardingDriver {
 
   private static final long SPIN_NANOS = 1_000_000;
   private static final long NAP_NANOS = 20_000;
-  private static final int SPINS_BEFORE_YIELD = 100;
 
-  private final CudaDriver driver;
   private final long deadlineNanos;
   // the time at which each event was last recorded
   private final Map<Long, Long> recorded = new ConcurrentHashMap<>();
@@ -42,15 +40,18 @@ public final class WatchedDriver implements CudaDriver {
    * @param deadlineNanos longest time that work on the device may take, at least 1
    */
   public WatchedDriver(CudaDriver driver, long deadlineNanos) {
-    this.driver = driver;
+    super(driver);
     this.deadlineNanos = deadlineNanos;
   }
 
-  private void check() {
+  /** Lets no call reach the driver of a context that was given up. */
+  @Override
+  protected CudaDriver target() {
     String why = givenUp;
     if (why != null) {
       throw new GpuException(GpuException.Kind.CONTEXT_LOST, why);
     }
+    return driver;
   }
 
   private GpuException tooLate(String what) {
@@ -63,37 +64,13 @@ public final class WatchedDriver implements CudaDriver {
   }
 
   @Override
-  public DeviceInfo device() {
-    return driver.device();
-  }
-
-  @Override
-  public void bind() {
-    check();
-    driver.bind();
-  }
-
-  @Override
-  public long allocate(long bytes) {
-    check();
-    return driver.allocate(bytes);
-  }
-
-  @Override
   public void free(long address) {
     release("freeing device memory", () -> driver.free(address));
   }
 
   @Override
-  public long freeBytes() {
-    check();
-    return driver.freeBytes();
-  }
-
-  @Override
   public PinnedMemory allocatePinned(long bytes) {
-    check();
-    PinnedMemory memory = driver.allocatePinned(bytes);
+    PinnedMemory memory = target().allocatePinned(bytes);
     return new PinnedMemory() {
       @Override
       public MemorySegment segment() {
@@ -114,8 +91,7 @@ public final class WatchedDriver implements CudaDriver {
 
   @Override
   public Registration register(long address, long bytes) {
-    check();
-    Registration registration = driver.register(address, bytes);
+    Registration registration = target().register(address, bytes);
     return new Registration() {
       @Override
       public long deviceAddress() {
@@ -131,7 +107,7 @@ public final class WatchedDriver implements CudaDriver {
 
   /** Calls the driver on another thread, which may wait for kernels, until the deadline. */
   private void release(String what, Runnable call) {
-    check();
+    target();
     CompletableFuture<Void> released =
         start(
             "vamana-gpu-release",
@@ -154,21 +130,13 @@ public final class WatchedDriver implements CudaDriver {
   }
 
   private static CompletableFuture<Void> start(String name, Runnable call) {
-    CompletableFuture<Void> result = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                call.run();
-                result.complete(null);
-              } catch (Throwable e) {
-                result.completeExceptionally(e);
-              }
-            },
-            name);
-    thread.setDaemon(true);
-    thread.start();
-    return result;
+    return CompletableFuture.runAsync(
+        call,
+        task -> {
+          Thread thread = new Thread(task, name);
+          thread.setDaemon(true);
+          thread.start();
+        });
   }
 
   /** Waits until the call has ended, at most until the deadline. Throws what the call threw. */
@@ -200,23 +168,19 @@ public final class WatchedDriver implements CudaDriver {
 
   @Override
   public long createStream(Urgency urgency) {
-    check();
-    long stream = driver.createStream(urgency);
-    boolean made = false;
+    long stream = target().createStream(urgency);
     try {
       ends.put(stream, driver.createEvent());
-      made = true;
       return stream;
-    } finally {
-      if (made == false) {
-        driver.destroyStream(stream);
-      }
+    } catch (Throwable e) {
+      Cleanup.after(e, () -> driver.destroyStream(stream));
+      throw e;
     }
   }
 
   @Override
   public void destroyStream(long stream) {
-    check();
+    target();
     Long end = ends.remove(stream);
     try {
       if (end != null) {
@@ -229,58 +193,35 @@ public final class WatchedDriver implements CudaDriver {
 
   @Override
   public void synchronize(long stream) {
-    check();
     long end = ends.get(stream);
     record(end, stream);
     long start = System.nanoTime();
     for (int step = 0; done(end) == false; step++) {
-      pause(step, start);
+      if (System.nanoTime() - start > SPIN_NANOS) {
+        LockSupport.parkNanos(NAP_NANOS);
+      } else {
+        Spin.once(step);
+      }
     }
     // nothing is left to wait for; a failure of the work is reported here
     driver.synchronize(stream);
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // the awaited thread may need this processor
-  private static void pause(int step, long start) {
-    if (System.nanoTime() - start > SPIN_NANOS) {
-      LockSupport.parkNanos(NAP_NANOS);
-    } else if (step < SPINS_BEFORE_YIELD) {
-      Thread.onSpinWait();
-    } else {
-      Thread.yield();
-    }
-  }
-
-  @Override
-  public long createEvent() {
-    check();
-    return driver.createEvent();
-  }
-
   @Override
   public void destroyEvent(long event) {
-    check();
     recorded.remove(event);
-    driver.destroyEvent(event);
+    super.destroyEvent(event);
   }
 
   @Override
   public void record(long event, long stream) {
-    check();
-    driver.record(event, stream);
+    super.record(event, stream);
     recorded.put(event, System.nanoTime());
   }
 
   @Override
-  public void await(long event, long stream) {
-    check();
-    driver.await(event, stream);
-  }
-
-  @Override
   public boolean done(long event) {
-    check();
-    if (driver.done(event)) {
+    if (super.done(event)) {
       return true;
     }
     Long since = recorded.get(event);
@@ -288,49 +229,6 @@ public final class WatchedDriver implements CudaDriver {
       throw tooLate("work on the device");
     }
     return false;
-  }
-
-  @Override
-  public void copyToDevice(long target, MemorySegment source, long stream) {
-    check();
-    driver.copyToDevice(target, source, stream);
-  }
-
-  @Override
-  public void copyRowsToDevice(
-      long target, long targetPitch, MemorySegment source, long width, long rows, long stream) {
-    check();
-    driver.copyRowsToDevice(target, targetPitch, source, width, rows, stream);
-  }
-
-  @Override
-  public void copyFromDevice(MemorySegment target, long source, long stream) {
-    check();
-    driver.copyFromDevice(target, source, stream);
-  }
-
-  @Override
-  public void fill(long target, byte value, long bytes, long stream) {
-    check();
-    driver.fill(target, value, bytes, stream);
-  }
-
-  @Override
-  public Kernel kernel(String name) {
-    check();
-    return driver.kernel(name);
-  }
-
-  @Override
-  public void launch(
-      Kernel kernel,
-      int blocks,
-      int threads,
-      int sharedBytes,
-      MemorySegment parameters,
-      long stream) {
-    check();
-    driver.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
   }
 
   /**

@@ -3,27 +3,27 @@ package dev.vamana.cuda.exact;
 import java.util.Arrays;
 import org.apache.lucene.index.VectorEncoding;
 
-/** A batch of queries for exact search: all with the same k, and with the same candidates. */
-public final class ExactBatch {
+/**
+ * A batch of queries for exact search: all with the same k, and with the same candidates.
+ *
+ * @param floats the queries over rows of floats, or null
+ * @param bytes the queries over rows of bytes, or null
+ * @param k hits of each query, 1 to 10,000
+ * @param acceptedBits device address of the bitset of {@link #accepting}; 0 if there is none
+ * @param ordinals the accepted ordinals of {@link #among}; null if the bitset applies or all rows
+ *     are accepted
+ */
+public record ExactBatch(
+    float[][] floats, byte[][] bytes, int k, long acceptedBits, int[] ordinals) {
 
   /** Most hits of a query. */
   public static final int MAX_K = 10_000;
 
-  private final float[][] floats;
-  private final byte[][] bytes;
-  private final int k;
-  private final long acceptedBits;
-  private final int[] ordinals;
-
-  private ExactBatch(float[][] floats, byte[][] bytes, int k, long acceptedBits, int[] ordinals) {
+  /** Checks k. */
+  public ExactBatch {
     if (k < 1 || k > MAX_K) {
       throw new IllegalArgumentException("k must be 1 to " + MAX_K + ", got " + k);
     }
-    this.floats = floats;
-    this.bytes = bytes;
-    this.k = k;
-    this.acceptedBits = acceptedBits;
-    this.ordinals = ordinals;
   }
 
   /**
@@ -89,21 +89,8 @@ public final class ExactBatch {
     return floats != null ? floats.length : bytes.length;
   }
 
-  /** Returns the hits of a query. */
-  public int k() {
-    return k;
-  }
-
   VectorEncoding encoding() {
     return floats != null ? VectorEncoding.FLOAT32 : VectorEncoding.BYTE;
-  }
-
-  float[] floats(int query) {
-    return floats[query];
-  }
-
-  byte[] bytes(int query) {
-    return bytes[query];
   }
 
   /** Whether the squares of a query's components add up to zero. */
@@ -116,16 +103,6 @@ public final class ExactBatch {
       }
     }
     return true;
-  }
-
-  /** Returns the device address of the bitset; 0 if there is none. */
-  long acceptedBits() {
-    return acceptedBits;
-  }
-
-  /** Returns the accepted ordinals; null if the bitset applies or all rows are accepted. */
-  int[] ordinals() {
-    return ordinals;
   }
 
   /** Throws if the queries do not fit the rows. */

@@ -1,35 +1,37 @@
 package dev.vamana.cuda.exact;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * The vectors to search: rows of floats or signed bytes, on the device or in host memory. The
- * memory must not change or move while this object is used. Searches cache {@link RowFacts} of
- * resident rows in it.
+ * memory must not change or move while this object is used.
+ *
+ * @param address device address of the first row; 0 if the rows are streamed
+ * @param host the rows in host memory; null if they are resident
+ * @param stride bytes between rows
+ * @param size number of rows
+ * @param dimension components of a row, 1 to 4,096
+ * @param similarity the similarity whose scores are computed
+ * @param encoding floats, or signed bytes, whose scores Lucene defines differently
+ * @param facts what searches have found out about resident rows
  */
-public final class ExactRows {
+public record ExactRows(
+    long address,
+    MemorySegment host,
+    int stride,
+    int size,
+    int dimension,
+    VectorSimilarityFunction similarity,
+    VectorEncoding encoding,
+    AtomicReference<RowFacts> facts) {
 
   static final int MAX_DIMENSION = 4096;
 
-  private final long address;
-  private final MemorySegment host;
-  private final int stride;
-  private final int size;
-  private final int dimension;
-  private final VectorSimilarityFunction similarity;
-  private final VectorEncoding encoding;
-  private volatile RowFacts facts;
-
-  private ExactRows(
-      long address,
-      MemorySegment host,
-      int stride,
-      int size,
-      int dimension,
-      VectorSimilarityFunction similarity,
-      VectorEncoding encoding) {
+  /** Checks the ranges. */
+  public ExactRows {
     if (dimension < 1 || dimension > MAX_DIMENSION) {
       throw new IllegalArgumentException(
           "dimension must be 1 to " + MAX_DIMENSION + ", got " + dimension);
@@ -41,13 +43,6 @@ public final class ExactRows {
       throw new IllegalArgumentException(
           "stride of " + stride + " bytes holds no row of " + dimension + " " + encoding);
     }
-    this.address = address;
-    this.host = host;
-    this.stride = stride;
-    this.size = size;
-    this.dimension = dimension;
-    this.similarity = similarity;
-    this.encoding = encoding;
   }
 
   /**
@@ -55,10 +50,6 @@ public final class ExactRows {
    *
    * @param address device address of the first row, a multiple of 16
    * @param stride bytes between rows, a multiple of 16
-   * @param size number of rows
-   * @param dimension components of a row, 1 to 4,096
-   * @param similarity the similarity whose scores are computed
-   * @param encoding floats, or signed bytes, whose scores Lucene defines differently
    */
   public static ExactRows resident(
       long address,
@@ -71,7 +62,8 @@ public final class ExactRows {
       throw new IllegalArgumentException(
           "address and stride of rows must be multiples of 16, got " + address + " and " + stride);
     }
-    return new ExactRows(address, null, stride, size, dimension, similarity, encoding);
+    return new ExactRows(
+        address, null, stride, size, dimension, similarity, encoding, new AtomicReference<>());
   }
 
   /**
@@ -80,10 +72,6 @@ public final class ExactRows {
    *
    * @param host memory that begins with the first row
    * @param stride bytes between rows
-   * @param size number of rows
-   * @param dimension components of a row, 1 to 4,096
-   * @param similarity the similarity whose scores are computed
-   * @param encoding floats, or signed bytes, whose scores Lucene defines differently
    */
   public static ExactRows streamed(
       MemorySegment host,
@@ -97,17 +85,8 @@ public final class ExactRows {
       throw new IllegalArgumentException(
           size + " rows take " + wanted + " bytes, got " + host.byteSize());
     }
-    return new ExactRows(0, host, stride, size, dimension, similarity, encoding);
-  }
-
-  /** Returns the device address of the first row; 0 if the rows are streamed. */
-  long address() {
-    return address;
-  }
-
-  /** Returns the rows in host memory, or null if they are resident. */
-  MemorySegment host() {
-    return host;
+    return new ExactRows(
+        0, host, stride, size, dimension, similarity, encoding, new AtomicReference<>());
   }
 
   /** Whether the device reads the rows in place. */
@@ -115,41 +94,8 @@ public final class ExactRows {
     return host == null;
   }
 
-  /** Returns the cached facts about all rows; null if unknown. */
-  RowFacts facts() {
-    return facts;
-  }
-
-  void facts(RowFacts found) {
-    facts = found;
-  }
-
-  int stride() {
-    return stride;
-  }
-
   /** Bytes of a row that is packed for the device. */
   int packedStride() {
     return (dimension * encoding.byteSize + 15) / 16 * 16;
-  }
-
-  /** Returns the number of rows. */
-  public int size() {
-    return size;
-  }
-
-  /** Returns the components of a row. */
-  public int dimension() {
-    return dimension;
-  }
-
-  /** Returns the similarity whose scores are computed. */
-  public VectorSimilarityFunction similarity() {
-    return similarity;
-  }
-
-  /** Returns the type of the components. */
-  public VectorEncoding encoding() {
-    return encoding;
   }
 }

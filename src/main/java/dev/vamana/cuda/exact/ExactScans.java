@@ -1,6 +1,8 @@
 package dev.vamana.cuda.exact;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
@@ -18,7 +20,7 @@ public final class ExactScans implements Closeable {
   /** Queries of a slice of a large batch. */
   private static final int SLICE = 2560;
 
-  private final Scratch scratch;
+  private final DriverObjects objects;
   private final ExactOptions options;
   private final TileSource tiles;
   private final PlainScan plain;
@@ -46,21 +48,17 @@ public final class ExactScans implements Closeable {
   public ExactScans(
       CudaDriver driver, SessionHostMemory account, ExactOptions options, Workers workers) {
     this.options = options;
-    scratch = new Scratch(driver, account);
+    objects = new DriverObjects(driver, account);
     try {
-      tiles = new TileSource(scratch, options.tileBytes());
-      plain = new PlainScan(scratch, options.scratchBytes() / 4);
-      products = new ProductScan(scratch, options.scratchBytes() / 4 * 3);
-      facts = new FactFinder(scratch);
-      slices = new Slice[] {new Slice(scratch, workers), new Slice(scratch, workers)};
-      stream = scratch.stream();
-      copyStream = scratch.stream();
+      tiles = new TileSource(objects, options.tileBytes());
+      plain = new PlainScan(objects, options.scratchBytes() / 4);
+      products = new ProductScan(objects, options.scratchBytes() / 4 * 3);
+      facts = new FactFinder(objects);
+      slices = new Slice[] {new Slice(objects, workers), new Slice(objects, workers)};
+      stream = objects.stream();
+      copyStream = objects.stream();
     } catch (RuntimeException e) {
-      try {
-        scratch.free();
-      } catch (RuntimeException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, objects::free);
       throw e;
     }
   }
@@ -87,7 +85,6 @@ public final class ExactScans implements Closeable {
    */
   public void search(ExactRows rows, ExactBatch batch, ExactHits hits) {
     batch.check(rows);
-    boolean done = false;
     try {
       boolean many = TileSource.candidates(rows, batch) >= options.leastProducts();
       boolean multiply =
@@ -105,11 +102,11 @@ public final class ExactScans implements Closeable {
         search(rows, batch.select(queries), false, second);
         hits.replace(queries, second);
       }
-      done = true;
-    } finally {
-      if (done == false) {
-        quiesce();
-      }
+    } catch (Throwable e) {
+      // nothing may be in use when the next search begins
+      plain.recover();
+      Cleanup.after(e, objects::synchronize);
+      throw e;
     }
   }
 
@@ -165,48 +162,24 @@ public final class ExactScans implements Closeable {
       return false;
     }
     slice.begin(first, count, batch.k(), tileCount);
-    int queryStride = QueryStage.stride(rows);
     long queries = slice.stage(rows, batch, multiply ? copyStream : stream);
+    int stride = QueryStage.stride(rows);
     RowFacts ofQueries =
-        multiply ? facts.find(queries, queryStride, count, rows.dimension(), copyStream) : null;
-    parameters.begin(rows, batch);
+        multiply ? facts.find(queries, stride, count, rows.dimension(), copyStream) : null;
+    parameters.begin(rows, batch, queries, count);
     tiles.forEach(
         rows,
         batch,
         most,
         stream,
         tile -> {
-          parameters.tile(tile);
-          ProductFormat format = null;
-          RowFacts ofRows = null;
-          if (multiply) {
-            ofRows = factsOf(rows, tile);
-            format = ProductFormat.of(rows, ofRows, ofQueries);
-          }
+          parameters.tile(tile, slice.found().target());
+          RowFacts ofRows = multiply ? factsOf(rows, tile) : null;
+          ProductFormat format = multiply ? ProductFormat.of(rows, ofRows, ofQueries) : null;
           if (format != null) {
-            products.run(
-                parameters,
-                rows,
-                batch.k(),
-                tile,
-                format,
-                ofRows,
-                queries,
-                count,
-                slice.redo(),
-                slice.found().target(),
-                stream);
+            products.run(parameters, format, ofRows, slice.redo(), stream);
           } else {
-            plain.run(
-                parameters,
-                rows,
-                batch,
-                tile,
-                queries,
-                queryStride,
-                count,
-                slice.found().target(),
-                stream);
+            plain.run(parameters, stream);
           }
           slice.found().add(parameters, stream);
         });
@@ -222,27 +195,17 @@ public final class ExactScans implements Closeable {
     if (rows.resident() == false) {
       return facts.find(tile.rows(), tile.stride(), tile.size(), rows.dimension(), stream);
     }
-    if (rows.facts() == null) {
-      rows.facts(facts.find(rows.address(), rows.stride(), rows.size(), rows.dimension(), stream));
+    if (rows.facts().get() == null) {
+      rows.facts()
+          .set(facts.find(rows.address(), rows.stride(), rows.size(), rows.dimension(), stream));
     }
-    return rows.facts();
-  }
-
-  /** Waits after a failure, so that nothing is in use when the next search begins. */
-  private void quiesce() {
-    plain.recover();
-    try {
-      scratch.synchronize();
-    } catch (RuntimeException e) {
-      // the first failure is being thrown
-      return;
-    }
+    return rows.facts().get();
   }
 
   /** Frees memory and streams. No search may be running. */
   @Override
   public void close() {
     plain.free();
-    scratch.free();
+    objects.free();
   }
 }

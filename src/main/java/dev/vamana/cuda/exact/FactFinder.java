@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.ExactFactsLayout;
 import dev.vamana.cuda.kernel.ExactScanLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,10 +20,10 @@ final class FactFinder {
   private final PinnedBuffer pinned;
   private final ScanParameters parameters = new ScanParameters();
 
-  FactFinder(Scratch scratch) {
-    driver = scratch.driver();
-    device = scratch.device();
-    pinned = scratch.pinned();
+  FactFinder(DriverObjects objects) {
+    driver = objects.driver();
+    device = objects.device();
+    pinned = objects.pinned();
   }
 
   /** Launches the kernel in the stream and waits for the result. */

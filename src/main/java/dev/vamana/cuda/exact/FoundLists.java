@@ -3,6 +3,7 @@ package dev.vamana.cuda.exact;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.ExactScanLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 
@@ -25,12 +26,12 @@ final class FoundLists {
   private int tiles;
   private boolean only;
 
-  FoundLists(Scratch scratch) {
-    driver = scratch.driver();
-    results = scratch.pinned();
-    fresh = scratch.device();
-    best = scratch.device();
-    spare = scratch.device();
+  FoundLists(DriverObjects objects) {
+    driver = objects.driver();
+    results = objects.pinned();
+    fresh = objects.device();
+    best = objects.device();
+    spare = objects.device();
   }
 
   /** Returns how many queries' lists fit at once. */

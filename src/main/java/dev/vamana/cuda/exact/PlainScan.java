@@ -5,6 +5,7 @@ import dev.vamana.cuda.kernel.ExactLimits;
 import dev.vamana.cuda.kernel.ExactScanLayout;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.select.SelectRows;
 import dev.vamana.cuda.select.SelectTable;
 import dev.vamana.cuda.select.Selection;
@@ -31,7 +32,7 @@ final class PlainScan {
   private static final int BLOCKS_PER_MULTIPROCESSOR_OF_ONE = 3;
   private static final int FOUND_THREADS = 256;
 
-  /** The inverse of the share of the scratch memory for selection; the scores take the rest. */
+  /** The inverse of the share of the objects memory for selection; the scores take the rest. */
   private static final int SELECTION_SHARE = 8;
 
   private final CudaDriver driver;
@@ -43,14 +44,14 @@ final class PlainScan {
   private final DeviceBuffer ticket;
   private boolean ticketReady;
 
-  PlainScan(Scratch scratch, long scratchBytes) {
-    this.driver = scratch.driver();
+  PlainScan(DriverObjects objects, long scratchBytes) {
+    this.driver = objects.driver();
     this.scratchBytes = scratchBytes / SELECTION_SHARE * (SELECTION_SHARE - 1);
-    parts = scratch.device();
-    scores = scratch.device();
-    selected = scratch.device();
+    parts = objects.device();
+    scores = objects.device();
+    selected = objects.device();
     selection = new Selection(driver, SelectTable.measured(), scratchBytes / SELECTION_SHARE);
-    ticket = scratch.device();
+    ticket = objects.device();
   }
 
   /** Whether a batch uses launches that scan and select at once. */
@@ -63,100 +64,56 @@ final class PlainScan {
     return (int) Math.min(Integer.MAX_VALUE - 1023L, scratchBytes / Float.BYTES);
   }
 
-  /**
-   * Launches the search of a tile.
-   *
-   * @param parameters with rows, batch and tile already set
-   * @param queries device address of some queries of the batch
-   * @param queryStride bytes between queries
-   * @param count number of these queries
-   * @param found receives k keys per query
-   */
-  void run(
-      ScanParameters parameters,
-      ExactRows rows,
-      ExactBatch batch,
-      Tile tile,
-      long queries,
-      int queryStride,
-      int count,
-      long found,
-      long stream) {
-    parameters.number(ExactScanLayout.QUERY_STRIDE, queryStride);
-    if (few(count, batch.k())) {
-      few(parameters, rows, batch, tile, queries, queryStride, count, found, stream);
+  /** Launches the search of the parameters' tile. */
+  void run(ScanParameters parameters, long stream) {
+    if (few(parameters.count, parameters.batch.k())) {
+      searchFew(parameters, stream);
       return;
     }
-    long scoreStride = (tile.candidates() + 3L) / 4 * 4;
-    long each = scoreStride * Float.BYTES + (long) batch.k() * Long.BYTES;
-    int most = (int) Math.max(1, Math.min(count, scratchBytes / each));
+    ExactRows rows = parameters.rows;
+    int k = parameters.batch.k();
+    int candidates = parameters.tile.candidates();
+    long scoreStride = (candidates + 3L) / 4 * 4;
+    long each = scoreStride * Float.BYTES + (long) k * Long.BYTES;
+    int most = (int) Math.max(1, Math.min(parameters.count, scratchBytes / each));
     long address = scores.ensure(most * scoreStride * Float.BYTES);
-    for (int first = 0; first < count; first += most) {
-      int now = Math.min(most, count - first);
+    for (int first = 0; first < parameters.count; first += most) {
+      int now = Math.min(most, parameters.count - first);
       parameters
+          .part(first, now)
           .address(ExactScanLayout.SCORES, address)
-          .address(ExactScanLayout.SCORE_STRIDE, scoreStride)
-          .address(ExactScanLayout.QUERIES, queries + (long) first * queryStride)
-          .address(ExactScanLayout.FOUND, found + (long) first * batch.k() * Long.BYTES)
-          .number(ExactScanLayout.QUERY_COUNT, now);
+          .address(ExactScanLayout.SCORE_STRIDE, scoreStride);
       int width = width(rows, now);
       int groups = (now + width - 1) / width;
-      int blocks = blocks(tile.candidates(), width) * groups;
+      int blocks = blocks(candidates, width) * groups;
       launch(kernel(rows, width), blocks, THREADS, queryBytes(rows, width), parameters, stream);
-      select(parameters, address, tile.candidates(), (int) scoreStride, now, batch.k(), stream);
+      SelectRows scored = new SelectRows(address, 0, now, candidates, (int) scoreStride);
+      long size = (long) now * k * Float.BYTES;
+      long keys = selected.ensure(2 * size);
+      selection.select(scored, k, true, keys, keys + size, stream);
+      parameters
+          .address(ExactScanLayout.SELECTED_KEYS, keys)
+          .address(ExactScanLayout.SELECTED_CANDIDATES, keys + size);
+      launch("exact_found", now, FOUND_THREADS, 0, parameters, stream);
     }
     parameters.address(ExactScanLayout.SCORES, 0);
   }
 
-  /** Launches the selection from scores. */
-  private void select(
-      ScanParameters parameters,
-      long address,
-      int candidates,
-      int stride,
-      int count,
-      int k,
-      long stream) {
-    long size = (long) count * k * Float.BYTES;
-    long keys = selected.ensure(2 * size);
-    selection.select(
-        new SelectRows(address, 0, count, candidates, stride), k, true, keys, keys + size, stream);
+  private void searchFew(ScanParameters parameters, long stream) {
+    ExactRows rows = parameters.rows;
+    long partBytes = (long) GROUP * ExactLimits.MOST_PARTS * parameters.batch.k() * Long.BYTES;
     parameters
-        .address(ExactScanLayout.SELECTED_KEYS, keys)
-        .address(ExactScanLayout.SELECTED_CANDIDATES, keys + size);
-    launch("exact_found", count, FOUND_THREADS, 0, parameters, stream);
-  }
-
-  private void few(
-      ScanParameters parameters,
-      ExactRows rows,
-      ExactBatch batch,
-      Tile tile,
-      long queries,
-      int queryStride,
-      int count,
-      long found,
-      long stream) {
-    parameters.address(ExactScanLayout.SCORES, 0).address(ExactScanLayout.TICKET, ticket(stream));
+        .address(ExactScanLayout.SCORES, 0)
+        .address(ExactScanLayout.TICKET, ticket(stream))
+        .address(ExactScanLayout.PARTS, parts.ensure(partBytes));
     int now;
-    for (int first = 0; first < count; first += now) {
-      int width = width(rows, count - first);
-      int blocks = blocks(tile.candidates(), width);
-      now = Math.min(width, count - first);
-      parameters
-          .address(
-              ExactScanLayout.PARTS,
-              parts.ensure((long) GROUP * ExactLimits.MOST_PARTS * batch.k() * Long.BYTES))
-          .address(ExactScanLayout.QUERIES, queries + (long) first * queryStride)
-          .address(ExactScanLayout.FOUND, found + (long) first * batch.k() * Long.BYTES)
-          .number(ExactScanLayout.QUERY_COUNT, now);
-      launch(
-          kernel(rows, width),
-          blocks,
-          THREADS,
-          width * ExactLimits.NEAREST_BYTES + queryBytes(rows, width),
-          parameters,
-          stream);
+    for (int first = 0; first < parameters.count; first += now) {
+      int width = width(rows, parameters.count - first);
+      int blocks = blocks(parameters.tile.candidates(), width);
+      now = Math.min(width, parameters.count - first);
+      parameters.part(first, now);
+      int shared = width * ExactLimits.NEAREST_BYTES + queryBytes(rows, width);
+      launch(kernel(rows, width), blocks, THREADS, shared, parameters, stream);
     }
   }
 

@@ -5,6 +5,7 @@ import dev.vamana.cuda.kernel.ExactFactsLayout;
 import dev.vamana.cuda.kernel.ExactLimits;
 import dev.vamana.cuda.kernel.ExactScanLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -58,15 +59,15 @@ final class ProductScan {
     return driver.device().sharedBytesPerBlock() >= PRODUCT_SHARED;
   }
 
-  ProductScan(Scratch scratch, long scratchBytes) {
-    this.driver = scratch.driver();
+  ProductScan(DriverObjects objects, long scratchBytes) {
+    this.driver = objects.driver();
     this.scratchBytes = scratchBytes;
-    copies = scratch.device();
-    biases = scratch.device();
-    targets = scratch.device();
-    states = scratch.device();
-    buffers = scratch.device();
-    facts = scratch.device();
+    copies = objects.device();
+    biases = objects.device();
+    targets = objects.device();
+    states = objects.device();
+    buffers = objects.device();
+    facts = objects.device();
   }
 
   /** Returns the most candidates of a tile. */
@@ -90,27 +91,17 @@ final class ProductScan {
   }
 
   /**
-   * Launches the search of a tile.
+   * Launches the search of the parameters' tile.
    *
-   * @param parameters with rows, batch and tile already set
    * @param ofRows facts about the rows; null for rows of bytes
-   * @param queries device address of the queries
-   * @param count number of queries
    * @param redo receives a mark for each query that has to be searched again
-   * @param found receives k keys per query
    */
   void run(
-      ScanParameters parameters,
-      ExactRows rows,
-      int k,
-      Tile tile,
-      ProductFormat format,
-      RowFacts ofRows,
-      long queries,
-      int count,
-      long redo,
-      long found,
-      long stream) {
+      ScanParameters parameters, ProductFormat format, RowFacts ofRows, long redo, long stream) {
+    ExactRows rows = parameters.rows;
+    Tile tile = parameters.tile;
+    int k = parameters.batch.k();
+    int count = parameters.count;
     int capacity = capacity(k);
     int tiles = (int) ((tile.candidates() + ExactLimits.TILE - 1L) / ExactLimits.TILE);
     int queryTiles = (count + ExactLimits.TILE - 1) / ExactLimits.TILE;
@@ -118,8 +109,7 @@ final class ProductScan {
     long padded = (long) queryTiles * ExactLimits.TILE;
     long state = states.ensure(3 * padded * Integer.BYTES);
     parameters
-        .address(ExactScanLayout.QUERIES, queries)
-        .address(ExactScanLayout.FOUND, found)
+        .part(0, count)
         .address(ExactScanLayout.REDO, redo)
         .address(ExactScanLayout.COPIES, copies.ensure((long) tiles * ExactLimits.TILE * most))
         .address(
@@ -130,8 +120,6 @@ final class ProductScan {
         .address(ExactScanLayout.SLACKS, state + 2 * padded * Integer.BYTES)
         .address(ExactScanLayout.BUFFERS, buffers.ensure((long) count * capacity * ENTRY_BYTES))
         .address(ExactScanLayout.FACTS, facts.ensure(ExactFactsLayout.BYTES))
-        .number(ExactScanLayout.QUERY_COUNT, count)
-        .number(ExactScanLayout.QUERY_STRIDE, QueryStage.stride(rows))
         .number(ExactScanLayout.COPY_STRIDE, format.stride(rows.dimension()))
         .number(ExactScanLayout.CAPACITY, capacity)
         .number(ExactScanLayout.TILES, tiles)
@@ -139,7 +127,7 @@ final class ProductScan {
         .number(ExactScanLayout.FORMAT, format.number())
         .real(ExactScanLayout.SCALE, format.scale());
     convert(parameters, new Copies(tile, format), ofRows, stream);
-    multiply(parameters, format, k, tiles, queryTiles, count, capacity, stream);
+    multiply(parameters, format, tiles, queryTiles, stream);
     String encoding = rows.encoding() == VectorEncoding.BYTE ? "byte" : "float";
     int query = (rows.dimension() + 15) / 16 * 16 * Float.BYTES;
     launch(
@@ -168,14 +156,8 @@ final class ProductScan {
 
   /** Multiplies in ranges of tiles. Ranges grow because thresholds get sharper. */
   private void multiply(
-      ScanParameters parameters,
-      ProductFormat format,
-      int k,
-      int tiles,
-      int queryTiles,
-      int count,
-      int capacity,
-      long stream) {
+      ScanParameters parameters, ProductFormat format, int tiles, int queryTiles, long stream) {
+    int k = parameters.batch.k();
     CudaDriver.Kernel kernel = driver.kernel(format.kernel());
     long atOnce =
         (long) driver.device().multiprocessors()
@@ -188,7 +170,13 @@ final class ProductScan {
           .number(ExactScanLayout.TILE_COUNT, range);
       int blocks = (int) Math.min(atOnce, (long) range * queryTiles);
       launch(format.kernel(), blocks, PRODUCT_THREADS, PRODUCT_SHARED, parameters, stream);
-      launch("exact_narrow", count, NARROW_THREADS, capacity * Long.BYTES, parameters, stream);
+      launch(
+          "exact_narrow",
+          parameters.count,
+          NARROW_THREADS,
+          capacity(k) * Long.BYTES,
+          parameters,
+          stream);
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -18,16 +19,16 @@ final class QueryStage {
   /** Least bytes for which several threads copy; for fewer, starting the threads takes longer. */
   private static final long LEAST_SHARED_BYTES = 1L << 20;
 
-  private final Scratch scratch;
+  private final DriverObjects objects;
   private final Workers workers;
   private final PinnedBuffer pinned;
   private final DeviceBuffer device;
 
-  QueryStage(Scratch scratch, Workers workers) {
-    this.scratch = scratch;
+  QueryStage(DriverObjects objects, Workers workers) {
+    this.objects = objects;
     this.workers = workers;
-    pinned = scratch.pinned();
-    device = scratch.device();
+    pinned = objects.pinned();
+    device = objects.device();
   }
 
   /** Returns the most queries staged at once. */
@@ -68,7 +69,7 @@ final class QueryStage {
       return pinned.address();
     }
     long address = device.ensure(bytes);
-    scratch.driver().copyToDevice(address, target.asSlice(0, bytes), stream);
+    objects.driver().copyToDevice(address, target.asSlice(0, bytes), stream);
     return address;
   }
 
@@ -77,10 +78,10 @@ final class QueryStage {
     for (int q = from; q < to; q++) {
       long at = (long) q * stride(rows);
       if (batch.encoding() == VectorEncoding.FLOAT32) {
-        float[] query = batch.floats(first + q);
+        float[] query = batch.floats()[first + q];
         MemorySegment.copy(query, 0, target, ValueLayout.JAVA_FLOAT, at, query.length);
       } else {
-        byte[] query = batch.bytes(first + q);
+        byte[] query = batch.bytes()[first + q];
         for (int d = 0; d < query.length; d++) {
           target.set(ValueLayout.JAVA_FLOAT, at + (long) d * Float.BYTES, query[d]);
         }

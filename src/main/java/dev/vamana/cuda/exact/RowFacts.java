@@ -8,7 +8,7 @@ import dev.vamana.cuda.kernel.RangeResultLayout;
  * @param largestNorm largest finite norm
  * @param flags {@link RangeResultLayout#FLAG_FRACTIONS}, {@link RangeResultLayout#FLAG_NOT_FINITE}
  */
-record RowFacts(float largestNorm, int flags) {
+public record RowFacts(float largestNorm, int flags) {
 
   /** Bounds of norms; squares of norms beyond them lose too much precision. */
   static final float MOST_NORM = 1e12f;

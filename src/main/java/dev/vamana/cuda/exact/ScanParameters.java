@@ -6,10 +6,19 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.VectorEncoding;
 
-/** The parameter block of the exact-search kernels, set field by field. */
+/** The parameter block of the exact-search kernels, set field by field, and what it is about. */
 final class ScanParameters {
 
   private final MemorySegment block = Arena.ofAuto().allocate(ExactScanLayout.BYTES, Long.BYTES);
+  ExactRows rows;
+  ExactBatch batch;
+  Tile tile;
+  // device address of some queries of the batch, and bytes between them
+  long queries;
+  int queryStride;
+  int count;
+  // receives k keys for each of these queries
+  long found;
 
   MemorySegment block() {
     return block;
@@ -38,10 +47,18 @@ final class ScanParameters {
     return this;
   }
 
-  /** Clears all fields and sets those that depend only on the rows and the batch. */
+  /**
+   * Clears all fields and sets those that depend only on the rows and some queries of the batch.
+   */
   @SuppressWarnings("EnumOrdinal") // kernels use the ordinals of Lucene's similarities
-  ScanParameters begin(ExactRows rows, ExactBatch batch) {
-    return clear()
+  void begin(ExactRows of, ExactBatch searched, long address, int queryCount) {
+    rows = of;
+    batch = searched;
+    queries = address;
+    queryStride = QueryStage.stride(rows);
+    count = queryCount;
+    clear()
+        .number(ExactScanLayout.QUERY_STRIDE, queryStride)
         .number(ExactScanLayout.DIMENSION, rows.dimension())
         .number(ExactScanLayout.SIMILARITY, rows.similarity().ordinal())
         .number(ExactScanLayout.BYTE_SCORING, rows.encoding() == VectorEncoding.BYTE ? 1 : 0)
@@ -49,14 +66,23 @@ final class ScanParameters {
         .address(ExactScanLayout.ACCEPTED, batch.acceptedBits());
   }
 
-  /** Sets the rows and candidates of a tile. */
-  ScanParameters tile(Tile tile) {
-    return address(ExactScanLayout.ROWS, tile.rows())
+  /** Sets the rows and candidates of a tile, and where its hits go. */
+  void tile(Tile next, long target) {
+    tile = next;
+    found = target;
+    address(ExactScanLayout.ROWS, tile.rows())
         .address(ExactScanLayout.ORDINALS, tile.ordinals())
         .number(ExactScanLayout.ROW_STRIDE, tile.stride())
         .number(ExactScanLayout.SIZE, tile.size())
         .number(ExactScanLayout.FIRST_ORDINAL, tile.firstOrdinal())
         .number(ExactScanLayout.CANDIDATES, tile.candidates())
         .number(ExactScanLayout.PACKED, tile.packed() ? 1 : 0);
+  }
+
+  /** Sets some of the queries, and where their hits go. */
+  ScanParameters part(int first, int queryCount) {
+    return address(ExactScanLayout.QUERIES, queries + (long) first * queryStride)
+        .address(ExactScanLayout.FOUND, found + (long) first * batch.k() * Long.BYTES)
+        .number(ExactScanLayout.QUERY_COUNT, queryCount);
   }
 }

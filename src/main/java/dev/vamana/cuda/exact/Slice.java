@@ -1,5 +1,6 @@
 package dev.vamana.cuda.exact;
 
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.work.Workers;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +14,7 @@ import java.util.List;
  */
 final class Slice {
 
-  private final Scratch scratch;
+  private final DriverObjects objects;
   private final QueryStage stage;
   private final FoundLists found;
   private final PinnedBuffer redo;
@@ -21,12 +22,12 @@ final class Slice {
   private int first;
   private int count;
 
-  Slice(Scratch scratch, Workers workers) {
-    this.scratch = scratch;
-    stage = new QueryStage(scratch, workers);
-    found = new FoundLists(scratch);
-    redo = scratch.pinned();
-    done = scratch.event();
+  Slice(DriverObjects objects, Workers workers) {
+    this.objects = objects;
+    stage = new QueryStage(objects, workers);
+    found = new FoundLists(objects);
+    redo = objects.pinned();
+    done = objects.event();
   }
 
   /** Assigns queries of a batch. The results of the earlier ones have been read. */
@@ -59,7 +60,7 @@ final class Slice {
   /** Marks the end of the slice's launches. */
   void end(long stream) {
     found.end(stream);
-    scratch.driver().record(done, stream);
+    objects.driver().record(done, stream);
   }
 
   /**
@@ -68,7 +69,7 @@ final class Slice {
    * @param again receives the queries that have to be searched again
    */
   void read(ExactHits hits, int k, List<Integer> again) {
-    scratch.await(done);
+    objects.await(done);
     hits.read(found.keys(), first, count, k);
     MemorySegment marks = redo.segment();
     for (int q = 0; q < count; q++) {

@@ -2,9 +2,11 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.function.Consumer;
 
 /**
  * Divides the candidates of a search into tiles. Rows in host memory are copied to the device
@@ -12,33 +14,26 @@ import java.lang.foreign.ValueLayout;
  */
 final class TileSource {
 
-  private final Scratch scratch;
+  private final DriverObjects objects;
   private final long tileBytes;
   private final PinnedBuffer pinnedOrdinals;
   private final DeviceBuffer deviceOrdinals;
   private Lane[] lanes;
   private int next;
 
-  /** Launches the search of one tile, without waiting for it. */
-  @FunctionalInterface
-  interface Body {
-    /** Launches the search of a tile. */
-    void run(Tile tile);
-  }
-
   private final class Lane {
-    private final PinnedBuffer pinned = scratch.pinned();
-    private final DeviceBuffer device = scratch.device();
-    private final long stream = scratch.stream();
-    private final long copied = scratch.event();
-    private final long used = scratch.event();
+    private final PinnedBuffer pinned = objects.pinned();
+    private final DeviceBuffer device = objects.device();
+    private final long stream = objects.stream();
+    private final long copied = objects.event();
+    private final long used = objects.event();
   }
 
-  TileSource(Scratch scratch, long tileBytes) {
-    this.scratch = scratch;
+  TileSource(DriverObjects objects, long tileBytes) {
+    this.objects = objects;
     this.tileBytes = tileBytes;
-    pinnedOrdinals = scratch.pinned();
-    deviceOrdinals = scratch.device();
+    pinnedOrdinals = objects.pinned();
+    deviceOrdinals = objects.device();
   }
 
   /**
@@ -62,24 +57,24 @@ final class TileSource {
   }
 
   /**
-   * Runs the body for every tile, in stream order.
+   * Runs the body for every tile, in stream order. It launches without waiting.
    *
    * @param stream stream in which the body launches
    */
-  void forEach(ExactRows rows, ExactBatch batch, int most, long stream, Body body) {
+  void forEach(ExactRows rows, ExactBatch batch, int most, long stream, Consumer<Tile> body) {
     int size = tileSize(rows, most);
     int candidates = candidates(rows, batch);
     long ordinals = batch.ordinals() == null ? 0 : stageOrdinals(batch.ordinals(), stream);
     for (int first = 0; first < candidates; first += size) {
       int count = Math.min(size, candidates - first);
       if (rows.resident()) {
-        body.run(resident(rows, ordinals, first, count));
+        body.accept(resident(rows, ordinals, first, count));
       } else {
         Lane lane = lane();
         Tile tile = bring(lane, rows, batch.ordinals(), ordinals, first, count);
-        scratch.driver().await(lane.copied, stream);
-        body.run(tile);
-        scratch.driver().record(lane.used, stream);
+        objects.driver().await(lane.copied, stream);
+        body.accept(tile);
+        objects.driver().record(lane.used, stream);
       }
     }
   }
@@ -102,7 +97,7 @@ final class TileSource {
     MemorySegment.copy(
         ordinals, 0, pinnedOrdinals.segment(), ValueLayout.JAVA_INT, 0, ordinals.length);
     long address = deviceOrdinals.ensure(bytes);
-    scratch.driver().copyToDevice(address, pinnedOrdinals.segment().asSlice(0, bytes), stream);
+    objects.driver().copyToDevice(address, pinnedOrdinals.segment().asSlice(0, bytes), stream);
     return address;
   }
 
@@ -110,12 +105,12 @@ final class TileSource {
     if (lanes == null) {
       lanes = new Lane[] {new Lane(), new Lane()};
       for (Lane lane : lanes) {
-        scratch.driver().record(lane.used, lane.stream);
+        objects.driver().record(lane.used, lane.stream);
       }
     }
     Lane lane = lanes[next];
     next = (next + 1) % lanes.length;
-    scratch.await(lane.used);
+    objects.await(lane.used);
     return lane;
   }
 
@@ -137,7 +132,7 @@ final class TileSource {
         MemorySegment.copy(rows.host(), row * rows.stride(), target, (long) i * stride, width);
       }
     }
-    CudaDriver driver = scratch.driver();
+    CudaDriver driver = objects.driver();
     driver.copyToDevice(address, target.asSlice(0, bytes), lane.stream);
     driver.record(lane.copied, lane.stream);
     return ordinals == null

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.hostfetch;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchStateLayout;
 import dev.vamana.cuda.kernel.ItemLayout;
@@ -12,6 +13,7 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -44,25 +46,19 @@ final class FetchBatch {
   FetchBatch(CudaDriver driver, FetchOptions options, GatherTeam team, SessionHostMemory account) {
     this.driver = driver;
     this.team = team;
-    this.arena = new VectorArena(driver, team, options.vectorBytes(), account);
-    this.objects = new DriverObjects(driver);
+    this.objects = new DriverObjects(driver, account);
+    this.arena = new VectorArena(objects, team, options.vectorBytes());
     this.halves = new FetchHalf[options.halves()];
     try {
-      for (int i = 0; i < halves.length; i++) {
-        halves[i] = new FetchHalf(driver, objects, options, team, arena, account);
-      }
-      this.reranker = new FetchReranker(driver, objects, team, arena, account);
+      Arrays.setAll(halves, i -> new FetchHalf(objects, options, team, arena));
+      this.reranker = new FetchReranker(objects, team, arena);
     } catch (RuntimeException e) {
-      try {
-        objects.free();
-      } catch (RuntimeException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, objects::free);
       throw e;
     }
-    this.state = new DeviceBuffer(driver);
-    this.requests = new PinnedBuffer(driver, account);
-    this.lists = new PinnedBuffer(driver, account);
+    this.state = objects.device();
+    this.requests = objects.pinned();
+    this.lists = objects.pinned();
   }
 
   /**
@@ -279,14 +275,6 @@ final class FetchBatch {
 
   /** Frees driver resources, which must be idle. */
   void free() {
-    for (FetchHalf half : halves) {
-      half.free();
-    }
-    reranker.free();
-    arena.free();
-    state.free();
-    requests.free();
-    lists.free();
     objects.free();
   }
 }

@@ -7,7 +7,6 @@ import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,6 +21,7 @@ final class FetchHalf {
 
   private static final int CHUNK = 64;
 
+  private final DriverObjects objects;
   private final CudaDriver driver;
   private final FetchOptions options;
   private final GatherTeam team;
@@ -40,22 +40,17 @@ final class FetchHalf {
   private int count;
 
   /** Makes a half. The calling thread is bound to the driver. */
-  FetchHalf(
-      CudaDriver driver,
-      DriverObjects objects,
-      FetchOptions options,
-      GatherTeam team,
-      VectorArena arena,
-      SessionHostMemory account) {
-    this.driver = driver;
+  FetchHalf(DriverObjects objects, FetchOptions options, GatherTeam team, VectorArena arena) {
+    this.objects = objects;
+    this.driver = objects.driver();
     this.options = options;
     this.team = team;
-    this.rows = new PinnedBuffer(driver, account);
-    this.picks = new PinnedBuffer(driver, account);
-    this.deviceRows = new DeviceBuffer(driver);
+    this.rows = objects.pinned();
+    this.picks = objects.pinned();
+    this.deviceRows = objects.device();
     this.stream = objects.stream();
     this.picked = objects.event();
-    this.vectors = arena.half(objects);
+    this.vectors = arena.half();
   }
 
   long stream() {
@@ -173,9 +168,7 @@ final class FetchHalf {
    * walk has a parent left.
    */
   void advance() {
-    for (int spins = 0; driver.done(picked) == false; spins++) {
-      GatherTeam.pause(spins);
-    }
+    objects.await(picked);
     compact();
     if (count == 0) {
       return;
@@ -248,14 +241,6 @@ final class FetchHalf {
   /** Ends the walks. Work on the device is not waited for. */
   void stop() {
     count = 0;
-  }
-
-  /** Frees memory, which must not be in use. */
-  void free() {
-    vectors.free();
-    rows.free();
-    picks.free();
-    deviceRows.free();
   }
 
   private static void set(MemorySegment target, long at, int value) {

@@ -119,16 +119,14 @@ public final class FetchLane extends BatchLane<FetchTicket> {
     if (lease.beginReading() == false) {
       throw closed(lease.view());
     }
-    SegmentFiles opened = null;
     try {
-      opened = new SegmentFiles(lease.view(), shape, options.threads());
-    } finally {
-      if (opened == null) {
-        lease.endReading();
-      }
+      SegmentFiles opened = new SegmentFiles(lease.view(), shape, options.threads());
+      reading.put(lease, opened);
+      return opened;
+    } catch (Throwable e) {
+      lease.endReading();
+      throw e;
     }
-    reading.put(lease, opened);
-    return opened;
   }
 
   private static AlreadyClosedException closed(SegmentView view) {

@@ -7,7 +7,6 @@ import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -24,6 +23,7 @@ final class FetchReranker {
   private static final long PART_BYTES = 16L << 20;
   private static final int CHUNK = 4;
 
+  private final DriverObjects objects;
   private final CudaDriver driver;
   private final GatherTeam team;
   private final VectorArena arena;
@@ -35,40 +35,19 @@ final class FetchReranker {
   private int next;
 
   /** Makes a re-ranker. The calling thread is bound to the driver. */
-  FetchReranker(
-      CudaDriver driver,
-      DriverObjects objects,
-      GatherTeam team,
-      VectorArena arena,
-      SessionHostMemory account) {
-    this.driver = driver;
+  FetchReranker(DriverObjects objects, GatherTeam team, VectorArena arena) {
+    this.objects = objects;
+    this.driver = objects.driver();
     this.team = team;
     this.arena = arena;
-    this.buffers = new Buffer[] {new Buffer(objects, account), new Buffer(objects, account)};
+    this.buffers = new Buffer[] {new Buffer(), new Buffer()};
   }
 
   private final class Buffer {
-    private final long stream;
-    private final long used;
-    private final PinnedBuffer pinned;
-    private final DeviceBuffer device = new DeviceBuffer(driver);
-
-    Buffer(DriverObjects objects, SessionHostMemory account) {
-      pinned = new PinnedBuffer(driver, account);
-      stream = objects.stream();
-      used = objects.event();
-    }
-
-    void await() {
-      for (int spins = 0; driver.done(used) == false; spins++) {
-        GatherTeam.pause(spins);
-      }
-    }
-
-    void free() {
-      pinned.free();
-      device.free();
-    }
+    private final long stream = objects.stream();
+    private final long used = objects.event();
+    private final PinnedBuffer pinned = objects.pinned();
+    private final DeviceBuffer device = objects.device();
   }
 
   /** Slots whose candidates are scored together. */
@@ -136,7 +115,7 @@ final class FetchReranker {
   private void run(Part part, boolean copied) {
     Buffer buffer = buffers[next];
     next = (next + 1) % buffers.length;
-    buffer.await();
+    objects.await(buffer.used);
     int stride = layout.shape().vectorStride();
     int groups = part.slots.size();
     long ordinals = FetchLayout.align((long) groups * FetchGroupLayout.BYTES);
@@ -199,13 +178,6 @@ final class FetchReranker {
       }
     } catch (Exception e) {
       slot.fail(e);
-    }
-  }
-
-  /** Frees memory, which must not be in use. */
-  void free() {
-    for (Buffer buffer : buffers) {
-      buffer.free();
     }
   }
 }

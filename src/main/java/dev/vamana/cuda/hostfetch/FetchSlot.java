@@ -92,10 +92,6 @@ final class FetchSlot {
     }
   }
 
-  boolean cancelled() {
-    return cancelled;
-  }
-
   void cancel() {
     cancelled = true;
   }

@@ -7,6 +7,7 @@ import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import org.apache.lucene.util.IOUtils;
 
 /** The ticket of a {@link FetchLane}: items of one call with the same {@link FetchShape}. */
 public final class FetchTicket extends Ticket {
@@ -51,14 +52,8 @@ public final class FetchTicket extends Ticket {
     if (failure instanceof UncheckedIOException unchecked) {
       throw unchecked.getCause();
     }
-    if (failure instanceof IOException io) {
-      throw io;
-    }
-    if (failure instanceof RuntimeException runtime) {
-      throw runtime;
-    }
     if (failure != null) {
-      throw new IllegalStateException("a walk failed", failure);
+      throw IOUtils.rethrowAlways(failure);
     }
     return slots[i].result();
   }

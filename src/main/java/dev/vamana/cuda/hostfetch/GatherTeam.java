@@ -147,7 +147,7 @@ final class GatherTeam {
 
   /** Waits a moment. After many waits the thread yields its processor. */
   @SuppressWarnings("ThreadPriorityCheck") // yielding affects only the speed of other threads
-  static void pause(int spins) {
+  private static void pause(int spins) {
     if (spins < SPINS_BEFORE_YIELD) {
       Thread.onSpinWait();
     } else {

@@ -47,10 +47,6 @@ final class SegmentFiles {
     this.buffers = new byte[workers][];
   }
 
-  SegmentView view() {
-    return view;
-  }
-
   int size() {
     return view.size();
   }

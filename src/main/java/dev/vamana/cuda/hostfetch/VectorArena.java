@@ -1,10 +1,8 @@
 package dev.vamana.cuda.hostfetch;
 
-import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.MemorySegment;
 
@@ -18,11 +16,10 @@ final class VectorArena {
   private static final int CHUNK = 32;
   private static final int BUFFERS = 2;
 
-  private final CudaDriver driver;
   private final GatherTeam team;
   private final long mostBytes;
+  private final DriverObjects objects;
   private final DeviceBuffer device;
-  private final SessionHostMemory account;
   private FetchShape shape;
   private long address;
   private int capacity;
@@ -33,12 +30,11 @@ final class VectorArena {
    *
    * @param mostBytes limit of device memory
    */
-  VectorArena(CudaDriver driver, GatherTeam team, long mostBytes, SessionHostMemory account) {
-    this.account = account;
-    this.driver = driver;
+  VectorArena(DriverObjects objects, GatherTeam team, long mostBytes) {
+    this.objects = objects;
     this.team = team;
     this.mostBytes = mostBytes;
-    this.device = new DeviceBuffer(driver);
+    this.device = objects.device();
   }
 
   /** Empties the arena for a batch. */
@@ -58,13 +54,9 @@ final class VectorArena {
     return address;
   }
 
-  void free() {
-    device.free();
-  }
-
   /** Makes the stream and buffers for one half of a batch. */
-  Half half(DriverObjects objects) {
-    return new Half(objects);
+  Half half() {
+    return new Half();
   }
 
   /** Copies the vectors of one half of a batch. */
@@ -75,10 +67,10 @@ final class VectorArena {
     private final long[] copied = new long[BUFFERS];
     private int next;
 
-    private Half(DriverObjects objects) {
+    private Half() {
       stream = objects.stream();
       for (int i = 0; i < BUFFERS; i++) {
-        buffers[i] = new PinnedBuffer(driver, account);
+        buffers[i] = objects.pinned();
         copied[i] = objects.event();
       }
     }
@@ -110,9 +102,7 @@ final class VectorArena {
         return;
       }
       PinnedBuffer buffer = buffers[next];
-      for (int spins = 0; driver.done(copied[next]) == false; spins++) {
-        GatherTeam.pause(spins);
-      }
+      objects.await(copied[next]);
       buffer.ensure(bytes);
       MemorySegment target = buffer.segment();
       team.forEach(
@@ -125,9 +115,11 @@ final class VectorArena {
               }
             }
           });
-      driver.copyToDevice(
-          address + (long) used * shape.vectorStride(), target.asSlice(0, bytes), stream);
-      driver.record(copied[next], stream);
+      objects
+          .driver()
+          .copyToDevice(
+              address + (long) used * shape.vectorStride(), target.asSlice(0, bytes), stream);
+      objects.driver().record(copied[next], stream);
       next = (next + 1) % BUFFERS;
       used += rows;
     }
@@ -139,13 +131,6 @@ final class VectorArena {
         }
       } catch (Exception e) {
         slot.fail(e);
-      }
-    }
-
-    /** Frees memory, which must not be in use. */
-    void free() {
-      for (PinnedBuffer buffer : buffers) {
-        buffer.free();
       }
     }
   }

@@ -2,6 +2,7 @@ package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.Spin;
 import dev.vamana.work.Threads;
 import java.util.Collection;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.lane;
 
+import dev.vamana.cuda.driver.Spin;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;

@@ -5,41 +5,42 @@ import dev.vamana.cuda.driver.GpuException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Two pinned buffers, each with a stream, used in turns: while one is copied to the device, the
- * next rows are read into the other. For one thread that is bound to the context.
+ * Pinned buffers, each with a stream, used in turns: while the device reads some, threads fill the
+ * others. They are made on first use and kept, since pinning memory takes longer than most copies.
+ * For one thread at a time, bound to the context.
  */
-final class BounceBuffers {
+public final class BounceBuffers {
 
-  /** Bytes of a buffer. */
+  /** Bytes of a buffer of uploads. */
   static final int BYTES = 4 << 20;
 
-  private static final int COUNT = 2;
-
   private final CudaDriver driver;
-  private final Lane[] lanes = new Lane[COUNT];
+  private final SessionHostMemory account;
+  private final Lane[] lanes;
+  private final int bytes;
   private int turn;
 
   /** One buffer with its stream. */
-  final class Lane {
-    private final long stream;
+  public final class Lane {
+    private final int number;
     private final CudaDriver.PinnedMemory pinned;
+    private final long stream;
+    private Runnable after;
     private boolean busy;
 
-    private Lane() {
-      stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
-      CudaDriver.PinnedMemory memory = null;
-      try {
-        memory = driver.allocatePinned(BYTES);
-      } finally {
-        if (memory == null) {
-          driver.destroyStream(stream);
-        }
-      }
-      pinned = memory;
+    private Lane(int number, CudaDriver.PinnedMemory pinned) {
+      this.number = number;
+      this.pinned = pinned;
+      this.stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     }
 
-    /** Returns the buffer, {@link #BYTES} long. */
-    MemorySegment buffer() {
+    /** Returns the buffer's number, from 0. */
+    public int number() {
+      return number;
+    }
+
+    /** Returns the buffer. */
+    public MemorySegment buffer() {
       return pinned.segment();
     }
 
@@ -49,60 +50,86 @@ final class BounceBuffers {
     }
 
     /** Returns the stream for work with the buffer. */
-    long stream() {
+    public long stream() {
       return stream;
+    }
+
+    /** Sets an action to run when the device is done with the buffer. */
+    public void after(Runnable action) {
+      after = action;
     }
 
     private void await() {
       if (busy) {
+        Runnable action = after;
+        after = null;
         driver.synchronize(stream);
         busy = false;
-      }
-    }
-
-    private void close() {
-      try {
-        pinned.free();
-      } finally {
-        driver.destroyStream(stream);
+        if (action != null) {
+          action.run();
+        }
       }
     }
   }
 
-  /** Allocates the buffers. */
-  BounceBuffers(CudaDriver driver) {
+  /**
+   * Makes buffers.
+   *
+   * @param account counts pinned memory
+   * @param count number of buffers, at least 1
+   * @param bytes bytes of a buffer
+   */
+  public BounceBuffers(CudaDriver driver, SessionHostMemory account, int count, int bytes) {
     this.driver = driver;
-    boolean success = false;
-    try {
-      for (int i = 0; i < COUNT; i++) {
-        lanes[i] = new Lane();
-      }
-      success = true;
-    } finally {
-      if (success == false) {
-        close();
-      }
-    }
+    this.account = account;
+    this.lanes = new Lane[count];
+    this.bytes = bytes;
+  }
+
+  /** Returns the number of buffers. */
+  public int count() {
+    return lanes.length;
   }
 
   /**
    * Returns the next buffer, after waiting until the device is done with it. The buffer counts as
    * in use from now on.
    */
-  Lane next() {
+  public Lane next() {
+    if (lanes[turn] == null) {
+      lanes[turn] = make(turn);
+    }
     Lane lane = lanes[turn];
-    turn = (turn + 1) % COUNT;
+    turn = (turn + 1) % lanes.length;
     lane.await();
     lane.busy = true;
     return lane;
   }
 
-  /** Waits until the device is done with all buffers. */
-  void finish() {
+  private Lane make(int number) {
+    account.reserve(bytes);
+    CudaDriver.PinnedMemory pinned = null;
+    try {
+      pinned = driver.allocatePinned(bytes);
+      return new Lane(number, pinned);
+    } catch (Throwable e) {
+      account.release(bytes);
+      if (pinned != null) {
+        pinned.free();
+      }
+      throw e;
+    }
+  }
+
+  /** Waits until the device is done with all buffers, in the order of their use. */
+  public void finish() {
     GpuException failure = null;
-    for (Lane lane : lanes) {
+    for (int i = 0; i < lanes.length; i++) {
+      Lane lane = lanes[(turn + i) % lanes.length];
       try {
-        lane.await();
+        if (lane != null) {
+          lane.await();
+        }
       } catch (GpuException e) {
         failure = e;
         lane.busy = false;
@@ -113,10 +140,29 @@ final class BounceBuffers {
     }
   }
 
-  void close() {
+  /** Waits for the device after a failure and drops all actions. */
+  public void drop() {
     for (Lane lane : lanes) {
       if (lane != null) {
-        lane.close();
+        lane.after = null;
+        lane.busy = true;
+      }
+    }
+    finish();
+  }
+
+  /** Frees all buffers, which must not be in use. */
+  public void free() {
+    for (int i = 0; i < lanes.length; i++) {
+      Lane lane = lanes[i];
+      lanes[i] = null;
+      if (lane != null) {
+        account.release(bytes);
+        try {
+          lane.pinned.free();
+        } finally {
+          driver.destroyStream(lane.stream);
+        }
       }
     }
   }

@@ -31,7 +31,8 @@ final class DeviceMemory {
     this.driver = driver;
     this.device = new MemoryBudget("device memory", deviceBytes);
     this.pageCache = new MemoryBudget("pinned page cache", pageCacheBytes);
-    this.registrations = new MappedRegistrations(driver, pageCache);
+    this.registrations =
+        new MappedRegistrations(driver::register, pageCache, MappedRegistrations.MAX_PIECE);
     // left for other users of this device, and for this plugin's other allocations
     this.headroom = driver.device().totalBytes() / 64;
   }
@@ -77,16 +78,13 @@ final class DeviceMemory {
       }
       inside++;
     }
-    boolean bound = false;
     try {
       driver.bind();
-      bound = true;
-    } finally {
-      if (bound == false) {
-        exit();
-      }
+      return true;
+    } catch (Throwable e) {
+      exit();
+      throw e;
     }
-    return true;
   }
 
   /** Ends a successful {@link #enter}. */
@@ -98,7 +96,9 @@ final class DeviceMemory {
   /** Returns the upload buffers, made on first use. Only the upload thread calls this. */
   BounceBuffers buffers() {
     if (buffers == null) {
-      buffers = new BounceBuffers(driver);
+      buffers =
+          new BounceBuffers(
+              driver, new SessionHostMemory(HostMemoryAccount.UNLIMITED), 2, BounceBuffers.BYTES);
     }
     return buffers;
   }
@@ -117,7 +117,7 @@ final class DeviceMemory {
     if (enter()) {
       try {
         if (buffers != null) {
-          buffers.close();
+          buffers.free();
         }
       } catch (GpuException e) {
         // the context is closed next

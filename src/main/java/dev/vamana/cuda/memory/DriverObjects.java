@@ -1,19 +1,47 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.Spin;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Creates streams and events that are destroyed together. */
+/** Memory, streams and events of one engine, which are freed together. */
 public final class DriverObjects {
 
   private final CudaDriver driver;
+  private final SessionHostMemory account;
+  private final List<DeviceBuffer> device = new ArrayList<>();
+  private final List<PinnedBuffer> pinned = new ArrayList<>();
   private final List<Long> streams = new ArrayList<>();
   private final List<Long> events = new ArrayList<>();
 
-  /** Makes an empty set. */
-  public DriverObjects(CudaDriver driver) {
+  /**
+   * Makes an empty set.
+   *
+   * @param account counts pinned memory
+   */
+  public DriverObjects(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
+    this.account = account;
+  }
+
+  /** Returns the driver. */
+  public CudaDriver driver() {
+    return driver;
+  }
+
+  /** Makes an empty buffer of device memory. */
+  public DeviceBuffer device() {
+    DeviceBuffer buffer = new DeviceBuffer(driver);
+    device.add(buffer);
+    return buffer;
+  }
+
+  /** Makes an empty buffer of pinned memory. */
+  public PinnedBuffer pinned() {
+    PinnedBuffer buffer = new PinnedBuffer(driver, account);
+    pinned.add(buffer);
+    return buffer;
   }
 
   /** Creates a stream. */
@@ -30,13 +58,22 @@ public final class DriverObjects {
     return event;
   }
 
+  /** Waits until an event is done. */
+  public void await(long event) {
+    for (int step = 0; driver.done(event) == false; step++) {
+      Spin.once(step);
+    }
+  }
+
   /** Waits until all streams are idle. */
   public void synchronize() {
     streams.forEach(driver::synchronize);
   }
 
-  /** Destroys all streams and events, which must be idle. */
+  /** Frees everything, which must not be in use. */
   public void free() {
+    device.forEach(DeviceBuffer::free);
+    pinned.forEach(PinnedBuffer::free);
     events.forEach(driver::destroyEvent);
     streams.forEach(driver::destroyStream);
     events.clear();

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.SegmentView;
@@ -55,17 +56,9 @@ public final class FixedPlacements implements AutoCloseable {
    */
   @Override
   public void close() {
-    GpuException failure = null;
-    for (Resident resident : residents) {
-      try {
-        resident.free();
-      } catch (GpuException e) {
-        failure = e;
-      }
-    }
-    memory.close();
-    if (failure != null) {
-      throw failure;
-    }
+    List<Runnable> frees = new ArrayList<>();
+    residents.forEach(resident -> frees.add(resident::free));
+    frees.add(memory::close);
+    Cleanup.all(frees);
   }
 }

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +25,8 @@ final class MappedRegistrations {
   /** Page size. */
   static final long PAGE = 4096;
 
-  private static final long MAX_PIECE = 1L << 30;
+  /** Most bytes that a driver registers in one call. */
+  static final long MAX_PIECE = 1L << 30;
 
   private final Registrar registrar;
   private final MemoryBudget budget;
@@ -32,15 +34,6 @@ final class MappedRegistrations {
   private final TreeMap<Long, Piece> pieces = new TreeMap<>();
   private volatile boolean succeeded;
   private volatile boolean refused;
-
-  /**
-   * Makes an empty registry.
-   *
-   * @param budget counts the pinned bytes
-   */
-  MappedRegistrations(CudaDriver driver, MemoryBudget budget) {
-    this(driver, budget, MAX_PIECE);
-  }
 
   /** Registers pages with a driver. */
   @FunctionalInterface
@@ -51,13 +44,9 @@ final class MappedRegistrations {
   /**
    * Makes an empty registry.
    *
+   * @param budget counts the pinned bytes
    * @param maxPiece most bytes registered in one call, whole pages
    */
-  MappedRegistrations(CudaDriver driver, MemoryBudget budget, long maxPiece) {
-    this(driver::register, budget, maxPiece);
-  }
-
-  /** Makes an empty registry that does not register with a driver's own method. */
   MappedRegistrations(Registrar registrar, MemoryBudget budget, long maxPiece) {
     this.registrar = registrar;
     this.budget = budget;
@@ -148,11 +137,7 @@ final class MappedRegistrations {
         checkAdjoins(parts);
       }
     } catch (RuntimeException e) {
-      try {
-        releaseAll(parts);
-      } catch (GpuException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, () -> releaseAll(parts));
       if (e instanceof GpuException gpu && gpu.kind() == GpuException.Kind.NOT_SUPPORTED) {
         refused = true;
       }
@@ -196,14 +181,13 @@ final class MappedRegistrations {
           GpuException.Kind.OUT_OF_MEMORY,
           (end - from) + " bytes of page cache do not fit: " + budget);
     }
-    Piece piece = null;
+    Piece piece;
     try {
       // outside the lock, since registering reads pages from disk that are not in memory yet
       piece = new Piece(from, end, registrar.register(from, end - from));
-    } finally {
-      if (piece == null) {
-        budget.release(end - from);
-      }
+    } catch (Throwable e) {
+      budget.release(end - from);
+      throw e;
     }
     succeeded = true;
     synchronized (this) {

@@ -37,10 +37,9 @@ public final class PinnedBuffer {
       account.reserve(bytes);
       try {
         memory = driver.allocatePinned(bytes);
-      } finally {
-        if (memory == null) {
-          account.release(bytes);
-        }
+      } catch (Throwable e) {
+        account.release(bytes);
+        throw e;
       }
     }
   }

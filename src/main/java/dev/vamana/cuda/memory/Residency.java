@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.SortedMap;
 
 /** Decides which segments are on the device, uploads them in the background, and evicts them. */
-public interface Residency extends Closeable {
+public interface Residency extends DeviceBudget, Closeable {
 
   /**
    * Registers an opened segment and queues its upload. Returns at once.
@@ -76,16 +76,13 @@ public interface Residency extends Closeable {
    */
   default void adjust(MemoryLimit device, MemoryLimit pageCache, Set<Placement> placements) {}
 
-  /**
-   * Reserves device memory for work other than segments. Returns false, and reserves nothing, if
-   * the budget or the device has less. Nothing is evicted for it. The calling thread is bound to
-   * the driver.
-   */
+  /** {@inheritDoc} Nothing is evicted for them. */
+  @Override
   default boolean reserve(long bytes) {
     return true;
   }
 
-  /** Releases memory of {@link #reserve} after it has been freed. */
+  @Override
   default void release(long bytes) {}
 
   /** Returns counters and current values by name. */

@@ -1,9 +1,11 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.cuda.count.Counters;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -12,20 +14,15 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class ResidencyCounters {
 
-  private final LongAdder uploads = new LongAdder();
-  private final LongAdder uploadBytes = new LongAdder();
-  private final LongAdder uploadNanos = new LongAdder();
-  private final LongAdder failures = new LongAdder();
-  private final LongAdder evictions = new LongAdder();
-  private final LongAdder hits = new LongAdder();
-  private final Map<Absence, LongAdder> misses = new EnumMap<>(Absence.class);
-
-  /** Makes counters of value 0. */
-  public ResidencyCounters() {
-    for (Absence absence : Absence.values()) {
-      misses.put(absence, new LongAdder());
-    }
-  }
+  private final Counters counters = new Counters();
+  private final LongAdder uploads = counters.add("uploads");
+  private final LongAdder uploadBytes = counters.add("upload_bytes");
+  private final LongAdder uploadNanos = counters.add("upload_nanos");
+  private final LongAdder failures = counters.add("upload_failures");
+  private final LongAdder evictions = counters.add("evictions");
+  private final LongAdder hits = counters.add("hits");
+  private final Map<Absence, LongAdder> misses =
+      counters.addAll(Absence.class, why -> "misses_" + why.name().toLowerCase(Locale.ROOT));
 
   void uploaded(long bytes, long nanos) {
     uploads.increment();
@@ -49,46 +46,37 @@ public final class ResidencyCounters {
     misses.get(absence).increment();
   }
 
-  /** Returns the event counters while there is no residency. */
-  public ResidencyStats withoutContext() {
-    return snapshot(List.of(), null);
+  /** Returns the event counters by name, while there is no residency. */
+  public SortedMap<String, Long> withoutContext() {
+    return named(List.of(), null);
   }
 
   /**
-   * Returns all counters.
+   * Returns all counters and current values by name.
    *
    * @param entries the open segments
    * @param memory memory of the context, or null
    */
-  ResidencyStats snapshot(Collection<SegmentEntry> entries, DeviceMemory memory) {
-    Map<Absence, Long> missed = new EnumMap<>(Absence.class);
-    misses.forEach((absence, count) -> missed.put(absence, count.sum()));
-    Map<Placement, Integer> segments = new EnumMap<>(Placement.class);
-    Map<Placement, Long> bytes = new EnumMap<>(Placement.class);
-    int waiting = 0;
+  SortedMap<String, Long> named(Collection<SegmentEntry> entries, DeviceMemory memory) {
+    SortedMap<String, Long> named = counters.sums();
+    long waiting = 0;
     for (SegmentEntry entry : entries) {
       Resident resident = entry.resident();
       if (resident != null) {
-        segments.merge(resident.plan().placement(), 1, Integer::sum);
-        bytes.merge(resident.plan().placement(), resident.plan().deviceBytes(), Long::sum);
+        String placement = resident.plan().placement().settingName();
+        named.merge("segments_" + placement, 1L, Long::sum);
+        named.merge("bytes_" + placement, resident.plan().deviceBytes(), Long::sum);
       } else if (entry.absence() == Absence.QUEUED || entry.absence() == Absence.UPLOADING) {
         waiting++;
       }
     }
-    return new ResidencyStats(
-        uploads.sum(),
-        uploadBytes.sum(),
-        uploadNanos.sum(),
-        failures.sum(),
-        evictions.sum(),
-        hits.sum(),
-        missed,
-        segments,
-        bytes,
-        waiting,
-        memory == null ? 0 : memory.device().used(),
-        memory == null ? 0 : memory.device().limit(),
-        memory == null ? 0 : memory.pageCache().used(),
-        memory == null ? 0 : memory.pageCache().limit());
+    named.put("segments_waiting", waiting);
+    if (memory != null && memory.device().limit() > 0) {
+      named.put("device_bytes", memory.device().used());
+      named.put("device_limit_bytes", memory.device().limit());
+      named.put("page_cache_bytes", memory.pageCache().used());
+      named.put("page_cache_limit_bytes", memory.pageCache().limit());
+    }
+    return named;
   }
 }

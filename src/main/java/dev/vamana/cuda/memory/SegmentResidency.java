@@ -424,12 +424,7 @@ public final class SegmentResidency implements Residency {
 
   @Override
   public SortedMap<String, Long> counters() {
-    return stats().counters();
-  }
-
-  /** Returns the counters and current values. */
-  public ResidencyStats stats() {
-    return counters.snapshot(entries.values(), memory.lost() ? null : memory);
+    return counters.named(entries.values(), memory.lost() ? null : memory);
   }
 
   /** Frees everything after the last {@link ResidentSegment} is released; ignores later ones. */

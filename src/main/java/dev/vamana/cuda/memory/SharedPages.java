@@ -23,8 +23,6 @@ import java.util.function.Supplier;
  */
 public final class SharedPages implements Closeable {
 
-  private static final long MAX_PIECE = 1L << 30;
-
   private final Supplier<CudaDriver> contexts;
   private final MemoryBudget budget;
   private final long hostBytes;
@@ -86,7 +84,10 @@ public final class SharedPages implements Closeable {
     if (keeper == null) {
       CudaDriver driver = contexts.get();
       keeper =
-          new Keeper(driver, new MappedRegistrations(driver::registerForAll, budget, MAX_PIECE));
+          new Keeper(
+              driver,
+              new MappedRegistrations(
+                  driver::registerForAll, budget, MappedRegistrations.MAX_PIECE));
     }
     return keeper;
   }
@@ -125,7 +126,6 @@ public final class SharedPages implements Closeable {
       } finally {
         driver.bind();
       }
-      boolean done = false;
       try {
         long own = driver.addressOfRegistered(address);
         for (long start : range.starts()) {
@@ -137,12 +137,10 @@ public final class SharedPages implements Closeable {
         }
         Shared shared = new Shared(this, range, registrar, own);
         held.add(shared);
-        done = true;
         return shared;
-      } finally {
-        if (done == false) {
-          release(range, registrar);
-        }
+      } catch (Throwable e) {
+        release(range, registrar);
+        throw e;
       }
     }
 

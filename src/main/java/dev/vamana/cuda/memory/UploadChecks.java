@@ -5,6 +5,7 @@ import dev.vamana.work.Threads;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.util.IOUtils;
 
 /**
  * Compares the checksums of the files of an upload while another thread copies them, so that the
@@ -67,14 +68,8 @@ final class UploadChecks implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
-    if (failure instanceof IOException e) {
-      throw e;
-    }
-    if (failure instanceof RuntimeException e) {
-      throw e;
-    }
-    if (failure instanceof Error e) {
-      throw e;
+    if (failure != null) {
+      throw IOUtils.rethrowAlways(failure);
     }
   }
 

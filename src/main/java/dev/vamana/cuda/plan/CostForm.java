@@ -58,7 +58,7 @@ public enum CostForm {
   }
 
   /** Returns the quantities of all terms. */
-  double[] quantities(Workload task) {
+  public double[] quantities(Workload task) {
     return terms.stream().mapToDouble(term -> term.quantity().applyAsDouble(task)).toArray();
   }
 

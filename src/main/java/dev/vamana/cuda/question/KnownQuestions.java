@@ -78,7 +78,7 @@ public final class KnownQuestions {
     interrogation.ask(new WalkQuestions(driver, account, known, floats, bytes, round));
     interrogation.ask(new WalkQuestions(driver, account, known, floatLists, byteLists, round));
     interrogation.ask(new ScanQuestions(driver, account, known, round));
-    interrogation.ask(new SelectQuestions(driver));
+    interrogation.ask(new SelectQuestions(driver, account));
     interrogation.ask(new TrainingQuestions(driver, account, round));
     if (interrogation.nothingWrong()) {
       // kernels that build go where walks lead them
@@ -126,7 +126,7 @@ public final class KnownQuestions {
     private GpuException askAll(List<Question> questions) {
       for (Question question : questions) {
         try {
-          question.asked().ask();
+          question.asked().run();
           asked++;
         } catch (GpuException e) {
           if (e.kind() != GpuException.Kind.NOT_SUPPORTED) {

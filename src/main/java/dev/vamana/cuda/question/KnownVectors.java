@@ -69,11 +69,6 @@ final class KnownVectors {
     return vector;
   }
 
-  /** Returns the ordinal of the first vector near a query; the others follow. */
-  static int first(int query) {
-    return query * NEIGHBORS;
-  }
-
   /** Returns the vectors as floats. */
   List<float[]> floats() {
     return Arrays.stream(vectors).map(KnownVectors::toFloats).toList();

@@ -1,27 +1,15 @@
 package dev.vamana.cuda.question;
 
-import java.io.IOException;
+import org.apache.lucene.util.IORunnable;
 
 /**
  * A question to a family of kernels.
  *
  * @param family what is asked, for messages
- * @param asked asks, and compares the answer
+ * @param asked asks, waits for the answer, and compares it; throws a {@link WrongAnswerException}
+ *     if it is wrong, and a {@link dev.vamana.cuda.driver.GpuException} if the device gives none
  */
-record Question(String family, Asked asked) {
-
-  /** Asks a device. */
-  @FunctionalInterface
-  interface Asked {
-
-    /**
-     * Asks, and waits for the answer.
-     *
-     * @throws WrongAnswerException if the answer is wrong
-     * @throws dev.vamana.cuda.driver.GpuException if the device gives none
-     */
-    void ask() throws IOException;
-  }
+record Question(String family, IORunnable asked) {
 
   /** Throws if something is wrong. */
   static void check(String wrong) {

@@ -1,7 +1,10 @@
 package dev.vamana.cuda.question;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.DriverObjects;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.select.SelectMethod;
 import dev.vamana.cuda.select.SelectMethod.Family;
 import dev.vamana.cuda.select.SelectRows;
@@ -26,16 +29,18 @@ final class SelectQuestions implements Questions {
 
   private final CudaDriver driver;
   private final Selection selection;
+  private final DriverObjects objects;
   private final DeviceBuffer keys;
   private final DeviceBuffer found;
   private long stream;
   private boolean ready;
 
-  SelectQuestions(CudaDriver driver) {
+  SelectQuestions(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
     this.selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH_BYTES);
-    this.keys = new DeviceBuffer(driver);
-    this.found = new DeviceBuffer(driver);
+    this.objects = new DriverObjects(driver, account);
+    this.keys = objects.device();
+    this.found = objects.device();
   }
 
   @Override
@@ -93,7 +98,7 @@ final class SelectQuestions implements Questions {
       return;
     }
     if (stream == 0) {
-      stream = driver.createStream();
+      stream = objects.stream();
     }
     try (Arena arena = Arena.ofShared()) {
       MemorySegment row = arena.allocate((long) KEYS * Float.BYTES, Long.BYTES);
@@ -108,31 +113,7 @@ final class SelectQuestions implements Questions {
 
   @Override
   public void close() {
-    try {
-      if (stream != 0) {
-        // after a failure something may still run
-        driver.synchronize(stream);
-      }
-    } finally {
-      free();
-    }
-  }
-
-  private void free() {
-    try {
-      selection.close();
-    } finally {
-      try {
-        keys.free();
-      } finally {
-        try {
-          found.free();
-        } finally {
-          if (stream != 0) {
-            driver.destroyStream(stream);
-          }
-        }
-      }
-    }
+    // after a failure something may still run
+    Cleanup.all(objects::synchronize, selection::close, objects::free);
   }
 }

@@ -1,8 +1,8 @@
 package dev.vamana.cuda.question;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.DeviceEncoder;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.pq.Codebook;

@@ -3,6 +3,7 @@ package dev.vamana.cuda.session;
 import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.batch.BatchCounters;
+import dev.vamana.cuda.count.Counters;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.PlanCounters;
@@ -30,36 +31,40 @@ public final class ExecutorCounters {
   /** Of executed plans. */
   public final PlanCounters plans = new PlanCounters();
 
+  private final Counters items = new Counters();
+
   /** Items that were asked for. */
-  public final LongAdder requested = new LongAdder();
+  public final LongAdder requested = items.add("requested");
 
   /** Items that were cancelled. */
-  public final LongAdder cancelled = new LongAdder();
+  public final LongAdder cancelled = items.add("cancelled");
 
-  private final LongAdder uploadWaits = new LongAdder();
-  private final LongAdder uploadWaitNanos = new LongAdder();
-  final LongAdder lost = new LongAdder();
-  final LongAdder opened = new LongAdder();
-  final LongAdder failedAttempts = new LongAdder();
-  final LongAdder questioned = new LongAdder();
+  private final Counters waits = new Counters();
+  private final LongAdder uploadWaits = waits.add("count");
+  private final LongAdder uploadWaitNanos = waits.add("nanos");
+  private final Counters contexts = new Counters();
+  final LongAdder lost = contexts.add("lost");
+  final LongAdder opened = contexts.add("opened");
+  final LongAdder failedAttempts = contexts.add("failed_attempts");
+  final LongAdder questioned = contexts.add("questioned");
+  final LongAdder wrongAnswers = contexts.add("wrong_answers");
+  final LongAdder questionsLeftOut = contexts.add("questions_left_out");
   final LongAdder questionNanos = new LongAdder();
-  final LongAdder wrongAnswers = new LongAdder();
-  final LongAdder questionsLeftOut = new LongAdder();
   private volatile Runnable whenSuspicious = () -> {};
   private final GpuListener listener;
-  private final LongAdder unplaced = new LongAdder();
-  private final Map<Placement, LongAdder> placements = new EnumMap<>(Placement.class);
-  private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
+  private final Counters byPlacement = new Counters();
+  private final LongAdder unplaced = byPlacement.add("none");
+  private final Map<Placement, LongAdder> placements =
+      byPlacement.addAll(Placement.class, Placement::settingName);
+  private final Counters byReason = new Counters();
+  private final Map<FallbackReason, LongAdder> fallbacks =
+      byReason.addAll(FallbackReason.class, FallbackReason::statisticsName);
   private final Map<FallbackReason, AtomicBoolean> told = new EnumMap<>(FallbackReason.class);
 
   /** Makes counters that tell the listener of the first failure of each kind. */
   public ExecutorCounters(GpuListener listener) {
     this.listener = listener;
-    for (Placement placement : Placement.values()) {
-      placements.put(placement, new LongAdder());
-    }
     for (FallbackReason reason : FallbackReason.values()) {
-      fallbacks.put(reason, new LongAdder());
       told.put(reason, new AtomicBoolean());
     }
   }
@@ -69,8 +74,8 @@ public final class ExecutorCounters {
    *
    * @param placement placement of their segment; null if the segment was streamed
    */
-  public void answered(Placement placement, int items) {
-    (placement == null ? unplaced : placements.get(placement)).add(items);
+  public void answered(Placement placement, int count) {
+    (placement == null ? unplaced : placements.get(placement)).add(count);
   }
 
   /** Counts a wait of a call for a segment's upload. */
@@ -87,11 +92,11 @@ public final class ExecutorCounters {
   /**
    * Counts items that the CPU answers.
    *
-   * @param items how many, possibly none
+   * @param count how many, possibly none
    * @param detail what went wrong, for the listener
    */
-  public void fallback(FallbackReason reason, int items, String detail) {
-    fallbacks.get(reason).add(items);
+  public void fallback(FallbackReason reason, int count, String detail) {
+    fallbacks.get(reason).add(count);
     if (reason == FallbackReason.LAUNCH_FAILED || reason == FallbackReason.CORRUPT) {
       whenSuspicious.run();
     }
@@ -116,34 +121,17 @@ public final class ExecutorCounters {
     plans.addTo(groups);
     groups.put("batch_sizes", batches.batchSizes());
     groups.put("wait_micros", batches.waits());
-    SortedMap<String, Long> items = new TreeMap<>();
-    items.put("requested", requested.sum());
-    items.put("cancelled", cancelled.sum());
-    groups.put("items", items);
-    SortedMap<String, Long> byPlacement = new TreeMap<>();
-    placements.forEach((placement, count) -> byPlacement.put(placement.settingName(), count.sum()));
-    byPlacement.put("none", unplaced.sum());
-    groups.put("items_by_placement", byPlacement);
-    SortedMap<String, Long> byReason = new TreeMap<>();
-    fallbacks.forEach((reason, count) -> byReason.put(reason.statisticsName(), count.sum()));
-    groups.put("items_on_cpu", byReason);
-    groups.put("training", training.totals());
-    groups.put("training_on_cpu", training.onCpu());
-    groups.put("graphs", graphs.totals());
-    groups.put("graphs_on_cpu", graphs.onCpu());
-    SortedMap<String, Long> waits = new TreeMap<>();
-    waits.put("count", uploadWaits.sum());
-    waits.put("nanos", uploadWaitNanos.sum());
-    groups.put("upload_waits", waits);
-    SortedMap<String, Long> contexts = new TreeMap<>();
-    contexts.put("opened", opened.sum());
-    contexts.put("lost", lost.sum());
-    contexts.put("failed_attempts", failedAttempts.sum());
-    contexts.put("questioned", questioned.sum());
-    contexts.put("questioned_in_micros", questionNanos.sum() / NANOS_PER_MICRO);
-    contexts.put("wrong_answers", wrongAnswers.sum());
-    contexts.put("questions_left_out", questionsLeftOut.sum());
-    groups.put("contexts", contexts);
+    groups.put("items", items.sums());
+    groups.put("items_by_placement", byPlacement.sums());
+    groups.put("items_on_cpu", byReason.sums());
+    groups.put("training", training.totals.sums());
+    groups.put("training_on_cpu", training.onCpu.sums());
+    groups.put("graphs", graphs.totals.sums());
+    groups.put("graphs_on_cpu", graphs.onCpu.sums());
+    groups.put("upload_waits", waits.sums());
+    SortedMap<String, Long> ofContexts = contexts.sums();
+    ofContexts.put("questioned_in_micros", questionNanos.sum() / NANOS_PER_MICRO);
+    groups.put("contexts", ofContexts);
     return groups;
   }
 }

@@ -29,13 +29,8 @@ public final class GpuGraphs implements GraphEngine {
 
   @Override
   public VamanaGraph build(GraphTask task) throws IOException {
-    if (task.size() < leastNodes) {
-      counters.tooSmall.increment();
-      return null;
-    }
-    GpuSession session = keeper.enter();
+    GpuSession session = counters.enter(keeper, task.size() >= leastNodes);
     if (session == null) {
-      counters.noDevice.increment();
       return null;
     }
     try {
@@ -55,12 +50,7 @@ public final class GpuGraphs implements GraphEngine {
       counters.nanos.add(System.nanoTime() - start);
       return graph;
     } catch (GpuException e) {
-      if (e.kind() == GpuException.Kind.OUT_OF_MEMORY) {
-        counters.noMemory.increment();
-      } else {
-        counters.failed.increment();
-      }
-      keeper.failed(session, e);
+      counters.failed(keeper, session, e);
       return null;
     } finally {
       session.exit();

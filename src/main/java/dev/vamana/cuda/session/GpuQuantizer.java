@@ -35,24 +35,7 @@ public final class GpuQuantizer implements PqEngine {
 
   /** Enters the current session, or returns null if the CPU has to do the work. */
   private GpuSession enter(long vectors, int dims) {
-    if (vectors * dims < leastComponents) {
-      counters.tooSmall.increment();
-      return null;
-    }
-    GpuSession session = keeper.enter();
-    if (session == null) {
-      counters.noDevice.increment();
-    }
-    return session;
-  }
-
-  private void failed(GpuSession session, GpuException e) {
-    if (e.kind() == GpuException.Kind.OUT_OF_MEMORY) {
-      counters.noMemory.increment();
-    } else {
-      counters.failed.increment();
-    }
-    keeper.failed(session, e);
+    return counters.enter(keeper, vectors * dims >= leastComponents);
   }
 
   @Override
@@ -74,7 +57,7 @@ public final class GpuQuantizer implements PqEngine {
       counters.codebookNanos.add(System.nanoTime() - start);
       return centroids;
     } catch (GpuException e) {
-      failed(session, e);
+      counters.failed(keeper, session, e);
       return null;
     } finally {
       session.exit();
@@ -88,18 +71,16 @@ public final class GpuQuantizer implements PqEngine {
     if (session == null) {
       return null;
     }
-    SessionEncoder encoder = null;
     try {
       DeviceEncoder device = session.training.encoder(codebook, abort);
-      encoder = new SessionEncoder(session, device, workers, abort);
-      return encoder;
+      return new SessionEncoder(session, device, workers, abort);
     } catch (GpuException e) {
-      failed(session, e);
+      counters.failed(keeper, session, e);
+      session.exit();
       return null;
-    } finally {
-      if (encoder == null) {
-        session.exit();
-      }
+    } catch (Throwable e) {
+      session.exit();
+      throw e;
     }
   }
 
@@ -130,7 +111,7 @@ public final class GpuQuantizer implements PqEngine {
         counters.encodeNanos.add(System.nanoTime() - start);
         return true;
       } catch (GpuException e) {
-        failed(session, e);
+        counters.failed(keeper, session, e);
         close();
         return false;
       }

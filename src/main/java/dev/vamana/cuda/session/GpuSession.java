@@ -1,10 +1,10 @@
 package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.api.GpuOptions;
-import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.batch.WalkLane;
 import dev.vamana.cuda.build.DeviceBuilder;
 import dev.vamana.cuda.build.RecentSearches;
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchLane;
@@ -16,15 +16,13 @@ import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.PlanChooser;
-import dev.vamana.cuda.plan.PlanCounters;
 import dev.vamana.cuda.scan.ScanLane;
-import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.search.SegmentView;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -65,105 +63,56 @@ public final class GpuSession {
   private final Map<SegmentView, Lease> leases = new ConcurrentHashMap<>();
   private final List<Lane<?>> lanes;
   private final AtomicInteger users = new AtomicInteger();
-  private final CountDownLatch unused = new CountDownLatch(1);
-  private final CountDownLatch gone = new CountDownLatch(1);
+  private final CompletableFuture<Void> unused = new CompletableFuture<>();
+  private final CompletableFuture<Void> gone = new CompletableFuture<>();
   private volatile GpuException lost;
   private volatile boolean distrusted;
   private volatile boolean alive;
-
-  private GpuSession(
-      CudaDriver driver,
-      Residency residency,
-      WalkLane walks,
-      FetchLane fetches,
-      ScanLane scans,
-      TrainingDevice training,
-      DeviceBuilder builder,
-      PlanChooser chooser,
-      SessionHostMemory hostMemory) {
-    this.training = training;
-    this.builder = builder;
-    this.hostMemory = hostMemory;
-    this.driver = driver;
-    this.residency = residency;
-    this.walks = walks;
-    this.fetches = fetches;
-    this.scans = scans;
-    this.lanes = List.of(walks, fetches, scans);
-    this.chooser = chooser;
-  }
 
   /**
    * Opens everything in a fresh context. The session owns the context from then on.
    *
    * @param current the current options; some of them may change
-   * @param searches that builds leave room for
    * @param onLost called when the context is found lost, possibly more than once
    * @throws GpuException if anything fails; the driver has been closed then
    */
-  static GpuSession open(
+  GpuSession(
       CudaDriver driver,
       ResidencyFactory factory,
       Supplier<GpuOptions> current,
-      BatchCounters counters,
-      PlanCounters plans,
-      RecentSearches searches,
+      ExecutorCounters counters,
       Consumer<GpuException> onLost) {
-    WalkLane walks = null;
+    this.driver = driver;
     GpuOptions options = current.get();
-    SessionHostMemory hostMemory = new SessionHostMemory(options.hostMemory());
+    hostMemory = new SessionHostMemory(options.hostMemory());
+    WalkLane opened = null;
     try {
       driver.bind();
-      walks = WalkLane.open(driver, () -> current.get().batches(), hostMemory, counters, onLost);
+      opened =
+          WalkLane.open(
+              driver, () -> current.get().batches(), hostMemory, counters.batches, onLost);
+      walks = opened;
+      long deviceBytes = driver.device().totalBytes();
       FetchOptions fetch = options.hostFetch();
       if (fetch == null) {
-        fetch =
-            FetchOptions.defaults(
-                Runtime.getRuntime().availableProcessors(), driver.device().totalBytes());
+        fetch = FetchOptions.defaults(Runtime.getRuntime().availableProcessors(), deviceBytes);
       }
-      Residency residency = factory.open(driver, options.residency(), onLost);
-      DeviceBudget budget = budget(residency);
-      TrainingDevice training = new TrainingDevice(driver, hostMemory, budget);
-      return new GpuSession(
-          driver,
-          residency,
-          walks,
-          new FetchLane(driver, fetch, hostMemory, onLost),
-          new ScanLane(driver, hostMemory, plans, onLost),
-          training,
-          new DeviceBuilder(driver, training, budget, hostMemory, onLost, searches),
-          new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors())),
-          hostMemory);
-    } catch (RuntimeException | Error e) {
-      try {
-        if (walks != null) {
-          walks.stop();
-          walks.free();
-        }
-      } catch (RuntimeException suppressed) {
-        e.addSuppressed(suppressed);
+      residency = factory.open(driver, options.residency(), onLost);
+      fetches = new FetchLane(driver, fetch, hostMemory, onLost);
+      scans = new ScanLane(driver, hostMemory, counters.plans, onLost);
+      lanes = List.of(walks, fetches, scans);
+      training = new TrainingDevice(driver, hostMemory, residency);
+      RecentSearches searches = new RecentSearches(counters.requested::sum);
+      builder = new DeviceBuilder(driver, training, residency, hostMemory, onLost, searches);
+      chooser =
+          new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors()));
+    } catch (Throwable e) {
+      if (opened != null) {
+        Cleanup.after(e, opened::stop, opened::free);
       }
-      try {
-        driver.close();
-      } catch (RuntimeException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, driver::close);
       throw e;
     }
-  }
-
-  private static DeviceBudget budget(Residency residency) {
-    return new DeviceBudget() {
-      @Override
-      public boolean reserve(long bytes) {
-        return residency.reserve(bytes);
-      }
-
-      @Override
-      public void release(long bytes) {
-        residency.release(bytes);
-      }
-    };
   }
 
   /** Whether the context has not been reported lost. */
@@ -189,7 +138,7 @@ public final class GpuSession {
   /** Leaves the session after a successful {@link #enter}. */
   public void exit() {
     if (users.decrementAndGet() == RETIRED) {
-      unused.countDown();
+      unused.complete(null);
     }
   }
 
@@ -256,11 +205,11 @@ public final class GpuSession {
    *
    * @throws GpuException if the driver fails to close; the session is gone nevertheless
    */
-  void retire() throws InterruptedException {
+  void retire() {
     if (users.getAndAdd(RETIRED) == 0) {
-      unused.countDown();
+      unused.complete(null);
     }
-    unused.await();
+    unused.join();
     boolean freed = false;
     try {
       if (lost == null || alive) {
@@ -288,7 +237,7 @@ public final class GpuSession {
           driver.close();
         } finally {
           // also if the driver fails: threads that close segments wait for this
-          gone.countDown();
+          gone.complete(null);
         }
       }
     }
@@ -296,17 +245,6 @@ public final class GpuSession {
 
   /** Waits until {@link #retire} has ended. */
   void awaitGone() {
-    boolean interrupted = false;
-    while (true) {
-      try {
-        gone.await();
-        break;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    gone.join();
   }
 }

@@ -260,7 +260,7 @@ public final class SessionKeeper implements Runnable {
     }
   }
 
-  private void discard(GpuSession broken) throws InterruptedException {
+  private void discard(GpuSession broken) {
     tearDown(broken);
     synchronized (this) {
       if (failed == broken) {
@@ -269,7 +269,7 @@ public final class SessionKeeper implements Runnable {
     }
   }
 
-  private void tearDown(GpuSession last) throws InterruptedException {
+  private void tearDown(GpuSession last) {
     try {
       last.retire();
     } catch (RuntimeException | Error e) {
@@ -279,7 +279,7 @@ public final class SessionKeeper implements Runnable {
     }
   }
 
-  private GpuSession attempt(long nextWait) throws InterruptedException {
+  private GpuSession attempt(long nextWait) {
     try {
       if (opener.lastClosed() == false) {
         throw new GpuException(
@@ -373,7 +373,6 @@ public final class SessionKeeper implements Runnable {
       notifyAll();
     }
     Threads.join(thread);
-    boolean interrupted = false;
     synchronized (this) {
       last = session != null ? session : failed != null ? failed : unproven;
       session = null;
@@ -381,16 +380,8 @@ public final class SessionKeeper implements Runnable {
       leaving = last != null ? last : leaving;
       reason = "the executor is closed";
     }
-    while (last != null) {
-      try {
-        tearDown(last);
-        last = null;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    if (last != null) {
+      tearDown(last);
     }
   }
 }

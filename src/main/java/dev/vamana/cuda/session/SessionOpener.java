@@ -1,13 +1,13 @@
 package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.api.GpuOptions;
-import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.WatchedDriver;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import java.util.SortedMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
@@ -47,43 +47,21 @@ final class SessionOpener {
    * @throws GpuException if there is no usable device
    */
   GpuSession open() {
-    Handle handle = new Handle();
     WatchedDriver driver = new WatchedDriver(drivers.get(), options.get().deadlineNanos());
     watched = driver;
+    CompletableFuture<GpuSession> made = new CompletableFuture<>();
     GpuSession opened =
-        GpuSession.open(
-            driver,
-            residencies,
-            options,
-            counters.batches,
-            counters.plans,
-            new RecentSearches(counters.requested::sum),
-            handle::lost);
-    device = opened.driver.device();
+        new GpuSession(driver, residencies, options, counters, failure -> lost(made, failure));
+    device = driver.device();
     counters.opened.increment();
-    handle.set(opened);
+    made.complete(opened);
     return opened;
   }
 
-  /** Forwards a session's loss, also a loss during the session's construction. */
-  private final class Handle {
-    private GpuSession opened;
-    private GpuException early;
-
-    synchronized void set(GpuSession made) {
-      opened = made;
-      if (early != null) {
-        onLost.accept(made, early);
-      }
-    }
-
-    synchronized void lost(GpuException e) {
-      if (opened == null) {
-        early = e;
-      } else {
-        onLost.accept(opened, e);
-      }
-    }
+  /** Tells of a loss, at once or when the session has been made. */
+  @SuppressWarnings("FutureReturnValueIgnored") // what is told does not fail
+  private void lost(CompletableFuture<GpuSession> made, GpuException failure) {
+    made.thenAccept(session -> onLost.accept(session, failure));
   }
 
   /** Returns the device of the last session. */

@@ -2,6 +2,7 @@ package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.DeviceBudget;
 
 /**
  * One allocation of device memory, counted against a budget, that is divided into consecutive
@@ -32,15 +33,12 @@ public final class Block implements AutoCloseable {
           GpuException.Kind.OUT_OF_MEMORY,
           bytes + " bytes of device memory are not left for this work");
     }
-    long allocated = 0;
     try {
-      allocated = driver.allocate(bytes);
-    } finally {
-      if (allocated == 0) {
-        budget.release(bytes);
-      }
+      this.address = driver.allocate(bytes);
+    } catch (Throwable e) {
+      budget.release(bytes);
+      throw e;
     }
-    this.address = allocated;
   }
 
   /** Returns the bytes that an array of {@code bytes} bytes occupies. */

@@ -4,11 +4,13 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.KMeansLayout;
 import dev.vamana.cuda.kernel.KMeansSizes;
 import dev.vamana.cuda.kernel.KMeansStateLayout;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.function.IntToLongFunction;
 
 /**
  * One k-means job on the device, in all subspaces at once: its memory and its steps. For one
@@ -125,16 +127,14 @@ final class Clusters implements AutoCloseable {
     parameters.set(ValueLayout.JAVA_INT, field, value);
   }
 
-  /** Supplies the random seed of each subspace. */
-  @FunctionalInterface
-  interface Seeds {
-    long of(int subspace);
-  }
-
-  /** Draws all centroids from the first {@code count} rows. */
-  void begin(int count, Seeds seeds) {
+  /**
+   * Draws all centroids from the first {@code count} rows.
+   *
+   * @param seeds supplies the random seed of each subspace
+   */
+  void begin(int count, IntToLongFunction seeds) {
     for (int s = 0; s < subspaces; s++) {
-      states.set(ValueLayout.JAVA_LONG, at(s, KMeansStateLayout.RANDOM), seeds.of(s));
+      states.set(ValueLayout.JAVA_LONG, at(s, KMeansStateLayout.RANDOM), seeds.applyAsLong(s));
     }
     beginLevel();
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);

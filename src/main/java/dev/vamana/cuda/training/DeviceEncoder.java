@@ -2,6 +2,7 @@ package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.KMeansLayout;
+import dev.vamana.cuda.memory.BounceBuffers;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.RowSource;
 import dev.vamana.work.AbortCheck;
@@ -20,12 +21,13 @@ public final class DeviceEncoder implements AutoCloseable {
   private final TrainingDevice device;
   private final int dims;
   private final int codeLength;
+  // rows that fit a buffer together with their codes
   private final int together;
   private final Block block;
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment parameters = arena.allocate(KMeansLayout.BYTES, Long.BYTES);
-  private final long[] rows = new long[FeedBuffers.COUNT];
-  private final long[] codes = new long[FeedBuffers.COUNT];
+  private final long[] rows = new long[RowFeed.COUNT];
+  private final long[] codes = new long[RowFeed.COUNT];
 
   /** Allocates memory and copies the codebook. The calling thread holds the device's lock. */
   DeviceEncoder(TrainingDevice device, Codebook codebook) {
@@ -45,7 +47,6 @@ public final class DeviceEncoder implements AutoCloseable {
             device.budget(),
             Block.padded(centroidBytes)
                 + buffers * (Block.padded(rowBytes) + Block.padded(codeBytes)));
-    boolean success = false;
     try {
       long address = block.take(centroidBytes);
       for (int i = 0; i < buffers; i++) {
@@ -57,11 +58,9 @@ public final class DeviceEncoder implements AutoCloseable {
       driver.copyToDevice(address, host, stream);
       driver.synchronize(stream);
       parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.CENTROIDS, address);
-      success = true;
-    } finally {
-      if (success == false) {
-        close();
-      }
+    } catch (Throwable e) {
+      close();
+      throw e;
     }
     parameters.set(ValueLayout.JAVA_INT, KMeansLayout.DIMS, dims);
     parameters.set(ValueLayout.JAVA_INT, KMeansLayout.SUBSPACES, codeLength);
@@ -80,34 +79,26 @@ public final class DeviceEncoder implements AutoCloseable {
    */
   public void encode(RowSource source, int count, byte[] target, Workers workers, AbortCheck abort)
       throws IOException {
-    device.encode(this, source, count, target, workers, abort);
-  }
-
-  int dims() {
-    return dims;
-  }
-
-  /** Returns how many rows fit a buffer together with their codes. */
-  int rowsTogether() {
-    return together;
+    RowFeed.Sender sender = (lane, first, number) -> encode(lane, number, target, first);
+    device.feed(source, count, dims, together, sender, workers, abort);
   }
 
   /**
    * Encodes the rows in a buffer. The codes are copied to {@code target} when the buffer is done.
    */
-  void encode(FeedBuffers.Buffer buffer, int count, byte[] target, int first) {
+  private void encode(BounceBuffers.Lane lane, int count, byte[] target, int first) {
     CudaDriver driver = device.driver();
-    int number = buffer.number();
+    int number = lane.number();
     long rowBytes = (long) count * dims * Float.BYTES;
     long codeBytes = (long) count * codeLength;
-    driver.copyToDevice(rows[number], buffer.memory().asSlice(0, rowBytes), buffer.stream());
+    driver.copyToDevice(rows[number], lane.buffer().asSlice(0, rowBytes), lane.stream());
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.ROWS, rows[number]);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.CODES, codes[number]);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);
-    device.launcher().assign(parameters, false, buffer.stream());
-    MemorySegment found = buffer.memory().asSlice(rowBytes, codeBytes);
-    driver.copyFromDevice(found, codes[number], buffer.stream());
-    buffer.after(
+    device.launcher().assign(parameters, false, lane.stream());
+    MemorySegment found = lane.buffer().asSlice(rowBytes, codeBytes);
+    driver.copyFromDevice(found, codes[number], lane.stream());
+    lane.after(
         () ->
             MemorySegment.copy(
                 found, ValueLayout.JAVA_BYTE, 0, target, first * codeLength, (int) codeBytes));

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.kernel.KMeansSizes;
+import dev.vamana.cuda.memory.BounceBuffers;
 import dev.vamana.pq.RowSource;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -12,7 +13,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Streams rows to the device through {@link FeedBuffers}. Several threads fill the buffers, a few
+ * Streams rows to the device through {@link BounceBuffers}. Several threads fill the buffers, a few
  * rows at a time, and continue with the next buffer without waiting for each other. The calling
  * thread sends each full buffer to the device, in order, and helps to fill if there are few other
  * threads. So reading, copying and device work overlap, and threads are woken once.
@@ -21,6 +22,16 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class RowFeed {
 
+  /** Bytes of a buffer. */
+  static final int BYTES = 2 << 20;
+
+  /**
+   * Number of buffers. Of 4 to 16 buffers of 1 to 4 MiB, 16 of 2 MiB encoded fastest on an H200: a
+   * copy of 2 MiB has nearly the bandwidth of longer ones, and threads rarely wait for an empty
+   * buffer.
+   */
+  static final int COUNT = 16;
+
   /** Rows that a thread fills at a time, and between two calls of the abort check. */
   private static final int PIECE = 64;
 
@@ -28,7 +39,7 @@ final class RowFeed {
    * Number of buffers in use by the device before the oldest is waited for. The remaining buffers
    * keep the device busy meanwhile.
    */
-  private static final int UNDER_WAY = FeedBuffers.COUNT / 2;
+  private static final int UNDER_WAY = COUNT / 2;
 
   /**
    * Number of other threads from which the calling thread only sends. These threads fill buffers
@@ -41,7 +52,7 @@ final class RowFeed {
   private static final int STEPS_PER_CHECK = 64;
   private static final long PARK_NANOS = 10_000;
 
-  private final FeedBuffers ring;
+  private final BounceBuffers ring;
   private final RowSource source;
   private final int count;
   private final int dims;
@@ -53,9 +64,9 @@ final class RowFeed {
   private final AtomicInteger nextPiece = new AtomicInteger();
   private final AtomicInteger helpers = new AtomicInteger();
   private final AtomicBoolean failed = new AtomicBoolean();
-  private final FeedBuffers.Buffer[] open = new FeedBuffers.Buffer[FeedBuffers.COUNT];
+  private final BounceBuffers.Lane[] open = new BounceBuffers.Lane[COUNT];
   // rows of each open buffer that are still to be filled
-  private final AtomicIntegerArray missing = new AtomicIntegerArray(FeedBuffers.COUNT);
+  private final AtomicIntegerArray missing = new AtomicIntegerArray(COUNT);
   // number of buffers opened so far; the owner writes it after the buffer's other fields
   private volatile int opened;
   private int sent;
@@ -65,7 +76,7 @@ final class RowFeed {
   @FunctionalInterface
   interface Sender {
     /** Called in the order of the rows. Starts work in the buffer's stream and does not wait. */
-    void send(FeedBuffers.Buffer buffer, int first, int count);
+    void send(BounceBuffers.Lane lane, int first, int count);
   }
 
   /**
@@ -75,7 +86,7 @@ final class RowFeed {
    * @param abort called by all threads
    */
   RowFeed(
-      FeedBuffers ring,
+      BounceBuffers ring,
       RowSource source,
       int count,
       int dims,
@@ -98,7 +109,7 @@ final class RowFeed {
    * whole kernel blocks if at least one fits.
    */
   static int rowsTogether(int bytes) {
-    int fitting = Math.max(1, FeedBuffers.BYTES / bytes);
+    int fitting = Math.max(1, BYTES / bytes);
     int unit = KMeansSizes.SHORT_ROWS;
     return fitting < unit ? fitting : fitting / unit * unit;
   }
@@ -111,7 +122,7 @@ final class RowFeed {
    */
   void run(Workers workers) throws IOException {
     owner = Thread.currentThread();
-    while (opened < Math.min(FeedBuffers.COUNT, buffers)) {
+    while (opened < Math.min(COUNT, buffers)) {
       openNext();
     }
     workers.together(pieces, this::work);
@@ -168,8 +179,8 @@ final class RowFeed {
 
   private void fill(RowSource.Reader reader, float[] scratch, int buffer, int from, int to)
       throws IOException {
-    int slot = buffer % FeedBuffers.COUNT;
-    MemorySegment target = open[slot].memory();
+    int slot = buffer % COUNT;
+    MemorySegment target = open[slot].buffer();
     int first = buffer * together;
     for (int row = from; row < to; row++) {
       reader.read(row, scratch, target, (long) (row - first) * dims * Float.BYTES);
@@ -209,14 +220,14 @@ final class RowFeed {
    */
   private boolean advance(boolean waiting) {
     boolean any = false;
-    while (sent < opened && missing.get(sent % FeedBuffers.COUNT) == 0) {
+    while (sent < opened && missing.get(sent % COUNT) == 0) {
       int first = sent * together;
-      sender.send(open[sent % FeedBuffers.COUNT], first, Math.min(together, count - first));
+      sender.send(open[sent % COUNT], first, Math.min(together, count - first));
       sent++;
       any = true;
     }
     int behind = waiting ? 0 : UNDER_WAY;
-    while (opened < buffers && opened - FeedBuffers.COUNT < sent - behind) {
+    while (opened < buffers && opened - COUNT < sent - behind) {
       openNext();
       any = true;
       if (waiting) {
@@ -228,7 +239,7 @@ final class RowFeed {
 
   private void openNext() {
     int buffer = opened;
-    int slot = buffer % FeedBuffers.COUNT;
+    int slot = buffer % COUNT;
     open[slot] = ring.next();
     missing.set(slot, Math.min(together, count - buffer * together));
     opened = buffer + 1;

@@ -1,7 +1,10 @@
 package dev.vamana.cuda.training;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.BounceBuffers;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.PqTrainer;
@@ -15,6 +18,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.lucene.util.IORunnable;
+import org.apache.lucene.util.IOSupplier;
 
 /**
  * Trains codebooks and encodes vectors in one context. Any thread may call it; one at a time holds
@@ -31,7 +36,7 @@ public final class TrainingDevice {
   private final CudaDriver driver;
   private final DeviceBudget budget;
   private final Launcher launcher;
-  private final FeedBuffers buffers;
+  private final BounceBuffers buffers;
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
@@ -41,7 +46,7 @@ public final class TrainingDevice {
    * @param budget counts device memory
    */
   public TrainingDevice(CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget) {
-    this(driver, hostMemory, budget, FeedBuffers.COUNT);
+    this(driver, hostMemory, budget, RowFeed.COUNT);
   }
 
   /**
@@ -54,15 +59,11 @@ public final class TrainingDevice {
     this.driver = driver;
     this.budget = budget;
     this.launcher = new Launcher(driver);
-    this.buffers = new FeedBuffers(driver, hostMemory, buffers);
+    this.buffers = new BounceBuffers(driver, hostMemory, buffers, RowFeed.BYTES);
   }
 
-  /** Work of the thread that holds the streams. */
-  private interface Work<T> {
-    T run() throws IOException;
-  }
-
-  private <T> T alone(AbortCheck abort, Work<T> work) throws IOException {
+  /** Runs work of the thread that holds the streams. */
+  private <T> T alone(AbortCheck abort, IOSupplier<T> work) throws IOException {
     abort.check();
     while (lock.tryLock() == false) {
       LockSupport.parkNanos(this, NANOS_BETWEEN_TRIES);
@@ -70,26 +71,33 @@ public final class TrainingDevice {
     }
     try {
       driver.bind();
-      return work.run();
+      return work.get();
     } finally {
       lock.unlock();
     }
   }
 
   /** Runs work that uses the buffers. If it fails, waits until nothing is in use. */
-  private <T> T leavingNothing(Work<T> work) throws IOException {
+  private <T> T leavingNothing(IOSupplier<T> work) throws IOException {
     try {
-      T result = work.run();
+      T result = work.get();
       buffers.finish();
       return result;
     } catch (Throwable e) {
-      try {
-        buffers.drop();
-      } catch (GpuException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, buffers::drop);
       throw e;
     }
+  }
+
+  private void withBuffers(AbortCheck abort, IORunnable work) throws IOException {
+    alone(
+        abort,
+        () ->
+            leavingNothing(
+                () -> {
+                  work.run();
+                  return null;
+                }));
   }
 
   /**
@@ -181,14 +189,7 @@ public final class TrainingDevice {
    */
   public void bring(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
       throws IOException {
-    alone(
-        abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  upload(source, rows, workers, abort);
-                  return null;
-                }));
+    withBuffers(abort, () -> upload(source, rows, workers, abort));
   }
 
   /** Fills or reads the rows of a part of an array. */
@@ -213,10 +214,10 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (buffer, first, rows) -> {
-          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
+        (lane, first, rows) -> {
+          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
           filler.handle(part, first, rows);
-          driver.copyToDevice(address + (long) first * rowBytes, part, buffer.stream());
+          driver.copyToDevice(address + (long) first * rowBytes, part, lane.stream());
         },
         abort);
   }
@@ -232,43 +233,39 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (buffer, first, rows) -> {
-          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
-          driver.copyFromDevice(part, address + (long) first * rowBytes, buffer.stream());
-          buffer.after(() -> reader.handle(part, first, rows));
+        (lane, first, rows) -> {
+          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
+          driver.copyFromDevice(part, address + (long) first * rowBytes, lane.stream());
+          lane.after(() -> reader.handle(part, first, rows));
         },
         abort);
   }
 
   private void inParts(int rowBytes, int count, RowFeed.Sender sender, AbortCheck abort)
       throws IOException {
-    int together = FeedBuffers.BYTES / rowBytes;
-    alone(
+    int together = RowFeed.BYTES / rowBytes;
+    withBuffers(
         abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  for (long first = 0; first < count; first += together) {
-                    abort.check();
-                    int rows = (int) Math.min(together, count - first);
-                    sender.send(buffers.next(), (int) first, rows);
-                  }
-                  return null;
-                }));
+        () -> {
+          for (long first = 0; first < count; first += together) {
+            abort.check();
+            int rows = (int) Math.min(together, count - first);
+            sender.send(buffers.next(), (int) first, rows);
+          }
+        });
   }
 
   private void upload(RowSource source, DeviceRows rows, Workers workers, AbortCheck abort)
       throws IOException {
     int rowBytes = rows.dims() * Float.BYTES;
     RowFeed.Sender sender =
-        (buffer, first, count) -> {
+        (lane, first, count) -> {
           long target = rows.address() + (long) first * rows.stride();
-          MemorySegment filled = buffer.memory().asSlice(0, (long) count * rowBytes);
+          MemorySegment filled = lane.buffer().asSlice(0, (long) count * rowBytes);
           if (rows.stride() == rowBytes) {
-            driver.copyToDevice(target, filled, buffer.stream());
+            driver.copyToDevice(target, filled, lane.stream());
           } else {
-            driver.copyRowsToDevice(
-                target, rows.stride(), filled, rowBytes, count, buffer.stream());
+            driver.copyRowsToDevice(target, rows.stride(), filled, rowBytes, count, lane.stream());
           }
         };
     int together = RowFeed.rowsTogether(rowBytes);
@@ -324,48 +321,25 @@ public final class TrainingDevice {
             return leavingNothing(() -> made[0] = new DeviceEncoder(this, codebook));
           } catch (Throwable e) {
             if (made[0] != null) {
-              closeAfter(e, made[0]);
+              Cleanup.after(e, made[0]::close);
             }
             throw e;
           }
         });
   }
 
-  private static void closeAfter(Throwable failure, DeviceEncoder encoder) {
-    try {
-      encoder.close();
-    } catch (GpuException e) {
-      failure.addSuppressed(e);
-    }
-  }
-
-  /** Encodes rows; see {@link DeviceEncoder}. */
-  void encode(
-      DeviceEncoder encoder,
+  /** Feeds rows to the device; the parameters are those of {@link RowFeed}. */
+  void feed(
       RowSource source,
       int count,
-      byte[] codes,
+      int dims,
+      int together,
+      RowFeed.Sender sender,
       Workers workers,
       AbortCheck abort)
       throws IOException {
-    alone(
-        abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  RowFeed.Sender sender =
-                      (buffer, first, rows) -> encoder.encode(buffer, rows, codes, first);
-                  new RowFeed(
-                          buffers,
-                          source,
-                          count,
-                          encoder.dims(),
-                          encoder.rowsTogether(),
-                          sender,
-                          abort)
-                      .run(workers);
-                  return null;
-                }));
+    RowFeed feed = new RowFeed(buffers, source, count, dims, together, sender, abort);
+    withBuffers(abort, () -> feed.run(workers));
   }
 
   CudaDriver driver() {

@@ -229,7 +229,7 @@ final class BatchSearchRun {
     }
   }
 
-  private void fetch(int shard, Answered found, int[] docs, ActionListener<Void> done) {
+  private void fetch(int shard, Answered found, DistinctDocs docs, ActionListener<Void> done) {
     if (found.response().fetched() != null) {
       fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, found.response().fetched()));
       done.onResponse(null);
@@ -239,7 +239,7 @@ final class BatchSearchRun {
         new ShardFetchRequest(
             shards.get(shard).target(),
             found.response().reader(),
-            docs,
+            docs.docs(),
             fetch,
             query.nowMillis(),
             BatchSummary.of(query));

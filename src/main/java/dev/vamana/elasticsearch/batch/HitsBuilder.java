@@ -30,9 +30,9 @@ final class HitsBuilder {
    * @param order the documents, in the order of {@code docs}
    * @param docs the parts read of them
    */
-  record Fetched(SearchShardTarget target, int[] order, FetchedDocs docs) {
+  record Fetched(SearchShardTarget target, DistinctDocs order, FetchedDocs docs) {
     int position(int doc) {
-      return Arrays.binarySearch(order, doc);
+      return order.position(doc);
     }
   }
 

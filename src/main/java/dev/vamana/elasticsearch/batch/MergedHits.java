@@ -14,8 +14,8 @@ import java.util.List;
  */
 record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
 
-  /** Bytes of a hit: its shard, document and score, and its entry in the distinct documents. */
-  private static final int BYTES_A_HIT = 5 * Integer.BYTES;
+  /** Bytes of a hit: its shard, document and score, and its document among those of its shard. */
+  private static final int BYTES_A_HIT = 4 * Integer.BYTES;
 
   /**
    * Returns the most bytes of a merge, its result and the distinct documents of each shard.
@@ -25,7 +25,10 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
    * @param k most hits of a query
    */
   static long ramBytesUsed(long hits, int queries, int k) {
-    return Math.min(hits, (long) queries * k) * BYTES_A_HIT + (long) queries * Integer.BYTES;
+    long merged = Math.min(hits, (long) queries * k);
+    return merged * BYTES_A_HIT
+        + DistinctDocs.ramBytesUsed(merged)
+        + (long) queries * Integer.BYTES;
   }
 
   /**
@@ -86,7 +89,7 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
   }
 
   /** The documents of a shard that are hits, ascending and distinct. */
-  int[] distinctDocs(int shard) {
+  DistinctDocs distinctDocs(int shard) {
     int total = 0;
     for (int of : shards) {
       total += of == shard ? 1 : 0;
@@ -98,6 +101,6 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
         own[count++] = docs[i];
       }
     }
-    return ShardHits.distinct(own, count);
+    return DistinctDocs.of(own, count);
   }
 }

@@ -115,23 +115,6 @@ record ShardHits(int[] ends, int[] docs, float[] scores) implements Writeable {
 
   /** The documents of all hits, ascending and distinct. */
   int[] distinctDocs() {
-    return distinct(docs.clone(), docs.length);
-  }
-
-  /**
-   * Sorts documents and removes duplicates.
-   *
-   * @param docs the documents; the array is changed
-   * @param count number of documents in the array
-   */
-  static int[] distinct(int[] docs, int count) {
-    Arrays.sort(docs, 0, count);
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-      if (kept == 0 || docs[kept - 1] != docs[i]) {
-        docs[kept++] = docs[i];
-      }
-    }
-    return Arrays.copyOf(docs, kept);
+    return DistinctDocs.of(docs, docs.length).docs();
   }
 }

@@ -130,7 +130,7 @@ final class ShardSearches {
                     next.onResponse(found);
                     return;
                   }
-                  charge.add(2L * Integer.BYTES * found.hits().docs().length);
+                  charge.add(DistinctDocs.ramBytesUsed(found.hits().docs().length));
                   ShardFetchRequest fetch =
                       new ShardFetchRequest(
                           request.target(),

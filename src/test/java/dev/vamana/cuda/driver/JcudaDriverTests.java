@@ -258,9 +258,6 @@ public class JcudaDriverTests extends LuceneTestCase {
     assertTrue(kernel.blocksPerMultiprocessor(128, 0) >= 1);
     assertTrue(kernel.blocksPerMultiprocessor(128, most / 2 - 4096) >= 1);
     assertEquals(0, kernel.blocksPerMultiprocessor(128, most + 1));
-    kernel.preferSharedMemory(100);
-    kernel.preferSharedMemory(-1);
-    expectThrows(IllegalArgumentException.class, () -> kernel.preferSharedMemory(101));
     GpuException e = expectThrows(GpuException.class, () -> driver.kernel("no_such_kernel"));
     assertEquals(GpuException.Kind.FAILED, e.kind());
     assertTrue(e.getMessage(), e.getMessage().contains("no_such_kernel"));

@@ -35,7 +35,6 @@ public final class SeamDriver extends ForwardingDriver {
     COPY_FROM_DEVICE("copyFromDevice"),
     FILL("fill"),
     KERNEL("kernel"),
-    PREFER_SHARED_MEMORY("Kernel.preferSharedMemory"),
     BLOCKS("Kernel.blocksPerMultiprocessor"),
     LAUNCH("launch"),
     CLOSE("close");
@@ -379,12 +378,6 @@ public final class SeamDriver extends ForwardingDriver {
     @Override
     public String name() {
       return kernel.name();
-    }
-
-    @Override
-    public void preferSharedMemory(int percent) {
-      enter(Call.PREFER_SHARED_MEMORY);
-      kernel.preferSharedMemory(percent);
     }
 
     @Override

@@ -11,9 +11,6 @@ record SimulatedKernel(String name, SimulatedKernels.Body body) implements CudaD
   private static final int REGISTERS_OF_A_THREAD = 128;
 
   @Override
-  public void preferSharedMemory(int percent) {}
-
-  @Override
   public int blocksPerMultiprocessor(int threads, int sharedBytes) {
     if (sharedBytes > SHARED_BYTES_PER_BLOCK || threads > 1024) {
       return 0;

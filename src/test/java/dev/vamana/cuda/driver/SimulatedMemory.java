@@ -1,7 +1,13 @@
 package dev.vamana.cuda.driver;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -21,6 +27,9 @@ final class SimulatedMemory {
 
   private static final long ALIGNMENT = 256;
   private static final long KEPT_AFTER_FREE = 64L << 20;
+
+  /** Blocks of so many bytes are files with holes, which read as zeros and have no pattern. */
+  private static final long SPARSE = 2L << 30;
 
   private final String what;
   private final long capacity;
@@ -51,10 +60,26 @@ final class SimulatedMemory {
           bytes + " bytes of " + what + " memory with " + (capacity - liveBytes) + " left");
     }
     Arena arena = Arena.ofShared();
-    MemorySegment segment = arena.allocate(bytes, ALIGNMENT).fill(PATTERN);
+    MemorySegment segment =
+        bytes < SPARSE ? arena.allocate(bytes, ALIGNMENT).fill(PATTERN) : sparse(arena, bytes);
     live.put(segment.address(), new Block(arena, segment));
     liveBytes += bytes;
     return segment;
+  }
+
+  private static MemorySegment sparse(Arena arena, long bytes) {
+    try {
+      Path file = Files.createTempFile("simulated", null);
+      try (FileChannel channel =
+          FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+      } finally {
+        // the mapping keeps the content
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Null if no block is, or is any longer, at the address. */
@@ -65,6 +90,10 @@ final class SimulatedMemory {
     }
     long bytes = block.segment.byteSize();
     liveBytes -= bytes;
+    if (bytes >= SPARSE) {
+      block.arena.close();
+      return block.segment;
+    }
     block.segment.fill(PATTERN);
     freed.addLast(block);
     freedBytes += bytes;

@@ -21,7 +21,7 @@ public class EvictionTests extends ResidencyTestCase {
     assertAbsent(2, Absence.OVER_BUDGET);
     pass(Duration.ofSeconds(1));
     assertAbsent(3, Absence.OVER_BUDGET);
-    assertTrue(residency.stats().deviceBytes() <= residency.stats().deviceLimit());
+    assertTrue(counter(residency, "device_bytes") <= counter(residency, "device_limit_bytes"));
     // what one leaves goes to the one that was asked for last
     residency.closing(views.get(1));
     executor.runAll();
@@ -51,7 +51,7 @@ public class EvictionTests extends ResidencyTestCase {
     assertNull(residency.acquire(views.get(3)));
     executor.runAll();
     assertEquals(List.of("evicted 1", "uploaded 3 exact"), events());
-    assertEquals(1, residency.stats().evictions());
+    assertEquals(1, counter(residency, "evictions"));
     assertEquals("evicted", residency.absence(views.get(1)));
     // taking turns at once pushes out those that were unused, not each other
     assertAbsent(1, Absence.QUEUED);
@@ -127,7 +127,7 @@ public class EvictionTests extends ResidencyTestCase {
     assertTrue(before.descriptor() != after.descriptor());
     long both = bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8);
     assertEquals(both, device.deviceBytes());
-    assertEquals(both, residency.stats().deviceBytes());
+    assertEquals(both, counter(residency, "device_bytes"));
     after.release();
     before.release();
     executor.runAll();

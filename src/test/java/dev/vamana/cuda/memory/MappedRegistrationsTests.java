@@ -43,7 +43,7 @@ public class MappedRegistrationsTests extends LuceneTestCase {
   }
 
   private MappedRegistrations registrations(long maxPiecePages) {
-    return new MappedRegistrations(driver, budget, maxPiecePages * PAGE);
+    return new MappedRegistrations(driver::register, budget, maxPiecePages * PAGE);
   }
 
   private void assertPinned(long pages) {
@@ -155,7 +155,8 @@ public class MappedRegistrationsTests extends LuceneTestCase {
                     }
                   };
                 });
-    MappedRegistrations registrations = new MappedRegistrations(scattering, budget, 2 * PAGE);
+    MappedRegistrations registrations =
+        new MappedRegistrations(scattering::register, budget, 2 * PAGE);
     MappedRegistrations.Range one = registrations.register(mapping.asSlice(PAGE + 5, 10), GO_ON);
     assertEquals((mapping.address() + PAGE) * 2 + 5, one.deviceAddress());
     GpuException e =
@@ -186,7 +187,7 @@ public class MappedRegistrationsTests extends LuceneTestCase {
   public void testFailureOfAnyPiece() {
     for (int n = 1; n <= 5; n++) {
       FaultyDriver faulty = new FaultyDriver(driver);
-      MappedRegistrations registrations = new MappedRegistrations(faulty, budget, PAGE);
+      MappedRegistrations registrations = new MappedRegistrations(faulty::register, budget, PAGE);
       MappedRegistrations.Range held = registrations.register(mapping.asSlice(PAGE, PAGE), GO_ON);
       faulty.fail(FaultyDriver.Operation.REGISTER, n, GpuException.Kind.FAILED);
       if (n <= 4) {

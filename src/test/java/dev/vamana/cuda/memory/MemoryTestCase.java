@@ -17,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import org.apache.lucene.codecs.KnnVectorsReader;
@@ -230,5 +231,18 @@ public abstract class MemoryTestCase extends KernelTestCase {
   /** A shape as auto placement sees most segments. */
   static SegmentShape shape(int size, int dimension, VectorEncoding encoding) {
     return new SegmentShape(size, dimension, encoding, 64, dimension / 4, true, true, true);
+  }
+
+  /** A counter or current value; 0 if it is missing. */
+  static long counter(Residency residency, String name) {
+    return residency.counters().getOrDefault(name, 0L);
+  }
+
+  /** The sum of all whose names begin so. */
+  static long sum(Residency residency, String prefix) {
+    return residency.counters().entrySet().stream()
+        .filter(entry -> entry.getKey().startsWith(prefix))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
   }
 }

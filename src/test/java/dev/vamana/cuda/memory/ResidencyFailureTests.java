@@ -191,11 +191,10 @@ public class ResidencyFailureTests extends MemoryTestCase {
                 kind == GpuException.Kind.NOT_SUPPORTED || placement == Placement.MAPPED_GRAPH);
           }
         }
-        long expected =
-            all.residency.stats().bytes().values().stream().mapToLong(bytes -> bytes).sum();
+        long expected = sum(all.residency, "bytes_");
         assertEquals(expected, all.last().deviceBytes());
-        assertEquals(expected, all.residency.stats().deviceBytes());
-        assertEquals(all.last().registeredBytes(), all.residency.stats().pinnedBytes());
+        assertEquals(expected, counter(all.residency, "device_bytes"));
+        assertEquals(all.last().registeredBytes(), counter(all.residency, "page_cache_bytes"));
         all.close();
       }
     }
@@ -269,7 +268,7 @@ public class ResidencyFailureTests extends MemoryTestCase {
       for (Throwable failure : failures) {
         throw new AssertionError(failure);
       }
-      assertEquals(0, all.residency.stats().waiting());
+      assertEquals(0, counter(all.residency, "segments_waiting"));
       all.close();
       uploads.shutdown();
       assertTrue(uploads.awaitTermination(1, TimeUnit.MINUTES));

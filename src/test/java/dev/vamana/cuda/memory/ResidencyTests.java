@@ -6,7 +6,6 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.search.SegmentView;
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,7 +20,7 @@ public class ResidencyTests extends ResidencyTestCase {
     residency.opened(view);
     residency.opened(view);
     assertAbsent(0, Absence.QUEUED);
-    assertEquals(1, residency.stats().waiting());
+    assertEquals(1, counter(residency, "segments_waiting"));
     executor.runAll();
     assertEquals(List.of("uploaded 0 exact"), events());
     ResidentSegment use = residency.acquire(view);
@@ -30,22 +29,22 @@ public class ResidencyTests extends ResidencyTestCase {
     assertTrue(use.reranksOnDevice());
     assertEquals(0, use.descriptor() % 256);
     use.release();
-    ResidencyStats stats = residency.stats();
-    assertEquals(1, stats.uploads());
-    assertTrue(stats.uploadBytes() >= 100 * 24 * 4);
-    assertTrue(stats.uploadNanos() > 0);
-    assertEquals(1, stats.hits());
-    assertEquals(1L, (long) stats.misses().get(Absence.QUEUED));
-    assertEquals(Map.of(Placement.EXACT, 1), stats.segments());
-    assertEquals(Map.of(Placement.EXACT, device.deviceBytes()), stats.bytes());
-    assertEquals(device.deviceBytes(), stats.deviceBytes());
-    assertEquals(DEVICE, stats.deviceLimit());
-    assertEquals(0, stats.pinnedBytes());
-    assertEquals(16 * MEGABYTE, stats.pinnedLimit());
-    assertEquals(0, stats.waiting());
+    assertEquals(1, counter(residency, "uploads"));
+    assertTrue(counter(residency, "upload_bytes") >= 100 * 24 * 4);
+    assertTrue(counter(residency, "upload_nanos") > 0);
+    assertEquals(1, counter(residency, "hits"));
+    assertEquals(1L, counter(residency, "misses_queued"));
+    assertEquals(1, counter(residency, "segments_exact"));
+    assertEquals(1, sum(residency, "segments_"));
+    assertEquals(device.deviceBytes(), counter(residency, "bytes_exact"));
+    assertEquals(device.deviceBytes(), counter(residency, "device_bytes"));
+    assertEquals(DEVICE, counter(residency, "device_limit_bytes"));
+    assertEquals(0, counter(residency, "page_cache_bytes"));
+    assertEquals(16 * MEGABYTE, counter(residency, "page_cache_limit_bytes"));
+    assertEquals(0, counter(residency, "segments_waiting"));
     residency.closing(view);
     assertEquals(0, device.deviceBytes());
-    assertEquals(Map.of(), residency.stats().segments());
+    assertEquals(0, sum(residency, "segments_"));
   }
 
   public void testSegmentsWithoutGraphAreIgnored() throws IOException {
@@ -64,7 +63,7 @@ public class ResidencyTests extends ResidencyTestCase {
       executor.runAll();
       assertNull(residency.acquire(view));
       assertEquals("unsupported", residency.absence(view));
-      assertEquals(2L, (long) residency.stats().misses().get(Absence.UNSUPPORTED));
+      assertEquals(2L, counter(residency, "misses_unsupported"));
       residency.closing(view);
       assertEquals(List.of(), events());
     }
@@ -79,7 +78,7 @@ public class ResidencyTests extends ResidencyTestCase {
     executor.runAll();
     use(1);
     assertTrue(device.registeredBytes() > 0);
-    assertEquals(device.registeredBytes(), residency.stats().pinnedBytes());
+    assertEquals(device.registeredBytes(), counter(residency, "page_cache_bytes"));
   }
 
   public void testClosingFreesAfterTheLastUse() {
@@ -137,7 +136,7 @@ public class ResidencyTests extends ResidencyTestCase {
     assertAbsent(0, Absence.CLOSED);
     executor.runAll();
     assertEquals(List.of(), events());
-    assertEquals(0, residency.stats().uploads());
+    assertEquals(0, counter(residency, "uploads"));
   }
 
   private void renew() {
@@ -160,7 +159,7 @@ public class ResidencyTests extends ResidencyTestCase {
     executor.runAll();
     assertAbsent(1, Absence.NO_DEVICE);
     executor.runAll();
-    assertEquals(0, residency.stats().deviceLimit());
+    assertEquals(0, counter(residency, "device_limit_bytes"));
     driver.close();
     renew();
   }
@@ -176,7 +175,7 @@ public class ResidencyTests extends ResidencyTestCase {
     assertEquals("no device", residency.absence(views.get(1)));
     device.lose("so that nothing has to be freed");
     driver.close();
-    assertEquals(1, residency.stats().failures());
+    assertEquals(1, counter(residency, "upload_failures"));
     renew();
   }
 

@@ -30,8 +30,8 @@ public class WarmSegmentsTests extends ResidencyTestCase {
     executor.runAll();
     assertEquals(DevicePresence.resident("exact", bytes(Placement.EXACT)), presence(0));
     assertState(1, DevicePresence.State.REFUSED, "over budget");
-    assertEquals("it only tells", 0, residency.stats().hits());
-    assertEquals(0L, (long) residency.stats().misses().get(Absence.OVER_BUDGET));
+    assertEquals("it only tells", 0, counter(residency, "hits"));
+    assertEquals(0L, counter(residency, "misses_over_budget"));
     residency.closing(views.get(0));
     assertState(0, DevicePresence.State.REFUSED, "closed");
   }
@@ -143,7 +143,7 @@ public class WarmSegmentsTests extends ResidencyTestCase {
     // what waited for room takes it; what was taken does not come by itself
     assertEquals(List.of("evicted 0", "uploaded 2 exact"), events());
     assertState(0, DevicePresence.State.REFUSED, "evicted");
-    assertEquals(1, residency.stats().evictions());
+    assertEquals(1, counter(residency, "evictions"));
     residency.closing(views.get(2));
     assertAbsent(0, Absence.QUEUED);
     executor.runAll();
@@ -231,7 +231,7 @@ public class WarmSegmentsTests extends ResidencyTestCase {
     ResidentSegment inUse = residency.acquire(views.get(2));
     events();
     adjust(2 * each, MEGABYTE, Placement.EXACT);
-    assertEquals(2 * each, residency.stats().deviceLimit());
+    assertEquals(2 * each, counter(residency, "device_limit_bytes"));
     executor.runAll();
     // the second was asked for first, but is kept
     assertEquals(List.of("evicted 3", "evicted 0"), events());
@@ -282,7 +282,7 @@ public class WarmSegmentsTests extends ResidencyTestCase {
     executor.runAll();
     assertEquals(2, events().size());
     assertEquals(0, device.registeredBytes());
-    assertEquals(0, residency.stats().pinnedLimit());
+    assertEquals(0, counter(residency, "page_cache_limit_bytes"));
   }
 
   public void testPlacementCountsForUploadsToCome() {
@@ -307,7 +307,7 @@ public class WarmSegmentsTests extends ResidencyTestCase {
     views.forEach(residency::opened);
     executor.runAll();
     assertEquals(List.of("uploaded 0 exact"), events());
-    assertEquals(bytes(Placement.EXACT), residency.stats().deviceLimit());
+    assertEquals(bytes(Placement.EXACT), counter(residency, "device_limit_bytes"));
   }
 
   private void adjust(long device, long pageCache, Placement placement) {

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.plan;
 
+import dev.vamana.tools.gpu.CostFit;
 import java.util.Arrays;
 
 /** Tests that a fit recovers the coefficients from which times were made. */

@@ -6,6 +6,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.pq.Codebook;
@@ -200,7 +201,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
   /** Threads fill several buffers more than there are, one of them slowly, or fails. */
   public void testManyThreadsFillTheBuffers() throws Exception {
     int dims = 1_000 + random().nextInt(1_000);
-    int n = (FeedBuffers.COUNT + 2) * FeedBuffers.BYTES / (dims * Float.BYTES);
+    int n = (RowFeed.COUNT + 2) * RowFeed.BYTES / (dims * Float.BYTES);
     float[][] rows = rows(n, dims, true);
     SubspaceLayout layout = new SubspaceLayout(dims, 1 + random().nextInt(4));
     float[] centroids = new float[Codebook.CENTROIDS * dims];

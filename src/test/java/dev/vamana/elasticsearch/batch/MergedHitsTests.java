@@ -91,8 +91,8 @@ public class MergedHitsTests {
             new int[] {0, 1, 0, 0, 1},
             new int[] {9, 4, 2, 9, 1},
             new float[] {5, 4, 3, 2, 1});
-    assertArrayEquals(new int[] {2, 9}, merged.distinctDocs(0));
-    assertArrayEquals(new int[] {1, 4}, merged.distinctDocs(1));
-    assertArrayEquals(new int[0], merged.distinctDocs(2));
+    assertArrayEquals(new int[] {2, 9}, merged.distinctDocs(0).docs());
+    assertArrayEquals(new int[] {1, 4}, merged.distinctDocs(1).docs());
+    assertArrayEquals(new int[0], merged.distinctDocs(2).docs());
   }
 }

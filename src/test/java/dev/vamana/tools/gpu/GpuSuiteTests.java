@@ -116,6 +116,32 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertTrue(ReportTables.make(file).get("gpu.md").contains("## Filters"));
   }
 
+  @Nightly // an index with codes has 25,000 vectors
+  public void testWorklists() throws Exception {
+    Path home = createTempDir();
+    String shown =
+        run(
+            home,
+            new WorklistStage(
+                "clustered",
+                () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true)),
+                20,
+                1),
+            options(home, "worklists-clustered", "--seconds=0.001", "--limit=25000"));
+    Map<String, Object> fragment =
+        Fragment.read(home.resolve("report").resolve("worklists-clustered.json"));
+    // beams of each kind of kernels
+    assertEquals(shown, 10, Fragment.rows(fragment, ProfileStage.SECTION).size());
+    // with and without prefetch, parents, beams
+    assertEquals(
+        shown,
+        8,
+        Fragment.rows(fragment, "ablations").stream()
+            .filter(row -> row.get("variant").toString().contains("prefetch, in turns"))
+            .count());
+    assertEquals(9, Fragment.rows(fragment, "iterations").size());
+  }
+
   /** A device that may be closed with everything in it, as one that the stage takes away is. */
   private static CudaDriver abandonable(SimulatedDriver device) {
     return new ForwardingDriver(device) {
@@ -131,8 +157,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     Path home = createTempDir();
     IntFunction<Supplier<CudaDriver>> drivers =
         ordinal -> () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true));
-    VamanaParameters small =
-        VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    VamanaParameters small = VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0);
     run(
         home,
         new DevicesStage("clustered", drivers, small),
@@ -140,23 +165,35 @@ public class GpuSuiteTests extends LuceneTestCase {
             home,
             "devices-clustered",
             "--devices=2",
-            "--batches=200",
+            "--batches=20",
             "--seconds=0.005",
-            "--limit=4000"));
+            "--limit=10400"));
     List<Map<String, Object>> rows =
         Fragment.rows(
             Fragment.read(home.resolve("report").resolve("devices-clustered.json")),
             DevicesStage.SECTION);
     assertEquals(
         List.of(
-            "batch, 8 segments 1",
-            "batch, 8 segments 2",
-            "limit of six tenths of all, 8 segments 1",
-            "limit of six tenths of all, 8 segments 2",
-            "lost, 8 segments 2",
-            "batch, 1 segments 1",
-            "batch, 1 segments 2"),
-        rows.stream().map(row -> row.get("what") + " " + row.get("devices")).toList());
+            "batch, 8 segments 1 exact",
+            "batch, 8 segments 2 exact",
+            "batch, 8 segments 1 exact-float16",
+            "batch, 8 segments 2 exact-float16",
+            "batch, 8 segments 1 exact-int8",
+            "batch, 8 segments 2 exact-int8",
+            "batch, 8 segments 1 in-memory",
+            "batch, 8 segments 2 in-memory",
+            "batch, 8 segments 1 mapped-graph",
+            "batch, 8 segments 2 mapped-graph",
+            "batch, 8 segments 1 host-fetch",
+            "batch, 8 segments 2 host-fetch",
+            "limit of six tenths of all, 8 segments 1 exact",
+            "limit of six tenths of all, 8 segments 2 exact",
+            "lost, 8 segments 2 exact",
+            "batch, 1 segments 1 exact",
+            "batch, 1 segments 2 exact"),
+        rows.stream()
+            .map(row -> row.get("what") + " " + row.get("devices") + " " + row.get("placement"))
+            .toList());
     for (Map<String, Object> row : rows) {
       if (row.containsKey("qps")) {
         assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
@@ -165,9 +202,9 @@ public class GpuSuiteTests extends LuceneTestCase {
         }
       }
     }
-    assertTrue(((Number) rows.get(2).get("segments_resident")).intValue() < 8);
-    assertEquals(8, rows.get(3).get("segments_resident"));
-    assertEquals(0, rows.get(4).get("failed"));
+    assertTrue(((Number) rows.get(12).get("segments_resident")).intValue() < 8);
+    assertEquals(8, rows.get(13).get("segments_resident"));
+    assertEquals(0, rows.get(14).get("failed"));
   }
 
   public void testGraphsAreBuiltAndCompared() throws Exception {

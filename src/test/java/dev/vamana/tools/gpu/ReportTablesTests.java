@@ -83,6 +83,40 @@ public class ReportTablesTests extends LuceneTestCase {
     assertTrue(text, text.contains("| two | 1.500 | sort 1 |\n"));
   }
 
+  public void testDevicesAreMarked() throws Exception {
+    Map<String, Object> own = measured(2000, "vamana-gpu", 100.0);
+    Map<String, Object> other = new LinkedHashMap<>(own);
+    other.put("qps", 300.0);
+    Map<String, Object> old = new LinkedHashMap<>(own);
+    old.put("qps", 400.0);
+    Map<String, Object> report =
+        ReportStage.merge(
+            List.of(fragment("bench-a", "H2", "now", own), fragment("bench-b", "H1", "now", other)),
+            List.of(fragment("bench-a", "H2", "then", old), fragment("bench-a", "H0", "then", old)),
+            "now");
+    assertEquals("H2", report.get("device"));
+    List<Map<String, Object>> rows = Fragment.rows(report, "benchmarks");
+    assertEquals(
+        "rows of other devices stay, an earlier one of the same device does not",
+        List.of("100.0 null null", "300.0 H1 null", "400.0 H0 then"),
+        rows.stream()
+            .map(row -> row.get("qps") + " " + row.get("device") + " " + row.get("sources"))
+            .toList());
+  }
+
+  private static Map<String, Object> fragment(
+      String stage, String device, String sources, Map<String, Object> benchmark) {
+    return row(
+        "stage",
+        stage,
+        "device",
+        device,
+        "sources_sha256",
+        sources,
+        "benchmarks",
+        List.of(benchmark));
+  }
+
   public void testWarpsStandBesideEachOther() throws Exception {
     String text =
         tables(
@@ -101,17 +135,20 @@ public class ReportTablesTests extends LuceneTestCase {
     Map<String, Object> fast = new LinkedHashMap<>(slow);
     fast.put("placement", "exact-int8");
     fast.put("qps", 300.0);
-    Map<String, Object> report = row("device", "none", "driver", "none", "date", "today");
+    Map<String, Object> elsewhere = new LinkedHashMap<>(fast);
+    elsewhere.put("device", "NVIDIA H100 80GB HBM3");
+    elsewhere.put("qps", 700.0);
+    Map<String, Object> report = row("device", "NVIDIA H200", "driver", "none", "date", "today");
     report.put(
         "correctness", Map.of("passed", List.of(), "failed", List.of(), "skipped", List.of()));
-    report.put("benchmarks", List.of(slow, fast));
+    report.put("benchmarks", List.of(slow, fast, elsewhere));
     Path file = createTempDir().resolve("report.json");
     Files.writeString(file, Json.write(report));
     assertNull(ReportTables.make(file).get("gpu-cagra.md"));
     Files.writeString(
         file.resolveSibling("gpu-cagra.csv"),
         """
-        # of somebody
+        # of somebody, on one H200, driver 580
         set,recall,batch,callers,float32,float16,bytes
         some-96,0.93,1,1,150,200,
         some-96,0.95,1,1,100,,
@@ -122,5 +159,57 @@ public class ReportTablesTests extends LuceneTestCase {
         page, page.contains("| some-96 | 0.93 | 1 × 1 | 200 (float16) | 100 | 0.50 | 300 |"));
     // no row reaches the recall, and none has the batch
     assertTrue(page, page.contains("geometric mean of 1 points"));
+  }
+
+  private static Map<String, Object> compared(
+      int segments, String method, String variant, double target, double recall, double ratio) {
+    return row(
+        "set",
+        "some-96",
+        "n",
+        5000,
+        "dims",
+        96,
+        "segments",
+        segments,
+        "callers",
+        8,
+        "target",
+        target,
+        "method",
+        method,
+        "variant",
+        variant,
+        "recall",
+        recall,
+        "requests_per_second",
+        1234.0,
+        "others_per_second",
+        1000.0,
+        "ratio",
+        ratio);
+  }
+
+  public void testCells() throws Exception {
+    String gpu = "es-vamana-gpu";
+    String stock = "over es-hnsw";
+    List<Map<String, Object>> rows =
+        List.of(
+            compared(40, gpu, stock, 0.95, 0.997, 2.0),
+            compared(40, gpu, stock, 0.99, 0.997, 2.0),
+            compared(8, gpu, stock, 0.95, 0.95, 0.5),
+            compared(8, "es-vamana-cpu", stock, 0.95, 0.95, 1.5));
+    String page = CellsPage.of(rows);
+    // a ratio that was raised to the same recall twice counts once
+    assertTrue(page, page.contains("GPU / hnsw 1.00 (1 of 2 below 0.95), CPU / hnsw 1.50 (0 of 1"));
+    assertTrue(page, page.contains("## some-96, 5,000 vectors of 96 dimensions"));
+    String eight = "| 8 | 8 | 0.95 | 1,234 | **0.50** | - | - | 1.50 | - |";
+    String forty = "| 40 | 8 | 0.95 | 1,234 | 2.00 (at 0.997) | - | - | - | - |";
+    assertTrue(page, page.indexOf(eight) > 0 && page.indexOf(eight) < page.indexOf(forty));
+    assertFalse(tables(CellsStage.SECTION, rows).contains("0.997"));
+  }
+
+  public void testNoCells() {
+    assertTrue(CellsPage.of(List.of()).contains("Not measured yet"));
   }
 }

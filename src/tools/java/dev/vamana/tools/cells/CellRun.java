@@ -24,9 +24,6 @@ final class CellRun {
   /** Hits of every query. */
   static final int K = 10;
 
-  private static final List<Integer> WIDTHS =
-      List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 900);
-
   private static final int WARM_CLIENTS = 8;
   private static final int WARM_WIDTH = 40;
   private static final int WARM_TURNS = 4;
@@ -55,7 +52,7 @@ final class CellRun {
     warm();
     List<NavigableMap<Integer, Double>> recalls = new ArrayList<>();
     for (Contender contender : indices.both()) {
-      recalls.add(new TreeMap<>(Map.of(WIDTHS.get(0), recall(contender, WIDTHS.get(0)))));
+      recalls.add(new TreeMap<>(Map.of(Widths.ALL.get(0), recall(contender, Widths.ALL.get(0)))));
     }
     double enough = Math.max(ENOUGH, least(recalls));
     for (int i = 0; i < recalls.size(); i++) {
@@ -103,7 +100,7 @@ final class CellRun {
   /** Adds the recalls of wider searches, up to one that has enough. */
   private void widen(Contender contender, NavigableMap<Integer, Double> recalls, double enough)
       throws IOException {
-    for (int width : WIDTHS) {
+    for (int width : Widths.ALL) {
       if (recalls.containsKey(width) == false) {
         recalls.put(width, recall(contender, width));
       }
@@ -142,37 +139,13 @@ final class CellRun {
     return new Recall(set, K).of(hits);
   }
 
-  /** The widths whose recalls enclose those that are compared, and the smallest. */
-  static List<Integer> neededWidths(NavigableMap<Integer, Double> recalls, double least) {
-    List<Integer> needed = new ArrayList<>();
-    List<Double> wanted = new ArrayList<>(Cell.RECALLS);
-    wanted.add(least);
-    needed.add(recalls.firstKey());
-    for (double recall : wanted) {
-      if (recall < least) {
-        continue;
-      }
-      Integer enough =
-          recalls.keySet().stream()
-              .filter(width -> recalls.get(width) >= recall)
-              .findFirst()
-              .orElse(recalls.lastKey());
-      needed.add(enough);
-      Integer below = recalls.lowerKey(enough);
-      if (below != null) {
-        needed.add(below);
-      }
-    }
-    return needed.stream().distinct().sorted().toList();
-  }
-
   private List<Curve> curves(List<NavigableMap<Integer, Double>> recalls, int clients)
       throws IOException {
     double least = least(recalls);
     List<List<Integer>> widths = new ArrayList<>();
     List<Map<Integer, double[]>> speeds = new ArrayList<>();
     for (NavigableMap<Integer, Double> of : recalls) {
-      widths.add(neededWidths(of, least));
+      widths.add(Widths.needed(of, least, Cell.RECALLS));
       speeds.add(new LinkedHashMap<>());
     }
     int most = Math.max(widths.get(0).size(), widths.get(1).size());

@@ -9,16 +9,16 @@ package dev.vamana.tools.cells;
  * @param ours requests a second; NaN if our index did not reach the recall
  * @param stock requests a second; NaN if the stock index did not reach the recall
  */
-record Comparison(double wanted, double recall, double ours, double stock) {
+public record Comparison(double wanted, double recall, double ours, double stock) {
 
   /** The rule: at equal recall no cell is below this share of the stock index. */
-  static final double RULE = 0.95;
+  public static final double RULE = 0.95;
 
   /** Recalls of two cheapest searches that differ by less are compared as equal. */
   static final double SAME_RECALL = 0.0025;
 
   /** Compares two curves. */
-  static Comparison of(Curve ours, Curve stock, double wanted) {
+  public static Comparison of(Curve ours, Curve stock, double wanted) {
     double oursLeast = ours.cheapest().recall();
     double stockLeast = stock.cheapest().recall();
     double recall = Math.max(wanted, Math.max(oursLeast, stockLeast));
@@ -36,7 +36,7 @@ record Comparison(double wanted, double recall, double ours, double stock) {
   }
 
   /** Our throughput divided by the stock index's; NaN if one of them did not reach the recall. */
-  double ratio() {
+  public double ratio() {
     return ours / stock;
   }
 

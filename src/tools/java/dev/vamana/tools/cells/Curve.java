@@ -13,7 +13,7 @@ import java.util.List;
  * @param points ascending {@code num_candidates} and recall, throughput nowhere ascending; at least
  *     one
  */
-record Curve(List<Point> points) {
+public record Curve(List<Point> points) {
 
   /**
    * One measured point.
@@ -22,9 +22,9 @@ record Curve(List<Point> points) {
    * @param recall recall@10, 0 to 1
    * @param perSecond requests a second, above 0
    */
-  record Point(int numCandidates, double recall, double perSecond) {}
+  public record Point(int numCandidates, double recall, double perSecond) {}
 
-  Curve {
+  public Curve {
     if (points.isEmpty()) {
       throw new IllegalArgumentException("a curve needs at least one point");
     }
@@ -67,7 +67,7 @@ record Curve(List<Point> points) {
   }
 
   /** The point of the fewest candidates. */
-  Point cheapest() {
+  public Point cheapest() {
     return points.get(0);
   }
 
@@ -77,7 +77,7 @@ record Curve(List<Point> points) {
    *
    * @return the cheapest point's throughput if that point has the recall; NaN if no point has it
    */
-  double perSecondAt(double recall) {
+  public double perSecondAt(double recall) {
     Point below = null;
     for (Point point : points) {
       if (point.recall() >= recall) {

@@ -17,17 +17,27 @@ import java.util.concurrent.CyclicBarrier;
 import org.apache.lucene.search.IndexSearcher;
 
 /**
- * Times calls of an executor, from {@code float[][]} to ordinals and scores in Java arrays.
+ * Times calls of an executor, from vectors in arrays to ordinals and scores in Java arrays.
  *
  * @param executor the executor to measure
  * @param view the segment to search
- * @param queries one vector per row; repeated to fill larger batches
+ * @param queries repeated to fill larger batches
  * @param k number of hits
  */
-record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, int k) {
+record BatchRun(SearchExecutor executor, SegmentView view, QueryVector[] queries, int k) {
 
   private static final int[] NO_ENTRY_POINTS = new int[0];
   private static final int MIN_SAMPLES = 5;
+
+  /**
+   * Makes a run with queries of floats.
+   *
+   * @param queries one vector per row
+   */
+  BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, int k) {
+    this(
+        executor, view, Arrays.stream(queries).map(QueryVector::of).toArray(QueryVector[]::new), k);
+  }
 
   /** Returns the ordinals of each query's hits, searched in batches of at most 1,000. */
   int[][] hits(WalkParameters walk) throws IOException {
@@ -106,7 +116,7 @@ record BatchRun(SearchExecutor executor, SegmentView view, float[][] queries, in
   private List<QueryVector> vectors(int from, int count) {
     List<QueryVector> vectors = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      vectors.add(QueryVector.of(queries[(from + i) % queries.length]));
+      vectors.add(queries[(from + i) % queries.length]);
     }
     return vectors;
   }

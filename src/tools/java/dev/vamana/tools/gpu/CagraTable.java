@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Puts the report's walks beside figures of cuVS' CAGRA, which {@code gpu-cagra.csv} beside the
@@ -61,10 +62,18 @@ final class CagraTable {
   /**
    * Returns the page; an empty text if the report has no walk at any of the figures' points.
    *
-   * @param rows the report's benchmarks
+   * @param benchmarks the report's benchmarks
+   * @param device the report's device; only rows of a device that the figures' first line names are
+   *     compared
    */
-  static String of(Path figures, List<Map<String, Object>> rows) throws IOException {
+  static String of(Path figures, List<Map<String, Object>> benchmarks, String device)
+      throws IOException {
     List<String> lines = Files.readAllLines(figures);
+    List<Map<String, Object>> rows =
+        benchmarks.stream()
+            .filter(
+                row -> names(lines.get(0), row.getOrDefault(ReportStage.DEVICE, device).toString()))
+            .toList();
     StringBuilder table = new StringBuilder();
     List<Double> ratios = new ArrayList<>();
     for (String line : lines.subList(2, lines.size())) {
@@ -111,6 +120,13 @@ final class CagraTable {
         + " best |\n"
         + "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         + table;
+  }
+
+  /** Whether a text has a word of a device's name that has a digit, for instance H200. */
+  private static boolean names(String text, String device) {
+    List<String> words = List.of(text.split("[ ,]+"));
+    return Stream.of(device.split(" "))
+        .anyMatch(word -> word.chars().anyMatch(Character::isDigit) && words.contains(word));
   }
 
   private static OptionalDouble fastest(

@@ -1,9 +1,9 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.cuda.training.DeviceBudget;
 import dev.vamana.cuda.training.DeviceRows;
 import dev.vamana.cuda.training.KMeansOptions;
 import dev.vamana.cuda.training.KMeansResult;

@@ -14,6 +14,7 @@ import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,8 +27,9 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.TopDocs;
 
 /**
- * Compares several devices with one: a large batch over eight segments, the same over one segment
- * that is copied, segments larger than one device's limit, and a device that is lost under load.
+ * Compares several devices with one: a large batch over eight segments (by several devices in every
+ * placement), the same over one segment that is copied, segments larger than one device's limit,
+ * and a device that is lost under load.
  */
 final class DevicesStage implements Stage {
 
@@ -35,8 +37,18 @@ final class DevicesStage implements Stage {
 
   private static final int K = BenchStage.K;
   private static final int SEGMENTS = 8;
-  private static final int BEAM = 40;
-  private static final int CALLERS = 2;
+
+  /** Callers of large batches: the work of one between its calls must not leave devices idle. */
+  private static final int CALLERS = 8;
+
+  /** One device and several are measured in turns, this many times each. */
+  private static final int ROUNDS = 3;
+
+  private static final double RECALL = 0.95;
+  private static final int[] BEAMS = {10, 12, 16, 20, 24, 32, 40, 56, 80, 112, 160};
+
+  /** Parts of the time of a measurement that its callers spend before it. */
+  private static final double WARM_UP = 0.5;
 
   /** Seconds within which copies, moves and recoveries are expected. */
   private static final double PATIENCE = 60;
@@ -78,8 +90,10 @@ final class DevicesStage implements Stage {
           views.add(SetIndex.view(leaf.reader()));
         }
         Opened opened = new Opened(set, index, views);
-        for (int count : new int[] {1, devices}) {
-          batches(context, opened, count);
+        for (Placement placement : Placement.ALL) {
+          if (placement == Placement.EXACT || segments > 1) {
+            compare(context, opened, placement, devices);
+          }
         }
         if (segments > 1) {
           larger(context, opened, devices);
@@ -106,7 +120,6 @@ final class DevicesStage implements Stage {
     row.put("what", what + ", " + opened.views.size() + " segments");
     row.put("devices", devices);
     row.put("placement", Placement.EXACT.settingName());
-    row.put("beam", BEAM);
     return row;
   }
 
@@ -115,31 +128,68 @@ final class DevicesStage implements Stage {
     context.say("%s", row);
   }
 
-  /** A large batch by two callers, with segments where balancing has put them. */
-  private void batches(Context context, Opened opened, int count)
+  /** Large batches on one device and on several, in turns, by segments where balancing put them. */
+  private void compare(Context context, Opened opened, Placement placement, int count)
       throws IOException, InterruptedException {
     int batch = context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
-    try (OpenDevices devices = OpenDevices.open(count, drivers, Placement.EXACT, 0)) {
-      opened.views.forEach(devices.executor()::opened);
-      devices.settle(opened.views);
-      BatchedKnn knn = new BatchedKnn(opened.index.searcher(), devices.executor());
-      Asking asking = new Asking(opened, knn);
-      long end = System.nanoTime() + (long) (PATIENCE * 1e9);
-      while (opened.views.size() == 1
-          && devices.copies(opened.views.get(0)) < count
-          && System.nanoTime() < end) {
-        asking.ask(0, batch);
+    try (OpenDevices one = OpenDevices.open(1, drivers, placement, 0);
+        OpenDevices several = OpenDevices.open(count, drivers, placement, 0)) {
+      List<OpenDevices> both = List.of(one, several);
+      for (OpenDevices devices : both) {
+        prepare(opened, devices);
       }
-      double recall = asking.recall();
-      long asked = timed(asking, batch, context.options().seconds());
-      Map<String, Object> row = row(opened, "batch", count);
-      row.put("batch", batch);
-      row.put("callers", CALLERS);
-      row.put("recall_at_10", Samples.round(recall, 5));
-      row.put("qps", Samples.round(asked / asking.seconds, 1));
-      row.put("items_by_device", items(devices.executor()));
-      add(context, row);
-      opened.views.forEach(devices.executor()::closing);
+      int beam = beam(opened, one, placement);
+      List<Asking> asking =
+          both.stream().map(each -> new Asking(opened, each, walk(placement, beam))).toList();
+      copies(opened, several, asking.get(1), batch, count);
+      double[] speed = new double[both.size()];
+      for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < speed.length; i++) {
+          speed[i] += timed(asking.get(i), batch, context.options().seconds()) / ROUNDS;
+        }
+      }
+      for (int i = 0; i < speed.length; i++) {
+        DevicesExecutor executor = both.get(i).executor();
+        Map<String, Object> row = row(opened, "batch", executor.devices().size());
+        row.put("placement", placement.settingName());
+        row.put("beam", beam);
+        row.put("batch", batch);
+        row.put("callers", CALLERS);
+        row.put("recall_at_10", Samples.round(asking.get(i).recall(), 5));
+        row.put("qps", Samples.round(speed[i], 1));
+        row.put("ratio", Samples.round(speed[i] / speed[0], 3));
+        row.put("items_by_device", items(executor));
+        row.put("items_on_cpu", onCpu(executor));
+        add(context, row);
+        opened.views.forEach(executor::closing);
+      }
+    }
+  }
+
+  private static void prepare(Opened opened, OpenDevices devices) throws InterruptedException {
+    opened.views.forEach(devices.executor()::opened);
+    devices.settle(opened.views);
+  }
+
+  /** Returns the narrowest beam that reaches the recall, or the widest. */
+  private int beam(Opened opened, OpenDevices one, Placement placement) throws IOException {
+    for (int beam : BEAMS) {
+      if (new Asking(opened, one, walk(placement, beam)).recall() >= RECALL) {
+        return beam;
+      }
+    }
+    return BEAMS[BEAMS.length - 1];
+  }
+
+  /** Asks until a lone segment has been copied to all devices. */
+  private static void copies(
+      Opened opened, OpenDevices devices, Asking asking, int batch, int count)
+      throws IOException, InterruptedException {
+    long end = System.nanoTime() + (long) (PATIENCE * 1e9);
+    while (opened.views.size() == 1
+        && devices.copies(opened.views.get(0)) < count
+        && System.nanoTime() < end) {
+      asking.ask(0, batch);
     }
   }
 
@@ -147,16 +197,28 @@ final class DevicesStage implements Stage {
     return executor.statistics().stream().map(each -> each.counter("routed", "items")).toList();
   }
 
+  private static long onCpu(DevicesExecutor executor) {
+    return executor.statistics().stream()
+        .map(each -> each.counters().getOrDefault("items_on_cpu", Collections.emptySortedMap()))
+        .flatMapToLong(counts -> counts.values().stream().mapToLong(Long::longValue))
+        .sum();
+  }
+
+  private static WalkParameters walk(Placement placement, int beam) {
+    return placement.copiesCodes() ? WalkParameters.quantized(beam, 0) : WalkParameters.exact(beam);
+  }
+
   /** Answers batches through the API that a search server uses. */
   private static final class Asking {
     private final Opened opened;
     private final BatchedKnn knn;
+    private final WalkParameters walk;
     private final float[][] queries;
-    private volatile double seconds;
 
-    Asking(Opened opened, BatchedKnn knn) {
+    Asking(Opened opened, OpenDevices devices, WalkParameters walk) {
       this.opened = opened;
-      this.knn = knn;
+      this.knn = new BatchedKnn(opened.index.searcher(), devices.executor());
+      this.walk = walk;
       this.queries = opened.set.vectors().queries().rows();
     }
 
@@ -165,7 +227,7 @@ final class DevicesStage implements Stage {
       for (int i = 0; i < count; i++) {
         vectors.add(QueryVector.of(queries[(from + i) % queries.length]));
       }
-      return knn.search(SetIndex.FIELD, vectors, WalkParameters.exact(BEAM), K, null);
+      return knn.search(SetIndex.FIELD, vectors, walk, K, null);
     }
 
     double recall() throws IOException {
@@ -181,44 +243,38 @@ final class DevicesStage implements Stage {
     }
   }
 
-  /** Asks with some callers, and returns how many queries were answered. */
-  private static long timed(Asking asking, int batch, double seconds)
+  /** Asks with some callers, and returns the queries a second after they have warmed up. */
+  private static double timed(Asking asking, int batch, double seconds)
       throws IOException, InterruptedException {
-    AtomicInteger calls = new AtomicInteger();
-    AtomicBoolean done = new AtomicBoolean();
-    Load load = new Load(asking, batch, calls, done);
-    long begin = System.nanoTime();
+    Load load = new Load(asking, batch);
     load.start();
-    while (System.nanoTime() - begin < seconds * 1e9 || calls.get() < 2 * CALLERS) {
-      if (load.failed.get() > 0) {
-        break;
-      }
-      Thread.sleep(1);
-    }
-    long answered = (long) calls.get() * batch;
-    asking.seconds = (System.nanoTime() - begin) * 1e-9;
+    long begin = System.nanoTime();
+    load.until(begin + (long) (WARM_UP * seconds * 1e9), CALLERS);
+    begin = System.nanoTime();
+    int before = load.calls.get();
+    load.until(begin + (long) (seconds * 1e9), before + 2 * CALLERS);
+    double answered = (double) (load.calls.get() - before) * batch;
+    double time = (System.nanoTime() - begin) * 1e-9;
     load.stop();
     if (load.failed.get() > 0) {
       throw new IOException("a search failed", load.failure);
     }
-    return answered;
+    return answered / time;
   }
 
   /** Callers that send one batch after the other. */
   private static final class Load {
     private final Asking asking;
     private final int batch;
-    private final AtomicInteger calls;
-    private final AtomicBoolean done;
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicBoolean done = new AtomicBoolean();
     private final AtomicInteger failed = new AtomicInteger();
     private final List<Thread> threads = new ArrayList<>();
     private volatile Throwable failure;
 
-    Load(Asking asking, int batch, AtomicInteger calls, AtomicBoolean done) {
+    Load(Asking asking, int batch) {
       this.asking = asking;
       this.batch = batch;
-      this.calls = calls;
-      this.done = done;
     }
 
     void start() {
@@ -241,6 +297,13 @@ final class DevicesStage implements Stage {
       }
     }
 
+    /** Waits for a time and for a number of calls, or a failure. */
+    void until(long nanoTime, int count) throws InterruptedException {
+      while ((System.nanoTime() < nanoTime || calls.get() < count) && failed.get() == 0) {
+        Thread.sleep(1);
+      }
+    }
+
     void stop() throws InterruptedException {
       done.set(true);
       for (Thread thread : threads) {
@@ -254,8 +317,7 @@ final class DevicesStage implements Stage {
       throws IOException, InterruptedException {
     long bytes;
     try (OpenDevices one = OpenDevices.open(1, drivers, Placement.EXACT, 0)) {
-      opened.views.forEach(one.executor()::opened);
-      one.settle(opened.views);
+      prepare(opened, one);
       bytes =
           opened.views.stream()
               .mapToLong(view -> one.executor().presence(view).deviceBytes())
@@ -265,8 +327,7 @@ final class DevicesStage implements Stage {
     long limit = bytes * 6 / 10;
     for (int devices : new int[] {1, count}) {
       try (OpenDevices several = OpenDevices.open(devices, drivers, Placement.EXACT, limit)) {
-        opened.views.forEach(several.executor()::opened);
-        several.settle(opened.views);
+        prepare(opened, several);
         Map<String, Object> row = row(opened, "limit of six tenths of all", devices);
         row.put("limit_bytes", limit);
         row.put("bytes", bytes);
@@ -281,15 +342,8 @@ final class DevicesStage implements Stage {
   private void lost(Context context, Opened opened, int count)
       throws IOException, InterruptedException {
     try (OpenDevices devices = OpenDevices.open(count, drivers, Placement.EXACT, 0)) {
-      opened.views.forEach(devices.executor()::opened);
-      devices.settle(opened.views);
-      AtomicInteger calls = new AtomicInteger();
-      Load load =
-          new Load(
-              new Asking(opened, new BatchedKnn(opened.index.searcher(), devices.executor())),
-              100,
-              calls,
-              new AtomicBoolean());
+      prepare(opened, devices);
+      Load load = new Load(new Asking(opened, devices, walk(Placement.EXACT, BEAMS[0])), 100);
       load.start();
       double moved;
       double back;
@@ -307,7 +361,7 @@ final class DevicesStage implements Stage {
         load.stop();
       }
       Map<String, Object> row = row(opened, "lost", count);
-      row.put("searches", calls.get());
+      row.put("searches", load.calls.get());
       row.put("failed", load.failed.get());
       row.put("seconds_until_moved", Samples.round(moved, 3));
       row.put("seconds_until_back", Samples.round(back, 3));

@@ -23,6 +23,7 @@ final class Fragment {
       List.of(
           "id",
           "set",
+          "segments",
           "method",
           "placement",
           "batch",
@@ -34,6 +35,7 @@ final class Fragment {
           "linger_us",
           "search_threads",
           "devices",
+          ReportStage.DEVICE,
           "what",
           "variant",
           "share");
@@ -63,6 +65,11 @@ final class Fragment {
     content.put("stage", stage);
     content.put("sources_sha256", sourcesSha256);
     return new Fragment(file, content);
+  }
+
+  /** Returns all values of the fragment. */
+  Map<String, Object> content() {
+    return content;
   }
 
   /** Returns the hash of the sources of the running code. */

@@ -13,6 +13,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.io.Closeable;
@@ -32,28 +33,33 @@ final class OpenDevices implements Closeable {
 
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+  private static final long HOST_BYTES = Long.MAX_VALUE / 100;
+  private static final MemoryLimit PAGES = MemoryLimit.percent(60);
+
   private final DevicesExecutor executor;
+  private final SharedPages pages;
   private volatile long gone;
 
   private OpenDevices(
       int count, IntFunction<Supplier<CudaDriver>> drivers, Placement placement, long limit) {
     MemoryLimit memory = limit == 0 ? MemoryLimit.percent(90) : MemoryLimit.bytes(limit);
     ResidencyOptions residency =
-        ResidencyOptions.defaults(Long.MAX_VALUE / 100)
+        ResidencyOptions.defaults(HOST_BYTES)
             .withPlacement(placement)
-            .withLimits(memory, MemoryLimit.percent(60))
+            .withLimits(memory, PAGES)
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuOptions options =
         GpuOptions.DEFAULT
             .withQuestions(0)
             .withPlans(Gpu.WALKS)
             .withRetry(RETRY_NANOS, 10 * RETRY_NANOS);
+    pages = new SharedPages(drivers.apply(0), PAGES, HOST_BYTES);
     executor =
         DevicesExecutor.open(
             count,
             (index, changed) ->
                 GpuDevice.open(
-                    () -> new Losable(drivers.apply(index).get(), index),
+                    () -> pages.of(new Losable(drivers.apply(index).get(), index)),
                     residency,
                     options,
                     new Changes(changed)),
@@ -116,6 +122,7 @@ final class OpenDevices implements Closeable {
   @Override
   public void close() {
     executor.close();
+    pages.close();
   }
 
   /** Fails once its device is taken away. */

@@ -3,7 +3,6 @@ package dev.vamana.tools.gpu;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.plan.CostFit;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.Plan;

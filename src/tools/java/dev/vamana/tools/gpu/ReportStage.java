@@ -5,10 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -32,11 +33,15 @@ final class ReportStage implements Stage {
   /** Column of rows that were measured with other sources than the report's: their hash. */
   static final String SOURCES = "sources";
 
+  /** Column of rows that were measured on another device than the report's: its name. */
+  static final String DEVICE = "device";
+
   /** Sections of rows, in the order of the report. */
   static final List<String> SECTIONS =
       List.of(
           "benchmarks",
           "builds",
+          LargeStage.SECTION,
           ListsStage.GRAPH_SECTION,
           "top_docs",
           "concurrent",
@@ -55,9 +60,11 @@ final class ReportStage implements Stage {
           WarpsStage.SECTION,
           "selection",
           "node",
-          DriverStage.SECTION);
+          DriverStage.SECTION,
+          CellsStage.SECTION,
+          CellsStage.POINTS);
 
-  private static final Set<String> OF_THE_RUN = Set.of("device", "driver", "date");
+  private static final List<String> OF_THE_RUN = List.of(DEVICE, "driver", "date");
 
   @Override
   public void run(Context context) throws IOException {
@@ -103,28 +110,30 @@ final class ReportStage implements Stage {
       List<Map<String, Object>> fragments, List<Map<String, Object>> earlier, String sources) {
     Map<String, Object> report = new LinkedHashMap<>();
     report.put("sources_sha256", sources);
-    for (String key : List.of("device", "driver", "date")) {
-      report.put(key, "");
+    List<Map<String, Object>> measured =
+        fragments.stream()
+            .filter(fragment -> sources.equals(fragment.get("sources_sha256")))
+            .filter(fragment -> NAME.equals(fragment.get("stage")) == false)
+            .toList();
+    for (String key : OF_THE_RUN) {
+      report.put(
+          key,
+          measured.stream()
+              .map(fragment -> fragment.getOrDefault(key, "").toString())
+              .max(Comparator.naturalOrder())
+              .orElse(""));
     }
+    String device = report.get(DEVICE).toString();
     Map<String, String> tests = new TreeMap<>();
     Map<String, List<Map<String, Object>>> sections = new LinkedHashMap<>();
     SECTIONS.forEach(section -> sections.put(section, new ArrayList<>()));
-    for (Map<String, Object> fragment : fragments) {
-      if (sources.equals(fragment.get("sources_sha256")) == false
-          || NAME.equals(fragment.get("stage"))) {
-        continue;
-      }
-      for (String key : OF_THE_RUN) {
-        String value = fragment.getOrDefault(key, "").toString();
-        if (value.compareTo(report.get(key).toString()) > 0) {
-          report.put(key, value);
-        }
-      }
+    for (Map<String, Object> fragment : measured) {
       for (Map<String, Object> test : Fragment.rows(fragment, "tests")) {
         tests.put(test.get("id").toString(), test.get("status").toString());
       }
       for (String section : SECTIONS) {
-        for (Map<String, Object> row : Fragment.rows(fragment, section)) {
+        for (Map<String, Object> of : Fragment.rows(fragment, section)) {
+          Map<String, Object> row = onDevice(of, fragment, device);
           sections.get(section).removeIf(old -> Fragment.sameIdentity(old, row));
           sections.get(section).add(row);
         }
@@ -132,13 +141,13 @@ final class ReportStage implements Stage {
     }
     for (Map<String, Object> fragment : earlier) {
       boolean again =
-          fragments.stream()
+          measured.stream()
               .anyMatch(
                   now ->
-                      sources.equals(now.get("sources_sha256"))
-                          && now.get("stage").equals(fragment.get("stage")));
+                      now.get("stage").equals(fragment.get("stage"))
+                          && Objects.equals(now.get(DEVICE), fragment.get(DEVICE)));
       if (again == false) {
-        carry(fragment, sections);
+        carry(fragment, device, sections);
       }
     }
     Map<String, Object> correctness = new LinkedHashMap<>();
@@ -156,12 +165,27 @@ final class ReportStage implements Stage {
     return report;
   }
 
+  /** Marks a row of a fragment that another device has measured. */
+  private static Map<String, Object> onDevice(
+      Map<String, Object> row, Map<String, Object> fragment, String device) {
+    Object own = fragment.get(DEVICE);
+    if (own == null || own.equals(device)) {
+      return row;
+    }
+    Map<String, Object> marked = new LinkedHashMap<>(row);
+    marked.put(DEVICE, own);
+    return marked;
+  }
+
   private static void carry(
-      Map<String, Object> fragment, Map<String, List<Map<String, Object>>> sections) {
+      Map<String, Object> fragment,
+      String device,
+      Map<String, List<Map<String, Object>>> sections) {
     String measuredWith = fragment.get("sources_sha256").toString();
     for (String section : SECTIONS) {
       List<Map<String, Object>> rows = sections.get(section);
-      for (Map<String, Object> row : Fragment.rows(fragment, section)) {
+      for (Map<String, Object> of : Fragment.rows(fragment, section)) {
+        Map<String, Object> row = onDevice(of, fragment, device);
         if (rows.stream().noneMatch(now -> Fragment.sameIdentity(now, row))) {
           Map<String, Object> marked = new LinkedHashMap<>(row);
           marked.put(SOURCES, measuredWith);
@@ -177,8 +201,9 @@ final class ReportStage implements Stage {
    */
   private static Map<String, Object> withCeiling(
       Map<String, Object> row, List<Map<String, Object>> ceilings) {
-    double device = ceiling(ceilings, "gather rows of 256 bytes, device");
-    double host = ceiling(ceilings, "gather rows of 256 bytes, mapped file");
+    Object on = row.get(DEVICE);
+    double device = ceiling(ceilings, on, "gather rows of 256 bytes, device");
+    double host = ceiling(ceilings, on, "gather rows of 256 bytes, mapped file");
     double most =
         Math.min(
             device * 1e9 / Math.max(1, ReportTables.real(row, "device_bytes")),
@@ -191,9 +216,9 @@ final class ReportStage implements Stage {
     return complete;
   }
 
-  private static double ceiling(List<Map<String, Object>> ceilings, String what) {
+  private static double ceiling(List<Map<String, Object>> ceilings, Object device, String what) {
     return ceilings.stream()
-        .filter(row -> row.get("what").equals(what))
+        .filter(row -> row.get("what").equals(what) && Objects.equals(row.get(DEVICE), device))
         .mapToDouble(row -> ReportTables.real(row, "value"))
         .findFirst()
         .orElse(Double.NaN);

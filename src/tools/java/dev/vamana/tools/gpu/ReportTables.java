@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -21,6 +22,11 @@ import java.util.TreeSet;
 public final class ReportTables {
 
   private static final int LARGE = 10_000;
+
+  /** Sections that have tables of their own, or none. */
+  private static final Set<String> NOT_HERE =
+      Set.of("benchmarks", CellsStage.SECTION, CellsStage.POINTS);
+
   private static final int[] BATCHES = {1, 10, 100, 1_000, 10_000};
 
   private final Map<String, Object> report;
@@ -64,7 +70,7 @@ public final class ReportTables {
     Map<String, String> files = tables.files();
     Path figures = report.resolveSibling(CagraTable.FIGURES);
     if (Files.exists(figures)) {
-      String page = CagraTable.of(figures, tables.rows);
+      String page = CagraTable.of(figures, tables.rows, tables.report.get("device").toString());
       if (page.isEmpty() == false) {
         files.put(CagraTable.PAGE, page);
       }
@@ -93,11 +99,16 @@ public final class ReportTables {
     for (String section : ReportStage.SECTIONS) {
       if (section.equals(SelectStage.SECTION)) {
         text.append(SelectionTables.of(Fragment.rows(report, section)));
-      } else if (section.equals("benchmarks") == false) {
+      } else if (section.equals(LargeStage.SECTION)) {
+        List<Map<String, Object>> large = Fragment.rows(report, section);
+        text.append(LargeTables.of(large));
+        LargeTables.plot(large).ifPresent(drawn -> files.put(LargeTables.PLOT, drawn.toSvg()));
+      } else if (NOT_HERE.contains(section) == false) {
         text.append(SectionTables.of(section, Fragment.rows(report, section)));
       }
     }
     files.put("gpu.md", text.toString());
+    files.put(CellsPage.PAGE, CellsPage.of(Fragment.rows(report, CellsStage.SECTION)));
     return files;
   }
 
@@ -114,8 +125,8 @@ public final class ReportTables {
     if (hashes.isEmpty() == false) {
       text.append(
           format(
-              "\nRows that name %s were measured with earlier sources, whose hash begins so, on the"
-                  + " same kind of device.\n",
+              "\nRows that name %s were measured with earlier sources, whose hash begins so. Rows that"
+                  + " name a device were measured on that one.\n",
               String.join(", ", hashes)));
     }
   }
@@ -155,7 +166,8 @@ public final class ReportTables {
   }
 
   private static String lane(Map<String, Object> row) {
-    return (laneOfAnySources(row) + " " + mark(row)).trim();
+    String device = row.getOrDefault(ReportStage.DEVICE, "").toString();
+    return (laneOfAnySources(row) + " " + device + " " + mark(row)).trim().replace("  ", " ");
   }
 
   private static String laneOfAnySources(Map<String, Object> row) {

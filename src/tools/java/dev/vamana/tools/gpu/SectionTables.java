@@ -13,6 +13,10 @@ import java.util.stream.Collectors;
 final class SectionTables {
 
   private static final Set<String> LEFT_OUT = Set.of("samples", "set_sha256");
+
+  /** Columns of some rows of a table, which come last. */
+  private static final List<String> MARKS = List.of(ReportStage.DEVICE, ReportStage.SOURCES);
+
   private static final String VARIANT = "variant";
   private static final String QPS = "qps";
 
@@ -26,7 +30,7 @@ final class SectionTables {
     Map<Set<String>, List<Map<String, Object>>> tables = new LinkedHashMap<>();
     for (Map<String, Object> row : section.equals(WarpsStage.SECTION) ? besides(rows) : rows) {
       Set<String> columns = new TreeSet<>(row.keySet());
-      columns.remove(ReportStage.SOURCES);
+      columns.removeAll(MARKS);
       tables.computeIfAbsent(columns, unseen -> new ArrayList<>()).add(row);
     }
     StringBuilder text = new StringBuilder("\n## " + title(section) + "\n");
@@ -57,9 +61,10 @@ final class SectionTables {
       row.forEach((name, value) -> columns.merge(name, value instanceof Number, (a, b) -> a && b));
     }
     LEFT_OUT.forEach(columns::remove);
-    Boolean marked = columns.remove(ReportStage.SOURCES);
-    if (marked != null) {
-      columns.put(ReportStage.SOURCES, marked);
+    for (String mark : MARKS) {
+      if (columns.remove(mark) != null) {
+        columns.put(mark, false);
+      }
     }
     text.append("\n| ").append(String.join(" | ", columns.keySet())).append(" |\n|");
     columns.values().forEach(number -> text.append(number ? " ---: |" : " --- |"));

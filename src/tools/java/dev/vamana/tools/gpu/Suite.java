@@ -29,6 +29,7 @@ public final class Suite {
           "dev.vamana.cuda.ExactPlanFaultTests",
           "dev.vamana.cuda.TrainingParityTests",
           "dev.vamana.cuda.GraphBuildParityTests",
+          "dev.vamana.cuda.build.LargeOffsetsTests",
           "dev.vamana.tools.groundtruth.GroundTruthToolTests",
           "dev.vamana.codec.DeviceConformanceTests");
 
@@ -37,6 +38,8 @@ public final class Suite {
    * one thread.
    */
   private static final int CORRECTNESS_PARTS = 4;
+
+  private static final int[] LARGE_MILLIONS = {1, 2, 5, 10, 20, 50, 100};
 
   private Suite() {}
 
@@ -91,6 +94,7 @@ public final class Suite {
       stages.put("node-" + set, new NodeStage(set));
       stages.put("node-batch-" + set, new NodeBatchStage(set));
       stages.put("node-drivers-" + set, new DriverStage(set));
+      stages.put("cells-" + set, new CellsStage(set));
       stages.put(
           "index-" + set,
           context -> BenchStage.index(context, SuiteSet.load(context.options(), set)).close());
@@ -102,6 +106,7 @@ public final class Suite {
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("building-" + set, new BuildingStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
+      stages.put("song-" + set, new SongStage(set));
       stages.put("worklists-" + set, new WorklistStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
       stages.put("profile-" + set, new ProfileStage(set));
@@ -109,6 +114,12 @@ public final class Suite {
       stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
+    }
+    for (int millions : LARGE_MILLIONS) {
+      String set = "large-" + millions + "m";
+      stages.put(set, new LargeStage(millions, LargeStage.Part.values()));
+      stages.put("build-" + set, new LargeStage(millions, LargeStage.Part.BUILD));
+      stages.put("search-" + set, new LargeStage(millions, LargeStage.Part.SEARCH));
     }
     stages.put("correctness", new TestStage(CORRECTNESS));
     for (int part = 0; part < CORRECTNESS_PARTS; part++) {

@@ -16,6 +16,8 @@ import java.util.List;
  * @param seconds time spent on each measured point
  * @param limit most base vectors of a set to use
  * @param segments most segments of a node's indices
+ * @param segmentCounts numbers of segments, for stages that compare several
+ * @param clients numbers of concurrent clients, for stages that compare several
  * @param linger microseconds that a node's idle device waits for more items
  * @param searchThreads search threads of a node, or 0 for its default
  * @param loaders concurrent bulk requests that load a node
@@ -32,6 +34,8 @@ record SuiteOptions(
     double seconds,
     int limit,
     int segments,
+    List<Integer> segmentCounts,
+    List<Integer> clients,
     int linger,
     int searchThreads,
     int loaders,
@@ -49,6 +53,8 @@ record SuiteOptions(
           "seconds",
           "limit",
           "segments",
+          "segment-counts",
+          "clients",
           "linger",
           "search-threads",
           "loaders",
@@ -72,6 +78,8 @@ record SuiteOptions(
         given.positive("seconds", 1_000, 0.4),
         given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
         given.number("segments", 1, 1_000, 1),
+        given.numbers("segment-counts", 1, List.of(1, 8, 40)),
+        given.numbers("clients", 1, List.of(1, 8, 32, 64)),
         given.number("linger", 0, 100_000, 0),
         given.number("search-threads", 0, 10_000, 0),
         given.number("loaders", 1, 1_000, 1),

@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.memory.Placement;
@@ -12,6 +13,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * What BANG's figures 6 and 10 show, for our walks: steps of a walk by the length of the worklist,
@@ -30,9 +32,29 @@ final class WorklistStage implements Stage {
   private static final long HOST_FETCH_MEMORY = 64L << 30;
 
   private final String setName;
+  private final Supplier<CudaDriver> drivers;
+  private final int batch;
+  private final int rounds;
 
   WorklistStage(String setName) {
+    this(setName, Gpu::openDriver, BATCH, ROUNDS);
+  }
+
+  /**
+   * Makes a stage with other devices.
+   *
+   * @param batch queries of a call
+   * @param rounds turns of the two executors that are compared
+   */
+  WorklistStage(String setName, Supplier<CudaDriver> drivers, int batch, int rounds) {
     this.setName = setName;
+    this.drivers = drivers;
+    this.batch = batch;
+    this.rounds = rounds;
+  }
+
+  private Gpu open(Placement placement, FetchOptions fetch) {
+    return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, fetch, Gpu.WALKS);
   }
 
   @Override
@@ -55,9 +77,9 @@ final class WorklistStage implements Stage {
     return new WalkParameters(length, WalkParameters.quantized(length, 0).distances(), parents, 0);
   }
 
-  private static void iterations(Context context, SuiteSet set, SetIndex index)
+  private void iterations(Context context, SuiteSet set, SetIndex index)
       throws IOException, InterruptedException {
-    try (Gpu gpu = Gpu.open(Placement.IN_MEMORY)) {
+    try (Gpu gpu = open(Placement.IN_MEMORY, null)) {
       BatchRun run = run(gpu, set, index);
       for (int length : LENGTHS) {
         AblationStage.steps(context, set, gpu, run, Placement.IN_MEMORY, walk(length, 1));
@@ -71,7 +93,7 @@ final class WorklistStage implements Stage {
   }
 
   /** Times each kernel of a batch, with one kernel for each of BANG's. */
-  private static void shares(Context context, SuiteSet set, SetIndex index)
+  private void shares(Context context, SuiteSet set, SetIndex index)
       throws IOException, InterruptedException {
     List<TimingDriver> opened = new ArrayList<>();
     for (FetchStep step : FetchStep.values()) {
@@ -79,7 +101,7 @@ final class WorklistStage implements Stage {
       try (Gpu gpu =
           OpenGpu.open(
               () -> {
-                opened.add(new TimingDriver(Gpu.openDriver()));
+                opened.add(new TimingDriver(drivers.get()));
                 return opened.get(opened.size() - 1);
               },
               Placement.HOST_FETCH,
@@ -89,9 +111,9 @@ final class WorklistStage implements Stage {
         BatchRun run = run(gpu, set, index);
         for (int beam : BEAMS) {
           WalkParameters walk = walk(beam, 1);
-          run.time(walk, BATCH, 1, WARM_SECONDS, 1);
+          run.time(walk, batch, 1, Math.min(WARM_SECONDS, context.options().seconds()), 1);
           opened.get(0).start();
-          run.call(walk, 0, BATCH);
+          run.call(walk, 0, batch);
           Map<String, Double> millis = opened.get(0).stop();
           double all = millis.values().stream().mapToDouble(Double::doubleValue).sum();
           Map<String, Object> shares = new LinkedHashMap<>();
@@ -100,7 +122,7 @@ final class WorklistStage implements Stage {
           row.put("set", set.vectors().name());
           row.put("placement", Placement.HOST_FETCH.settingName());
           row.put("variant", "kernels " + step);
-          row.put("batch", BATCH);
+          row.put("batch", batch);
           row.put("beam", beam);
           row.put("kernel_ms", Samples.round(all, 2));
           row.put("shares", shares);
@@ -114,11 +136,11 @@ final class WorklistStage implements Stage {
   }
 
   /** Two executors take turns, so that both meet the same machine. */
-  private static void prefetch(Context context, SuiteSet set, SetIndex index)
+  private void prefetch(Context context, SuiteSet set, SetIndex index)
       throws IOException, InterruptedException {
     Recall recall = new Recall(set.vectors(), K);
-    try (Gpu early = Gpu.open(Placement.HOST_FETCH, options(true));
-        Gpu late = Gpu.open(Placement.HOST_FETCH, options(false))) {
+    try (Gpu early = open(Placement.HOST_FETCH, options(true));
+        Gpu late = open(Placement.HOST_FETCH, options(false))) {
       BatchRun[] runs = {run(early, set, index), run(late, set, index)};
       String[] names = {"prefetch", "no prefetch"};
       for (int parents : PARENTS) {
@@ -126,12 +148,12 @@ final class WorklistStage implements Stage {
           WalkParameters walk = walk(beam, parents);
           double[][] samples = new double[runs.length][];
           double[][] single = new double[runs.length][];
-          for (int round = -1; round < ROUNDS; round++) {
+          for (int round = -1; round < rounds; round++) {
             for (int i = 0; i < runs.length; i++) {
-              double[] batch = runs[i].time(walk, BATCH, 1, context.options().seconds() / 2, 10);
+              double[] all = runs[i].time(walk, batch, 1, context.options().seconds() / 2, 10);
               double[] one = runs[i].time(walk, 1, 1, context.options().seconds() / 4, 50);
               if (round >= 0) {
-                samples[i] = joined(samples[i], batch);
+                samples[i] = joined(samples[i], all);
                 single[i] = joined(single[i], one);
               }
             }
@@ -142,9 +164,9 @@ final class WorklistStage implements Stage {
             row.put("placement", Placement.HOST_FETCH.settingName());
             row.put("variant", names[i] + ", in turns, " + parents + " parents a step");
             row.put("beam", beam);
-            row.put("batch", BATCH);
+            row.put("batch", batch);
             row.put("recall_at_10", Samples.round(recall.of(runs[i].hits(walk)), 5));
-            row.put("qps", Samples.round(Samples.qps(BATCH, 1, samples[i]), 0));
+            row.put("qps", Samples.round(Samples.qps(batch, 1, samples[i]), 0));
             row.put("p50_us_of_one", Samples.round(Samples.median(single[i]), 1));
             context.fragment().add("ablations", row);
             context.say("%s", row);

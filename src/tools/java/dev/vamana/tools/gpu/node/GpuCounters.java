@@ -13,7 +13,8 @@ import java.util.TreeMap;
  * @param state for instance {@code ready}
  * @param reason why it is not ready, or null
  * @param gpu counters of items: {@code items_by_placement} and {@code items_on_cpu}; of launches:
- *     {@code launches}; and of calls that walked graphs on the GPU: {@code walks}
+ *     {@code launches}; of calls that walked graphs on the GPU: {@code walks}; items by plan:
+ *     {@code plans}; and items sent ahead: {@code ahead}
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
@@ -35,7 +36,20 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
             some(
                 NodeClient.at(shown, "executor", "items", "by_plan", "graph"),
                 "calls",
-                "measured_in_micros")));
+                "measured_in_micros"),
+            "plans",
+            itemsByPlan(NodeClient.at(shown, "executor", "items", "by_plan")),
+            "ahead",
+            some(NodeClient.at(shown, "executor", "items", "ahead"), "sent", "used", "in_vain")));
+  }
+
+  private static Map<String, Object> itemsByPlan(Object plans) {
+    Map<String, Object> items = new TreeMap<>();
+    // absent without a device
+    if (plans instanceof Map<?, ?> all) {
+      all.forEach((plan, of) -> items.put(plan.toString(), NodeClient.at(of, "items")));
+    }
+    return items;
   }
 
   private static Map<String, Object> some(Object counters, String... names) {
@@ -74,6 +88,20 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
           });
     }
     return grown;
+  }
+
+  /** Returns the sums of two groups of counters. */
+  static Map<String, Map<String, Long>> sum(
+      Map<String, Map<String, Long>> a, Map<String, Map<String, Long>> b) {
+    Map<String, Map<String, Long>> sum = new TreeMap<>();
+    a.forEach((group, counts) -> sum.put(group, new TreeMap<>(counts)));
+    b.forEach(
+        (group, counts) ->
+            counts.forEach(
+                (name, count) ->
+                    sum.computeIfAbsent(group, unseen -> new TreeMap<>())
+                        .merge(name, count, Long::sum)));
+    return sum;
   }
 
   /** Returns the sum of a group's counters. */

@@ -5,7 +5,6 @@ import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -267,9 +266,9 @@ public final class NodeTrial {
         NodeIndex index = indices.get((turn + round) % indices.size());
         GpuCounters countersBefore = GpuCounters.of(node);
         ThreadTimes before = ThreadTimes.of(node);
-        double clientsBefore = ownMicros();
+        double clientsBefore = RestClients.processorMicros();
         RestClients.Answers answers = clients.run(requests.get(index), plan.seconds());
-        double clientsAfter = ownMicros();
+        double clientsAfter = RestClients.processorMicros();
         Map<String, Double> cpu =
             ThreadTimes.of(node).microsPerRequest(before, answers.micros().length);
         cpu.put("clients", (clientsAfter - clientsBefore) / answers.micros().length);
@@ -282,11 +281,6 @@ public final class NodeTrial {
     return measured;
   }
 
-  /** Returns the processor time of this process, which shares the machine with the node. */
-  private static double ownMicros() {
-    return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos() / 1e3;
-  }
-
   private static Measured bothRounds(Measured a, Measured b) {
     double first = a.answers().micros().length;
     double second = b.answers().micros().length;
@@ -297,16 +291,7 @@ public final class NodeTrial {
                 cpu.put(
                     group,
                     (cpu.getOrDefault(group, 0.0) * first + micros * second) / (first + second)));
-    Map<String, Map<String, Long>> answered = new TreeMap<>();
-    a.answered().forEach((group, counts) -> answered.put(group, new TreeMap<>(counts)));
-    b.answered()
-        .forEach(
-            (group, counts) ->
-                counts.forEach(
-                    (name, count) ->
-                        answered
-                            .computeIfAbsent(group, g -> new TreeMap<>())
-                            .merge(name, count, Long::sum)));
+    Map<String, Map<String, Long>> answered = GpuCounters.sum(a.answered(), b.answered());
     return new Measured(a.width(), a.answers().and(b.answers()), cpu, answered);
   }
 

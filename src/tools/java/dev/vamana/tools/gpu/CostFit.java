@@ -1,5 +1,7 @@
-package dev.vamana.cuda.plan;
+package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.plan.CostForm;
+import dev.vamana.cuda.plan.Workload;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -46,7 +48,7 @@ public final class CostFit {
    */
   public double[] coefficients(CostForm form, double[] old) {
     List<Sample> own = samples.getOrDefault(form, List.of());
-    int terms = form.terms().size();
+    int terms = form.none().length;
     double[] scale = new double[terms];
     for (Sample sample : own) {
       for (int t = 0; t < terms; t++) {

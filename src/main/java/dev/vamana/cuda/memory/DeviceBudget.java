@@ -1,6 +1,6 @@
-package dev.vamana.cuda.training;
+package dev.vamana.cuda.memory;
 
-/** Counts device memory for training, and may refuse it. Thread-safe. */
+/** Counts device memory for work other than segments, and may refuse it. Thread-safe. */
 public interface DeviceBudget {
 
   /** A budget without a limit. */
@@ -15,9 +15,12 @@ public interface DeviceBudget {
         public void release(long bytes) {}
       };
 
-  /** Reserves bytes. Returns false, and reserves nothing, if fewer are free. */
+  /**
+   * Reserves bytes. Returns false, and reserves nothing, if fewer are free. The calling thread is
+   * bound to the driver.
+   */
   boolean reserve(long bytes);
 
-  /** Releases reserved bytes. */
+  /** Releases reserved bytes, after their memory has been freed. */
   void release(long bytes);
 }

@@ -1,10 +1,10 @@
-package dev.vamana.cuda.lane;
+package dev.vamana.cuda.driver;
 
 /**
  * Waits for events that are due within microseconds, without blocking other threads from the
  * processor.
  */
-final class Spin {
+public final class Spin {
 
   private static final int BEFORE_YIELD = 100;
 
@@ -16,7 +16,7 @@ final class Spin {
    * @param step number of the step, from 0
    */
   @SuppressWarnings("ThreadPriorityCheck") // the awaited thread may need this processor
-  static void once(int step) {
+  public static void once(int step) {
     if (step < BEFORE_YIELD) {
       Thread.onSpinWait();
     } else {

@@ -1,0 +1,2 @@
+/** Counters with names, for statistics. */
+package dev.vamana.cuda.count;
