@@ -109,10 +109,8 @@ public final class WalkLane extends Lane<Chunk> {
 
   /** Whether a block that searches items of this plan fits the device's shared memory. */
   public boolean fits(ItemPlan plan) {
-    if (plan.shape() instanceof ListSearchShape lists) {
-      return lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
-    }
-    return true;
+    return !(plan.shape() instanceof ListSearchShape lists)
+        || lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
   }
 
   /** Returns the number of launches in flight. */
