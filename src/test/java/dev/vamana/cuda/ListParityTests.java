@@ -353,8 +353,7 @@ public class ListParityTests extends LuceneTestCase {
           expected.add(search(searcher, vector));
         }
         try (Gpu gpu = open(Placement.EXACT);
-            ExecutorRegistry.Installation installation =
-                ExecutorRegistry.install(gpu::executor)) {
+            ExecutorRegistry.Installation installation = ExecutorRegistry.install(gpu::executor)) {
           views.forEach(gpu.executor()::opened);
           gpu.await(views);
           Gpu.Counts before = gpu.counts();
