@@ -44,8 +44,7 @@ final class Placed {
   private static long estimate(SegmentView view) {
     int component = view.encoding() == VectorEncoding.BYTE ? Byte.BYTES : Float.BYTES;
     FileRegion index = view.hasLists() ? view.lists().region() : view.graphRegion();
-    return (index == null ? 0 : index.length())
-        + (long) view.size() * view.dimension() * component;
+    return (index == null ? 0 : index.length()) + (long) view.size() * view.dimension() * component;
   }
 
   Where where() {
