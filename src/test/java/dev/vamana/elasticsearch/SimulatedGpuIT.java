@@ -206,7 +206,8 @@ public class SimulatedGpuIT {
         TestIndex.create(
             node.client(),
             "lists",
-            TestIndex.VAMANA + ", \"index.vamana.type\": \"ivf\"",
+            "\"index.vamana.enabled\": true, \"index.vamana.type\": \"ivf\","
+                + " \"index.vamana.graph_threshold\": 0",
             TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
     index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
     index.forceMerge();
