@@ -19,7 +19,9 @@ namespace vamana {
 template <class S>
 __device__ __forceinline__ void search_list(S& s, uint32_t list) {
   const OpenList open = open_list(s, list);
-  uint32_t end = open.count;
+  // without limit and filter all entries are candidates
+  const bool all = s.limit == infinite() && s.control.item.accepted == 0;
+  uint32_t end = all && open.count > kListCandidates ? kListCandidates : open.count;
   for (uint32_t from = 0; from < open.count;) {
     scan_entries(s, open, from, end);
     const uint32_t count = s.control.candidate_count;

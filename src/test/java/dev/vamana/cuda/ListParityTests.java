@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
@@ -13,9 +14,12 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
+import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -27,8 +31,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Supplier;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.Term;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.FixedBitSet;
@@ -321,5 +332,93 @@ public class ListParityTests extends LuceneTestCase {
           items,
           onDevice(Placement.EXACT, List.of(one.view(), two.view(), three.view()), items));
     }
+  }
+
+  /** Lucene's queries and batches over several segments with deletions find what the CPU finds. */
+  public void testQueries() throws Exception {
+    int size = 3_000;
+    VectorSimilarityFunction similarity = similarity();
+    List<QueryVector> vectors =
+        DeviceSegment.clustered(
+            new Random(random().nextLong()), size, 24, VectorEncoding.FLOAT32, similarity);
+    try (MMapDirectory directory = new MMapDirectory(createTempDir())) {
+      write(directory, vectors, similarity);
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        IndexSearcher searcher = new IndexSearcher(reader);
+        List<SegmentView> views =
+            reader.leaves().stream().map(leaf -> DeviceSegment.view(leaf.reader())).toList();
+        assertEquals(3, views.size());
+        List<TopDocs> expected = new ArrayList<>();
+        for (QueryVector vector : vectors.subList(0, 40)) {
+          expected.add(search(searcher, vector));
+        }
+        try (Gpu gpu = open(Placement.EXACT);
+            ExecutorRegistry.Installation installation = ExecutorRegistry.install(gpu::executor)) {
+          views.forEach(gpu.executor()::opened);
+          gpu.await(views);
+          Gpu.Counts before = gpu.counts();
+          List<TopDocs> found = new ArrayList<>();
+          for (QueryVector vector : vectors.subList(0, 40)) {
+            found.add(search(searcher, vector));
+          }
+          assertAlike(expected, found);
+          TopDocs[] batch =
+              new BatchedKnn(searcher, installation.executor())
+                  .search(
+                      DeviceSegment.FIELD,
+                      vectors.subList(0, 40),
+                      WalkParameters.exact(30),
+                      K,
+                      null);
+          assertAlike(expected, List.of(batch));
+          DeviceTestCase.assertNoFallback(gpu, before);
+          assertTrue(gpu.counts().answered() >= before.answered() + 2 * 3 * 40);
+          views.forEach(gpu.executor()::closing);
+        }
+      }
+    }
+  }
+
+  private static void write(
+      MMapDirectory directory, List<QueryVector> vectors, VectorSimilarityFunction similarity)
+      throws IOException {
+    VamanaVectorsFormat format =
+        new VamanaVectorsFormat(
+            VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, codes()),
+            Workers.callingThread());
+    try (IndexWriter writer = new IndexWriter(directory, DeviceSegment.config(format))) {
+      for (int id = 0; id < vectors.size(); id++) {
+        writer.addDocument(DeviceSegment.document(id, vectors.get(id), similarity));
+        if ((id + 1) % (vectors.size() / 3) == 0) {
+          writer.flush();
+        }
+      }
+      for (int id = 0; id < vectors.size(); id += 10) {
+        writer.deleteDocuments(new Term(DeviceSegment.ID, Integer.toString(id)));
+      }
+    }
+  }
+
+  private static TopDocs search(IndexSearcher searcher, QueryVector vector) throws IOException {
+    VamanaSearchStrategy strategy = new VamanaSearchStrategy(WalkParameters.exact(30));
+    return searcher.search(
+        new KnnFloatVectorQuery(DeviceSegment.FIELD, vector.floats(), K, null, strategy), K);
+  }
+
+  private static void assertAlike(List<TopDocs> expected, List<TopDocs> actual) {
+    int alike = 0;
+    for (int i = 0; i < expected.size(); i++) {
+      assertEquals(K, actual.get(i).scoreDocs.length);
+      for (int rank = 0; rank < K; rank++) {
+        float score = expected.get(i).scoreDocs[rank].score;
+        assertNotEquals(0, actual.get(i).scoreDocs[rank].doc % 10);
+        alike +=
+            Math.abs(score - actual.get(i).scoreDocs[rank].score)
+                    <= 1e-5f * Math.max(1, Math.abs(score))
+                ? 1
+                : 0;
+      }
+    }
+    assertTrue(alike + " ranks", alike >= SHARE * K * expected.size() - OTHER_WAYS * K);
   }
 }

@@ -88,6 +88,7 @@ public class SimulatedGpuIT {
       assertAnsweredByTheDevice(node, index);
       assertBatchIsOneLaunch(node, index);
       assertListedAsResident(node);
+      assertListsAreSearchedByTheDevice(node);
       assertPlansAreCounted(node, index);
       runYaml(node);
       Scrape.assertSameAsJson(node.client(), "/_vamana/stats");
@@ -197,6 +198,35 @@ public class SimulatedGpuIT {
     long graph = Long.parseLong(row[4]);
     assertTrue(all, graph > 0 && Long.parseLong(row[5]) > graph + 4L * DIMS * COUNT);
     assertEquals(all, "own", row[6]);
+  }
+
+  /** An index of inverted lists beside the other. */
+  private static void assertListsAreSearchedByTheDevice(RunningNode node) throws IOException {
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "lists",
+            "\"index.vamana.enabled\": true, \"index.vamana.type\": \"ivf\","
+                + " \"index.vamana.graph_threshold\": 0",
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
+    index.forceMerge();
+    index.delete(0, COUNT, doc -> doc < DELETED);
+    String[] lists = {"executor", "items", "by_plan", "lists", "items"};
+    assertEquals(0, counter(node, lists));
+    assertAnsweredByTheDevice(node, index);
+    assertTrue(counter(node, lists) >= QUERIES);
+    String columns = "placement,state,codes.disk,codes.device,graph.device";
+    String row =
+        node.client()
+            .send("GET", "/_cat/vamana/lists?bytes=b&h=" + columns, null, "text/plain")
+            .body()
+            .strip();
+    String[] cells = row.split("\\s+");
+    assertEquals(row, "exact resident", cells[0] + " " + cells[1]);
+    assertEquals(row, cells[2], cells[3]);
+    assertEquals(row, "0", cells[4]);
+    node.client().delete("/lists");
   }
 
   private static void createMapped(RunningNode node, String name, int compound) throws IOException {

@@ -2,6 +2,7 @@ package dev.vamana.cuda.devices;
 
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.FileRegion;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.index.VectorEncoding;
 
@@ -39,11 +40,11 @@ final class Placed {
     this.bytes = estimate;
   }
 
-  /** Bytes of graph and vectors as they are in the files. */
+  /** Bytes of graph or lists, and vectors, as they are in the files. */
   private static long estimate(SegmentView view) {
     int component = view.encoding() == VectorEncoding.BYTE ? Byte.BYTES : Float.BYTES;
-    long graph = view.graphRegion() == null ? 0 : view.graphRegion().length();
-    return graph + (long) view.size() * view.dimension() * component;
+    FileRegion index = view.hasLists() ? view.lists().region() : view.graphRegion();
+    return (index == null ? 0 : index.length()) + (long) view.size() * view.dimension() * component;
   }
 
   Where where() {
