@@ -6,6 +6,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,7 +62,7 @@ final class SongStage implements Stage {
       for (int parents : new int[] {1, 2, 4, 8}) {
         WalkParameters walk = new WalkParameters(BEAM, WalkParameters.Distances.EXACT, parents, 0);
         Gpu.Counts before = gpu.counts();
-        int[][] hits = run.hits(walk);
+        int[][] hits = Arrays.copyOf(run.hits(walk), set.vectors().queries().size());
         Gpu.Counts counts = gpu.counts().since(before);
         double batch = again(current.get(), run, walk, BATCH, LAUNCHES);
         double one = again(current.get(), run, walk, 1, LONE_LAUNCHES);
