@@ -326,7 +326,8 @@ public class SearchIT {
             """,
                 TestVectors.json(query), filter));
     int visited = Answers.profiledDistances(answer);
-    assertTrue("visited " + visited, visited > 0 && visited < 3000);
+    // a walk, or a scan of the half that the filter accepts
+    assertTrue("visited " + visited, visited > 0 && visited <= 3000);
     return answer;
   }
 
