@@ -106,8 +106,8 @@ public final class Ahead {
   /**
    * Answers the single item of a call.
    *
-   * @param search answers the first of several items, and of the others those that the device can
-   *     answer now; one result per item, null for items that were left alone
+   * @param search answers the first item, and every other item that the device can answer now; one
+   *     result per item, null for items that were left alone
    */
   public WorkResult search(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
       throws IOException {

@@ -48,7 +48,8 @@ final class ScanParameters {
   }
 
   /**
-   * Clears all fields and sets those that depend only on the rows and some queries of the batch.
+   * Clears all fields and sets the fields that depend only on the rows and some queries of the
+   * batch.
    */
   @SuppressWarnings("EnumOrdinal") // kernels use the ordinals of Lucene's similarities
   void begin(ExactRows of, ExactBatch searched, long address, int queryCount) {

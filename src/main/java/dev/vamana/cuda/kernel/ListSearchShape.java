@@ -7,7 +7,7 @@ package dev.vamana.cuda.kernel;
  * @param bytes whether vectors have bytes, rather than floats
  * @param width hits whose distances decide when a search ends, a power of two, or {@link
  *     Limits#MAX_BEAM_WIDTH}
- * @param dimension components of a vector, a multiple of 64: those of a rotated vector
+ * @param dimension components of a rotated vector, a multiple of 64
  */
 public record ListSearchShape(boolean bytes, int width, int dimension) implements LaunchShape {
 

@@ -33,6 +33,9 @@ final class ReportStage implements Stage {
   /** Column of rows that were measured with other sources than the report's: their hash. */
   static final String SOURCES = "sources";
 
+  /** Digits of that hash: enough to tell sources apart, and thousands of rows have it. */
+  private static final int SOURCES_DIGITS = 16;
+
   /** Column of rows that were measured on another device than the report's: its name. */
   static final String DEVICE = "device";
 
@@ -181,7 +184,8 @@ final class ReportStage implements Stage {
       Map<String, Object> fragment,
       String device,
       Map<String, List<Map<String, Object>>> sections) {
-    String measuredWith = fragment.get("sources_sha256").toString();
+    String hash = fragment.get("sources_sha256").toString();
+    String measuredWith = hash.substring(0, Math.min(hash.length(), SOURCES_DIGITS));
     for (String section : SECTIONS) {
       List<Map<String, Object>> rows = sections.get(section);
       for (Map<String, Object> of : Fragment.rows(fragment, section)) {
