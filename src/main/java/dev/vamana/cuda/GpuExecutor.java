@@ -97,15 +97,17 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
     return batch.size() == 1
-        ? List.of(ahead.search(batch.get(0), items -> search(items, 1)))
-        : search(batch, batch.size());
+        ? List.of(ahead.search(batch.get(0), (items, inTurn) -> search(items, 1, inTurn)))
+        : search(batch, batch.size(), 1);
   }
 
   /**
    * Answers the first {@code wanted} items, and of the other items those that the device can
    * answer. The result of an item that was left alone is null.
+   *
+   * @param inTurn items that a thread would search one after the other if the CPU answered them
    */
-  private List<WorkResult> search(List<WorkItem> batch, int wanted) throws IOException {
+  private List<WorkResult> search(List<WorkItem> batch, int wanted, int inTurn) throws IOException {
     counters.requested.add(wanted);
     GpuSession session = keeper.enter();
     if (session == null) {
@@ -114,7 +116,7 @@ public final class GpuExecutor implements SearchExecutor {
     }
     CallPlanner planner =
         new CallPlanner(
-            session, keeper, counters, load, batch, keeper.options().workers().threads());
+            session, keeper, counters, load, batch, keeper.options().workers().threads(), inTurn);
     List<WorkResult> results =
         new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
     if (session.distrusted()) {

@@ -12,7 +12,9 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -54,6 +56,7 @@ public class AheadMemoryTests extends GpuTestCase {
 
   private final Account account = new Account();
   private final List<Integer> calls = new ArrayList<>();
+  private final List<Integer> turns = new ArrayList<>();
   private List<SegmentView> views;
 
   private static TestIndex index() throws IOException {
@@ -90,8 +93,9 @@ public class AheadMemoryTests extends GpuTestCase {
     return ahead.search(item(views.get(segment), query), this::answer);
   }
 
-  private List<WorkResult> answer(List<WorkItem> items) throws IOException {
+  private List<WorkResult> answer(List<WorkItem> items, int inTurn) throws IOException {
     calls.add(items.size());
+    turns.add(inTurn);
     List<WorkResult> results = new ArrayList<>();
     for (WorkItem item : items) {
       results.add(CpuExecutor.search(item));
@@ -186,6 +190,57 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
+  /** Says how many segments one thread would search in turn: all, or one if threads share them. */
+  public void testInTurn() throws Exception {
+    try (TestIndex index = index()) {
+      views = index.views();
+      Ahead ahead = new Ahead(true, account);
+      askAll(ahead, index.vector().floats());
+      turns.clear();
+      askAll(ahead, index.vector().floats());
+      assertEquals(List.of(SEGMENTS), turns);
+      float[] query = index.vector().floats();
+      List<Thread> others = new ArrayList<>();
+      List<WorkResult> found = Collections.synchronizedList(new ArrayList<>());
+      ahead.search(
+          item(views.get(0), query),
+          (items, inTurn) -> {
+            for (int segment = 1; segment < SEGMENTS; segment++) {
+              others.add(asking(ahead, segment, query, found));
+            }
+            return answer(items, inTurn);
+          });
+      for (Thread other : others) {
+        other.join();
+      }
+      assertEquals(SEGMENTS - 1, found.size());
+      turns.clear();
+      askAll(ahead, index.vector().floats());
+      assertEquals("as the query before", List.of(1), turns);
+      turns.clear();
+      askAll(ahead, index.vector().floats());
+      assertEquals("one thread again", List.of(SEGMENTS), turns);
+    }
+  }
+
+  /** Starts a thread that waits for an answer, and returns when it waits. */
+  private Thread asking(Ahead ahead, int segment, float[] query, List<WorkResult> found) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                found.add(ask(ahead, segment, query));
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            });
+    thread.start();
+    while (thread.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    return thread;
+  }
+
   /** Ends a query while its answers are under way. */
   public void testWhatLandsLate() throws IOException {
     try (TestIndex index = index()) {
@@ -197,9 +252,9 @@ public class AheadMemoryTests extends GpuTestCase {
         float[] query = index.vector().floats();
         ahead.search(
             item(views.get(0), query),
-            items -> {
+            (items, inTurn) -> {
               if (items.size() == 1) {
-                return answer(items);
+                return answer(items, inTurn);
               }
               assertEquals(BLOCK, account.used());
               switch (how) {
@@ -208,7 +263,7 @@ public class AheadMemoryTests extends GpuTestCase {
                 case 2 -> throw new IOException("under way");
                 default -> ask(ahead, 0, query);
               }
-              return answer(items);
+              return answer(items, inTurn);
             });
         if (how == 3) {
           // the second query with the same array has its own answers

@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
-import org.apache.lucene.util.IOFunction;
 
 /**
  * Sends the segments that a query will search next to the device together with the query's first
@@ -51,6 +50,20 @@ public final class Ahead {
   private final LongAdder used = counters.add("used");
   private final LongAdder inVain = counters.add("in_vain");
   private volatile boolean enabled;
+
+  /** Answers items. */
+  @FunctionalInterface
+  public interface Search {
+
+    /**
+     * Answers the first item, and every other item that the device can answer now.
+     *
+     * @param inTurn items that the caller would search one after the other, 1 or more, if none were
+     *     sent ahead
+     * @return one result per item, null for items that were left alone
+     */
+    List<WorkResult> search(List<WorkItem> items, int inTurn) throws IOException;
+  }
 
   /** Key of a query: its array, by identity. */
   private record Key(Object array) {
@@ -106,11 +119,9 @@ public final class Ahead {
   /**
    * Answers the single item of a call.
    *
-   * @param search answers the first item, and every other item that the device can answer now; one
-   *     result per item, null for items that were left alone
+   * @param search asked for the item alone, or for the item and those that are sent ahead
    */
-  public WorkResult search(WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
-      throws IOException {
+  public WorkResult search(WorkItem item, Search search) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -175,14 +186,11 @@ public final class Ahead {
     }
   }
 
-  private static WorkResult alone(
-      WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search) throws IOException {
-    return search.apply(List.of(item)).get(0);
+  private static WorkResult alone(WorkItem item, Search search) throws IOException {
+    return search.search(List.of(item), 1).get(0);
   }
 
-  private WorkResult begin(
-      Flight flight, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
-      throws IOException {
+  private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
     List<WorkItem> others = flight.others();
     if (others.isEmpty()) {
       flight.land(null);
@@ -194,7 +202,7 @@ public final class Ahead {
     sent.add(others.size());
     List<WorkResult> found = null;
     try {
-      found = search.apply(items);
+      found = search.search(items, flight.habit().atOnce() ? 1 : items.size());
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {
@@ -203,8 +211,7 @@ public final class Ahead {
     return found == null ? alone(item, search) : found.get(0);
   }
 
-  private WorkResult goOn(
-      Flight flight, Step step, WorkItem item, IOFunction<List<WorkItem>, List<WorkResult>> search)
+  private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
       throws IOException {
     WorkResult found = flight.take(step, item);
     if (found != null) {

@@ -9,8 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -18,8 +16,6 @@ import java.util.stream.Stream;
  * calls take them. Thread-safe, since several threads may search the query's segments.
  */
 final class Flight {
-
-  private static final long POLL_NANOS = 1_000_000;
 
   /** Approximate bytes of an answer without its hits. */
   private static final int ANSWER_BYTES = 128;
@@ -32,7 +28,7 @@ final class Flight {
   private final List<Step> steps = new ArrayList<>();
   private List<WorkItem> others = new ArrayList<>();
   private final QueryVector copy;
-  private final CountDownLatch landed = new CountDownLatch(1);
+  private final Landing landing = new Landing();
   private final int number;
   private boolean refused;
   // whether a call has claimed the answer, or the query has ended; guarded by this, like the next
@@ -126,6 +122,9 @@ final class Flight {
    *     failed
    */
   void land(List<WorkResult> found) {
+    if (asked.size() == 1) {
+      habit.atOnce(false);
+    }
     synchronized (this) {
       for (int i = 0; i < results.length; i++) {
         WorkResult result = found == null ? null : found.get(i);
@@ -136,7 +135,7 @@ final class Flight {
         }
       }
     }
-    landed.countDown();
+    landing.land();
   }
 
   private void letGo(int i) {
@@ -156,18 +155,7 @@ final class Flight {
     if (i < 0 || claim(i) == false) {
       return null;
     }
-    boolean interrupted = false;
-    boolean there = false;
-    while (there == false && item.cancelled().getAsBoolean() == false) {
-      try {
-        there = landed.await(POLL_NANOS, TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    landing.await(item.cancelled());
     synchronized (this) {
       WorkResult found = results[i];
       letGo(i);
@@ -187,7 +175,11 @@ final class Flight {
    * before.
    */
   boolean goesOn(Step step, WorkItem item) {
-    return differs(item.query()) == false && asked.add(step);
+    boolean goesOn = differs(item.query()) == false && asked.add(step);
+    if (goesOn && landing.landed() == false) {
+      habit.atOnce(true);
+    }
+    return goesOn;
   }
 
   private boolean differs(QueryVector query) {

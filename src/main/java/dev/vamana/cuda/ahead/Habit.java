@@ -17,6 +17,19 @@ final class Habit {
 
   private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
   private volatile List<Step> steps = List.of();
+  private volatile boolean atOnce;
+
+  /** Whether threads search the segments of the last such query at once. */
+  boolean atOnce() {
+    return atOnce;
+  }
+
+  /** Records whether a query's second segment was asked for before its first was answered. */
+  void atOnce(boolean newAtOnce) {
+    if (atOnce != newAtOnce) {
+      atOnce = newAtOnce;
+    }
+  }
 
   /** Returns the steps to send along, in the order in which they were first seen. */
   List<Step> steps() {

@@ -15,6 +15,7 @@ final class BatchSizes {
 
   private final int items;
   private final int threads;
+  private final int inTurn;
   private final int walking;
   private final int onCpu;
   // null for a call of one item, which is the common case
@@ -38,12 +39,14 @@ final class BatchSizes {
    * Counts the items of a call.
    *
    * @param threads number of threads with which the CPU answers a call
+   * @param inTurn items that one thread would answer one after the other at least
    * @param load items of concurrent calls
    */
   @SuppressWarnings("ReferenceEquality") // the key is the same bitset object, not an equal one
-  BatchSizes(List<WorkItem> batch, int threads, PlanLoad load) {
+  BatchSizes(List<WorkItem> batch, int threads, int inTurn, PlanLoad load) {
     this.items = batch.size();
     this.threads = threads;
+    this.inTurn = inTurn;
     this.walking = load.walking.get();
     this.onCpu = load.onCpu.get();
     this.together = items == 1 ? null : new HashMap<>();
@@ -89,6 +92,6 @@ final class BatchSizes {
    */
   double cpuRounds(int count) {
     double shared = (count + onCpu) / (double) Runtime.getRuntime().availableProcessors();
-    return Math.max(ownRounds(count), shared);
+    return Math.max(Math.max(ownRounds(count), inTurn), shared);
   }
 }

@@ -51,6 +51,7 @@ public final class CallPlanner {
    *
    * @param batch the call's items
    * @param threads number of threads with which the CPU answers
+   * @param inTurn items that one of them would answer one after the other at least
    */
   public CallPlanner(
       GpuSession session,
@@ -58,12 +59,13 @@ public final class CallPlanner {
       ExecutorCounters counters,
       PlanLoad load,
       List<WorkItem> batch,
-      int threads) {
+      int threads,
+      int inTurn) {
     this.session = session;
     this.keeper = keeper;
     this.counters = counters;
     this.mode = keeper.options().plans().mode();
-    this.sizes = new BatchSizes(batch, threads, load);
+    this.sizes = new BatchSizes(batch, threads, inTurn, load);
   }
 
   /**

@@ -18,11 +18,12 @@ import org.apache.lucene.index.VectorEncoding;
 /** Describes work items as {@link Workload}s for the cost model. */
 public final class Workloads {
 
-  /** Steps of a walk in addition to its beam width, as measured (docs/internals/query-plans.md). */
-  private static final int APPROACH_STEPS = 4;
+  /** Steps of a walk before its worklist is full, as measured (docs/internals/query-plans.md). */
+  private static final int APPROACH_STEPS = 6;
 
   private static final int LISTS_AT_LEAST = 20;
-  private static final Workload.Walk NO_WALK = new Workload.Walk(Workload.Graph.NONE, 1, 0, 0, 0);
+  private static final Workload.Walk NO_WALK =
+      new Workload.Walk(Workload.Graph.NONE, 1, 0, 1, 0, 0);
   private static final int ALIGNMENT = 16;
 
   private Workloads() {}
@@ -134,9 +135,14 @@ public final class Workloads {
           case MAPPED_GRAPH -> Workload.Graph.MAPPED;
           case HOST_FETCH -> Workload.Graph.FETCHED;
         };
-    double steps = (item.effectiveBeamWidth() + APPROACH_STEPS) / (double) item.walk().parents();
+    int parents = item.walk().parents();
     return new Workload.Walk(
-        graph, batch, steps, CpuExecutor.expectedVisits(item), walkBytes(item, placement));
+        graph,
+        batch,
+        APPROACH_STEPS + item.effectiveBeamWidth() / (double) parents,
+        parents,
+        CpuExecutor.expectedVisits(item),
+        walkBytes(item, placement));
   }
 
   /**
@@ -154,6 +160,7 @@ public final class Workloads {
         Workload.Graph.DEVICE,
         batch,
         searched,
+        1,
         shape.lists() + estimates,
         aligned(shape.headBytes()));
   }

@@ -20,15 +20,20 @@ public enum CostForm {
   BATCHED_GATHER(
       calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
   /** The device walks with everything in device memory. */
-  WALK(calls(), steps(), walkBytes(), queries()),
+  WALK(calls(), steps(), expansions(), walkBytes(), queries()),
   /** The device walks and reads neighbours over the bus. */
-  MAPPED_WALK(calls(), steps(), walkBytes(), queries()),
+  MAPPED_WALK(calls(), steps(), expansions(), walkBytes(), queries()),
   /** The device walks and the CPU fetches the neighbours. */
-  FETCHED_WALK(calls(), steps(), walkBytes(), queries()),
+  FETCHED_WALK(calls(), steps(), expansions(), walkBytes(), queries()),
   /** The CPU compares queries with all accepted vectors. */
   CPU_SCAN(rounds(), cpuDistances(), cpuProducts()),
   /** The CPU walks. */
-  CPU_WALK(rounds(), cpuDistances(), cpuProducts());
+  CPU_WALK(rounds(), cpuDistances(), cpuProducts()),
+  /**
+   * Processor time of handing the items of one call to the device and waking the thread that waits
+   * for them. It is part of a plan's cost, not of its predicted time.
+   */
+  HAND_OVER(calls());
 
   /**
    * Cost of streaming a file's bytes, relative to the device reading them over the bus once: one
@@ -127,6 +132,13 @@ public enum CostForm {
 
   private static Term steps() {
     return new Term("step", false, task -> task.walk().steps());
+  }
+
+  /**
+   * Nodes whose neighbours one walk fetches, in all steps: a step with more of them takes longer.
+   */
+  private static Term expansions() {
+    return new Term("expansion", false, task -> task.walk().steps() * task.walk().parents());
   }
 
   private static Term walkBytes() {

@@ -133,6 +133,11 @@ public final class CostModel {
     return coefficients.get(form).clone();
   }
 
+  /** Returns the processor time, in nanoseconds, of handing a call's items to the device. */
+  public double handOver() {
+    return coefficients.get(CostForm.HAND_OVER)[0];
+  }
+
   /** Returns the name of the device that was measured. */
   public String device() {
     return device;

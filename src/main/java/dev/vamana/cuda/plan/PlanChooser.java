@@ -62,15 +62,23 @@ public final class PlanChooser {
     Choice best = of(Plan.CPU, task, 0);
     double least = CPU_WEIGHT * best.nanos();
     Choice exact = exact(task, scanWait);
-    if (exact != null && exact.nanos() < least) {
+    if (exact != null && onDevice(exact) < least) {
       best = exact;
-      least = exact.nanos();
+      least = onDevice(exact);
     }
     if (task.cpu().scans() == false && task.walk().graph() != Workload.Graph.NONE) {
       Choice walk = of(Plan.GRAPH, task, 0);
-      best = walk.nanos() < least ? walk : best;
+      best = onDevice(walk) < least ? walk : best;
     }
     return best;
+  }
+
+  /**
+   * Returns the cost of a plan on the device, with the processor time of handing items over. Where
+   * the CPU answers in less, the device would take more of a busy node's processors than it saves.
+   */
+  private double onDevice(Choice choice) {
+    return costs.handOver() + choice.nanos();
   }
 
   /** Returns the faster exact plan; null if the device cannot read the vectors. */

@@ -58,13 +58,16 @@ public record Workload(
    * @param graph where it reads neighbours
    * @param batch queries that walk at the same time, at least 1
    * @param steps number of consecutive steps
+   * @param parents nodes expanded in one step, at least 1
    * @param distances distances computed for one query
    * @param bytes bytes read for one distance
    */
-  public record Walk(Graph graph, int batch, double steps, double distances, int bytes) {
+  public record Walk(
+      Graph graph, int batch, double steps, int parents, double distances, int bytes) {
     public Walk {
       Objects.requireNonNull(graph, "graph");
       check("walk.batch", batch, 1, Integer.MAX_VALUE);
+      check("walk.parents", parents, 1, Integer.MAX_VALUE);
     }
   }
 

@@ -53,7 +53,7 @@ public class CostFitTests extends PlanTestCase {
     double[] found = fit.coefficients(CostForm.SCAN, old);
     assertEquals("host_byte", 7, found[2], 0);
     assertEquals("filter_byte", 7, found[3], 0);
-    double[] walk = {1, 2, 3, 4};
+    double[] walk = {1, 2, 3, 4, 5};
     assertArrayEquals(walk, fit.coefficients(CostForm.WALK, walk), 0);
   }
 

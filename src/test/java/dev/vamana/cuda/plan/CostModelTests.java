@@ -103,7 +103,7 @@ public class CostModelTests extends PlanTestCase {
   }
 
   public void testWrongTasks() {
-    Workload.Walk walk = new Workload.Walk(Workload.Graph.NONE, 1, 0, 0, 0);
+    Workload.Walk walk = new Workload.Walk(Workload.Graph.NONE, 1, 0, 1, 0, 0);
     Workload.Cpu cpu = new Workload.Cpu(true, 1, 1);
     Exception e =
         expectThrows(

@@ -66,6 +66,18 @@ public class PlanChooserTests extends PlanTestCase {
     }
   }
 
+  /** What handing over costs is the device's, but no part of the prediction. */
+  public void testHandOver() {
+    PlanChooser chooser = new PlanChooser(model().with(CostForm.HAND_OVER, 30_000));
+    for (int off : new int[] {-10, 10}) {
+      Workload task =
+          task(90_000, 65_000 + off, Workload.Rows.NONE, Workload.Graph.DEVICE, false, 1);
+      Choice choice = chooser.choose(task, PlanMode.AUTO, 0);
+      assertEquals(off < 0 ? Plan.CPU : Plan.GRAPH, choice.plan());
+      assertEquals(off < 0 ? 65_000 + off : WALK_NANOS, choice.nanos(), 0);
+    }
+  }
+
   /** More queries at once are worth a call of the device sooner. */
   public void testBatches() {
     Workload alone = task(8000, 8000, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);

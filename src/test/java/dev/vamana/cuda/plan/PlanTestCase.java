@@ -25,11 +25,12 @@ public abstract class PlanTestCase extends LuceneTestCase {
     coefficients.put(CostForm.BATCHED_SCAN, new double[] {20_000, byteNanos, 1, 1, 0, 0});
     coefficients.put(CostForm.GATHER, new double[] {10_000, 2 * byteNanos, 2, 0, 0, 0, 0});
     coefficients.put(CostForm.BATCHED_GATHER, new double[] {20_000, 0, 0, 3, 5, 0, 0});
-    coefficients.put(CostForm.WALK, new double[] {WALK_NANOS, 0, 0, 0});
-    coefficients.put(CostForm.MAPPED_WALK, new double[] {2 * WALK_NANOS, 0, 0, 0});
-    coefficients.put(CostForm.FETCHED_WALK, new double[] {3 * WALK_NANOS, 0, 0, 0});
+    coefficients.put(CostForm.WALK, new double[] {WALK_NANOS, 0, 0, 0, 0});
+    coefficients.put(CostForm.MAPPED_WALK, new double[] {2 * WALK_NANOS, 0, 0, 0, 0});
+    coefficients.put(CostForm.FETCHED_WALK, new double[] {3 * WALK_NANOS, 0, 0, 0, 0});
     coefficients.put(CostForm.CPU_SCAN, new double[] {0, cpuDistanceNanos, 0});
     coefficients.put(CostForm.CPU_WALK, new double[] {0, cpuDistanceNanos, 0});
+    coefficients.put(CostForm.HAND_OVER, new double[] {0});
     return new CostModel("test", "2026-01-01", 10, coefficients);
   }
 
@@ -53,7 +54,7 @@ public abstract class PlanTestCase extends LuceneTestCase {
         accepted < vectors,
         10,
         batch,
-        new Workload.Walk(graph, batch, 20, 700, 4 * DIMENSION),
+        new Workload.Walk(graph, batch, 20, 1, 700, 4 * DIMENSION),
         new Workload.Cpu(cpuScans, batch, accepted));
   }
 }

@@ -154,7 +154,9 @@ final class PlanFitStage implements Stage {
         PlanTrial trial = trial(context, set, index, gpu.executor(), Plan.GRAPH, placement);
         for (int batch : batches(context, WALKED)) {
           for (int beam : new int[] {16, 64}) {
-            trial.time(new PlanTrial.Question(10, beam, batch, index.view().size()));
+            for (int parents : new int[] {1, 4}) {
+              trial.time(new PlanTrial.Question(10, beam, batch, index.view().size(), parents));
+            }
           }
         }
       } catch (IllegalStateException e) {

@@ -54,20 +54,33 @@ record PlanTrial(
   private static final int MAX_SAMPLES = 200;
 
   /**
+   * Vectors of queries of the calls of one point together. A call that asks the same again finds in
+   * the processor's cache what it reads.
+   */
+  private static final int DIFFERENT = 1_000;
+
+  /**
    * A search to time.
    *
    * @param accepted number of evenly spread vectors that may be hits; the segment's size for all
    */
-  record Question(int k, int beam, int batch, int accepted) {}
+  record Question(int k, int beam, int batch, int accepted, int parents) {
+    Question(int k, int beam, int batch, int accepted) {
+      this(k, beam, batch, accepted, 1);
+    }
+  }
 
   /** Times calls and adds the median to the fit, provided that the expected plan answered them. */
   void time(Question question) throws IOException {
-    List<WorkItem> items = items(question);
-    Workload task = task(items.get(0), question);
+    List<List<WorkItem>> calls = new ArrayList<>();
+    for (int from = 0; from < Math.min(DIFFERENT, queries.length); from += question.batch()) {
+      calls.add(items(question, from));
+    }
+    Workload task = task(calls.get(0).get(0), question);
     CostForm form = costs.form(plan, task);
     long before = answered();
     double warmUp = warm.add(form) ? FIRST_WARM_UP : WARM_UP_AGAIN;
-    long wanted = warmUp(items, warmUp * context.options().seconds());
+    long wanted = warmUp(calls, warmUp * context.options().seconds());
     if (executor instanceof GpuExecutor && answered() - before != wanted) {
       context.say("%s of %s was not answered as %s %s", question, set, plan, placement);
       return;
@@ -77,7 +90,7 @@ record PlanTrial(
     while (samples.size() < MIN_SAMPLES
         || (samples.size() < MAX_SAMPLES && System.nanoTime() < end)) {
       long start = System.nanoTime();
-      executor.search(items);
+      executor.search(calls.get(samples.size() % calls.size()));
       samples.add((double) (System.nanoTime() - start));
     }
     double nanos = Samples.median(samples.stream().mapToDouble(Double::doubleValue).toArray());
@@ -88,6 +101,7 @@ record PlanTrial(
     row.put("placement", placement == null ? "cpu" : placement.settingName());
     row.put("batch", question.batch());
     row.put("beam", question.beam());
+    row.put("parents", question.parents());
     row.put("variant", "k " + question.k() + ", accepted " + question.accepted());
     row.put("n", view.size());
     row.put("dims", view.dimension());
@@ -98,10 +112,11 @@ record PlanTrial(
   }
 
   /** Warms up, and returns the number of items searched. */
-  private long warmUp(List<WorkItem> items, double seconds) throws IOException {
+  private long warmUp(List<List<WorkItem>> calls, double seconds) throws IOException {
     long asked = 0;
     long end = System.nanoTime() + (long) (seconds * 1e9);
     for (int call = 0; call < WARM_UP || System.nanoTime() < end; call++) {
+      List<WorkItem> items = calls.get(call % calls.size());
       executor.search(items);
       asked += items.size();
     }
@@ -122,7 +137,7 @@ record PlanTrial(
         item, CpuExecutor.plansScan(item), rows, question.batch(), walk, question.batch());
   }
 
-  private List<WorkItem> items(Question question) {
+  private List<WorkItem> items(Question question, int from) {
     FixedBitSet accepted = null;
     int size = view.size();
     int count = size;
@@ -137,12 +152,13 @@ record PlanTrial(
         placement != null && placement.copiesCodes()
             ? WalkParameters.quantized(question.beam(), WalkParameters.RERANK_DEFAULT)
             : WalkParameters.exact(question.beam());
+    walk = walk.withParents(question.parents());
     List<WorkItem> items = new ArrayList<>();
     for (int i = 0; i < question.batch(); i++) {
       items.add(
           new WorkItem(
               view,
-              QueryVector.of(queries[i % queries.length]),
+              QueryVector.of(queries[(from + i) % queries.length]),
               question.k(),
               walk,
               accepted,
