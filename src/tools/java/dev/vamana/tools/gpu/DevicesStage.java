@@ -41,7 +41,7 @@ final class DevicesStage implements Stage {
   /** Callers of large batches: the work of one between its calls must not leave devices idle. */
   private static final int CALLERS = 8;
 
-  /** One device and several are measured in turns, this many times each. */
+  /** Each executor is measured this many times, in turns if several are open. */
   private static final int ROUNDS = 3;
 
   private static final double RECALL = 0.95;
@@ -128,42 +128,75 @@ final class DevicesStage implements Stage {
     context.say("%s", row);
   }
 
-  /** Large batches on one device and on several, in turns, by segments where balancing put them. */
+  /** Large batches on one device and on several, by segments where balancing put them. */
   private void compare(Context context, Opened opened, Placement placement, int count)
       throws IOException, InterruptedException {
     int batch = context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
-    try (OpenDevices one = OpenDevices.open(1, drivers, placement, 0);
-        OpenDevices several = OpenDevices.open(count, drivers, placement, 0)) {
-      List<OpenDevices> both = List.of(one, several);
-      for (OpenDevices devices : both) {
-        prepare(opened, devices);
-      }
-      int beam = beam(opened, one, placement);
-      List<Asking> asking =
-          both.stream().map(each -> new Asking(opened, each, walk(placement, beam))).toList();
-      copies(opened, several, asking.get(1), batch, count);
-      double[] speed = new double[both.size()];
-      for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < speed.length; i++) {
-          speed[i] += timed(asking.get(i), batch, context.options().seconds()) / ROUNDS;
+    // a page is registered once in a process, so one executor at a time reads segments in place
+    List<List<Integer>> together =
+        placement.copiesGraph() ? List.of(List.of(1, count)) : List.of(List.of(1), List.of(count));
+    List<Map<String, Object>> rows = new ArrayList<>();
+    for (List<Integer> counts : together) {
+      List<OpenDevices> open = new ArrayList<>();
+      try {
+        for (int devices : counts) {
+          open.add(OpenDevices.open(devices, drivers, placement, 0));
+          prepare(opened, open.get(open.size() - 1));
+        }
+        int beam =
+            rows.isEmpty()
+                ? beam(opened, open.get(0), placement)
+                : (Integer) rows.get(0).get("beam");
+        rows.addAll(inTurns(context, opened, placement, open, beam, batch));
+      } finally {
+        for (OpenDevices devices : open) {
+          opened.views.forEach(devices.executor()::closing);
+          devices.close();
         }
       }
+    }
+    for (Map<String, Object> row : rows) {
+      double ratio = (Double) row.get("qps") / (Double) rows.get(0).get("qps");
+      row.put("ratio", Samples.round(ratio, 3));
+      add(context, row);
+    }
+  }
+
+  /** Measures executors in turns, and returns a row for each. */
+  private static List<Map<String, Object>> inTurns(
+      Context context,
+      Opened opened,
+      Placement placement,
+      List<OpenDevices> open,
+      int beam,
+      int batch)
+      throws IOException, InterruptedException {
+    List<Asking> asking = new ArrayList<>();
+    for (OpenDevices devices : open) {
+      asking.add(new Asking(opened, devices, walk(placement, beam)));
+      copies(opened, devices, asking.get(asking.size() - 1), batch);
+    }
+    double[] speed = new double[open.size()];
+    for (int round = 0; round < ROUNDS; round++) {
       for (int i = 0; i < speed.length; i++) {
-        DevicesExecutor executor = both.get(i).executor();
-        Map<String, Object> row = row(opened, "batch", executor.devices().size());
-        row.put("placement", placement.settingName());
-        row.put("beam", beam);
-        row.put("batch", batch);
-        row.put("callers", CALLERS);
-        row.put("recall_at_10", Samples.round(asking.get(i).recall(), 5));
-        row.put("qps", Samples.round(speed[i], 1));
-        row.put("ratio", Samples.round(speed[i] / speed[0], 3));
-        row.put("items_by_device", items(executor));
-        row.put("items_on_cpu", onCpu(executor));
-        add(context, row);
-        opened.views.forEach(executor::closing);
+        speed[i] += timed(asking.get(i), batch, context.options().seconds()) / ROUNDS;
       }
     }
+    List<Map<String, Object>> rows = new ArrayList<>();
+    for (int i = 0; i < speed.length; i++) {
+      DevicesExecutor executor = open.get(i).executor();
+      Map<String, Object> row = row(opened, "batch", executor.devices().size());
+      row.put("placement", placement.settingName());
+      row.put("beam", beam);
+      row.put("batch", batch);
+      row.put("callers", CALLERS);
+      row.put("recall_at_10", Samples.round(asking.get(i).recall(), 5));
+      row.put("qps", Samples.round(speed[i], 1));
+      row.put("items_by_device", items(executor));
+      row.put("items_on_cpu", onCpu(executor));
+      rows.add(row);
+    }
+    return rows;
   }
 
   private static void prepare(Opened opened, OpenDevices devices) throws InterruptedException {
@@ -182,9 +215,9 @@ final class DevicesStage implements Stage {
   }
 
   /** Asks until a lone segment has been copied to all devices. */
-  private static void copies(
-      Opened opened, OpenDevices devices, Asking asking, int batch, int count)
+  private static void copies(Opened opened, OpenDevices devices, Asking asking, int batch)
       throws IOException, InterruptedException {
+    int count = devices.executor().devices().size();
     long end = System.nanoTime() + (long) (PATIENCE * 1e9);
     while (opened.views.size() == 1
         && devices.copies(opened.views.get(0)) < count
