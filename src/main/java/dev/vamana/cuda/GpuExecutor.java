@@ -97,8 +97,9 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
     return batch.size() == 1
-        ? List.of(ahead.search(batch.get(0), (items, inTurn) -> search(items, 1, inTurn)))
-        : search(batch, batch.size(), 1);
+        ? List.of(
+            ahead.search(batch.get(0), (items, inTurn, alone) -> search(items, 1, inTurn, alone)))
+        : search(batch, batch.size(), 1, () -> {});
   }
 
   /**
@@ -106,19 +107,23 @@ public final class GpuExecutor implements SearchExecutor {
    * answer. The result of an item that was left alone is null.
    *
    * @param inTurn items that a thread would search one after the other if the CPU answered them
+   * @param leftAlone called when it is known that all items but the first {@code wanted} are left
+   *     alone
    */
-  private List<WorkResult> search(List<WorkItem> batch, int wanted, int inTurn) throws IOException {
+  private List<WorkResult> search(List<WorkItem> batch, int wanted, int inTurn, Runnable leftAlone)
+      throws IOException {
     counters.requested.add(wanted);
     GpuSession session = keeper.enter();
     if (session == null) {
       counters.fallback(keeper.absence(), wanted, String.valueOf(keeper.reason()));
+      leftAlone.run();
       return onCpu(batch, wanted);
     }
     CallPlanner planner =
         new CallPlanner(
             session, keeper, counters, load, batch, keeper.options().workers().threads(), inTurn);
     List<WorkResult> results =
-        new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run();
+        new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run(leftAlone);
     if (session.distrusted()) {
       return onCpu(batch, wanted);
     }

@@ -93,7 +93,8 @@ public class AheadMemoryTests extends GpuTestCase {
     return ahead.search(item(views.get(segment), query), this::answer);
   }
 
-  private List<WorkResult> answer(List<WorkItem> items, int inTurn) throws IOException {
+  private List<WorkResult> answer(List<WorkItem> items, int inTurn, Runnable alone)
+      throws IOException {
     calls.add(items.size());
     turns.add(inTurn);
     List<WorkResult> results = new ArrayList<>();
@@ -204,11 +205,11 @@ public class AheadMemoryTests extends GpuTestCase {
       List<WorkResult> found = Collections.synchronizedList(new ArrayList<>());
       ahead.search(
           item(views.get(0), query),
-          (items, inTurn) -> {
+          (items, inTurn, alone) -> {
             for (int segment = 1; segment < SEGMENTS; segment++) {
               others.add(asking(ahead, segment, query, found));
             }
-            return answer(items, inTurn);
+            return answer(items, inTurn, alone);
           });
       for (Thread other : others) {
         other.join();
@@ -220,6 +221,44 @@ public class AheadMemoryTests extends GpuTestCase {
       turns.clear();
       askAll(ahead, index.vector().floats());
       assertEquals("one thread again", List.of(SEGMENTS), turns);
+    }
+  }
+
+  /**
+   * If the device leaves all other segments alone, their calls do not wait for the first segment's
+   * answer, and the next queries send nothing.
+   */
+  public void testLeftAlone() throws Exception {
+    try (TestIndex index = index()) {
+      views = index.views();
+      Ahead ahead = new Ahead(true, account);
+      askAll(ahead, index.vector().floats());
+      calls.clear();
+      float[] query = index.vector().floats();
+      WorkResult first =
+          ahead.search(
+              item(views.get(0), query),
+              (items, inTurn, alone) -> {
+                assertEquals(SEGMENTS, items.size());
+                alone.run();
+                assertEquals("nothing is kept", 0, account.used());
+                for (int segment = 1; segment < SEGMENTS; segment++) {
+                  assertEquals(K, ask(ahead, segment, query).ordinals().length);
+                }
+                List<WorkResult> results = new ArrayList<>(Collections.nCopies(SEGMENTS, null));
+                results.set(0, CpuExecutor.search(items.get(0)));
+                return results;
+              });
+      assertEquals(K, first.ordinals().length);
+      assertEquals(Collections.nCopies(SEGMENTS - 1, 1), calls);
+      calls.clear();
+      int queries = 0;
+      while (calls.contains(SEGMENTS) == false) {
+        askAll(ahead, index.vector().floats());
+        queries++;
+      }
+      assertEquals("fifteen queries rest", 16, queries);
+      assertEquals(0, account.used());
     }
   }
 
@@ -252,9 +291,9 @@ public class AheadMemoryTests extends GpuTestCase {
         float[] query = index.vector().floats();
         ahead.search(
             item(views.get(0), query),
-            (items, inTurn) -> {
+            (items, inTurn, alone) -> {
               if (items.size() == 1) {
-                return answer(items, inTurn);
+                return answer(items, inTurn, alone);
               }
               assertEquals(BLOCK, account.used());
               switch (how) {
@@ -263,7 +302,7 @@ public class AheadMemoryTests extends GpuTestCase {
                 case 2 -> throw new IOException("under way");
                 default -> ask(ahead, 0, query);
               }
-              return answer(items, inTurn);
+              return answer(items, inTurn, alone);
             });
         if (how == 3) {
           // the second query with the same array has its own answers

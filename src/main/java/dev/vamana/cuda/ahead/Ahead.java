@@ -60,9 +60,11 @@ public final class Ahead {
      *
      * @param inTurn items that the caller would search one after the other, 1 or more, if none were
      *     sent ahead
+     * @param leftAlone to be called as soon as it is known that no other item will be answered
      * @return one result per item, null for items that were left alone
      */
-    List<WorkResult> search(List<WorkItem> items, int inTurn) throws IOException;
+    List<WorkResult> search(List<WorkItem> items, int inTurn, Runnable leftAlone)
+        throws IOException;
   }
 
   /** Key of a query: its array, by identity. */
@@ -187,7 +189,7 @@ public final class Ahead {
   }
 
   private static WorkResult alone(WorkItem item, Search search) throws IOException {
-    return search.search(List.of(item), 1).get(0);
+    return search.search(List.of(item), 1, () -> {}).get(0);
   }
 
   private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
@@ -202,7 +204,9 @@ public final class Ahead {
     sent.add(others.size());
     List<WorkResult> found = null;
     try {
-      found = search.search(items, flight.habit().atOnce() ? 1 : items.size());
+      found =
+          search.search(
+              items, flight.habit().atOnce() ? 1 : items.size(), () -> flight.leaveAlone());
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {

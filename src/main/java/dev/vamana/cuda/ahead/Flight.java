@@ -51,7 +51,7 @@ final class Flight {
     this.number = number;
     this.habit = habit;
     this.memory = memory;
-    List<Step> expected = habit.steps();
+    List<Step> expected = habit.rests() ? List.of() : habit.steps();
     // an application may write the next query into the same array
     this.copy = expected.isEmpty() ? null : copy(item.query());
     for (Step next : expected) {
@@ -136,6 +136,15 @@ final class Flight {
       }
     }
     landing.land();
+  }
+
+  /**
+   * Publishes that there will be no answers, before the query's first segment is searched: its
+   * other segments need not wait for that.
+   */
+  void leaveAlone() {
+    habit.leftAlone();
+    land(null);
   }
 
   private void letGo(int i) {

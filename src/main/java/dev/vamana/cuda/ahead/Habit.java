@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The steps that queries with the same first step usually take next. Thread-safe. */
 final class Habit {
@@ -15,6 +16,10 @@ final class Habit {
   /** A step is forgotten after this many queries in a row have not used it. */
   private static final int PATIENCE = 4;
 
+  /** Queries that send nothing ahead after one whose steps were all left to their own calls. */
+  private static final int REST = 15;
+
+  private final AtomicInteger resting = new AtomicInteger();
   private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
   private volatile List<Step> steps = List.of();
   private volatile boolean atOnce;
@@ -29,6 +34,16 @@ final class Habit {
     if (atOnce != newAtOnce) {
       atOnce = newAtOnce;
     }
+  }
+
+  /** Records that no step that was sent along is answered: their own calls do it, on the CPU. */
+  void leftAlone() {
+    resting.set(REST);
+  }
+
+  /** Whether the next query sends nothing, because a recent one was left alone. */
+  boolean rests() {
+    return resting.get() > 0 && resting.getAndDecrement() > 0;
   }
 
   /** Returns the steps to send along, in the order in which they were first seen. */

@@ -65,6 +65,8 @@ public final class DeviceCall {
   private final IntList forCpu = new IntList();
   private final CallTimes times;
   private boolean inside = true;
+  // items sent ahead that the device answers
+  private int ahead;
 
   /** Makes a call that has entered the session, which {@link #run} leaves. */
   public DeviceCall(
@@ -91,12 +93,17 @@ public final class DeviceCall {
   /**
    * Runs the call. Returns one result for each item; null for items sent ahead that were left
    * alone.
+   *
+   * @param leftAlone called before anything is answered if all items sent ahead are left alone
    */
-  public List<WorkResult> run() throws IOException {
+  public List<WorkResult> run(Runnable leftAlone) throws IOException {
     try {
       Packer packer = session.walks.packer(batch, plans);
       try {
         Map<Object, IntList> groups = plan();
+        if (wanted < batch.size() && ahead == 0) {
+          leftAlone.run();
+        }
         times.begin();
         for (Map.Entry<Object, IntList> group : groups.entrySet()) {
           if (group.getKey() instanceof LaunchShape == false) {
@@ -154,6 +161,7 @@ public final class DeviceCall {
       if (decision.reason() != null && i >= wanted) {
         continue;
       }
+      ahead += i >= wanted ? 1 : 0;
       times.planned(decision);
       decisions[i] = decision;
       plans[i] = decision.walk();
