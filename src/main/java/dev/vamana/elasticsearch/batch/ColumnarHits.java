@@ -10,6 +10,7 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.xcontent.ChunkedToXContentHelper;
 import org.elasticsearch.xcontent.ToXContent;
 import org.elasticsearch.xcontent.XContentBuilder;
+import org.elasticsearch.xcontent.XContentType;
 
 /**
  * Hits as columns. The hits of query i are the entries from {@code ends[i - 1]}, or 0 for the first
@@ -28,6 +29,9 @@ public record ColumnarHits(
 
   /** Queries per chunk of the JSON answer. */
   private static final int QUERIES_A_CHUNK = 32;
+
+  /** Expected bytes of an entry as JSON. */
+  private static final int BYTES_AN_ENTRY = 16;
 
   public ColumnarHits {
     Objects.requireNonNull(ends, "ends");
@@ -67,27 +71,40 @@ public record ColumnarHits(
   public Iterator<? extends ToXContent> toXContentChunked(ToXContent.Params params) {
     Iterator<ToXContent> columns =
         Iterators.concat(
-            column("ids", (json, i) -> json.value(ids[i])),
-            column("scores", (json, i) -> json.value(scores[i])));
+            column("ids", (json, i) -> json.value(ids[i]), (text, i) -> text.add(ids[i])),
+            column("scores", (json, i) -> json.value(scores[i]), (text, i) -> text.add(scores[i])));
     return indices == null
         ? columns
-        : Iterators.concat(columns, column("_index", (json, i) -> json.value(indices[indexOf[i]])));
+        : Iterators.concat(
+            columns,
+            column(
+                "_index",
+                (json, i) -> json.value(indices[indexOf[i]]),
+                (text, i) -> text.add(indices[indexOf[i]])));
   }
 
-  private Iterator<ToXContent> column(String name, Entry entry) {
+  private Iterator<ToXContent> column(String name, Entry entry, TextEntry textEntry) {
     int chunks = (ends.length + QUERIES_A_CHUNK - 1) / QUERIES_A_CHUNK;
     return Iterators.concat(
         ChunkedToXContentHelper.startArray(name),
         Iterators.map(
             IntStream.range(0, chunks).iterator(),
-            chunk -> (json, params) -> writeQueries(json, chunk * QUERIES_A_CHUNK, entry)),
+            chunk ->
+                (json, params) -> writeQueries(json, chunk * QUERIES_A_CHUNK, entry, textEntry)),
         ChunkedToXContentHelper.endArray());
   }
 
-  private XContentBuilder writeQueries(XContentBuilder json, int first, Entry entry)
-      throws IOException {
+  private XContentBuilder writeQueries(
+      XContentBuilder json, int first, Entry entry, TextEntry textEntry) throws IOException {
     int end = Math.min(ends.length, first + QUERIES_A_CHUNK);
-    int i = first == 0 ? 0 : ends[first - 1];
+    int start = first == 0 ? 0 : ends[first - 1];
+    if (isPlainJson(json)) {
+      String text = text(first, end, start, textEntry);
+      if (text != null) {
+        return json.rawValue(text);
+      }
+    }
+    int i = start;
     for (int query = first; query < end; query++) {
       json.startArray();
       for (; i < ends[query]; i++) {
@@ -98,8 +115,35 @@ public record ColumnarHits(
     return json;
   }
 
+  private static boolean isPlainJson(XContentBuilder json) {
+    return json.contentType().canonical() == XContentType.JSON
+        && json.generator().isPrettyPrint() == false;
+  }
+
+  /** Returns rows as JSON, or null if an entry cannot be written as it is. */
+  private String text(int first, int end, int start, TextEntry entry) {
+    ColumnText text = new ColumnText((ends[end - 1] - start) * BYTES_AN_ENTRY + (end - first) * 4);
+    int i = start;
+    for (int query = first; query < end; query++) {
+      text.beginRow();
+      for (; i < ends[query]; i++) {
+        if (entry.write(text, i) == false) {
+          return null;
+        }
+      }
+      text.endRow();
+    }
+    return text.toString();
+  }
+
   @Override
   public void close() {}
+
+  /** Adds one entry of a column to a text; returns false if it does not fit there. */
+  @FunctionalInterface
+  private interface TextEntry {
+    boolean write(ColumnText text, int position);
+  }
 
   /** Writes one entry of a column. */
   @FunctionalInterface
