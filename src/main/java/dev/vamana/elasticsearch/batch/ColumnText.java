@@ -67,6 +67,20 @@ final class ColumnText {
     return true;
   }
 
+  /** Adds a string of characters that are written as they are. */
+  void addQuoted(byte[] ascii, int offset, int count) {
+    ensure(count);
+    byte[] out = bytes;
+    int next = length;
+    out[next++] = '"';
+    for (int i = offset; i < offset + count; i++) {
+      out[next++] = ascii[i];
+    }
+    out[next++] = '"';
+    out[next++] = ',';
+    length = next;
+  }
+
   /**
    * Adds a float to the row.
    *

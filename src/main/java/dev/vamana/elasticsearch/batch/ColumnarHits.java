@@ -17,14 +17,15 @@ import org.elasticsearch.xcontent.XContentType;
  * query, up to {@code ends[i]}, best first.
  *
  * @param ends end of each query's hits
- * @param ids ids of the documents
+ * @param ids ids of documents
+ * @param idOf id of each document, as a position in {@code ids}
  * @param scores scores of the documents
  * @param indices names of the indices; null if all hits are from one index
  * @param indexOf index of each document, as a position in {@code indices}; null if {@code indices}
  *     is null
  */
 public record ColumnarHits(
-    int[] ends, String[] ids, float[] scores, String[] indices, int[] indexOf)
+    int[] ends, DocIds ids, int[] idOf, float[] scores, String[] indices, int[] indexOf)
     implements BatchHits {
 
   /** Queries per chunk of the JSON answer. */
@@ -36,7 +37,7 @@ public record ColumnarHits(
   public ColumnarHits {
     Objects.requireNonNull(ends, "ends");
     int hits = ends.length == 0 ? 0 : ends[ends.length - 1];
-    if (ids.length != hits || scores.length != hits) {
+    if (idOf.length != hits || scores.length != hits) {
       throw new IllegalArgumentException("columns must have " + hits + " entries");
     }
   }
@@ -44,7 +45,8 @@ public record ColumnarHits(
   static ColumnarHits readFrom(StreamInput in) throws IOException {
     return new ColumnarHits(
         in.readVIntArray(),
-        in.readStringArray(),
+        DocIds.readFrom(in),
+        in.readVIntArray(),
         in.readFloatArray(),
         in.readOptionalStringArray(),
         in.readBoolean() ? in.readVIntArray() : null);
@@ -53,13 +55,19 @@ public record ColumnarHits(
   @Override
   public void writeTo(StreamOutput out) throws IOException {
     out.writeVIntArray(ends);
-    out.writeStringArray(ids);
+    ids.writeTo(out);
+    out.writeVIntArray(idOf);
     out.writeFloatArray(scores);
     out.writeOptionalStringArray(indices);
     out.writeBoolean(indexOf != null);
     if (indexOf != null) {
       out.writeVIntArray(indexOf);
     }
+  }
+
+  /** The id of a hit's document. */
+  public String id(int hit) {
+    return ids.get(idOf[hit]);
   }
 
   @Override
@@ -71,7 +79,7 @@ public record ColumnarHits(
   public Iterator<? extends ToXContent> toXContentChunked(ToXContent.Params params) {
     Iterator<ToXContent> columns =
         Iterators.concat(
-            column("ids", (json, i) -> json.value(ids[i]), (text, i) -> text.add(ids[i])),
+            column("ids", (json, i) -> json.value(id(i)), (text, i) -> ids.addTo(text, idOf[i])),
             column("scores", (json, i) -> json.value(scores[i]), (text, i) -> text.add(scores[i])));
     return indices == null
         ? columns
