@@ -38,7 +38,7 @@ final class DocFetcher {
     if (request.docs().length == 0) {
       FetchedDocs.Content[] contents =
           request.fetch().idsOnly() ? null : new FetchedDocs.Content[0];
-      answer.onResponse(new FetchedDocs(new String[0], contents));
+      answer.onResponse(new FetchedDocs(DocIds.of(), contents));
     } else if (request.fetch().idsOnly()) {
       ActionListener.completeWith(answer, () -> ids(request, task, charge));
     } else {
@@ -75,7 +75,7 @@ final class DocFetcher {
       ids[i] = hits[i].getId();
       contents[i] = FetchedDocs.Content.of(hits[i]);
     }
-    return new FetchedDocs(ids, contents);
+    return new FetchedDocs(DocIds.of(ids), contents);
   }
 
   private static ShardFetchSearchRequest standardRequest(ShardFetchRequest request) {

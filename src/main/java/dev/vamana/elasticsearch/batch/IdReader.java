@@ -1,13 +1,22 @@
 package dev.vamana.elasticsearch.batch;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.StoredFieldDataInput;
+import org.apache.lucene.index.StoredFieldVisitor;
+import org.apache.lucene.index.StoredFields;
+import org.apache.lucene.util.ArrayUtil;
+import org.elasticsearch.common.lucene.index.SequentialStoredFieldsLeafReader;
 import org.elasticsearch.index.fieldvisitor.LeafStoredFieldLoader;
 import org.elasticsearch.index.fieldvisitor.StoredFieldLoader;
+import org.elasticsearch.index.mapper.IdFieldMapper;
 import org.elasticsearch.index.mapper.IdLoader;
 import org.elasticsearch.index.mapper.MapperService;
 
@@ -34,26 +43,81 @@ final class IdReader {
    * @param docs documents in ascending order
    * @return one id per document
    */
-  String[] read(List<LeafReaderContext> leaves, int[] docs) throws IOException {
+  DocIds read(List<LeafReaderContext> leaves, int[] docs) throws IOException {
     List<Run> runs = runs(leaves, docs);
-    String[] read = new String[docs.length];
-    threads.forEach(runs.size(), 1, i -> read(runs.get(i), docs, read));
-    return read;
+    DocIds[] read = new DocIds[runs.size()];
+    threads.forEach(read.length, 1, i -> read[i] = read(runs.get(i), docs));
+    return DocIds.concat(List.of(read));
   }
 
-  private void read(Run run, int[] docs, String[] read) throws IOException {
+  private DocIds read(Run run, int[] docs) throws IOException {
     int[] inLeaf = new int[run.end() - run.start()];
     for (int i = 0; i < inLeaf.length; i++) {
       inLeaf[i] = docs[run.start() + i] - run.leaf().docBase;
     }
     int span = inLeaf[inLeaf.length - 1] - inLeaf[0];
     boolean dense = (long) inLeaf.length * DENSE_GAP > span;
+    DocIds.Builder read = new DocIds.Builder(inLeaf.length);
+    if (ids instanceof IdLoader.StoredIdLoader) {
+      StoredFields fields = storedFields(run.leaf().reader(), dense);
+      StoredId visitor = new StoredId(read);
+      for (int i = 0; i < inLeaf.length; i++) {
+        visitor.found = false;
+        fields.document(inLeaf[i], visitor);
+        if (read.size() != i + 1) {
+          throw new IllegalStateException(
+              "document " + inLeaf[i] + " of segment " + run.leaf() + " has no stored id");
+        }
+      }
+      return read.build();
+    }
     LeafStoredFieldLoader stored =
         StoredFieldLoader.create(false, Set.of(), dense).getLoader(run.leaf(), inLeaf);
     IdLoader.Leaf leafIds = ids.leaf(stored, run.leaf().reader(), inLeaf);
     for (int i = 0; i < inLeaf.length; i++) {
       stored.advanceTo(inLeaf[i]);
-      read[run.start() + i] = leafIds.getId(inLeaf[i]);
+      byte[] id = leafIds.getId(inLeaf[i]).getBytes(StandardCharsets.UTF_8);
+      read.add(id, 0, id.length);
+    }
+    return read.build();
+  }
+
+  private static StoredFields storedFields(LeafReader reader, boolean dense) throws IOException {
+    return dense && reader instanceof SequentialStoredFieldsLeafReader sequential
+        ? sequential.getSequentialStoredFieldsReader()
+        : reader.storedFields();
+  }
+
+  /** Adds the stored ids of documents, one of each. */
+  private static final class StoredId extends StoredFieldVisitor {
+    private final DocIds.Builder read;
+    private byte[] stored = new byte[64];
+    private boolean found;
+
+    StoredId(DocIds.Builder read) {
+      this.read = read;
+    }
+
+    @Override
+    public Status needsField(FieldInfo field) {
+      if (found) {
+        return Status.STOP;
+      }
+      return field.name.equals(IdFieldMapper.NAME) ? Status.YES : Status.NO;
+    }
+
+    @Override
+    public void binaryField(FieldInfo field, StoredFieldDataInput value) throws IOException {
+      stored = ArrayUtil.grow(stored, value.length());
+      value.in().readBytes(stored, 0, value.length());
+      read.addStored(stored, value.length());
+      found = true;
+    }
+
+    @Override
+    public void binaryField(FieldInfo field, byte[] value) {
+      read.addStored(value, value.length);
+      found = true;
     }
   }
 

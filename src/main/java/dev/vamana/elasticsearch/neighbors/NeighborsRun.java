@@ -149,8 +149,9 @@ final class NeighborsRun {
       List<String> neighbors = new ArrayList<>();
       List<Float> scores = new ArrayList<>();
       for (; hit < hits.ends()[i]; hit++) {
-        if (neighbors.size() < request.options().k() && hits.ids()[hit].equals(id) == false) {
-          neighbors.add(hits.ids()[hit]);
+        String neighbor = hits.id(hit);
+        if (neighbors.size() < request.options().k() && neighbor.equals(id) == false) {
+          neighbors.add(neighbor);
           scores.add(hits.scores()[hit]);
         }
       }

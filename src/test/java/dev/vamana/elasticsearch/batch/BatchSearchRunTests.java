@@ -78,7 +78,7 @@ public class BatchSearchRunTests {
       if (contents != null) {
         Arrays.fill(contents, new FetchedDocs.Content(null, Map.of(), Map.of()));
       }
-      listener.onResponse(new ShardFetchResponse(new FetchedDocs(ids, contents)));
+      listener.onResponse(new ShardFetchResponse(new FetchedDocs(DocIds.of(ids), contents)));
     }
 
     @Override

@@ -277,7 +277,7 @@ public class WireTests {
             Map.of("_routing", new DocumentField("_routing", List.of("r"))));
     FetchedDocs.Content empty = new FetchedDocs.Content(null, Map.of(), Map.of());
     FetchedDocs docs =
-        new FetchedDocs(new String[] {"x", "y"}, new FetchedDocs.Content[] {content, empty});
+        new FetchedDocs(DocIds.of("x", "y"), new FetchedDocs.Content[] {content, empty});
     ShardQueryResponse received =
         copy(
             new ShardQueryResponse(
@@ -289,12 +289,13 @@ public class WireTests {
     assertArrayEquals(new int[] {1, 7}, received.hits().distinctDocs());
     assertTrue(received.timedOut());
     assertEquals(reader(), received.reader());
-    assertArrayEquals(docs.ids(), received.fetched().ids());
+    assertEquals(2, received.fetched().ids().size());
+    assertEquals("x", received.fetched().ids().get(0));
+    assertEquals("y", received.fetched().ids().get(1));
     assertEquals(Arrays.asList(docs.contents()), Arrays.asList(received.fetched().contents()));
     ShardFetchResponse ids =
         copy(
-            new ShardFetchResponse(new FetchedDocs(new String[] {"x"}, null)),
-            ShardFetchResponse::new);
+            new ShardFetchResponse(new FetchedDocs(DocIds.of("x"), null)), ShardFetchResponse::new);
     assertNull(ids.fetched().contents());
   }
 
@@ -324,7 +325,8 @@ public class WireTests {
     ColumnarHits columns =
         new ColumnarHits(
             new int[] {2, 2, 3},
-            new String[] {"x", "y", "z"},
+            DocIds.of("y", "z", "x"),
+            new int[] {2, 0, 1},
             new float[] {3f, 2f, 1f},
             new String[] {"i", "j"},
             new int[] {0, 1, 0});
@@ -340,7 +342,8 @@ public class WireTests {
         {"took":12,"timed_out":true,"_shards":{"total":3,"successful":3,"skipped":0,"failed":0},\
         "ids":[["x"]],"scores":[[3.0]]}\
         """,
-        new ColumnarHits(new int[] {1}, new String[] {"x"}, new float[] {3f}, null, null));
+        new ColumnarHits(
+            new int[] {1}, DocIds.of("x"), new int[] {0}, new float[] {3f}, null, null));
   }
 
   private static void assertSameText(

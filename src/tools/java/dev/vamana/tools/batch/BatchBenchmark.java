@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -39,6 +40,7 @@ public final class BatchBenchmark {
     NodeHome home =
         NodeHome.assemble(Path.of("target", "node", "batch-benchmark"), options.plugin());
     NodeOptions node = NodeOptions.defaults().withHeap(options.heap());
+    node = node.withJvmArguments(options.jvm().toArray(String[]::new));
     for (Map.Entry<String, String> setting : options.settings().entrySet()) {
       node = node.withSetting(setting.getKey(), setting.getValue());
     }
@@ -47,8 +49,7 @@ public final class BatchBenchmark {
     }
     try (RunningNode running = RunningNode.start(home, node)) {
       double seconds =
-          new NodeIndex(running, set, INDEX, INDEX)
-              .fill(set.base().size(), Map.of("index.vamana.enabled", "true"));
+          new NodeIndex(running, set, INDEX, INDEX).fill(set.base().size(), indexSettings());
       if (seconds > 0) {
         say("filled and merged in %.1f s", seconds);
       }
@@ -73,11 +74,17 @@ public final class BatchBenchmark {
               options.clients(),
               options.rounds(),
               options.seconds(),
-              List.of(Kind.values()));
+              options.kinds());
       report(new BatchTrial(running, INDEX, set).run(plan));
     } finally {
       home.delete();
     }
+  }
+
+  private Map<String, String> indexSettings() {
+    Map<String, String> settings = new LinkedHashMap<>(options.index());
+    settings.put("index.vamana.enabled", "true");
+    return settings;
   }
 
   private void report(List<BatchTrial.Turn> turns) {
@@ -95,7 +102,7 @@ public final class BatchBenchmark {
           turn.median() / standard,
           turn.recall());
     }
-    say("CPU microseconds of the node per query vector, by group of threads:");
+    say("CPU microseconds per query vector, of the clients and of the node's groups of threads:");
     for (BatchTrial.Turn turn : turns) {
       StringBuilder line = new StringBuilder();
       turn.cpuMicros().forEach((group, micros) -> line.append(text(" %s %.2f", group, micros)));

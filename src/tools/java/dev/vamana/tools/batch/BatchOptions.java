@@ -3,6 +3,7 @@ package dev.vamana.tools.batch;
 import dev.vamana.tools.arguments.Arguments;
 import dev.vamana.tools.datasets.Metric;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,9 @@ import java.util.Map;
  * @param heap heap of the node, such as {@code 2g}
  * @param settings further settings of the node
  * @param data folder that keeps the index for another run, or null
+ * @param index further settings of the index
+ * @param kinds kinds of requests
+ * @param jvm further arguments of the node's JVM
  */
 record BatchOptions(
     Path plugin,
@@ -37,7 +41,10 @@ record BatchOptions(
     int seconds,
     String heap,
     Map<String, String> settings,
-    Path data) {
+    Path data,
+    Map<String, String> index,
+    List<Kind> kinds,
+    List<String> jvm) {
 
   private static final List<String> KNOWN =
       List.of(
@@ -53,7 +60,10 @@ record BatchOptions(
           "seconds",
           "heap",
           "settings",
-          "data");
+          "data",
+          "index",
+          "kinds",
+          "jvm");
 
   /**
    * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
@@ -77,17 +87,36 @@ record BatchOptions(
         given.number("rounds", 1, 1000, 5),
         given.number("seconds", 1, 1000, 3),
         given.text("heap", "2g"),
-        settings(given.list("settings", List.of())),
-        data == null ? null : Path.of(data));
+        settings("settings", given.list("settings", List.of())),
+        data == null ? null : Path.of(data),
+        settings("index", given.list("index", List.of())),
+        kinds(given.list("kinds", List.of())),
+        given.list("jvm", List.of()));
   }
 
-  private static Map<String, String> settings(List<String> given) {
+  private static List<Kind> kinds(List<String> given) {
+    List<Kind> all = List.of(Kind.values());
+    List<Kind> kinds = new ArrayList<>();
+    for (String name : given) {
+      kinds.add(
+          all.stream()
+              .filter(kind -> kind.name().equals(name))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new IllegalArgumentException(
+                          "kinds has '" + name + "', allowed are " + all)));
+    }
+    return kinds.isEmpty() ? all : kinds;
+  }
+
+  private static Map<String, String> settings(String option, List<String> given) {
     Map<String, String> settings = new LinkedHashMap<>();
     for (String setting : given) {
       String[] parts = setting.split("=", 2);
       if (parts.length < 2) {
         throw new IllegalArgumentException(
-            "settings has '" + setting + "', allowed are name=value, separated by commas");
+            option + " has '" + setting + "', allowed are name=value, separated by commas");
       }
       settings.put(parts[0].strip(), parts[1].strip());
     }

@@ -1,14 +1,9 @@
 package dev.vamana.tools.batch;
 
+import dev.vamana.tools.gpu.node.RestConnection;
 import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -18,13 +13,10 @@ import java.util.concurrent.Future;
 
 /**
  * Simulates a number of clients of one index; each sends its next request when it has the answer to
- * its last.
+ * its last. They do the minimum of work, since they share the machine with the node: requests are
+ * prepared, and answers of measured requests are read and forgotten.
  */
 final class Clients implements AutoCloseable {
-  private static final Duration TIMEOUT = Duration.ofMinutes(5);
-
-  private final HttpClient http =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final ExecutorService threads;
   private final URI index;
   private final int clients;
@@ -40,9 +32,17 @@ final class Clients implements AutoCloseable {
     threads = Executors.newFixedThreadPool(clients);
   }
 
+  /** Makes a request, which can be sent any number of times. */
+  byte[] request(Kind kind, byte[] body) {
+    URI endpoint = index.resolve(kind.endpoint());
+    return RestConnection.post(endpoint, endpoint.getPath(), kind.contentType(), body);
+  }
+
   /** Sends one request and returns the answer. */
-  String ask(Kind kind, byte[] body) throws IOException {
-    return new String(send(kind, body), StandardCharsets.UTF_8);
+  String ask(byte[] request) throws IOException {
+    try (RestConnection connection = new RestConnection(index)) {
+      return new String(connection.send(request), StandardCharsets.UTF_8);
+    }
   }
 
   /**
@@ -60,27 +60,15 @@ final class Clients implements AutoCloseable {
   /**
    * Sends the same requests for some time.
    *
-   * @param bodies request bodies, sent in order and repeated from the start
+   * @param requests sent in order and repeated from the start
    */
-  Answered send(Kind kind, List<byte[]> bodies, double seconds) throws IOException {
+  Answered send(List<byte[]> requests, double seconds) throws IOException {
     long start = System.nanoTime();
     long deadline = start + (long) (seconds * 1e9);
     List<Future<List<Double>>> running = new ArrayList<>();
     for (int client = 0; client < clients; client++) {
       int first = client;
-      running.add(
-          threads.submit(
-              () -> {
-                List<Double> own = new ArrayList<>();
-                long last = System.nanoTime();
-                do {
-                  send(kind, bodies.get((first + own.size()) % bodies.size()));
-                  long now = System.nanoTime();
-                  own.add((now - last) * 1e-3);
-                  last = now;
-                } while (last < deadline);
-                return own;
-              }));
+      running.add(threads.submit(() -> until(deadline, requests, first)));
     }
     List<Double> micros = new ArrayList<>();
     try {
@@ -98,35 +86,22 @@ final class Clients implements AutoCloseable {
         (System.nanoTime() - start) * 1e-9);
   }
 
-  private byte[] send(Kind kind, byte[] body) throws IOException {
-    HttpRequest request =
-        HttpRequest.newBuilder(index.resolve(kind.endpoint()))
-            .timeout(TIMEOUT)
-            .header("Content-Type", kind.contentType())
-            .POST(BodyPublishers.ofByteArray(body))
-            .build();
-    HttpResponse<byte[]> response;
-    try {
-      response = http.send(request, BodyHandlers.ofByteArray());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while waiting for an answer", e);
+  private List<Double> until(long deadline, List<byte[]> requests, int first) throws IOException {
+    List<Double> micros = new ArrayList<>();
+    try (RestConnection connection = new RestConnection(index)) {
+      long last = System.nanoTime();
+      do {
+        connection.sendAndForget(requests.get((first + micros.size()) % requests.size()));
+        long now = System.nanoTime();
+        micros.add((now - last) * 1e-3);
+        last = now;
+      } while (last < deadline);
     }
-    if (response.statusCode() != 200) {
-      String answer = new String(response.body(), StandardCharsets.UTF_8);
-      throw new IOException(
-          kind.label()
-              + " answered "
-              + response.statusCode()
-              + ": "
-              + answer.substring(0, Math.min(2000, answer.length())));
-    }
-    return response.body();
+    return micros;
   }
 
   @Override
   public void close() {
     threads.shutdownNow();
-    http.shutdownNow();
   }
 }

@@ -43,13 +43,17 @@ final class BatchBodyParser {
   private int parents;
   private int rerankDepth;
 
-  private BatchBodyParser(BatchSearchRequest request) {
+  private BatchBodyParser(BatchSearchRequest request, byte[] whole) {
     this.request = request;
     keys.put(
         "field", parser -> request.field(BodyValues.string(parser, "field", "a field's name")));
     keys.put(
         QueryVectorsParser.KEY,
-        parser -> vectors = new QueryVectorsParser(parser, MAX_VECTORS, MAX_DIMS).parse());
+        parser ->
+            vectors =
+                whole == null
+                    ? new QueryVectorsParser(parser, MAX_VECTORS, MAX_DIMS).parse()
+                    : new QueryVectorsParser.Parsed(null, null, whole));
     keys.put("dims", parser -> dims = BodyValues.wholeNumber(parser, "dims", MAX_DIMS));
     keys.put("element_type", this::readElementType);
     keys.put("byte_order", this::readByteOrder);
@@ -86,11 +90,13 @@ final class BatchBodyParser {
    *
    * @param parser a parser positioned before the body
    * @param request receives the values
+   * @param whole the decoded vectors if the body has an empty string in their place, or null
    * @throws IllegalArgumentException if the body is malformed, a key is unknown or repeated, or a
    *     value has the wrong type or is out of range; the message has key, value and range
    */
-  static void parse(XContentParser parser, BatchSearchRequest request) throws IOException {
-    new BatchBodyParser(request).read(parser);
+  static void parse(XContentParser parser, BatchSearchRequest request, byte[] whole)
+      throws IOException {
+    new BatchBodyParser(request, whole).read(parser);
   }
 
   private void read(XContentParser parser) throws IOException {

@@ -81,6 +81,30 @@ record RequestTemplate(
    * @throws IllegalArgumentException if the body is invalid
    */
   BatchSearchRequest request(BytesReference body) throws IOException {
+    // as one array, because a parser of a stream copies every string
+    BytesRef whole = body.toBytesRef();
+    WholeVectors apart =
+        bodies.canonical() == XContentType.JSON
+            ? WholeVectors.of(whole.bytes, whole.offset, whole.length)
+            : null;
+    if (apart != null) {
+      try {
+        return request(new BytesRef(apart.rest()), apart.vectors());
+      } catch (IOException | RuntimeException e) {
+        // the whole body has the same mistake, and gives a message with the right positions
+        return request(whole, null);
+      }
+    }
+    return request(whole, null);
+  }
+
+  /**
+   * Makes a search.
+   *
+   * @param body body of the search
+   * @param vectors the decoded vectors if the body has an empty string in their place, or null
+   */
+  private BatchSearchRequest request(BytesRef body, byte[] vectors) throws IOException {
     BatchSearchRequest request =
         new BatchSearchRequest(indices)
             .indicesOptions(indicesOptions)
@@ -89,11 +113,9 @@ record RequestTemplate(
             .timeout(timeout)
             .allowPartialSearchResults(allowPartialSearchResults)
             .columnar(columnar);
-    // as one array, because a parser of a stream copies every string
-    BytesRef whole = body.toBytesRef();
     try (XContentParser parser =
-        bodies.xContent().createParser(parsing, whole.bytes, whole.offset, whole.length)) {
-      BatchBodyParser.parse(parser, request);
+        bodies.xContent().createParser(parsing, body.bytes, body.offset, body.length)) {
+      BatchBodyParser.parse(parser, request, vectors);
     } catch (IOException | RuntimeException e) {
       // the parsers of binary formats throw various exceptions for malformed input
       if (ExceptionsHelper.status(e).getStatus() >= RestStatus.INTERNAL_SERVER_ERROR.getStatus()) {

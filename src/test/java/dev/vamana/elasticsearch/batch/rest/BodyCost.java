@@ -5,6 +5,7 @@ import dev.vamana.elasticsearch.batch.BatchHits;
 import dev.vamana.elasticsearch.batch.BatchSearchRequest;
 import dev.vamana.elasticsearch.batch.BatchSearchResponse;
 import dev.vamana.elasticsearch.batch.ColumnarHits;
+import dev.vamana.elasticsearch.batch.DocIds;
 import dev.vamana.elasticsearch.batch.StandardHits;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -139,13 +140,15 @@ public final class BodyCost {
   private ColumnarHits columns() {
     int[] ends = new int[count];
     String[] ids = new String[count * k];
+    int[] idOf = new int[count * k];
     float[] scores = new float[count * k];
     for (int i = 0; i < count * k; i++) {
       ends[i / k] = i + 1;
       ids[i] = Integer.toString(random.nextInt(1_000_000));
+      idOf[i] = i;
       scores[i] = random.nextFloat();
     }
-    return new ColumnarHits(ends, ids, scores, null, null);
+    return new ColumnarHits(ends, DocIds.of(ids), idOf, scores, null, null);
   }
 
   private StandardHits hits() {

@@ -17,16 +17,17 @@ import java.util.Locale;
  * A persistent HTTP/1.1 connection for prepared requests, sent one after the other. It does the
  * minimum of work, since clients share the machine with the node that they measure.
  */
-final class RestConnection implements Closeable {
+public final class RestConnection implements Closeable {
 
   private static final int TIMEOUT_MILLIS = 60_000;
 
   private final Socket socket;
   private final OutputStream out;
   private final InputStream in;
+  private final byte[] part = new byte[1 << 16];
 
   /** Connects to a node. */
-  RestConnection(URI node) throws IOException {
+  public RestConnection(URI node) throws IOException {
     socket = new Socket();
     socket.setTcpNoDelay(true);
     socket.setSoTimeout(TIMEOUT_MILLIS);
@@ -37,15 +38,20 @@ final class RestConnection implements Closeable {
 
   /** Makes a POST request with a JSON body, which can be sent any number of times. */
   static byte[] post(URI node, String path, String json) {
-    byte[] body = json.getBytes(StandardCharsets.UTF_8);
+    return post(node, path, "application/json", json.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Makes a POST request with a body, which can be sent any number of times. */
+  public static byte[] post(URI node, String path, String contentType, byte[] body) {
     String head =
         String.format(
             Locale.ROOT,
-            "POST %s HTTP/1.1\r\nHost: %s:%d\r\nContent-Type: application/json\r\n"
+            "POST %s HTTP/1.1\r\nHost: %s:%d\r\nContent-Type: %s\r\n"
                 + "Content-Length: %d\r\n\r\n",
             path,
             node.getHost(),
             node.getPort(),
+            contentType,
             body.length);
     byte[] start = head.getBytes(StandardCharsets.US_ASCII);
     byte[] request = new byte[start.length + body.length];
@@ -60,7 +66,22 @@ final class RestConnection implements Closeable {
    * @return the body
    * @throws IOException if the connection breaks or the status is not 200
    */
-  byte[] send(byte[] request) throws IOException {
+  public byte[] send(byte[] request) throws IOException {
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
+    send(request, body);
+    return body.toByteArray();
+  }
+
+  /**
+   * Sends a request, reads the answer and forgets it.
+   *
+   * @throws IOException if the connection breaks or the status is not 200
+   */
+  public void sendAndForget(byte[] request) throws IOException {
+    send(request, OutputStream.nullOutputStream());
+  }
+
+  private void send(byte[] request, OutputStream body) throws IOException {
     out.write(request);
     out.flush();
     String status = line();
@@ -74,36 +95,39 @@ final class RestConnection implements Closeable {
         chunked = lower.contains("chunked");
       }
     }
-    byte[] body = chunked ? chunks() : exactly(length);
-    if (status.startsWith("HTTP/1.1 200") == false) {
-      throw new IOException(status + ": " + new String(body, StandardCharsets.UTF_8));
-    }
-    return body;
-  }
-
-  private byte[] chunks() throws IOException {
-    ByteArrayOutputStream body = new ByteArrayOutputStream();
-    for (int size = chunkSize(); size > 0; size = chunkSize()) {
-      body.write(exactly(size));
+    boolean succeeded = status.startsWith("HTTP/1.1 200");
+    ByteArrayOutputStream failure = new ByteArrayOutputStream();
+    OutputStream taken = succeeded ? body : failure;
+    if (chunked) {
+      for (int size = chunkSize(); size > 0; size = chunkSize()) {
+        exactly(size, taken);
+        line();
+      }
       line();
+    } else {
+      exactly(length, taken);
     }
-    line();
-    return body.toByteArray();
+    if (succeeded == false) {
+      throw new IOException(status + ": " + failure.toString(StandardCharsets.UTF_8));
+    }
   }
 
   private int chunkSize() throws IOException {
     return Integer.parseInt(line().split(";", 2)[0].strip(), 16);
   }
 
-  private byte[] exactly(int length) throws IOException {
+  private void exactly(int length, OutputStream to) throws IOException {
     if (length < 0) {
       throw new IOException("an answer without a length");
     }
-    byte[] bytes = in.readNBytes(length);
-    if (bytes.length < length) {
-      throw new EOFException("the node closed the connection in the middle of an answer");
+    for (int left = length; left > 0; ) {
+      int read = in.read(part, 0, Math.min(part.length, left));
+      if (read < 0) {
+        throw new EOFException("the node closed the connection in the middle of an answer");
+      }
+      to.write(part, 0, read);
+      left -= read;
     }
-    return bytes;
   }
 
   private String line() throws IOException {
