@@ -200,7 +200,7 @@ VAMANA_HD ListEstimate list_refined(float base, float step, int32_t sum, float l
 constexpr uint32_t kListProbes = 4;
 constexpr uint32_t kListUnrated = 3;
 
-// First list of the window of those searched last.
+// First list of the window, which has the lists searched last.
 VAMANA_HD uint32_t list_window(uint32_t probed) {
   return static_cast<uint32_t>(probed * (1 - 0.7));
 }

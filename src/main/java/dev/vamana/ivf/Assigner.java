@@ -77,6 +77,11 @@ final class Assigner implements Closeable {
         abort);
   }
 
+  /** Whether the CPU does the work. */
+  boolean declined() {
+    return engine == null;
+  }
+
   @Override
   public void close() {
     if (engine != null) {

@@ -26,7 +26,8 @@ final class CentroidTrainer {
   private static final int ITERATIONS = 3;
 
   private final TrainingSample sample;
-  private final PqEngine engine;
+  // declines all work once it has declined some
+  private PqEngine engine;
   private final Workers workers;
   private final AbortCheck abort;
   private final float[][] centroids;
@@ -79,8 +80,9 @@ final class CentroidTrainer {
           }
           return own::vector;
         };
-    try (Assigner assigner = new Assigner(centroids, rows, engine, workers, abort)) {
+    try (Assigner assigner = new Assigner(centroids, sample.size(), engine, workers, abort)) {
       assigner.assign(source, rows, assigned, distances);
+      engine = assigner.declined() ? PqEngine.NONE : engine;
     }
     move(rows);
   }
