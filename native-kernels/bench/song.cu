@@ -1,6 +1,6 @@
 // Walks as SONG does them (Zhao, Tan and Li, 2020), for comparison with this project's: 8, 16 or 32 lanes a query,
 // four kinds of visited set, several nodes expanded a step, and selected insertion, which remembers only nodes that
-// enter the worklist and forgets those that leave it. Blocks have one warp. Squared distances of float32 vectors.
+// enter the worklist, and forgets a vector that leaves it. Blocks have one warp. Squared distances of float32 vectors.
 #include <cstdint>
 
 #include "song_visited.cuh"

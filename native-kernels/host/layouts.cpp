@@ -370,6 +370,10 @@ constexpr Constant kConstants[] = {
     CONSTANT(kListSharedLists),
     CONSTANT(kListScored),
     CONSTANT(kListCandidates),
+    CONSTANT(kListWave),
+    CONSTANT(kWaveCandidates),
+    CONSTANT(kListsOfGroup),
+    CONSTANT(kOpenListBytes),
     CONSTANT(kMaxDynamicShared),
     CONSTANT(kExactNan),
     CONSTANT(kExactFewHits),
@@ -431,8 +435,8 @@ VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int kind, int rows, int partit
                                           : select::global_size(k) * 8ull);
 }
 
-VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search) {
-  return list_layout(*search).bytes;
+VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32_t waves) {
+  return list_layout(*search, waves != 0).bytes;
 }
 
 VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search) {

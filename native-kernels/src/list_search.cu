@@ -1,5 +1,6 @@
-// Searches of inverted lists whose raw vectors are floats or bytes, by blocks of four and of eight warps. How
-// many blocks of four a multiprocessor has room for at once bounds registers.
+// Searches of inverted lists whose raw vectors are floats or bytes: one list after the other by blocks of four
+// warps, of which the number that a multiprocessor has room for at once bounds registers; and several lists at
+// once by blocks of 24.
 #include "lists.cuh"
 
 // From compute capability 10.0 on the compiler needs more registers.
@@ -14,9 +15,9 @@
       list_search_##name##_w4(const __grid_constant__ vamana::ListSearch search) { \
     vamana::search_list_items<vamana::format, 4>(search);                    \
   }                                                                          \
-  extern "C" __global__ void __launch_bounds__(256, 2)                       \
-      list_search_##name##_w8(const __grid_constant__ vamana::ListSearch search) { \
-    vamana::search_list_items<vamana::format, 8>(search);                    \
+  extern "C" __global__ void __launch_bounds__(768, 1)                       \
+      list_search_##name##_w24(const __grid_constant__ vamana::ListSearch search) { \
+    vamana::search_list_items<vamana::format, 24>(search);                    \
   }
 
 VAMANA_LIST_SEARCH(float, kFloat32, VAMANA_LIST_FLOAT_BLOCKS)

@@ -1,4 +1,5 @@
-// Search of inverted lists: one item by one thread block, whole batches in one launch. It does what
+// Search of inverted lists: one item by one thread block, whole batches in one launch. Blocks that share a
+// multiprocessor search one list after the other, a block that has one to itself several at once. Both do what
 // dev.vamana.search.ListSearch does for the best hits of a query.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include "lists/scan.cuh"
 #include "lists/score.cuh"
 #include "lists/state.cuh"
+#include "lists/waves.cuh"
 
 namespace vamana {
 
@@ -99,8 +101,14 @@ __device__ __forceinline__ void search_list_items(const ListSearch& parameters) 
     state.limit = infinite();
     load_list_query(state);
     rotate(state);
-    order_lists(state);
-    const uint32_t probed = search_lists(state);
+    uint32_t probed;
+    if constexpr (ListState<FORMAT, WARPS>::kWaves) {
+      measure_lists(state);
+      probed = search_waves(state);
+    } else {
+      order_lists(state);
+      probed = search_lists(state);
+    }
     write_hits(state, probed);
     cta_sync<WARPS>();
   }

@@ -11,41 +11,51 @@
 namespace vamana {
 
 constexpr uint32_t kListControlBytes = 768;
+constexpr uint32_t kOpenListBytes = 64;
 constexpr uint32_t kListSharedLists = 4096;  // with more, the order of lists is in the scratch
 
 struct ListLayout {
-  uint32_t best;        // width 64-bit keys, nearest first
   uint32_t keys;        // kListScored 64-bit keys
-  uint32_t ids;         // kListScored 32-bit ordinals
-  uint32_t candidates;  // kListCandidates 64-bit: estimate, number in the list
-  uint32_t bounds;      // kListCandidates floats
-  uint32_t ranked;      // kListCandidates 16-bit: candidates by their estimates
+  uint32_t ids;         // kListScored 32-bit ordinals; of waves kWaveCandidates, by list and estimate
+  uint32_t candidates;  // kListCandidates 64-bit: estimate, number in the list; of waves kWaveCandidates
+  uint32_t bounds;      // as many floats
+  uint32_t ranked;      // as many 16-bit: candidates by their estimates; of waves floats: bounds, as ids
+  uint32_t opened;      // of waves: kListWave of kOpenListBytes
+  uint32_t best;        // width 64-bit keys, nearest first
   uint32_t query;       // dimension floats, padded to 16, as exact scores need them
   uint32_t rotated;     // padded floats
   uint32_t residual;    // padded floats
-  uint32_t planes;      // for 32 components four words: bits of the residual's numbers
-  uint32_t more;        // for 32 components eight words
+  uint32_t planes;      // for 32 components four words: bits of the residual's numbers; of each list
+  uint32_t more;        // for 32 components eight words; of each list
   uint32_t near;        // lists 32-bit keys; or in the scratch
+  uint32_t history;     // of waves: lists 32-bit numbers of hits; or in the scratch
+  uint32_t groups;      // of waves: the nearest list of each kListsOfGroup, 64-bit
   uint32_t bytes;       // all
 };
 
 VAMANA_HD bool lists_shared(const ListSearch& search) { return search.lists <= kListSharedLists; }
 
-VAMANA_HD ListLayout list_layout(const ListSearch& search) {
+// Of a block that searches one list after the other, or several at once in waves. Parts whose sizes do not
+// depend on the search come first: their offsets take no registers.
+VAMANA_HD ListLayout list_layout(const ListSearch& search, bool waves) {
   ListLayout layout;
+  const uint32_t candidates = waves ? kWaveCandidates : kListCandidates;
+  const uint32_t opened = waves ? kListWave : 1;
   uint32_t at = kListControlBytes;
-  layout.best = at;
-  at += up16(search.width * 8);
   layout.keys = at;
   at += kListScored * 8;
   layout.ids = at;
-  at += kListScored * 4;
+  at += (waves ? kWaveCandidates : kListScored) * 4;
   layout.candidates = at;
-  at += kListCandidates * 8;
+  at += candidates * 8;
   layout.bounds = at;
-  at += kListCandidates * 4;
+  at += candidates * 4;
   layout.ranked = at;
-  at += kListCandidates * 2;
+  at += candidates * (waves ? 4 : 2);
+  layout.opened = at;
+  at += waves ? kListWave * kOpenListBytes : 0;
+  layout.best = at;
+  at += up16(search.width * 8);
   layout.query = at;
   at += up16(search.dimension) * 4;
   layout.rotated = at;
@@ -53,11 +63,16 @@ VAMANA_HD ListLayout list_layout(const ListSearch& search) {
   layout.residual = at;
   at += search.padded * 4;
   layout.planes = at;
-  at += search.padded / 32 * kListPlanes * 4;
+  at += opened * (search.padded / 32 * kListPlanes * 4);
   layout.more = at;
-  at += search.padded / 32 * kListMorePlanes * 4;
+  at += opened * (search.padded / 32 * kListMorePlanes * 4);
   layout.near = at;
-  at += lists_shared(search) ? up16(search.lists * 4) : 0;
+  const uint32_t of_lists = lists_shared(search) ? up16(search.lists * 4) : 0;
+  at += of_lists;
+  layout.history = at;
+  at += waves ? of_lists : 0;
+  layout.groups = at;
+  at += waves ? up16((search.lists + kListsOfGroup - 1) / kListsOfGroup * 8) : 0;
   layout.bytes = at;
   return layout;
 }

@@ -28,6 +28,9 @@ constexpr uint32_t kListPlanes = 4;         // bits of a query's component for h
 constexpr uint32_t kListMorePlanes = 8;     // the same for tails
 constexpr uint32_t kListScored = 16;        // vectors that are scored before the limit is looked at again
 constexpr uint32_t kListCandidates = 256;   // candidates of a list that a block has room for
+constexpr uint32_t kListWave = 8;           // most lists that a wave searches at once
+constexpr uint32_t kWaveCandidates = 1024;  // candidates of a wave that a block has room for
+constexpr uint32_t kListsOfGroup = 64;      // lists whose nearest is kept while lists are taken in waves
 constexpr uint32_t kMaxLists = 65536;
 
 // What the file says of a list.
@@ -197,7 +200,7 @@ VAMANA_HD ListEstimate list_refined(float base, float step, int32_t sum, float l
 constexpr uint32_t kListProbes = 4;
 constexpr uint32_t kListUnrated = 3;
 
-// First list of the window of those searched last.
+// First list of the window, which has the lists searched last.
 VAMANA_HD uint32_t list_window(uint32_t probed) {
   return static_cast<uint32_t>(probed * (1 - 0.7));
 }

@@ -20,9 +20,9 @@ __device__ __forceinline__ uint64_t nearest_of(const S& s, uint32_t from, uint32
   return warp_min(nearest);
 }
 
-// Distances to all centroids, as keys of the lists.
+// Distances to all centroids, as keys of the lists. Ends with a barrier.
 template <class S>
-__device__ __forceinline__ void order_lists(S& s) {
+__device__ __forceinline__ void measure_lists(S& s) {
   const Lists& lists = s.control.lists;
   constexpr int kVectors = Chunk<kFloat32>::kVectors;
   constexpr uint32_t kTeams = S::kThreads / kTeam;
@@ -52,8 +52,15 @@ __device__ __forceinline__ void order_lists(S& s) {
       s.near[list] = list_key(lists, facts, squares, s.rotated_norm2);
     }
   }
-  s.watched = (lists.lists + S::kThreads - 1) / S::kThreads;
   cta_sync<S::kWarps>();
+}
+
+// Distances to all centroids; each thread gets its lists to watch.
+template <class S>
+__device__ __forceinline__ void order_lists(S& s) {
+  const Lists& lists = s.control.lists;
+  s.watched = (lists.lists + S::kThreads - 1) / S::kThreads;
+  measure_lists(s);
   const uint32_t from = threadIdx.x * s.watched;
   const uint32_t to = from + s.watched < lists.lists ? from + s.watched : lists.lists;
   s.mine = kNoKey;

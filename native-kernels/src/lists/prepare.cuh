@@ -45,6 +45,9 @@ __device__ __forceinline__ bool take_list_item(S& s) {
     if (lane_id() < sizeof(Lists) / 4) {
       reinterpret_cast<uint32_t*>(&s.control.lists)[lane_id()] = lists[lane_id()];
     }
+    if (lane_id() < kListWave) {
+      s.control.slot_counts[lane_id()] = 0;
+    }
     if (lane_id() == 0) {
       s.control.flags = 0;
       s.control.candidate_count = 0;

@@ -8,25 +8,15 @@
 
 namespace vamana {
 
-// An opened list.
-struct OpenList {
-  uint64_t address;
-  uint32_t list;
-  uint32_t count;
-  uint32_t places;
-  ListHeads heads;
-  float more_step;
-  float length;      // of the residual
-  int32_t more_sum;  // of the numbers for tails
-};
-
-// Numbers of 32 components at a time as PLANES words of bits, for the lanes of a warp together. Returns the
-// sum of the warp's numbers.
-template <uint32_t PLANES, class S>
-__device__ __forceinline__ int32_t split_residual(const S& s, float scale, uint32_t* planes) {
+// Numbers of 32 components at a time as PLANES words of bits, for the lanes of a warp together: those from
+// `first`, then each `stride` components further. Returns the sum of the warp's numbers.
+template <uint32_t PLANES, class Component>
+__device__ __forceinline__ int32_t split_residual(uint32_t padded, uint32_t first, uint32_t stride,
+                                                  float scale, uint32_t* planes,
+                                                  Component component) {
   int32_t sum = 0;
-  for (uint32_t from = warp_id() * 32; from < s.control.lists.padded; from += S::kThreads) {
-    const int32_t number = list_round(s.residual[from + lane_id()], scale);
+  for (uint32_t from = first; from < padded; from += stride) {
+    const int32_t number = list_round(component(from + lane_id()), scale);
     sum += number;
 #pragma unroll
     for (uint32_t plane = 0; plane < PLANES; plane++) {
@@ -76,11 +66,14 @@ __device__ __forceinline__ OpenList open_list(S& s, uint32_t list) {
     squares += s.control.squares[warp];
   }
   const ListStep step = list_step(largest, kListPlanes);
-  const int32_t sum = split_residual<kListPlanes>(s, step.scale, s.planes);
+  const auto component = [&s](uint32_t d) { return s.residual[d]; };
+  const int32_t sum = split_residual<kListPlanes>(lists.padded, warp_id() * 32, S::kThreads,
+                                                  step.scale, s.planes, component);
   int32_t more_sum = 0;
   if (lists.bits > 1) {
     const ListStep more = list_step(largest, kListMorePlanes);
-    more_sum = split_residual<kListMorePlanes>(s, more.scale, s.more);
+    more_sum = split_residual<kListMorePlanes>(lists.padded, warp_id() * 32, S::kThreads,
+                                               more.scale, s.more, component);
     open.more_step = more.step;
   }
   if (lane_id() == 0) {

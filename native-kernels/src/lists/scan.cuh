@@ -50,14 +50,13 @@ __device__ __forceinline__ bool accepts_entry(const S& s, uint32_t ordinal) {
 }
 
 // The estimate from head and tail.
-template <class S>
-__device__ __forceinline__ ListEstimate refine(const S& s, const OpenList& open,
-                                               const ListColumns& columns, uint32_t i) {
-  const Lists& lists = s.control.lists;
+__device__ __forceinline__ ListEstimate refine(const Lists& lists, const OpenList& open,
+                                               const ListColumns& columns, uint32_t i,
+                                               const uint32_t* more) {
   const uint32_t* tail = reinterpret_cast<const uint32_t*>(
       open.address + static_cast<uint64_t>(open.places) * list_head_bytes(lists) +
       static_cast<uint64_t>(i) * list_tail_bytes(lists));
-  const uint4* planes = reinterpret_cast<const uint4*>(s.more);
+  const uint4* planes = reinterpret_cast<const uint4*>(more);
   const uint32_t words = lists.padded / 32;
   const uint32_t at = i % kListBlock;
   int32_t first = 0;
@@ -77,6 +76,26 @@ __device__ __forceinline__ ListEstimate refine(const S& s, const OpenList& open,
                       __uint_as_float(__ldg(tail + 2)), __uint_as_float(__ldg(tail + 3)));
 }
 
+// The estimate from the head of entry i; its place in `columns` is `at`.
+__device__ __forceinline__ ListEstimate head_estimate(const Lists& lists, const ListHeads& heads,
+                                                      const ListColumns& columns, uint32_t at,
+                                                      const uint4* planes) {
+  const uint32_t* numbers = columns.numbers + at;
+  const float constant = __uint_as_float(__ldg(numbers + columns.together));
+  const float factor = __uint_as_float(__ldg(numbers + 2 * columns.together));
+  const float error = __uint_as_float(__ldg(numbers + 3 * columns.together));
+  const uint2* codes = reinterpret_cast<const uint2*>(columns.words) + at;
+  const uint32_t words = lists.padded / 64;
+  int32_t product = 0;
+#pragma unroll 2
+  for (uint32_t word = 0; word < words; word++) {
+    const uint2 code = __ldg(codes + word * columns.together);
+    product += plane_product(code.x, planes[2 * word]);
+    product += plane_product(code.y, planes[2 * word + 1]);
+  }
+  return list_estimate(heads, product, constant, factor, error);
+}
+
 // Estimates the entries from..to-1, where from is a multiple of a block; more candidates than there is room
 // for are counted only.
 template <class S>
@@ -84,7 +103,6 @@ __device__ __forceinline__ void scan_entries(S& s, const OpenList& open, uint32_
                                              uint32_t to) {
   const Lists& lists = s.control.lists;
   const uint4* planes = reinterpret_cast<const uint4*>(s.planes);
-  const uint32_t words = lists.padded / 64;
 #pragma unroll 1
   for (uint32_t base = from + warp_id() * 32; base < to; base += S::kThreads) {
     const uint32_t i = base + lane_id();
@@ -94,29 +112,17 @@ __device__ __forceinline__ void scan_entries(S& s, const OpenList& open, uint32_
     bool keep = i < to;
     ListEstimate estimate = {0, 0};
     if (keep) {
-      const uint32_t* numbers = columns.numbers + at;
-      const float constant = __uint_as_float(__ldg(numbers + columns.together));
-      const float factor = __uint_as_float(__ldg(numbers + 2 * columns.together));
-      const float error = __uint_as_float(__ldg(numbers + 3 * columns.together));
-      const uint2* codes = reinterpret_cast<const uint2*>(columns.words) + at;
-      int32_t product = 0;
-#pragma unroll 2
-      for (uint32_t word = 0; word < words; word++) {
-        const uint2 code = __ldg(codes + word * columns.together);
-        product += plane_product(code.x, planes[2 * word]);
-        product += plane_product(code.y, planes[2 * word + 1]);
-      }
-      estimate = list_estimate(open.heads, product, constant, factor, error);
+      estimate = head_estimate(lists, open.heads, columns, at, planes);
       keep = estimate.bound <= s.limit;
       if (keep) {
-        const uint32_t ordinal = __ldg(numbers);
+        const uint32_t ordinal = __ldg(columns.numbers + at);
         if (valid_entry(s, open, columns, i, ordinal) == false) {
           s.control.flags = kCorrupt;
           keep = false;
         } else if (accepts_entry(s, ordinal) == false) {
           keep = false;
         } else if (lists.bits > 1) {
-          estimate = refine(s, open, columns, i);
+          estimate = refine(lists, open, columns, i, s.more);
           keep = estimate.bound <= s.limit;
         }
       }

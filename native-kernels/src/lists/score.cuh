@@ -63,6 +63,7 @@ __device__ __forceinline__ void take_candidates(S& s, const OpenList& open, uint
 template <class S>
 struct StoreKeys {
   S& s;
+  uint64_t* keys;
 
   __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums sums) {
     if (own) {
@@ -74,15 +75,16 @@ struct StoreKeys {
       } else {
         score = score_of(segment.similarity, sums, s.query_norm2);
       }
-      s.keys[place] = make_key(-score, ordinal);
+      keys[place] = make_key(-score, ordinal);
     }
   }
 };
 
 // Counts hits among the new keys as if they came one after the other, and merges them into the nearest so far.
-// Ends with a barrier.
-template <class S>
+// By the block's first WARPS warps; ends with their barrier.
+template <int WARPS, class S>
 __device__ __forceinline__ void keep_best(S& s, uint32_t count) {
+  constexpr uint32_t kThreads = WARPS * 32;
   uint32_t place = kUnusedSlot;
   const uint64_t key = threadIdx.x < count ? s.keys[threadIdx.x] : kNoKey;
   if (warp_id() == 0) {
@@ -110,14 +112,14 @@ __device__ __forceinline__ void keep_best(S& s, uint32_t count) {
       s.control.first_moved = first;
     }
   }
-  cta_sync<S::kWarps>();
+  cta_sync<WARPS>();
   if (s.control.new_hits == 0) {
     return;
   }
   const uint32_t first = s.control.first_moved;
   if (first < s.best_size) {
     // from the end, so that nothing is overwritten before it is read
-    for (uint32_t base = (s.best_size - 1) / S::kThreads * S::kThreads;; base -= S::kThreads) {
+    for (uint32_t base = (s.best_size - 1) / kThreads * kThreads;; base -= kThreads) {
       const uint32_t i = base + threadIdx.x;
       const uint64_t entry = i < s.best_size ? s.best[i] : kNoKey;
       uint32_t moved = i;
@@ -126,7 +128,7 @@ __device__ __forceinline__ void keep_best(S& s, uint32_t count) {
           moved += s.keys[j] < entry ? 1u : 0u;
         }
       }
-      cta_sync<S::kWarps>();
+      cta_sync<WARPS>();
       if (moved != i && moved < s.width) {
         s.best[moved] = entry;
       }
@@ -140,7 +142,7 @@ __device__ __forceinline__ void keep_best(S& s, uint32_t count) {
   }
   const uint32_t grown = s.best_size + count;
   s.best_size = grown < s.width ? grown : s.width;
-  cta_sync<S::kWarps>();
+  cta_sync<WARPS>();
   if (s.best_size == s.width) {
     s.limit = list_distance(s.control.lists.estimates, -key_distance(s.best[s.width - 1]),
                             s.control.segment.dimension);
@@ -166,9 +168,9 @@ __device__ __forceinline__ void score_candidates(S& s, const OpenList& open, uin
       break;
     }
     exact_sums<S::kFormat, S::kWarps, Chunk<S::kFormat>::kLoads>(
-        rows, segment.similarity == kEuclidean, s.query, padded, s.ids, scored, StoreKeys<S>{s});
+        rows, segment.similarity == kEuclidean, s.query, padded, s.ids, scored, StoreKeys<S>{s, s.keys});
     cta_sync<S::kWarps>();
-    keep_best(s, scored);
+    keep_best<S::kWarps>(s, scored);
   }
 }
 

@@ -10,25 +10,47 @@
 
 namespace vamana {
 
-constexpr uint32_t kMostListWarps = 8;
+// Warps of a block that searches one list after the other.
+constexpr uint32_t kListWarps = 4;
+
+// An opened list: where it is, and the query as seen from its centroid.
+struct OpenList {
+  uint64_t address;
+  uint32_t list;
+  uint32_t count;
+  uint32_t places;
+  ListHeads heads;
+  float more_step;
+  float length;      // of the residual
+  int32_t more_sum;  // of the numbers for tails
+};
+static_assert(sizeof(OpenList) <= kOpenListBytes, "OpenList");
 
 // Words of shared memory that the threads of a block agree through.
 struct ListControl {
   Segment segment;
   Item item;
   Lists lists;
-  uint64_t nearest[kMostListWarps];  // nearest list of those that a warp watches
-  float largest[kMostListWarps];     // of the residual's components
-  float squares[kMostListWarps];     // of the residual
-  int32_t sums[kMostListWarps];      // of the residual's numbers, for heads
-  int32_t more_sums[kMostListWarps];  // for tails
+  uint64_t nearest[kListWarps];   // for each warp the nearest list that it watches
+  float largest[kListWarps];      // of the residual's components
+  float squares[kListWarps];      // of the residual
+  int32_t sums[kListWarps];       // of the residual's numbers, for heads
+  int32_t more_sums[kListWarps];  // for tails
+  uint32_t picked[kListWave];       // lists of the next wave
+  uint32_t picked_count;
+  uint32_t most;                    // lists of a wave, as far as their candidates had room
+  uint32_t slot_counts[kListWave];  // candidates of each list of the wave; 0 between waves
+  uint32_t best_size;  // of waves: the fields of the state
+  uint32_t probed;
+  float limit;
+  uint32_t ended;      // of waves: whether the search has ended
   uint32_t next;
   uint32_t flags;
   uint32_t candidate_count;
   uint32_t scored;    // vectors that get exact scores now
   uint32_t position;  // first candidate that was not looked at
   uint32_t visited;   // vectors that got exact scores
-  uint32_t all_hits;  // of these, those that were among the nearest so far
+  uint32_t all_hits;  // scored vectors that were among the nearest so far
   uint32_t new_hits;
   uint32_t first_moved;  // first entry behind which a new one goes
 };
@@ -40,6 +62,7 @@ struct ListState {
   static constexpr uint32_t kFormat = FORMAT;
   static constexpr int kWarps = WARPS;
   static constexpr uint32_t kThreads = WARPS * 32;
+  static constexpr bool kWaves = WARPS > kListWarps;
 
   const ListSearch& search;
   ListControl& control;
@@ -49,6 +72,7 @@ struct ListState {
   uint64_t* candidates;
   float* bounds;
   uint16_t* ranked;
+  float* sorted;       // of waves: bounds of candidates in the order of ids
   float* query;
   float* rotated;
   float* residual;
@@ -56,24 +80,30 @@ struct ListState {
   uint32_t* more;
   uint32_t* near;
   uint32_t* history;   // hits before each list that was searched
+  uint64_t* groups;
+  OpenList* opened;
   uint32_t best_size;
   uint32_t width;
+  uint32_t probed;     // of waves: lists searched
   float limit;         // vectors beyond this distance are no hits
   float query_norm2;   // |q|^2 for exact scores; of bytes an integer, as bits
   float rotated_norm2;
   uint32_t watched;    // lists that each thread watches
-  uint64_t mine;       // the nearest of those that this thread watches: key, number
+  uint64_t mine;       // the nearest list that this thread watches: key, number
   bool begun = false;  // whether the block has had an item
 
   __device__ ListState(const ListSearch& parameters, uint8_t* shared)
       : search(parameters), control(*reinterpret_cast<ListControl*>(shared)) {
-    const ListLayout layout = list_layout(parameters);
+    const ListLayout layout = list_layout(parameters, kWaves);
     best = reinterpret_cast<uint64_t*>(shared + layout.best);
     keys = reinterpret_cast<uint64_t*>(shared + layout.keys);
     ids = reinterpret_cast<uint32_t*>(shared + layout.ids);
     candidates = reinterpret_cast<uint64_t*>(shared + layout.candidates);
     bounds = reinterpret_cast<float*>(shared + layout.bounds);
     ranked = reinterpret_cast<uint16_t*>(shared + layout.ranked);
+    sorted = reinterpret_cast<float*>(shared + layout.ranked);
+    groups = reinterpret_cast<uint64_t*>(shared + layout.groups);
+    opened = reinterpret_cast<OpenList*>(shared + layout.opened);
     query = reinterpret_cast<float*>(shared + layout.query);
     rotated = reinterpret_cast<float*>(shared + layout.rotated);
     residual = reinterpret_cast<float*>(shared + layout.residual);
@@ -81,7 +111,8 @@ struct ListState {
     more = reinterpret_cast<uint32_t*>(shared + layout.more);
     uint8_t* scratch =
         reinterpret_cast<uint8_t*>(search.scratch) + blockIdx.x * search.scratch_stride;
-    history = reinterpret_cast<uint32_t*>(scratch);
+    history = reinterpret_cast<uint32_t*>(
+        kWaves && lists_shared(search) ? shared + layout.history : scratch);
     near = reinterpret_cast<uint32_t*>(lists_shared(search) ? shared + layout.near
                                                             : scratch + search.scratch_stride / 2);
   }

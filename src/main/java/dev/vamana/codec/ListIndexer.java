@@ -3,6 +3,7 @@ package dev.vamana.codec;
 import dev.vamana.ivf.Centroids;
 import dev.vamana.ivf.ListBuilder;
 import dev.vamana.ivf.ListShape;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.List;
@@ -74,6 +75,7 @@ final class ListIndexer {
                 info.getVectorSimilarityFunction(),
                 building.parameters().codes(),
                 centroids,
+                ExecutorRegistry.quantizer(),
                 building.workers(),
                 abort)
             .write(out, copies);
@@ -114,7 +116,8 @@ final class ListIndexer {
     int lists = ListShape.lists(vectors.size());
     int most = Centroids.sampleSize(lists, vectors.size());
     VectorSample sample = VectorSample.of(vectors, info.getVectorSimilarityFunction(), most, SEED);
-    return Centroids.train(sample, lists, SEED, building.workers(), abort);
+    return Centroids.train(
+        sample, lists, SEED, ExecutorRegistry.quantizer(), building.workers(), abort);
   }
 
   private void say(String message) {

@@ -1,5 +1,7 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.RowSource;
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -24,6 +26,8 @@ final class CentroidTrainer {
   private static final int ITERATIONS = 3;
 
   private final TrainingSample sample;
+  // declines all work once it has declined some
+  private PqEngine engine;
   private final Workers workers;
   private final AbortCheck abort;
   private final float[][] centroids;
@@ -35,13 +39,16 @@ final class CentroidTrainer {
    *
    * @param sample vectors in random order, at least as many as lists
    * @param lists number of centroids, at least 1
+   * @param engine finds the nearest centroids, or declines
    */
-  CentroidTrainer(TrainingSample sample, int lists, Workers workers, AbortCheck abort) {
+  CentroidTrainer(
+      TrainingSample sample, int lists, PqEngine engine, Workers workers, AbortCheck abort) {
     if (sample.size() < lists) {
       throw new IllegalArgumentException(
           "sample must have at least " + lists + " vectors, got " + sample.size());
     }
     this.sample = sample;
+    this.engine = engine;
     this.workers = workers;
     this.abort = abort;
     this.centroids = new float[lists][sample.dims()];
@@ -65,23 +72,18 @@ final class CentroidTrainer {
   }
 
   private void iterate(int rows) throws IOException {
-    workers.forEach(
-        0,
-        rows,
+    RowSource source =
         () -> {
           TrainingSample own;
           synchronized (sample) {
             own = sample.copy();
           }
-          float[] row = new float[own.dims()];
-          NearestCentroid nearest = new NearestCentroid(centroids);
-          return i -> {
-            own.vector(i, row);
-            assigned[i] = nearest.find(row);
-            distances[i] = nearest.distance();
-          };
-        },
-        abort);
+          return own::vector;
+        };
+    try (Assigner assigner = new Assigner(centroids, sample.size(), engine, workers, abort)) {
+      assigner.assign(source, rows, assigned, distances);
+      engine = assigner.declined() ? PqEngine.NONE : engine;
+    }
     move(rows);
   }
 

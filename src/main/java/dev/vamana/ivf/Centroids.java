@@ -1,5 +1,6 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.PqEngine;
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -36,11 +37,17 @@ public record Centroids(
    * @param sample vectors in random order, at least as many as lists
    * @param lists number of centroids, at least 1
    * @param seed seed of the rotation
+   * @param engine finds the nearest centroids, or declines
    */
   public static Centroids train(
-      TrainingSample sample, int lists, long seed, Workers workers, AbortCheck abort)
+      TrainingSample sample,
+      int lists,
+      long seed,
+      PqEngine engine,
+      Workers workers,
+      AbortCheck abort)
       throws IOException {
-    float[][] plain = new CentroidTrainer(sample, lists, workers, abort).train();
+    float[][] plain = new CentroidTrainer(sample, lists, engine, workers, abort).train();
     long own = new SplittableRandom(seed).nextLong();
     Rotation rotation = new Rotation(sample.dims(), own);
     float[][] rotated = new float[lists][rotation.padded()];

@@ -1,5 +1,6 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.PqEngine;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -15,6 +16,9 @@ import org.apache.lucene.index.CorruptIndexException;
 final class ListAssignment {
 
   private static final int UNKNOWN = -1;
+
+  // vectors that are assigned in one go: they take 12 bytes each
+  private static final int TOGETHER = 1 << 17;
 
   private final int[] lists;
   private final int[] counts;
@@ -40,11 +44,13 @@ final class ListAssignment {
    * Assigns all vectors: those of the sources as there, the others to the nearest centroid.
    *
    * @param sources lists with the same centroids and kind of codes
+   * @param engine finds the nearest centroids, or declines
    */
   static ListAssignment of(
       ListVectors vectors,
       Centroids centroids,
       List<ListBuilder.Source> sources,
+      PqEngine engine,
       Workers workers,
       AbortCheck abort)
       throws IOException {
@@ -54,41 +60,31 @@ final class ListAssignment {
       abort.check();
       assignment.take(i, sources.get(i));
     }
-    float[] distances = new float[Math.min(vectors.size(), 1 << 16)];
-    for (long next = 0; next < vectors.size(); next += distances.length) {
-      int start = (int) next;
-      int to = (int) Math.min(vectors.size(), next + distances.length);
-      workers.forEach(
-          start,
-          to,
-          () -> {
-            ListVectors own = vectors.copy();
-            float[] vector = new float[vectors.dimension()];
-            NearestCentroid nearest = new NearestCentroid(centroids.plain());
-            return ordinal -> {
-              distances[ordinal - start] = -1;
-              if (assignment.lists[ordinal] == UNKNOWN) {
-                own.read(ordinal, vector);
-                assignment.lists[ordinal] = nearest.find(vector);
-                distances[ordinal - start] = nearest.distance();
-              }
-            };
-          },
-          abort);
-      assignment.count(distances, start, to);
+    int together = Math.min(vectors.size(), TOGETHER);
+    int[] ordinals = new int[together];
+    int[] found = new int[together];
+    float[] distances = new float[together];
+    int unknown = vectors.size() - assignment.copied;
+    if (unknown > 0) {
+      try (Assigner assigner = new Assigner(centroids.plain(), unknown, engine, workers, abort)) {
+        for (int next = 0; next < vectors.size(); ) {
+          int count = 0;
+          for (; next < vectors.size() && count < together; next++) {
+            if (assignment.lists[next] == UNKNOWN) {
+              ordinals[count++] = next;
+            }
+          }
+          assigner.assign(vectors.rows(ordinals), count, found, distances);
+          for (int i = 0; i < count; i++) {
+            assignment.lists[ordinals[i]] = found[i];
+            assignment.counts[found[i]]++;
+            assignment.squares[found[i]] += distances[i];
+          }
+        }
+      }
     }
     assignment.sort();
     return assignment;
-  }
-
-  /** Counts the vectors that were not known before. */
-  private void count(float[] distances, int from, int to) {
-    for (int ordinal = from; ordinal < to; ordinal++) {
-      if (distances[ordinal - from] >= 0) {
-        counts[lists[ordinal]]++;
-        squares[lists[ordinal]] += distances[ordinal - from];
-      }
-    }
   }
 
   private void take(int index, ListBuilder.Source source) throws IOException {

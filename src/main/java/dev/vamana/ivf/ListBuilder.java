@@ -1,5 +1,6 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.PqEngine;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -28,6 +29,7 @@ public final class ListBuilder {
   private final Centroids centroids;
   private final ListShape shape;
   private final Estimates estimates;
+  private final PqEngine engine;
   private final Workers workers;
   private final AbortCheck abort;
 
@@ -53,18 +55,21 @@ public final class ListBuilder {
    *
    * @param values the vectors in random access by ordinal, at least as many as centroids
    * @param kind what a code holds
+   * @param engine finds the nearest centroids, or declines
    */
   public ListBuilder(
       KnnVectorValues values,
       VectorSimilarityFunction similarity,
       CodeKind kind,
       Centroids centroids,
+      PqEngine engine,
       Workers workers,
       AbortCheck abort) {
     this.vectors = new ListVectors(values, similarity);
     this.centroids = centroids;
     this.shape = new ListShape(values.size(), values.dimension(), centroids.plain().length, kind);
     this.estimates = Estimates.of(values.getEncoding(), similarity, values.dimension());
+    this.engine = engine;
     this.workers = workers;
     this.abort = abort;
   }
@@ -76,7 +81,7 @@ public final class ListBuilder {
    * @param sources lists to copy codes from
    */
   public Written write(IndexOutput out, List<Source> sources) throws IOException {
-    ListAssignment lists = ListAssignment.of(vectors, centroids, sources, workers, abort);
+    ListAssignment lists = ListAssignment.of(vectors, centroids, sources, engine, workers, abort);
     float spread = centroids.spread();
     if (Float.isNaN(spread)) {
       boolean fromOrigin = estimates.products() && estimates != Estimates.UNIT_PRODUCT;

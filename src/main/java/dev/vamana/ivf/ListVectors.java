@@ -1,5 +1,7 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.StoredRows;
 import dev.vamana.vectors.FloatVectors;
 import java.io.IOException;
 import org.apache.lucene.index.KnnVectorValues;
@@ -26,6 +28,15 @@ final class ListVectors {
 
   void read(int ordinal, float[] target) throws IOException {
     floats.read(ordinal, target);
+  }
+
+  /** Returns rows for several threads, each of the ordinal at its place. */
+  RowSource rows(int[] ordinals) {
+    return () -> {
+      synchronized (values) {
+        return new StoredRows(values.copy(), floats.similarity(), ordinals);
+      }
+    };
   }
 
   /** Returns a view for another thread. Any thread may call it. */

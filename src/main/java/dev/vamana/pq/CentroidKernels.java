@@ -49,6 +49,20 @@ final class CentroidKernels {
   }
 
   /**
+   * Adds the squares of further components to squared distances.
+   *
+   * @param first column of the first component
+   * @param length components, a multiple of 4
+   * @param out 256 distances
+   */
+  static void addSquaredDistances(
+      float[][] columns, int first, int length, float[] x, int from, float[] out) {
+    for (int d = 0; d < length; d += 4) {
+      addDistances4(x, from + d, columns, first + d, out);
+    }
+  }
+
+  /**
    * Computes inner products of {@code x[from..from+length)} with all centroids, times {@code sign}.
    *
    * @param sign 1 or -1

@@ -6,9 +6,10 @@ import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * Trains codebooks and encodes vectors in place of {@link PqTrainer} and {@link PqEncoder}, for
- * instance on a GPU. It may decline any work, because the work is too small, memory is missing or
- * something failed; the CPU then does the work. Thread-safe.
+ * Trains codebooks, encodes vectors and finds nearest centroids in place of {@link PqTrainer},
+ * {@link PqEncoder} and {@link NearestCentroids}, for instance on a GPU. It may decline any work,
+ * because the work is too small, memory is missing or something failed; the CPU then does the work.
+ * Thread-safe.
  */
 public interface PqEngine {
 
@@ -27,6 +28,12 @@ public interface PqEngine {
 
         @Override
         public Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort) {
+          return null;
+        }
+
+        @Override
+        public Assigner assigner(
+            float[][] centroids, int vectors, Workers workers, AbortCheck abort) {
           return null;
         }
       };
@@ -59,6 +66,38 @@ public interface PqEngine {
    */
   Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort)
       throws IOException;
+
+  /**
+   * Prepares to find the nearest centroids of vectors.
+   *
+   * @param centroids at least one, all of the same dimension
+   * @param vectors estimated number of vectors
+   * @param workers threads that read the vectors
+   * @param abort called regularly
+   * @return an assigner for one thread, or null if declined
+   */
+  Assigner assigner(float[][] centroids, int vectors, Workers workers, AbortCheck abort)
+      throws IOException;
+
+  /** Finds nearest centroids, for one thread. */
+  interface Assigner extends Closeable {
+
+    /**
+     * Finds what {@link NearestCentroids} finds.
+     *
+     * @param rows the vectors
+     * @param count number of vectors, from row 0 on; at least 1
+     * @param found receives {@code count} numbers of centroids
+     * @param distances receives the squared distances to them
+     * @return false if declined, for this and all later calls; the contents of the arrays are then
+     *     undefined
+     * @throws IOException from {@code rows} or the abort check, unchanged
+     */
+    boolean assign(RowSource rows, int count, int[] found, float[] distances) throws IOException;
+
+    @Override
+    void close();
+  }
 
   /** Encodes vectors, for one thread. */
   interface Encoder extends Closeable {

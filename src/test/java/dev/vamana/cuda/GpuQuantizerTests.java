@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CodebookProvider;
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.api.FallbackReason;
@@ -10,6 +11,7 @@ import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.PqEncoder;
@@ -21,13 +23,16 @@ import dev.vamana.pq.TrainingSample;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.vectors.FileRegion;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
@@ -41,6 +46,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.tests.util.TestUtil;
+import org.apache.lucene.util.IOFunction;
 
 /** Tests segments whose codebooks and codes come from the executor, and executors that fail. */
 public class GpuQuantizerTests extends GpuTestCase {
@@ -79,15 +85,45 @@ public class GpuQuantizerTests extends GpuTestCase {
 
   /** Writes one segment and reads what became of its vectors. */
   private static Quantized write(float[][] rows, BuildStatistics statistics) throws IOException {
+    VamanaParameters parameters =
+        VamanaParameters.DEFAULT
+            .withGraph(8, 16, 1.2f)
+            .withThresholds(Integer.MAX_VALUE, 0)
+            .withSubspaces(LAYOUT.count());
+    return write(
+        rows,
+        parameters,
+        statistics,
+        view ->
+            new Quantized(
+                view.codebook().centroids().clone(),
+                bytes(view.codesRegion(), SIZE * LAYOUT.count())));
+  }
+
+  /** Writes one segment with inverted lists and returns their bytes. */
+  private static byte[] writeLists(float[][] rows, BuildStatistics statistics) throws IOException {
+    return write(
+        rows,
+        VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.RABITQ1),
+        statistics,
+        view -> bytes(view.lists().region(), Math.toIntExact(view.lists().region().length())));
+  }
+
+  private static byte[] bytes(FileRegion region, int count) throws IOException {
+    byte[] bytes = new byte[count];
+    region.open().readBytes(bytes, 0, count);
+    return bytes;
+  }
+
+  private static <T> T write(
+      float[][] rows,
+      VamanaParameters parameters,
+      BuildStatistics statistics,
+      IOFunction<SegmentView, T> reading)
+      throws IOException {
     VamanaVectorsFormat format =
         new VamanaVectorsFormat(
-            VamanaParameters.DEFAULT
-                .withGraph(8, 16, 1.2f)
-                .withThresholds(Integer.MAX_VALUE, 0)
-                .withSubspaces(LAYOUT.count()),
-            Workers.callingThread(),
-            CodebookProvider.NONE,
-            statistics);
+            parameters, Workers.callingThread(), CodebookProvider.NONE, statistics);
     try (Directory directory =
             random().nextBoolean() ? newDirectory() : new MMapDirectory(createTempDir());
         IndexWriter writer =
@@ -111,10 +147,7 @@ public class GpuQuantizerTests extends GpuTestCase {
         if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
           vectors = perField.getFieldReader(FIELD);
         }
-        SegmentView view = ((SegmentViews) vectors).view(FIELD);
-        byte[] codes = new byte[SIZE * LAYOUT.count()];
-        view.codesRegion().open().readBytes(codes, 0, codes.length);
-        return new Quantized(view.codebook().centroids().clone(), codes);
+        return reading.apply(((SegmentViews) vectors).view(FIELD));
       }
     }
   }
@@ -135,6 +168,65 @@ public class GpuQuantizerTests extends GpuTestCase {
       assertEquals(1, counter(executor, "training", "codebooks"));
       assertEquals(SIZE, counter(executor, "training", "vectors_encoded"));
       assertTrue(counter(executor, "training", "codebook_nanos") > 0);
+      assertEquals(0, counter(executor, "training_on_cpu", "failed"));
+    }
+  }
+
+  /** Device and CPU find the same lists, bit by bit, whether the device fails or not. */
+  public void testListsAreTheSame() throws IOException {
+    float[][] rows = rows();
+    for (float[] row : rows) {
+      // segments whose scores hardly differ have no lists
+      for (int d = 0; d < DIMENSION; d++) {
+        row[d] /= 16;
+      }
+    }
+    byte[] expected = writeLists(rows, new BuildStatistics());
+    List<FaultyDriver> drivers = new ArrayList<>();
+    try (ExecutorRegistry.Installation installation =
+        ExecutorRegistry.install(
+            () ->
+                GpuExecutor.open(
+                    QUIET.withBatches(BATCHES),
+                    () -> {
+                      drivers.add(new FaultyDriver(driver()));
+                      return drivers.get(drivers.size() - 1);
+                    },
+                    (driver, options, onLost) -> new TestResidency(driver, view -> null),
+                    new QuietListener()))) {
+      GpuExecutor executor = (GpuExecutor) installation.executor();
+      assertArrayEquals(expected, writeLists(rows, new BuildStatistics()));
+      // every vector once, and the sample in each iteration
+      long assigned = counter(executor, "training", "vectors_assigned");
+      assertTrue(assigned + " vectors", assigned > SIZE);
+      assertTrue(counter(executor, "training", "assign_nanos") > 0);
+      assertEquals(0, counter(executor, "training_on_cpu", "failed"));
+      drivers.get(0).fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.FAILED);
+      assertArrayEquals(expected, writeLists(rows, new BuildStatistics()));
+      assertEquals(1, counter(executor, "training_on_cpu", "failed"));
+    }
+  }
+
+  /** A merge that is cancelled while the device assigns vectors stops. */
+  public void testAssignmentStops() throws IOException {
+    float[][] rows = rows();
+    try (GpuExecutor executor = open(driver(), new QuietListener())) {
+      PqEngine engine = executor.quantizer();
+      AtomicInteger checks = new AtomicInteger();
+      AbortCheck abort =
+          () -> {
+            if (checks.incrementAndGet() > 5) {
+              throw new IOException("stop");
+            }
+          };
+      try (PqEngine.Assigner assigner =
+          engine.assigner(Arrays.copyOf(rows, 20), SIZE, Workers.callingThread(), abort)) {
+        IOException e =
+            expectThrows(
+                IOException.class,
+                () -> assigner.assign(RowSource.of(rows), SIZE, new int[SIZE], new float[SIZE]));
+        assertEquals("stop", e.getMessage());
+      }
       assertEquals(0, counter(executor, "training_on_cpu", "failed"));
     }
   }

@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
@@ -67,9 +68,7 @@ public class ListParityTests extends LuceneTestCase {
   private static final int OTHER_WAYS = 2;
 
   private static Gpu open(Placement placement) {
-    Tuning tuning =
-        Tuning.DEFAULT.withWarps(
-            random().nextBoolean() ? ListKernels.FEW_WARPS : ListKernels.MANY_WARPS);
+    Tuning tuning = Tuning.DEFAULT.withWarps(RandomPicks.randomFrom(random(), ListKernels.TUNED));
     return Gpu.open(drivers(), placement, tuning);
   }
 

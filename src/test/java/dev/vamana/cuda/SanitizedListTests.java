@@ -26,7 +26,7 @@ public class SanitizedListTests extends DeviceTestCase {
     for (VectorEncoding encoding : VectorEncoding.values()) {
       for (CodeKind codes : List.of(CodeKind.RABITQ1, CodeKind.RABITQ4)) {
         try (DeviceSegment segment = segment(encoding, codes)) {
-          for (int warps : List.of(ListKernels.FEW_WARPS, ListKernels.MANY_WARPS)) {
+          for (int warps : ListKernels.TUNED) {
             search(segment, Tuning.DEFAULT.withWarps(warps));
           }
         }

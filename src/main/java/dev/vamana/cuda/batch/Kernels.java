@@ -2,7 +2,6 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
@@ -48,8 +47,8 @@ public final class Kernels {
   private final Map<Occupancy, Integer> occupancies = new HashMap<>();
 
   /** Chooses the kernel and grid of a launch that searches inverted lists. */
-  ListKernels.Choice lists(ListSearchShape shape, ListMemory memory, int items, int others) {
-    return lists.choose(shape, memory, tuning.warps(), items, others);
+  ListKernels.Choice lists(ListSearchShape shape, ListKernels.Sizes sizes, int items, int others) {
+    return lists.choose(shape, sizes, tuning.warps(), items, others);
   }
 
   /** Makes an instance for one driver. */

@@ -4,7 +4,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
-import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchLayout;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
@@ -171,10 +170,13 @@ final class LaunchSlot {
 
   /** Launches searches of inverted lists. The first two fields are as in walks. */
   private void launchLists(ListSearchShape shape, ChunkSizes sizes, int others) {
-    ListMemory memory =
-        ListMemory.of(sizes.beam(), sizes.lists(), sizes.dimension(), shape.dimension());
-    ListKernels.Choice choice = kernels.lists(shape, memory, items, others);
-    long stride = memory.scratchBytes();
+    ListKernels.Choice choice =
+        kernels.lists(
+            shape,
+            new ListKernels.Sizes(sizes.beam(), sizes.lists(), sizes.dimension()),
+            items,
+            others);
+    long stride = choice.memory().scratchBytes();
     int blocks = scratchBlocks(stride, choice.blocks());
     MemorySegment search = parameters;
     search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH, scratch);
@@ -185,7 +187,8 @@ final class LaunchSlot {
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.PADDED, shape.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.DIMENSION, sizes.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, oneItem());
-    driver.launch(choice.kernel(), blocks, choice.threads(), memory.sharedBytes(), search, stream);
+    driver.launch(
+        choice.kernel(), blocks, choice.threads(), choice.memory().sharedBytes(), search, stream);
   }
 
   private int oneItem() {

@@ -11,7 +11,7 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.List;
 
-/** Trains and encodes on the device that builds the fewest graphs and codebooks. */
+/** Trains, encodes and assigns on the device that builds the fewest graphs and codebooks. */
 final class SharedQuantizer implements PqEngine {
 
   private final List<Member> members;
@@ -35,6 +35,35 @@ final class SharedQuantizer implements PqEngine {
     } finally {
       member.builds().decrementAndGet();
     }
+  }
+
+  @Override
+  public Assigner assigner(float[][] centroids, int vectors, Workers workers, AbortCheck abort)
+      throws IOException {
+    Member member = SharedGraphs.leastBuilding(members);
+    Assigner assigner = member.executor.quantizer().assigner(centroids, vectors, workers, abort);
+    if (assigner == null) {
+      return null;
+    }
+    member.builds().incrementAndGet();
+    return new Assigner() {
+      private boolean open = true;
+
+      @Override
+      public boolean assign(RowSource rows, int count, int[] found, float[] distances)
+          throws IOException {
+        return assigner.assign(rows, count, found, distances);
+      }
+
+      @Override
+      public void close() {
+        if (open) {
+          open = false;
+          member.builds().decrementAndGet();
+        }
+        assigner.close();
+      }
+    };
   }
 
   @Override

@@ -23,6 +23,17 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
   /** Candidates of a list that a block has room for. */
   static final int CANDIDATES = 256;
 
+  /** Most lists that are searched at once in waves. */
+  static final int WAVE = 8;
+
+  /** Candidates of the lists of a wave that a block has room for. */
+  static final int WAVE_CANDIDATES = 1024;
+
+  /** Lists whose nearest is kept while lists are taken in waves. */
+  static final int GROUP = 64;
+
+  static final int OPEN_LIST_BYTES = 64;
+
   // residual in planes of 4 and of 8 bits
   private static final int PLANES = 12;
 
@@ -33,18 +44,28 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
    * @param lists most lists of the items
    * @param dimension largest dimension of the items
    * @param padded components of its rotated vector
+   * @param waves whether a block searches several lists at once
    */
-  public static ListMemory of(int width, int lists, int dimension, int padded) {
+  public static ListMemory of(int width, int lists, int dimension, int padded, boolean waves) {
     int bytes = CONTROL_BYTES;
     bytes += SharedLayout.up16(width * Long.BYTES);
-    bytes += SCORED * (Long.BYTES + Integer.BYTES);
-    bytes += CANDIDATES * (Long.BYTES + Float.BYTES + Short.BYTES);
+    bytes += SCORED * Long.BYTES;
+    bytes +=
+        waves
+            ? WAVE_CANDIDATES * (Integer.BYTES + Long.BYTES + 2 * Float.BYTES)
+            : SCORED * Integer.BYTES + CANDIDATES * (Long.BYTES + Float.BYTES + Short.BYTES);
     bytes += SharedLayout.up16(dimension) * Float.BYTES;
     bytes += 2 * padded * Float.BYTES;
-    bytes += padded / Byte.SIZE * PLANES;
+    bytes += padded / Byte.SIZE * PLANES * (waves ? WAVE : 1);
+    if (waves) {
+      bytes += WAVE * OPEN_LIST_BYTES;
+      bytes += SharedLayout.up16((lists + GROUP - 1) / GROUP * Long.BYTES);
+    }
     long row = ((long) lists * Integer.BYTES + 255) & ~255L;
     if (lists <= SHARED_LISTS) {
-      return new ListMemory(bytes + SharedLayout.up16(lists * Integer.BYTES), (row + 511) & ~511L);
+      // their order, and of waves the hits before each
+      bytes += SharedLayout.up16(lists * Integer.BYTES) * (waves ? 2 : 1);
+      return new ListMemory(bytes, (row + 511) & ~511L);
     }
     return new ListMemory(bytes, 2 * row);
   }

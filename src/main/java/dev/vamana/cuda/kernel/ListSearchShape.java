@@ -16,7 +16,7 @@ public record ListSearchShape(boolean bytes, int width, int dimension) implement
 
   /** Returns the most shared memory of a block that searches items of this shape. */
   public int mostSharedBytes() {
-    return ListMemory.of(width, ListMemory.SHARED_LISTS, dimension, dimension).sharedBytes();
+    return ListMemory.of(width, ListMemory.SHARED_LISTS, dimension, dimension, false).sharedBytes();
   }
 
   /**

@@ -4,17 +4,28 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchShape;
+import dev.vamana.cuda.kernel.Tuning;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Chooses the kernel and grid of each launch that searches inverted lists. For one thread. */
 public final class ListKernels {
 
-  /** Warps of a block, of the two kernels that there are for each kind of vectors. */
+  /** Warps of a block that searches one list after the other. */
   public static final int FEW_WARPS = 4;
 
-  /** Warps of a block if every item has a multiprocessor to itself. */
-  public static final int MANY_WARPS = 8;
+  /**
+   * Warps of a block that searches several lists at once, for items that have a multiprocessor to
+   * themselves.
+   */
+  public static final int MANY_WARPS = 24;
+
+  /**
+   * Block sizes of {@link Tuning#WARPS} for either kernel: up to {@link #FEW_WARPS} for few warps,
+   * more for many.
+   */
+  public static final List<Integer> TUNED = List.of(FEW_WARPS, 16);
 
   private static final int WARP = 32;
 
@@ -39,30 +50,50 @@ public final class ListKernels {
     this.driver = driver;
   }
 
+  /** Returns the warps of a block where a tuning says so many. */
+  public static int warps(int tuned) {
+    return isMany(tuned) ? MANY_WARPS : FEW_WARPS;
+  }
+
   /** Returns the name of a kernel, for instance {@code list_search_float_w4}. */
   public static String name(boolean bytes, int warps) {
     return "list_search_" + (bytes ? "byte" : "float") + "_w" + warps;
   }
 
   /**
-   * Chooses kernel and grid of a launch. Blocks of many warps end a search soonest, but fewer of
-   * them fit the device at once.
+   * Sizes that a block has memory for.
    *
-   * @param memory memory of a block
-   * @param warps warps of a block, or 0 to choose
+   * @param width largest width of the items
+   * @param lists most lists of the items
+   * @param dimension largest dimension of the items
+   */
+  public record Sizes(int width, int lists, int dimension) {
+    ListMemory memory(ListSearchShape shape, boolean waves) {
+      return ListMemory.of(width, lists, dimension, shape.dimension(), waves);
+    }
+  }
+
+  /**
+   * Chooses kernel and grid of a launch. Blocks of many warps end a search soonest, but one of them
+   * takes a multiprocessor, and they take more memory; where a block has no room for it, it has few
+   * warps.
+   *
+   * @param warps one of {@link Tuning#WARPS}, which stands for a kernel as in {@link #TUNED}, or 0
+   *     to choose
    * @param items items of the launch
    * @param others items in flight in other launches
    * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if no block fits
    */
-  public Choice choose(ListSearchShape shape, ListMemory memory, int warps, int items, int others) {
+  public Choice choose(ListSearchShape shape, Sizes sizes, int warps, int items, int others) {
     int multiprocessors = driver.device().multiprocessors();
-    int few = items + others <= multiprocessors ? MANY_WARPS : FEW_WARPS;
-    int own = warps == 0 ? few : warps <= FEW_WARPS ? FEW_WARPS : MANY_WARPS;
+    int most = driver.device().sharedBytesPerBlock();
+    boolean alone = items + others <= multiprocessors;
+    boolean waves =
+        (warps == 0 ? alone : isMany(warps)) && sizes.memory(shape, true).sharedBytes() <= most;
+    int own = waves ? MANY_WARPS : FEW_WARPS;
+    ListMemory memory = sizes.memory(shape, waves);
     String name = name(shape.bytes(), own);
-    int blocks =
-        memory.sharedBytes() > driver.device().sharedBytesPerBlock()
-            ? 0
-            : blocks(name, own, memory.sharedBytes());
+    int blocks = memory.sharedBytes() > most ? 0 : blocks(name, own, memory.sharedBytes());
     if (blocks < 1) {
       throw new GpuException(
           GpuException.Kind.NOT_SUPPORTED,
@@ -70,6 +101,10 @@ public final class ListKernels {
     }
     return new Choice(
         kernel(name), own * WARP, (int) Math.min(items, (long) multiprocessors * blocks), memory);
+  }
+
+  private static boolean isMany(int warps) {
+    return warps > FEW_WARPS;
   }
 
   private CudaDriver.Kernel kernel(String name) {

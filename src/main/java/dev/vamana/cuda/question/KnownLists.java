@@ -6,6 +6,7 @@ import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.ivf.ListBuilder;
 import dev.vamana.ivf.Rotation;
+import dev.vamana.pq.PqEngine;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -38,6 +39,7 @@ final class KnownLists {
                   similarity,
                   codes,
                   centroids(known),
+                  PqEngine.NONE,
                   Workers.callingThread(),
                   AbortCheck.NEVER)
               .write(out, List.of());

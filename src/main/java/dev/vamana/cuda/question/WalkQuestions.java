@@ -115,11 +115,11 @@ final class WalkQuestions implements Questions {
   private List<Question> lists(KnownSegment segment) {
     ResidentSegment[] placed = new ResidentSegment[1];
     List<Question> questions = new ArrayList<>();
-    for (int warps : List.of(ListKernels.FEW_WARPS, ListKernels.MANY_WARPS)) {
+    for (int warps : ListKernels.TUNED) {
       Tuning tuning = Tuning.DEFAULT.withWarps(warps);
       questions.add(
           new Question(
-              ListKernels.name(segment.encoding() == VectorEncoding.BYTE, warps),
+              ListKernels.name(segment.encoding() == VectorEncoding.BYTE, ListKernels.warps(warps)),
               () -> {
                 if (placed[0] == null) {
                   placed[0] = places.place(segment, Placement.EXACT);

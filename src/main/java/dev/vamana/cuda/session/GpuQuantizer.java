@@ -1,7 +1,9 @@
 package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.training.DeviceAssigner;
 import dev.vamana.cuda.training.DeviceEncoder;
+import dev.vamana.cuda.training.DeviceResource;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.pq.PqTrainer;
@@ -10,11 +12,12 @@ import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
+import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * Trains codebooks and encodes vectors on the device. It leaves to the CPU work that is too small
- * to gain from the device, and work that failed.
+ * Trains codebooks, encodes vectors and finds nearest centroids on the device. It leaves to the CPU
+ * work that is too small to gain from the device, and work that failed.
  */
 public final class GpuQuantizer implements PqEngine {
 
@@ -84,31 +87,99 @@ public final class GpuQuantizer implements PqEngine {
     }
   }
 
-  /** An encoder that stays in its session until it is closed or fails. */
-  private final class SessionEncoder implements Encoder {
+  @Override
+  public Assigner assigner(float[][] centroids, int vectors, Workers workers, AbortCheck abort)
+      throws IOException {
+    GpuSession session = enter(vectors, centroids[0].length);
+    if (session == null) {
+      return null;
+    }
+    try {
+      DeviceAssigner device = session.training.assigner(centroids, abort);
+      return new SessionAssigner(session, device, workers, abort);
+    } catch (GpuException e) {
+      counters.failed(keeper, session, e);
+      session.exit();
+      return null;
+    } catch (Throwable e) {
+      session.exit();
+      throw e;
+    }
+  }
 
-    private final GpuSession session;
+  /** An encoder that stays in its session until it is closed or fails. */
+  private final class SessionEncoder extends InSession<DeviceEncoder> implements Encoder {
+
     private final Workers workers;
     private final AbortCheck abort;
-    private DeviceEncoder device;
 
     SessionEncoder(GpuSession session, DeviceEncoder device, Workers workers, AbortCheck abort) {
-      this.session = session;
-      this.device = device;
+      super(session, device);
       this.workers = workers;
       this.abort = abort;
     }
 
     @Override
     public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
+      return did(
+          device -> {
+            long start = System.nanoTime();
+            device.encode(rows, count, codes, workers, abort);
+            counters.vectorsEncoded.add(count);
+            counters.encodeNanos.add(System.nanoTime() - start);
+          });
+    }
+  }
+
+  /** An assigner that stays in its session until it is closed or fails. */
+  private final class SessionAssigner extends InSession<DeviceAssigner> implements Assigner {
+
+    private final Workers workers;
+    private final AbortCheck abort;
+
+    SessionAssigner(GpuSession session, DeviceAssigner device, Workers workers, AbortCheck abort) {
+      super(session, device);
+      this.workers = workers;
+      this.abort = abort;
+    }
+
+    @Override
+    public boolean assign(RowSource rows, int count, int[] found, float[] distances)
+        throws IOException {
+      return did(
+          device -> {
+            long start = System.nanoTime();
+            device.assign(rows, count, found, distances, workers, abort);
+            counters.vectorsAssigned.add(count);
+            counters.assignNanos.add(System.nanoTime() - start);
+          });
+    }
+  }
+
+  /** Work of the device, which may fail. */
+  @FunctionalInterface
+  private interface DeviceWork<T> {
+    void run(T device) throws IOException;
+  }
+
+  /** Something with device memory that stays in its session until it is closed or fails. */
+  private class InSession<T extends DeviceResource> implements Closeable {
+
+    private final GpuSession session;
+    private T device;
+
+    InSession(GpuSession session, T device) {
+      this.session = session;
+      this.device = device;
+    }
+
+    /** Returns whether the device did the work; what failed once is not tried again. */
+    final boolean did(DeviceWork<T> work) throws IOException {
       if (device == null) {
         return false;
       }
       try {
-        long start = System.nanoTime();
-        device.encode(rows, count, codes, workers, abort);
-        counters.vectorsEncoded.add(count);
-        counters.encodeNanos.add(System.nanoTime() - start);
+        work.run(device);
         return true;
       } catch (GpuException e) {
         counters.failed(keeper, session, e);
@@ -119,7 +190,7 @@ public final class GpuQuantizer implements PqEngine {
 
     @Override
     public void close() {
-      DeviceEncoder last = device;
+      T last = device;
       device = null;
       if (last == null) {
         return;

@@ -3,8 +3,8 @@ package dev.vamana.cuda.session;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts codebooks trained and vectors encoded on the device, and the work left to the CPU, over
- * all contexts.
+ * Counts codebooks trained, vectors encoded and vectors assigned to lists on the device, and the
+ * work left to the CPU, over all contexts.
  */
 public final class TrainingCounters extends WorkCounters {
 
@@ -12,4 +12,6 @@ public final class TrainingCounters extends WorkCounters {
   final LongAdder codebookNanos = totals.add("codebook_nanos");
   final LongAdder vectorsEncoded = totals.add("vectors_encoded");
   final LongAdder encodeNanos = totals.add("encode_nanos");
+  final LongAdder vectorsAssigned = totals.add("vectors_assigned");
+  final LongAdder assignNanos = totals.add("assign_nanos");
 }

@@ -16,7 +16,7 @@ import java.lang.foreign.ValueLayout;
  * Encodes vectors with a codebook on the device, with the kernels that assign rows in training. For
  * one thread.
  */
-public final class DeviceEncoder implements AutoCloseable {
+public final class DeviceEncoder implements DeviceResource {
 
   private final TrainingDevice device;
   private final int dims;

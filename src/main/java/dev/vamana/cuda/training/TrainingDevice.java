@@ -16,8 +16,11 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.lucene.util.IORunnable;
 import org.apache.lucene.util.IOSupplier;
 
@@ -313,15 +316,29 @@ public final class TrainingDevice {
 
   /** Copies a codebook to the device for encoding. */
   public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
+    return made(() -> new DeviceEncoder(this, codebook), DeviceEncoder::close, abort);
+  }
+
+  /** Copies centroids to the device, of which the nearest are to be found. */
+  public DeviceAssigner assigner(float[][] centroids, AbortCheck abort) throws IOException {
+    return made(() -> new DeviceAssigner(this, centroids), DeviceAssigner::close, abort);
+  }
+
+  /** Makes something that has device memory, and closes it if the buffers fail behind it. */
+  private <T> T made(Supplier<T> maker, Consumer<T> closer, AbortCheck abort) throws IOException {
     return alone(
         abort,
         () -> {
-          DeviceEncoder[] made = new DeviceEncoder[1];
+          AtomicReference<T> made = new AtomicReference<>();
           try {
-            return leavingNothing(() -> made[0] = new DeviceEncoder(this, codebook));
+            return leavingNothing(
+                () -> {
+                  made.set(maker.get());
+                  return made.get();
+                });
           } catch (Throwable e) {
-            if (made[0] != null) {
-              Cleanup.after(e, made[0]::close);
+            if (made.get() != null) {
+              Cleanup.after(e, () -> closer.accept(made.get()));
             }
             throw e;
           }

@@ -218,6 +218,14 @@ final class CounterTables {
               "gpu.encoding_time_in_millis",
               "vamana_gpu_encoding_seconds",
               "Time of encoding on the GPU.")
+          .counter(
+              "gpu.vectors_assigned",
+              "vamana_gpu_vectors_assigned",
+              "Vectors whose nearest centroid was found on the GPU.")
+          .counter(
+              "gpu.assignment_time_in_millis",
+              "vamana_gpu_assignment_seconds",
+              "Time of finding nearest centroids on the GPU.")
           .counters(
               "gpu.on_cpu.*",
               "vamana_gpu_builds_on_cpu",

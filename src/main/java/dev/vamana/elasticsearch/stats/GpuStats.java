@@ -202,6 +202,8 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .put("training_time_in_millis", millis(value("training", "codebook_nanos")))
         .put("vectors_encoded", value("training", "vectors_encoded"))
         .put("encoding_time_in_millis", millis(value("training", "encode_nanos")))
+        .put("vectors_assigned", value("training", "vectors_assigned"))
+        .put("assignment_time_in_millis", millis(value("training", "assign_nanos")))
         .putIfAny("on_cpu", Counters.of(group("training_on_cpu")))
         .put("graphs_built", value("graphs", "graphs"))
         .put("graph_time_in_millis", millis(value("graphs", "nanos")))

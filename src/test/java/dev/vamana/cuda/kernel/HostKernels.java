@@ -1,6 +1,7 @@
 package dev.vamana.cuda.kernel;
 
 import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.lists.ListKernels;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -65,7 +66,8 @@ public final class HostKernels implements SimulatedKernels {
   }
 
   private void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
-    int needed = host.vamana_list_shared_bytes(HostLibrary.pointer(search));
+    int waves = name.endsWith("_w" + ListKernels.MANY_WARPS) ? 1 : 0;
+    int needed = host.vamana_list_shared_bytes(HostLibrary.pointer(search), waves);
     if (sharedBytes < needed || name.endsWith("_w" + threads / 32) == false) {
       throw new IllegalStateException(
           name + " needs " + needed + " bytes, got " + sharedBytes + ", threads " + threads);

@@ -118,7 +118,7 @@ public interface HostLibrary extends Library {
 
   long vamana_scratch_bytes(int policy, Pointer walk);
 
-  int vamana_list_shared_bytes(Pointer search);
+  int vamana_list_shared_bytes(Pointer search, int waves);
 
   long vamana_list_scratch_bytes(Pointer search);
 

@@ -41,6 +41,10 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(ListMemory.SHARED_LISTS, "kListSharedLists");
     assertConstant(ListMemory.SCORED, "kListScored");
     assertConstant(ListMemory.CANDIDATES, "kListCandidates");
+    assertConstant(ListMemory.WAVE, "kListWave");
+    assertConstant(ListMemory.WAVE_CANDIDATES, "kWaveCandidates");
+    assertConstant(ListMemory.GROUP, "kListsOfGroup");
+    assertConstant(ListMemory.OPEN_LIST_BYTES, "kOpenListBytes");
     assertConstant(ListShape.BLOCK, "kListBlock");
     assertConstant(ListShape.GROUP, "kListGroup");
     for (boolean bytes : new boolean[] {false, true}) {
@@ -66,8 +70,9 @@ public class LayoutTests extends KernelTestCase {
                     .set("dimension", dimension)
                     .set("padded", padded)
                     .memory());
-        ListMemory memory = ListMemory.of(width, lists, dimension, padded);
-        assertEquals(library.vamana_list_shared_bytes(search), memory.sharedBytes());
+        boolean waves = random().nextBoolean();
+        ListMemory memory = ListMemory.of(width, lists, dimension, padded, waves);
+        assertEquals(library.vamana_list_shared_bytes(search, waves ? 1 : 0), memory.sharedBytes());
         assertTrue(library.vamana_list_scratch_bytes(search) <= memory.scratchBytes());
         assertEquals(0, memory.scratchBytes() % 512);
       }

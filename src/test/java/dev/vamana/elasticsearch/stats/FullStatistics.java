@@ -80,7 +80,13 @@ final class FullStatistics {
                   "host_memory_bytes")),
           Map.entry(
               "training",
-              List.of("codebooks", "codebook_nanos", "vectors_encoded", "encode_nanos")),
+              List.of(
+                  "codebooks",
+                  "codebook_nanos",
+                  "vectors_encoded",
+                  "encode_nanos",
+                  "vectors_assigned",
+                  "assign_nanos")),
           Map.entry("training_on_cpu", List.of("too_small", "failed")),
           Map.entry("graphs", List.of("graphs", "nanos", "in_host_memory")),
           Map.entry("graphs_on_cpu", List.of("unsupported", "failed")));

@@ -3,10 +3,14 @@ package dev.vamana.tools.gpu;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.WalkParameters;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -90,19 +94,17 @@ final class ListsStage implements Stage {
     CodeKind codes = CodeKind.DEFAULT;
     int n = set.vectors().base().size();
     context.say("lists of %s, %,d vectors", set.vectors().name(), n);
-    SetIndex index =
-        SetIndex.open(
-            context
-                .options()
-                .home()
-                .resolve("index")
-                .resolve(set.vectors().name() + "-" + n + "-" + METHOD),
-            set,
-            new VamanaVectorsFormat(
-                VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, codes),
-                context.workers()),
-            1,
-            1);
+    Path folder =
+        context
+            .options()
+            .home()
+            .resolve("index")
+            .resolve(set.vectors().name() + "-" + n + "-" + METHOD);
+    VamanaVectorsFormat format =
+        new VamanaVectorsFormat(
+            VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, codes),
+            context.workers());
+    SetIndex index = SetIndex.open(folder, set, format, 1, 1);
     context.say("lists ready, built in %.1f s", index.buildSeconds());
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set.vectors().name());
@@ -113,8 +115,31 @@ final class ListsStage implements Stage {
     row.put("list_bytes", index.view().lists().region().length());
     row.put("threads", context.workers().threads());
     row.put("seconds", Samples.round(index.buildSeconds(), 2));
+    if (onCpu(context.options()) == false) {
+      row.put("seconds_with_gpu", Samples.round(secondsWithGpu(context, set, folder, format), 2));
+    }
     context.fragment().add("builds", row);
     return index;
+  }
+
+  /** Builds the lists again while an executor is installed, and returns the seconds. */
+  private static double secondsWithGpu(
+      Context context, SuiteSet set, Path folder, VamanaVectorsFormat format) throws IOException {
+    try (Gpu gpu = Gpu.open(Gpu::openDriver, Placement.EXACT, Tuning.DEFAULT);
+        ExecutorRegistry.Installation installation = ExecutorRegistry.install(gpu::executor)) {
+      if (installation.executor() != gpu.executor()
+          || !(installation.executor() instanceof GpuExecutor executor)) {
+        throw new IllegalStateException("another executor is installed");
+      }
+      Path other = folder.resolveSibling(folder.getFileName() + "-gpu");
+      try (SetIndex index = SetIndex.open(other, set, format, 1, 1)) {
+        if (executor.statistics().counters().get("training").get("vectors_assigned") == 0) {
+          throw new IllegalStateException("the GPU assigned no vectors");
+        }
+        context.say("lists built with the GPU in %.2f s", index.buildSeconds());
+        return index.buildSeconds();
+      }
+    }
   }
 
   private static void measure(
