@@ -135,39 +135,46 @@ public final class DeviceCall {
   /** Plans all items and returns the indices of the device's items by likeness. */
   private Map<Object, IntList> plan() throws IOException {
     Map<Object, IntList> groups = new LinkedHashMap<>();
-    Object likeness = null;
-    IntList group = null;
     BooleanSupplier asked = null;
     boolean stop = false;
-    for (int i = 0; i < plans.length; i++) {
+    int end;
+    for (int i = 0; i < plans.length; i = end) {
       WorkItem item = batch.get(i);
+      boolean own = i < wanted;
+      end = endOfAlike(i, own ? wanted : plans.length);
       if (item.cancelled() != asked) {
         asked = item.cancelled();
         stop = asked.getAsBoolean();
       }
       if (stop) {
-        counters.cancelled.increment();
-        results[i] = nothing();
+        counters.cancelled.add(end - i);
+        Arrays.fill(results, i, end, nothing());
         continue;
       }
-      Decision decision = planner.plan(item, i < wanted);
-      if (decision.reason() != null && i >= wanted) {
+      Decision decision = planner.plan(item, end - i, own);
+      if (decision.reason() != null && own == false) {
         continue;
       }
-      times.planned(decision);
-      decisions[i] = decision;
-      plans[i] = decision.walk();
-      if (decision.reason() != null) {
-        forCpu.add(i);
-        continue;
-      }
-      if (decision.likeness() != likeness) {
-        likeness = decision.likeness();
-        group = groups.computeIfAbsent(likeness, unseen -> new IntList());
-      }
-      group.add(i);
+      times.planned(decision, end - i);
+      Arrays.fill(decisions, i, end, decision);
+      Arrays.fill(plans, i, end, decision.walk());
+      IntList group =
+          decision.reason() != null
+              ? forCpu
+              : groups.computeIfAbsent(decision.likeness(), unseen -> new IntList());
+      group.addRange(i, end);
     }
     return groups;
+  }
+
+  /** Returns the end of the items from {@code from} on that differ only in their query. */
+  private int endOfAlike(int from, int to) {
+    WorkItem.Terms terms = batch.get(from).terms();
+    int end = from + 1;
+    while (end < to && batch.get(end).terms() == terms) {
+      end++;
+    }
+    return end;
   }
 
   /** Submits items that no launch walks, to the lane that their likeness names. */
@@ -403,6 +410,15 @@ public final class DeviceCall {
         values = Arrays.copyOf(values, 2 * size);
       }
       values[size++] = value;
+    }
+
+    void addRange(int from, int to) {
+      if (size + to - from > values.length) {
+        values = Arrays.copyOf(values, Math.max(2 * size, size + to - from));
+      }
+      for (int value = from; value < to; value++) {
+        values[size++] = value;
+      }
     }
 
     int[] values() {
