@@ -11,7 +11,6 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
-import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.scan.ScanTicket;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -156,6 +155,10 @@ public final class DeviceCall {
         continue;
       }
       times.planned(decision, end - i);
+      if (decision.walk() != null) {
+        // a parked thread takes as long to wake as the first chunk to be packed
+        session.walks.wake();
+      }
       Arrays.fill(decisions, i, end, decision);
       Arrays.fill(plans, i, end, decision.walk());
       IntList group =
@@ -340,14 +343,13 @@ public final class DeviceCall {
     int counted = 0;
     long visited = 0;
     long steps = 0;
-    Placement placement = null;
+    Decision decision = null;
     for (int i = 0; i < ticket.count(); i++) {
       int index = ticket.item(i);
-      Placement own = decisions[index].segment().placement();
-      if (own != placement) {
-        counters.answered(placement, counted);
+      if (decisions[index] != decision) {
+        count(decision, counted);
         counted = 0;
-        placement = own;
+        decision = decisions[index];
       }
       DeviceResult found = ticket.result(i);
       visited += found.visited();
@@ -356,11 +358,17 @@ public final class DeviceCall {
     }
     // once for all items: counting each takes as long as reading it
     counters.batches.walked(visited, steps);
-    counters.answered(placement, counted);
+    count(decision, counted);
     Decision first = decisions[ticket.item(0)];
     if (first.exact()) {
       counters.plans.add(
           first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
+    }
+  }
+
+  private void count(Decision decision, int answered) {
+    if (answered > 0) {
+      counters.answered(decision.segment().placement(), answered);
     }
   }
 
