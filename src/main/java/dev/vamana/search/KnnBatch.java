@@ -119,18 +119,18 @@ final class KnnBatch {
   }
 
   private void addItems(OwnLeaf leaf, List<QueryVector> part) {
+    WorkItem.Terms terms =
+        new WorkItem.Terms(
+            leaf.view,
+            k,
+            leaf.walk,
+            leaf.accepted,
+            leaf.count,
+            leaf.visitLimit,
+            leaf.cancelled,
+            new int[0]);
     for (QueryVector query : part) {
-      items.add(
-          new WorkItem(
-              leaf.view,
-              query,
-              k,
-              leaf.walk,
-              leaf.accepted,
-              leaf.count,
-              leaf.visitLimit,
-              leaf.cancelled,
-              new int[0]));
+      items.add(new WorkItem(terms, query));
     }
   }
 

@@ -11,20 +11,23 @@ public final class QueryVector {
 
   private final float[] floats;
   private final byte[] bytes;
+  // kept here, so that items are made without a look at the arrays, which may not be in the cache
+  private final int dimension;
 
-  private QueryVector(float[] floats, byte[] bytes) {
+  private QueryVector(float[] floats, byte[] bytes, int dimension) {
     this.floats = floats;
     this.bytes = bytes;
+    this.dimension = dimension;
   }
 
   /** Makes a query for a field of float vectors. */
   public static QueryVector of(float[] vector) {
-    return new QueryVector(Objects.requireNonNull(vector, "vector"), null);
+    return new QueryVector(Objects.requireNonNull(vector, "vector"), null, vector.length);
   }
 
   /** Makes a query for a field of byte vectors. */
   public static QueryVector of(byte[] vector) {
-    return new QueryVector(null, Objects.requireNonNull(vector, "vector"));
+    return new QueryVector(null, Objects.requireNonNull(vector, "vector"), vector.length);
   }
 
   /** Returns the encoding of the fields that the query fits. */
@@ -34,7 +37,7 @@ public final class QueryVector {
 
   /** Returns the number of components. */
   public int dimension() {
-    return floats != null ? floats.length : bytes.length;
+    return dimension;
   }
 
   /** Returns the components of a float query; null for a byte query. */

@@ -6,27 +6,47 @@ import org.apache.lucene.util.Bits;
 /**
  * One query over one segment.
  *
- * @param segment the segment to search
+ * @param terms everything but the query; the same object for the items of a call that differ only
+ *     in their query
  * @param query the query's vector, of the segment's encoding and dimension
- * @param k most hits, at least 1
- * @param walk parameters of a walk
- * @param acceptedOrdinals ordinals that may be hits, readable by any thread, or null for all
- * @param acceptedCount estimated number of accepted ordinals
- * @param visitLimit most distances to compute; a search that reaches it ends incomplete
- * @param cancelled asked from time to time, by one thread at a time, while the caller waits; true
- *     ends the search incomplete
- * @param entryPoints ordinals from which the walk starts in addition to the medoid; may be empty
  */
-public record WorkItem(
-    SegmentView segment,
-    QueryVector query,
-    int k,
-    WalkParameters walk,
-    Bits acceptedOrdinals,
-    int acceptedCount,
-    long visitLimit,
-    BooleanSupplier cancelled,
-    int[] entryPoints) {
+public record WorkItem(Terms terms, QueryVector query) {
+
+  /**
+   * What items have in common that differ only in their query.
+   *
+   * @param segment the segment to search
+   * @param k most hits, at least 1
+   * @param walk parameters of a walk
+   * @param acceptedOrdinals ordinals that may be hits, readable by any thread, or null for all
+   * @param acceptedCount estimated number of accepted ordinals
+   * @param visitLimit most distances to compute; a search that reaches it ends incomplete
+   * @param cancelled asked from time to time, by one thread at a time, while the caller waits; true
+   *     ends the search incomplete
+   * @param entryPoints ordinals from which the walk starts in addition to the medoid; may be empty
+   */
+  public record Terms(
+      SegmentView segment,
+      int k,
+      WalkParameters walk,
+      Bits acceptedOrdinals,
+      int acceptedCount,
+      long visitLimit,
+      BooleanSupplier cancelled,
+      int[] entryPoints) {
+
+    public Terms {
+      if (k < 1) {
+        throw new IllegalArgumentException("k must be at least 1, got " + k);
+      }
+    }
+
+    /** Returns these terms with another cancellation. */
+    public Terms withCancelled(BooleanSupplier other) {
+      return new Terms(
+          segment, k, walk, acceptedOrdinals, acceptedCount, visitLimit, other, entryPoints);
+    }
+  }
 
   /**
    * Number of standard deviations by which the accepted nodes in a worklist may fall short of their
@@ -39,9 +59,7 @@ public record WorkItem(
   private static final int ALWAYS_WITHIN_REACH = 1_024;
 
   public WorkItem {
-    if (k < 1) {
-      throw new IllegalArgumentException("k must be at least 1, got " + k);
-    }
+    SegmentView segment = terms.segment;
     if (query.encoding() != segment.encoding()) {
       throw new IllegalArgumentException(
           segment.name()
@@ -60,6 +78,63 @@ public record WorkItem(
     }
   }
 
+  /** Makes an item with terms of its own, as of {@link Terms}. */
+  public WorkItem(
+      SegmentView segment,
+      QueryVector query,
+      int k,
+      WalkParameters walk,
+      Bits acceptedOrdinals,
+      int acceptedCount,
+      long visitLimit,
+      BooleanSupplier cancelled,
+      int[] entryPoints) {
+    this(
+        new Terms(
+            segment, k, walk, acceptedOrdinals, acceptedCount, visitLimit, cancelled, entryPoints),
+        query);
+  }
+
+  /** As {@link Terms#segment}. */
+  public SegmentView segment() {
+    return terms.segment;
+  }
+
+  /** As {@link Terms#k}. */
+  public int k() {
+    return terms.k;
+  }
+
+  /** As {@link Terms#walk}. */
+  public WalkParameters walk() {
+    return terms.walk;
+  }
+
+  /** As {@link Terms#acceptedOrdinals}. */
+  public Bits acceptedOrdinals() {
+    return terms.acceptedOrdinals;
+  }
+
+  /** As {@link Terms#acceptedCount}. */
+  public int acceptedCount() {
+    return terms.acceptedCount;
+  }
+
+  /** As {@link Terms#visitLimit}. */
+  public long visitLimit() {
+    return terms.visitLimit;
+  }
+
+  /** As {@link Terms#cancelled}. */
+  public BooleanSupplier cancelled() {
+    return terms.cancelled;
+  }
+
+  /** As {@link Terms#entryPoints}. */
+  public int[] entryPoints() {
+    return terms.entryPoints;
+  }
+
   /**
    * Returns the capacity of the worklist: the beam, at least k, divided by the accepted share. It
    * is also so wide that the worklist very probably holds at least k accepted nodes; a walk with
@@ -67,16 +142,16 @@ public record WorkItem(
    * number has mean t s and standard deviation sqrt(t s (1 - s)).
    */
   public int effectiveBeamWidth() {
-    double beam = Math.max(walk.beamWidth(), k);
-    int accepted = Math.max(1, Math.min(acceptedCount, segment.size()));
-    if (acceptedOrdinals != null && accepted < segment.size()) {
-      double share = accepted / (double) segment.size();
+    double beam = Math.max(terms.walk.beamWidth(), terms.k);
+    int accepted = Math.max(1, Math.min(terms.acceptedCount, terms.segment.size()));
+    if (terms.acceptedOrdinals != null && accepted < terms.segment.size()) {
+      double share = accepted / (double) terms.segment.size();
       double margin = DEVIATIONS * Math.sqrt(1 - share);
-      double root = (margin + Math.sqrt(margin * margin + 4.0 * k)) / 2;
+      double root = (margin + Math.sqrt(margin * margin + 4.0 * terms.k)) / 2;
       beam = Math.max(Math.floor(beam / share), Math.ceil(root * root / share));
     }
     return (int)
-        Math.max(1, Math.min(beam, Math.min(segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
+        Math.max(1, Math.min(beam, Math.min(terms.segment.size(), WalkParameters.MAX_BEAM_WIDTH)));
   }
 
   /**
@@ -89,9 +164,10 @@ public record WorkItem(
    *     number of distances and more than {@value #ALWAYS_WITHIN_REACH}
    */
   public long limitWithinReach() {
-    double expected = SearchPlan.visits(segment.size(), segment.meanDegree(), effectiveBeamWidth());
-    double most = Math.max(ALWAYS_WITHIN_REACH, OUT_OF_REACH * expected + entryPoints.length);
-    return visitLimit > most ? Long.MAX_VALUE : visitLimit;
+    double expected =
+        SearchPlan.visits(terms.segment.size(), terms.segment.meanDegree(), effectiveBeamWidth());
+    double most = Math.max(ALWAYS_WITHIN_REACH, OUT_OF_REACH * expected + terms.entryPoints.length);
+    return terms.visitLimit > most ? Long.MAX_VALUE : terms.visitLimit;
   }
 
   /**
@@ -99,34 +175,34 @@ public record WorkItem(
    * beam, at least k.
    */
   public int listWidth() {
-    return Math.min(Math.max(k, walk.beamWidth()), segment.size());
+    return Math.min(Math.max(terms.k, terms.walk.beamWidth()), terms.segment.size());
   }
 
   /** Returns this item, to be walked on codes. */
   WorkItem onCodes() {
     return new WorkItem(
-        segment,
+        terms.segment,
         query,
-        k,
-        walk.withDistances(WalkParameters.Distances.QUANTIZED),
-        acceptedOrdinals,
-        acceptedCount,
-        visitLimit,
-        cancelled,
-        entryPoints);
+        terms.k,
+        terms.walk.withDistances(WalkParameters.Distances.QUANTIZED),
+        terms.acceptedOrdinals,
+        terms.acceptedCount,
+        terms.visitLimit,
+        terms.cancelled,
+        terms.entryPoints);
   }
 
   /** Returns this item without a visit limit. */
   WorkItem withoutVisitLimit() {
     return new WorkItem(
-        segment,
+        terms.segment,
         query,
-        k,
-        walk,
-        acceptedOrdinals,
-        acceptedCount,
+        terms.k,
+        terms.walk,
+        terms.acceptedOrdinals,
+        terms.acceptedCount,
         Long.MAX_VALUE,
-        cancelled,
-        entryPoints);
+        terms.cancelled,
+        terms.entryPoints);
   }
 }

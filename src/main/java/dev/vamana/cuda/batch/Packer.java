@@ -4,10 +4,12 @@ import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.search.QueryVector;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.apache.lucene.util.Bits;
@@ -32,9 +34,15 @@ public final class Packer {
   private final List<WorkItem> batch;
   private final ItemPlan[] plans;
   private final int maxBatch;
+  private final long[] header = new long[ItemLayout.BYTES / Long.BYTES];
   private int nextItems;
   private IdentityHashMap<Bits, AcceptedBits> bits;
   private IdentityHashMap<Bits, Long> lookups;
+  // of the item that was looked at last
+  private WorkItem.Terms terms;
+  private ItemPlan plan;
+  private int queryBytes;
+  private int resultBytes;
 
   /**
    * Makes a packer.
@@ -69,7 +77,8 @@ public final class Packer {
     long bytes = 0;
     int i = from;
     while (i < to && i - from < most) {
-      bytes += bytes(items[i]);
+      differs(items[i]);
+      bytes += ItemLayout.BYTES + queryBytes + resultBytes;
       if (bytes > CHUNK_BYTES && i > from) {
         break;
       }
@@ -90,14 +99,27 @@ public final class Packer {
    * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
    */
   public Chunk pack(LaunchShape shape, int[] items, int from, int to) {
-    long bytes = 0;
-    for (int i = from; i < to; i++) {
-      bytes += bytes(items[i]);
+    int count = to - from;
+    int[] packed = Arrays.copyOfRange(items, from, to);
+    int[] results = new int[count];
+    ChunkSizes sizes = ChunkSizes.NONE;
+    int queries = 0;
+    int hits = 0;
+    for (int i = 0; i < count; i++) {
+      if (differs(packed[i]) || i == 0) {
+        sizes = sizes.max(plan.sizes());
+      }
+      results[i] = hits;
+      queries += queryBytes;
+      hits += resultBytes;
     }
+    // headers, then queries with their entry points, then results, which are read one after another
+    int at = up16(count * ItemLayout.BYTES);
+    int firstResult = at + queries;
     List<AcceptedBits> used = new ArrayList<>();
     StagingPool.Block block = null;
     try {
-      block = bring(items, from, to, used) ? staging.allocate(bytes) : null;
+      block = bring(packed, used) ? staging.allocate(firstResult + hits) : null;
     } finally {
       if (block == null) {
         used.forEach(AcceptedBits::release);
@@ -106,25 +128,18 @@ public final class Packer {
     if (block == null) {
       return null;
     }
-    int count = to - from;
-    int[] packed = new int[count];
-    int[] results = new int[count];
     List<HeldSegment> segments = new ArrayList<>();
-    ChunkSizes sizes = ChunkSizes.NONE;
-    HeldSegment last = null;
-    int at = up16(count * ItemLayout.BYTES);
     for (int i = 0; i < count; i++) {
-      packed[i] = items[from + i];
-      ItemPlan plan = plans[packed[i]];
-      sizes = sizes.max(plan.sizes());
-      if (plan.segment() != last) {
-        last = plan.segment();
-        if (segments.contains(last) == false) {
-          last.hold();
-          segments.add(last);
+      if (differs(packed[i]) || i == 0) {
+        if (segments.contains(plan.segment()) == false) {
+          plan.segment().hold();
+          segments.add(plan.segment());
         }
+        fillHeader();
       }
-      at = write(block, i, packed[i], plan, at, results);
+      results[i] += firstResult;
+      write(block, i, batch.get(packed[i]).query(), at, results[i]);
+      at += queryBytes;
     }
     grow();
     return new Chunk(shape, sizes, block, segments, used, plans, packed, results, batch.size());
@@ -138,53 +153,54 @@ public final class Packer {
     }
   }
 
-  private int write(
-      StagingPool.Block block, int i, int index, ItemPlan plan, int start, int[] results) {
-    WorkItem item = batch.get(index);
-    MemorySegment target = block.segment();
-    long base = block.deviceAddress();
-    long header = (long) i * ItemLayout.BYTES;
-    int at = start;
-    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.SEGMENT, plan.segment().descriptor());
-    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.QUERY, base + at);
-    float[] floats = item.query().floats();
-    if (floats != null) {
-      MemorySegment.copy(floats, 0, target, ValueLayout.JAVA_FLOAT, at, floats.length);
-      at += up16(floats.length * Float.BYTES);
-    } else {
-      byte[] bytes = item.query().bytes();
-      MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, at, bytes.length);
-      at += up16(bytes.length);
-    }
-    int[] entries = item.entryPoints();
-    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.ENTRY_POINTS, base + at);
-    MemorySegment.copy(entries, 0, target, ValueLayout.JAVA_INT, at, entries.length);
-    at += up16(entries.length * Integer.BYTES);
-    Bits accepted = item.acceptedOrdinals();
+  /** Fills in what headers have in common. */
+  private void fillHeader() {
+    Bits accepted = terms.acceptedOrdinals();
+    MemorySegment target = MemorySegment.ofArray(header);
+    target.set(ValueLayout.JAVA_LONG, ItemLayout.SEGMENT, plan.segment().descriptor());
     target.set(
         ValueLayout.JAVA_LONG,
-        header + ItemLayout.ACCEPTED,
+        ItemLayout.ACCEPTED,
         accepted == null ? 0 : bits.get(accepted).deviceAddress());
-    target.set(ValueLayout.JAVA_LONG, header + ItemLayout.RESULT, base + at);
-    target.set(ValueLayout.JAVA_INT, header + ItemLayout.ENTRY_COUNT, entries.length);
-    target.set(ValueLayout.JAVA_INT, header + ItemLayout.K, plan.k());
-    target.set(ValueLayout.JAVA_INT, header + ItemLayout.BEAM, plan.beam());
-    target.set(ValueLayout.JAVA_INT, header + ItemLayout.PARENTS, item.walk().parents());
-    target.set(ValueLayout.JAVA_INT, header + ItemLayout.RERANK, plan.rerank());
-    target.set(ValueLayout.JAVA_INT, header + ItemLayout.VISIT_LIMIT, plan.visitLimit());
-    target.set(ValueLayout.JAVA_INT, header + ItemLayout.CAPACITY, plan.capacity());
+    target.set(ValueLayout.JAVA_INT, ItemLayout.ENTRY_COUNT, terms.entryPoints().length);
+    target.set(ValueLayout.JAVA_INT, ItemLayout.K, plan.k());
+    target.set(ValueLayout.JAVA_INT, ItemLayout.BEAM, plan.beam());
+    target.set(ValueLayout.JAVA_INT, ItemLayout.PARENTS, terms.walk().parents());
+    target.set(ValueLayout.JAVA_INT, ItemLayout.RERANK, plan.rerank());
+    target.set(ValueLayout.JAVA_INT, ItemLayout.VISIT_LIMIT, plan.visitLimit());
+    target.set(ValueLayout.JAVA_INT, ItemLayout.CAPACITY, plan.capacity());
+  }
+
+  private void write(StagingPool.Block block, int i, QueryVector query, int at, int result) {
+    MemorySegment target = block.segment();
+    long base = block.deviceAddress();
+    int length = query.dimension();
+    if (query.floats() != null) {
+      MemorySegment.copy(query.floats(), 0, target, ValueLayout.JAVA_FLOAT, at, length);
+    } else {
+      MemorySegment.copy(query.bytes(), 0, target, ValueLayout.JAVA_BYTE, at, length);
+    }
+    int[] entries = terms.entryPoints();
+    int entriesAt = at + queryBytes - up16(entries.length * Integer.BYTES);
+    if (entries.length > 0) {
+      MemorySegment.copy(entries, 0, target, ValueLayout.JAVA_INT, entriesAt, entries.length);
+    }
+    header[(int) ItemLayout.QUERY / Long.BYTES] = base + at;
+    header[(int) ItemLayout.ENTRY_POINTS / Long.BYTES] = base + entriesAt;
+    header[(int) ItemLayout.RESULT / Long.BYTES] = base + result;
+    // one copy, because each single value is checked against the block's bounds
+    MemorySegment.copy(
+        header, 0, target, ValueLayout.JAVA_LONG, (long) i * ItemLayout.BYTES, header.length);
     // marks the result as void until the device writes it
-    target.set(ValueLayout.JAVA_INT, at + ResultLayout.COUNT, -1);
-    results[i] = at;
-    return at + resultBytes(plan);
+    target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, -1);
   }
 
   /** Copies the items' bitsets that have not been copied yet. */
   @SuppressWarnings("ReferenceEquality") // identity: the same bitset object, not an equal one
-  private boolean bring(int[] items, int from, int to, List<AcceptedBits> used) {
+  private boolean bring(int[] items, List<AcceptedBits> used) {
     Bits last = null;
-    for (int i = from; i < to; i++) {
-      Bits accepted = batch.get(items[i]).acceptedOrdinals();
+    for (int index : items) {
+      Bits accepted = batch.get(index).acceptedOrdinals();
       if (accepted == null || accepted == last) {
         continue;
       }
@@ -195,7 +211,7 @@ public final class Packer {
       }
       AcceptedBits copy = bits.get(accepted);
       if (copy == null) {
-        int size = batch.get(items[i]).segment().size();
+        int size = batch.get(index).segment().size();
         copy = AcceptedBits.copy(accepted, size, lookups.get(accepted), staging, pool);
         if (copy == null) {
           return false;
@@ -220,20 +236,20 @@ public final class Packer {
     }
   }
 
-  private int bytes(int index) {
-    WorkItem item = batch.get(index);
-    int query =
-        item.query().floats() != null
-            ? item.query().dimension() * Float.BYTES
-            : item.query().dimension();
-    return up16(ItemLayout.BYTES)
-        + up16(query)
-        + up16(item.entryPoints().length * Integer.BYTES)
-        + resultBytes(plans[index]);
-  }
-
-  private static int resultBytes(ItemPlan plan) {
-    return up16((int) ResultLayout.bytes(plan.capacity()));
+  /** Whether an item has other terms or another plan than the item before; finds its sizes. */
+  @SuppressWarnings("ReferenceEquality") // items that differ only in their query share both
+  private boolean differs(int index) {
+    WorkItem.Terms own = batch.get(index).terms();
+    if (own == terms && plans[index] == plan) {
+      return false;
+    }
+    terms = own;
+    plan = plans[index];
+    queryBytes =
+        up16(terms.segment().dimension() * terms.segment().encoding().byteSize)
+            + up16(terms.entryPoints().length * Integer.BYTES);
+    resultBytes = up16((int) ResultLayout.bytes(plan.capacity()));
+    return true;
   }
 
   private static int up16(int value) {

@@ -42,7 +42,7 @@ final class BatchSizes {
    * @param inTurn items that one thread would answer one after the other at least
    * @param load items of concurrent calls
    */
-  @SuppressWarnings("ReferenceEquality") // the key is the same bitset object, not an equal one
+  @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
   BatchSizes(List<WorkItem> batch, int threads, int inTurn, PlanLoad load) {
     this.items = batch.size();
     this.threads = threads;
@@ -50,17 +50,15 @@ final class BatchSizes {
     this.walking = load.walking.get();
     this.onCpu = load.onCpu.get();
     this.together = items == 1 ? null : new HashMap<>();
-    WorkItem last = null;
+    WorkItem.Terms last = null;
     int[] count = null;
     for (int i = 0; together != null && i < items; i++) {
-      WorkItem item = batch.get(i);
-      if (last == null
-          || item.segment() != last.segment()
-          || item.acceptedOrdinals() != last.acceptedOrdinals()) {
+      WorkItem.Terms terms = batch.get(i).terms();
+      if (terms != last) {
         count =
             together.computeIfAbsent(
-                new Key(item.segment(), item.acceptedOrdinals()), unseen -> new int[1]);
-        last = item;
+                new Key(terms.segment(), terms.acceptedOrdinals()), unseen -> new int[1]);
+        last = terms;
       }
       count[0]++;
     }

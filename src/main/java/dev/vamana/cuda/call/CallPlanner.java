@@ -69,12 +69,14 @@ public final class CallPlanner {
   }
 
   /**
-   * Returns the decision for an item, and counts a fallback if the CPU answers the item.
+   * Returns the decision for items of equal terms, and counts fallbacks if the CPU answers them.
    *
-   * @param wanted false for an item that was sent ahead: it is dropped unless the device has its
-   *     segment
+   * @param item the first of them
+   * @param count number of them
+   * @param wanted false for items that were sent ahead: they are dropped unless the device has
+   *     their segment
    */
-  Decision plan(WorkItem item, boolean wanted) throws IOException {
+  Decision plan(WorkItem item, int count, boolean wanted) throws IOException {
     if (last == null || last.alike(item) == false) {
       last = new Kind(item);
       lastDecision = decisions.get(last);
@@ -84,7 +86,7 @@ public final class CallPlanner {
       }
     }
     if (lastDecision.reason() != null && wanted) {
-      counters.fallback(lastDecision.reason(), 1, lastDecision.detail());
+      counters.fallback(lastDecision.reason(), count, lastDecision.detail());
     }
     return lastDecision;
   }

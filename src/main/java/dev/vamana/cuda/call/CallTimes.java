@@ -16,7 +16,6 @@ final class CallTimes {
   private final PlanLoad load;
   private final PlanCounters plans;
   private final Set<Decision> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-  private Decision last;
   private int walks;
   private int lists;
   private int forCpu;
@@ -31,22 +30,19 @@ final class CallTimes {
     this.plans = plans;
   }
 
-  /** Counts a planned item. */
-  @SuppressWarnings("ReferenceEquality") // most items have the decision of the item before
-  void planned(Decision decision) {
+  /** Counts planned items. */
+  void planned(Decision decision, int count) {
     Plan plan = decision.choice().plan();
-    boolean fresh = decision != last && seen.add(decision);
-    last = decision;
     if (plan == Plan.LISTS) {
-      lists++;
+      lists += count;
       listNanos = Math.max(listNanos, decision.choice().nanos());
     } else if (plan == Plan.GRAPH) {
-      walks++;
+      walks += count;
       // each prediction already includes the other walks of the batch
       walkNanos = Math.max(walkNanos, decision.choice().nanos());
     } else if (plan == Plan.CPU) {
-      forCpu++;
-      cpuNanos += fresh ? decision.choice().nanos() : 0;
+      forCpu += count;
+      cpuNanos += seen.add(decision) ? decision.choice().nanos() : 0;
     }
   }
 

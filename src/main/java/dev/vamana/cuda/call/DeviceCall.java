@@ -11,7 +11,6 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
-import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.scan.ScanTicket;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -142,40 +141,51 @@ public final class DeviceCall {
   /** Plans all items and returns the indices of the device's items by likeness. */
   private Map<Object, IntList> plan() throws IOException {
     Map<Object, IntList> groups = new LinkedHashMap<>();
-    Object likeness = null;
-    IntList group = null;
     BooleanSupplier asked = null;
     boolean stop = false;
-    for (int i = 0; i < plans.length; i++) {
+    int end;
+    for (int i = 0; i < plans.length; i = end) {
       WorkItem item = batch.get(i);
+      boolean own = i < wanted;
+      end = endOfAlike(i, own ? wanted : plans.length);
       if (item.cancelled() != asked) {
         asked = item.cancelled();
         stop = asked.getAsBoolean();
       }
       if (stop) {
-        counters.cancelled.increment();
-        results[i] = nothing();
+        counters.cancelled.add(end - i);
+        Arrays.fill(results, i, end, nothing());
         continue;
       }
-      Decision decision = planner.plan(item, i < wanted);
-      if (decision.reason() != null && i >= wanted) {
+      Decision decision = planner.plan(item, end - i, own);
+      if (decision.reason() != null && own == false) {
         continue;
       }
-      ahead += i >= wanted ? 1 : 0;
-      times.planned(decision);
-      decisions[i] = decision;
-      plans[i] = decision.walk();
-      if (decision.reason() != null) {
-        forCpu.add(i);
-        continue;
+      ahead += own ? 0 : end - i;
+      times.planned(decision, end - i);
+      if (decision.walk() != null) {
+        // a parked thread takes as long to wake as the first chunk to be packed
+        session.walks.wake();
       }
-      if (decision.likeness() != likeness) {
-        likeness = decision.likeness();
-        group = groups.computeIfAbsent(likeness, unseen -> new IntList());
-      }
-      group.add(i);
+      Arrays.fill(decisions, i, end, decision);
+      Arrays.fill(plans, i, end, decision.walk());
+      IntList group =
+          decision.reason() != null
+              ? forCpu
+              : groups.computeIfAbsent(decision.likeness(), unseen -> new IntList());
+      group.addRange(i, end);
     }
     return groups;
+  }
+
+  /** Returns the end of the items from {@code from} on that differ only in their query. */
+  private int endOfAlike(int from, int to) {
+    WorkItem.Terms terms = batch.get(from).terms();
+    int end = from + 1;
+    while (end < to && batch.get(end).terms() == terms) {
+      end++;
+    }
+    return end;
   }
 
   /** Submits items that no launch walks, to the lane that their likeness names. */
@@ -341,14 +351,13 @@ public final class DeviceCall {
     int counted = 0;
     long visited = 0;
     long steps = 0;
-    Placement placement = null;
+    Decision decision = null;
     for (int i = 0; i < ticket.count(); i++) {
       int index = ticket.item(i);
-      Placement own = decisions[index].segment().placement();
-      if (own != placement) {
-        counters.answered(placement, counted);
+      if (decisions[index] != decision) {
+        count(decision, counted);
         counted = 0;
-        placement = own;
+        decision = decisions[index];
       }
       DeviceResult found = ticket.result(i);
       visited += found.visited();
@@ -357,11 +366,17 @@ public final class DeviceCall {
     }
     // once for all items: counting each takes as long as reading it
     counters.batches.walked(visited, steps);
-    counters.answered(placement, counted);
+    count(decision, counted);
     Decision first = decisions[ticket.item(0)];
     if (first.exact()) {
       counters.plans.add(
           first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
+    }
+  }
+
+  private void count(Decision decision, int answered) {
+    if (answered > 0) {
+      counters.answered(decision.segment().placement(), answered);
     }
   }
 
@@ -411,6 +426,15 @@ public final class DeviceCall {
         values = Arrays.copyOf(values, 2 * size);
       }
       values[size++] = value;
+    }
+
+    void addRange(int from, int to) {
+      if (size + to - from > values.length) {
+        values = Arrays.copyOf(values, Math.max(2 * size, size + to - from));
+      }
+      for (int value = from; value < to; value++) {
+        values[size++] = value;
+      }
     }
 
     int[] values() {

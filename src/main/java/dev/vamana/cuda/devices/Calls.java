@@ -120,11 +120,19 @@ final class Calls implements Closeable {
     }
   }
 
+  @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
   private static void run(
       Router.Part part, List<WorkItem> batch, Object lock, WorkResult[] results) {
     List<WorkItem> items = new ArrayList<>(part.positions().size());
+    WorkItem.Terms last = null;
+    WorkItem.Terms own = null;
     for (int position : part.positions()) {
-      items.add(oneAtATime(batch.get(position), lock));
+      WorkItem item = batch.get(position);
+      if (item.terms() != last) {
+        last = item.terms();
+        own = oneAtATime(last, lock);
+      }
+      items.add(new WorkItem(own, item.query()));
     }
     List<WorkResult> found;
     try {
@@ -138,22 +146,14 @@ final class Calls implements Closeable {
   }
 
   /** The items of a call may share what is asked for cancelling, and parts ask at the same time. */
-  private static WorkItem oneAtATime(WorkItem item, Object lock) {
-    BooleanSupplier cancelled = item.cancelled();
-    return new WorkItem(
-        item.segment(),
-        item.query(),
-        item.k(),
-        item.walk(),
-        item.acceptedOrdinals(),
-        item.acceptedCount(),
-        item.visitLimit(),
+  private static WorkItem.Terms oneAtATime(WorkItem.Terms terms, Object lock) {
+    BooleanSupplier cancelled = terms.cancelled();
+    return terms.withCancelled(
         () -> {
           synchronized (lock) {
             return cancelled.getAsBoolean();
           }
-        },
-        item.entryPoints());
+        });
   }
 
   @Override

@@ -65,10 +65,17 @@ public abstract class Lane<T extends Ticket> {
     pending.add(ticket.count());
     if (lost != null) {
       failInbox();
-    } else if (parked) {
-      LockSupport.unpark(thread);
-    } else if (begun.get() == false) {
+    } else if (begun.get()) {
+      wake();
+    } else {
       start();
+    }
+  }
+
+  /** Wakes the thread if it is parked, as a ticket is about to come. */
+  public final void wake() {
+    if (parked) {
+      LockSupport.unpark(thread);
     }
   }
 

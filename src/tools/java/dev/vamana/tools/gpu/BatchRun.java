@@ -59,19 +59,12 @@ record BatchRun(SearchExecutor executor, SegmentView view, QueryVector[] queries
 
   /** Returns the items of a call with {@code batch} queries, starting at a row. */
   List<WorkItem> items(WalkParameters walk, int from, int batch) {
+    WorkItem.Terms terms =
+        new WorkItem.Terms(
+            view, k, walk, null, view.size(), Long.MAX_VALUE, () -> false, NO_ENTRY_POINTS);
     List<WorkItem> items = new ArrayList<>(batch);
     for (QueryVector query : vectors(from, batch)) {
-      items.add(
-          new WorkItem(
-              view,
-              query,
-              k,
-              walk,
-              null,
-              view.size(),
-              Long.MAX_VALUE,
-              () -> false,
-              NO_ENTRY_POINTS));
+      items.add(new WorkItem(terms, query));
     }
     return items;
   }
@@ -115,8 +108,9 @@ record BatchRun(SearchExecutor executor, SegmentView view, QueryVector[] queries
 
   private List<QueryVector> vectors(int from, int count) {
     List<QueryVector> vectors = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      vectors.add(queries[(from + i) % queries.length]);
+    for (int i = 0, at = from % queries.length; i < count; i++) {
+      vectors.add(queries[at]);
+      at = at + 1 == queries.length ? 0 : at + 1;
     }
     return vectors;
   }

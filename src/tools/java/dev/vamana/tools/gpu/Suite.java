@@ -111,6 +111,7 @@ public final class Suite {
       stages.put("overhead-" + set, new OverheadStage(set));
       stages.put("profile-" + set, new ProfileStage(set));
       stages.put("timeline-" + set, new TimelineStage(set));
+      stages.put("host-" + set, new TimelineStage(set, InstantDriver::new));
       stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /**
  * Measures where the time of a call goes, for one caller: making items, the way to the first
@@ -31,9 +32,17 @@ final class TimelineStage implements Stage {
   private static final int MANY = 1_000;
 
   private final String setName;
+  private final Supplier<CudaDriver> drivers;
 
+  /** Measures calls of a device. */
   TimelineStage(String setName) {
+    this(setName, new DeviceProbe(0)::open);
+  }
+
+  /** Measures calls of what the supplier opens. */
+  TimelineStage(String setName, Supplier<CudaDriver> drivers) {
     this.setName = setName;
+    this.drivers = drivers;
   }
 
   /** Notes when launches begin and end, and when the device was last seen to be done. */
@@ -125,7 +134,7 @@ final class TimelineStage implements Stage {
       try (Gpu gpu =
           Gpu.open(
               () -> {
-                Clock opened = new Clock(new DeviceProbe(0).open());
+                Clock opened = new Clock(drivers.get());
                 current.set(opened);
                 return opened;
               },
