@@ -13,4 +13,9 @@ public final class PlanLoad {
 
   /** Items being answered by the CPU. */
   final AtomicInteger onCpu = new AtomicInteger();
+
+  /** Whether no call has items on the device. */
+  public boolean idle() {
+    return walking.get() <= 0;
+  }
 }

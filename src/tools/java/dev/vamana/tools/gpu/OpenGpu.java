@@ -19,12 +19,15 @@ import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
+import dev.vamana.work.Workers;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -50,6 +53,7 @@ final class OpenGpu implements Gpu {
 
   private final AtomicReference<CudaDriver> driver;
   private final GpuExecutor executor;
+  private final ExecutorService threads;
   private final Placement placement;
   private final BatchOptions batches;
   private final PlanOptions plans;
@@ -58,12 +62,14 @@ final class OpenGpu implements Gpu {
   private OpenGpu(
       AtomicReference<CudaDriver> driver,
       GpuExecutor executor,
+      ExecutorService threads,
       Placement placement,
       BatchOptions batches,
       PlanOptions plans,
       MemoryLimit deviceMemory) {
     this.driver = driver;
     this.executor = executor;
+    this.threads = threads;
     this.placement = placement;
     this.batches = batches;
     this.plans = plans;
@@ -93,6 +99,9 @@ final class OpenGpu implements Gpu {
             .withPlacement(placement)
             .withLimits(deviceMemory, PAGE_CACHE)
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
+    int processors = Runtime.getRuntime().availableProcessors();
+    ExecutorService threads = Executors.newFixedThreadPool(processors, OpenGpu::helper);
+    Workers workers = new Workers(threads, processors);
     GpuExecutor executor =
         GpuDevice.open(
             () -> {
@@ -102,6 +111,7 @@ final class OpenGpu implements Gpu {
             },
             options,
             GpuOptions.DEFAULT
+                .withWorkers(workers)
                 .withQuestions(0)
                 .withBatches(batches)
                 .withHostFetch(fetch)
@@ -109,7 +119,13 @@ final class OpenGpu implements Gpu {
                 .withLeastGraph(GpuOptions.LEAST_GRAPH)
                 .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
             new Told());
-    return new OpenGpu(current, executor, placement, batches, plans, deviceMemory);
+    return new OpenGpu(current, executor, threads, placement, batches, plans, deviceMemory);
+  }
+
+  private static Thread helper(Runnable work) {
+    Thread thread = new Thread(work, "gpu-suite-worker");
+    thread.setDaemon(true);
+    return thread;
   }
 
   private static long hostBytes() {
@@ -205,6 +221,7 @@ final class OpenGpu implements Gpu {
   @Override
   public void close() {
     executor.close();
+    threads.shutdown();
   }
 
   /** Prints the events that an operator would find in the log. */
