@@ -116,11 +116,24 @@ __device__ void sort_in_shared(uint64_t* keys, uint32_t count) {
   }
 }
 
+// The same with room for many keys, out of line: its code would be in the way of a few keys.
+template <int WARPS>
+__device__ __noinline__ void sort_many(uint64_t* keys, uint32_t count) {
+  if (count > kMaxWarpSort) {
+    sort_in_shared<WARPS>(keys, count);
+  } else if (warp_id() == 0) {
+    sort_by_network<4>(keys, count);
+    __syncwarp();
+  }
+}
+
 // Sorts keys in shared memory; all threads of the block call it, after a barrier. Up to
 // kMaxWarpSort keys the first warp may read the result at once, others after a barrier.
 template <int WARPS>
 __device__ __forceinline__ void sort_keys(uint64_t* keys, uint32_t count) {
-  if (count <= kMaxWarpSort) {
+  if (kHas<kSortApart> && count > 64) {
+    sort_many<WARPS>(keys, count);
+  } else if (count <= kMaxWarpSort) {
     if (warp_id() == 0) {
       if (count <= 32) {
         sort_by_counting<1>(keys, count);
