@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "walk/variant.cuh"
-
 namespace vamana {
 
 constexpr uint32_t kAllLanes = 0xFFFFFFFFu;
@@ -73,27 +71,19 @@ __device__ __forceinline__ float warp_max(float value) {
   return value;
 }
 
-__device__ __forceinline__ uint64_t exchanged_min(uint64_t value) {
+__device__ __forceinline__ uint64_t warp_min(uint64_t value) {
+#if __CUDA_ARCH__ >= 800
+  const uint32_t own = static_cast<uint32_t>(value >> 32);
+  const uint32_t high = __reduce_min_sync(kAllLanes, own);
+  const uint32_t low = own == high ? static_cast<uint32_t>(value) : 0xFFFFFFFFu;
+  return static_cast<uint64_t>(high) << 32 | __reduce_min_sync(kAllLanes, low);
+#else
 #pragma unroll
   for (int stride = 16; stride > 0; stride >>= 1) {
     uint64_t other = __shfl_xor_sync(kAllLanes, value, stride);
     value = other < value ? other : value;
   }
   return value;
-}
-
-__device__ __forceinline__ uint64_t warp_min(uint64_t value) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr (kHas<kReducedPick>) {
-    const uint32_t own = static_cast<uint32_t>(value >> 32);
-    const uint32_t high = __reduce_min_sync(kAllLanes, own);
-    const uint32_t low = own == high ? static_cast<uint32_t>(value) : 0xFFFFFFFFu;
-    return static_cast<uint64_t>(high) << 32 | __reduce_min_sync(kAllLanes, low);
-  } else {
-    return exchanged_min(value);
-  }
-#else
-  return exchanged_min(value);
 #endif
 }
 

@@ -107,11 +107,9 @@ __device__ __forceinline__ void merge_sorted_keys(Worklist& list, uint32_t capac
   cta_sync<WARPS>();
 }
 
-// How many new keys merge_few takes at most.
-constexpr uint32_t kMostFew = 8;
-
-// Merges a few new keys, in any order, into a list of up to 32 * PER_LANE entries, by one warp: each
-// lane counts for its entries and its new key. False if keys are repeated; then nothing has changed.
+// Merges a few new keys, in any order, into a list of up to 32 * PER_LANE entries, by one warp, without
+// sorting and searching: each lane counts for its entries and its new key. False if keys are repeated;
+// then nothing has changed.
 template <int PER_LANE>
 __device__ __forceinline__ bool merge_few(Worklist& list, uint32_t capacity, const uint64_t* keys,
                                           uint32_t count) {
@@ -173,16 +171,30 @@ __device__ __forceinline__ void merge_new_keys(Worklist& list, uint32_t capacity
                                                uint32_t* ranks, uint32_t count,
                                                uint32_t* shared_count) {
   if (count > 0) {
-    if constexpr (WARPS == 1 && kHas<kFewKeys>) {
-      if (count <= kMostFew && capacity <= 64 &&
-          (capacity <= 32 ? merge_few<1>(list, capacity, keys, count)
-                          : merge_few<2>(list, capacity, keys, count))) {
-        return;
-      }
+    if (count <= kFewSorted) {
+      sort_few_keys(keys, count);
+    } else {
+      sort_apart<WARPS>(keys, count);
     }
-    sort_keys<WARPS>(keys, count);
     merge_sorted_keys<WARPS>(list, capacity, keys, ranks, count, shared_count);
   }
+}
+
+// How many new keys of a step merge_few takes at most: none of several parents, whose keys are rarely
+// that few, so that the attempt costs more than it saves.
+__device__ __forceinline__ uint32_t most_few(uint32_t capacity, uint32_t parents) {
+  return capacity <= 64 && parents == 1 ? 8 : 0;
+}
+
+// As merge_new_keys, by one warp; up to `few` keys, which is from most_few, by merge_few.
+__device__ __forceinline__ void merge_step_keys(Worklist& list, uint32_t capacity, uint64_t* keys,
+                                                uint32_t* ranks, uint32_t count, uint32_t few) {
+  if (count > 0 && count <= few &&
+      (capacity <= 32 ? merge_few<1>(list, capacity, keys, count)
+                      : merge_few<2>(list, capacity, keys, count))) {
+    return;
+  }
+  merge_new_keys<1>(list, capacity, keys, ranks, count, nullptr);
 }
 
 // Index of the nearest unexpanded entry at or behind the cursor, or size. For one warp.

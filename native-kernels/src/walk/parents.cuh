@@ -94,30 +94,19 @@ __device__ __forceinline__ uint64_t nearest_of(const W& w, uint32_t kept, uint64
   return best < open ? best : open;
 }
 
-// Requests a row unless that was done.
-template <class W>
-__device__ __forceinline__ void request_row(const W& w, uint64_t key, uint4* row,
-                                            uint32_t* row_of) {
-  const uint32_t ordinal = key == kNoKey ? kUnusedSlot : key_ordinal(key);
-  if (ordinal != kUnusedSlot && ordinal != *row_of) {
-    *row = load_row(w, ordinal);
-  }
-  *row_of = ordinal;
-}
-
 // Requests the row of the entry that will be expanded next: the nearest of the new keys and the
-// unexpanded entries (BANG, section 4.6), of which `open` is the nearest if it was asked for before.
+// unexpanded entries (BANG, section 4.6).
 template <class W>
-__device__ __forceinline__ void pick_eagerly(W& w, uint32_t kept, uint64_t open, uint4* row,
-                                             uint32_t* row_of) {
-  if constexpr (kHas<kEarlyRow> == false) {
-    open = nearest_open(w);
+__device__ __forceinline__ void pick_eagerly(W& w, uint32_t kept, uint4* row, uint32_t* row_of) {
+  uint64_t best = nearest_open(w);
+  if (kept > 0) {
+    const uint64_t key = nearest_new(w, kept, 0);
+    best = key < best ? key : best;
   }
-  if (kHas<kReducedPick> == false || kept > 0) {
-    const uint64_t best = nearest_new(w, kept, 0);
-    open = best < open ? best : open;
+  *row_of = best == kNoKey ? kUnusedSlot : key_ordinal(best);
+  if (*row_of != kUnusedSlot) {
+    *row = load_row(w, *row_of);
   }
-  request_row(w, open, row, row_of);
 }
 
 }  // namespace vamana

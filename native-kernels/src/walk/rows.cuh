@@ -46,10 +46,10 @@ __device__ __forceinline__ void add_entry_points(W& w) {
   cta_sync<W::kWarps>();
 }
 
-// Whether a row is two slots a lane; not where the order of a row's nodes counts.
+// Whether a row is two slots a lane, not four in half of the lanes; not where the order of its nodes counts.
 template <class W>
 __device__ __forceinline__ bool is_narrow(const W& w) {
-  return kHas<kNarrowRows> && w.control.segment.graph_stride <= 64 &&
+  return W::kNarrowRows && w.control.segment.graph_stride <= 64 &&
          (w.walk.flags & kLimited) == 0;
 }
 
@@ -58,14 +58,12 @@ __device__ __forceinline__ uint4 load_row(const W& w, uint32_t ordinal) {
   const Segment& segment = w.control.segment;
   const uint4* row = reinterpret_cast<const uint4*>(segment.graph) +
                      static_cast<uint64_t>(ordinal) * (segment.graph_stride / 4);
-  if constexpr (kHas<kNarrowRows>) {
-    if (is_narrow(w)) {
-      uint2 slots = {kUnusedSlot, kUnusedSlot};
-      if (lane_id() < segment.graph_stride / 2) {
-        slots = __ldg(reinterpret_cast<const uint2*>(row) + lane_id());
-      }
-      return {slots.x, slots.y, kUnusedSlot, kUnusedSlot};
+  if (is_narrow(w)) {
+    uint2 slots = {kUnusedSlot, kUnusedSlot};
+    if (lane_id() < segment.graph_stride / 2) {
+      slots = __ldg(reinterpret_cast<const uint2*>(row) + lane_id());
     }
+    return {slots.x, slots.y, kUnusedSlot, kUnusedSlot};
   }
   if (lane_id() < segment.graph_stride / 4) {
     return __ldg(row + lane_id());
@@ -80,23 +78,6 @@ __device__ __forceinline__ void prefetch_row(const W& w, uint32_t ordinal) {
   const uint64_t row = w.control.segment.graph + static_cast<uint64_t>(ordinal) * bytes;
   for (uint32_t line = 0; line < bytes; line += 128) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(row + line));
-  }
-}
-
-// Has the vectors of nodes in the device's cache when they will be read.
-template <class W, int SLOTS>
-__device__ __forceinline__ void prefetch_vectors(const W& w, const uint32_t (&slots)[SLOTS],
-                                                 uint32_t add) {
-  const Segment& segment = w.control.segment;
-#pragma unroll
-  for (int i = 0; i < SLOTS; i++) {
-    if ((add >> i & 1u) != 0) {
-      const uint64_t row =
-          segment.vectors + static_cast<uint64_t>(slots[i]) * segment.vector_stride;
-      for (uint32_t line = 0; line < segment.vector_stride; line += 128) {
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(row + line));
-      }
-    }
   }
 }
 
@@ -119,9 +100,6 @@ __device__ __forceinline__ void append_slots(W& w, const uint32_t (&slots)[SLOTS
   } else if (SLOTS == 4 && (w.walk.flags & kNoVisitedFilter) == 0) {
     add = visited_add_row_in_order(w.visited, w.walk.visited_slots,
                                    {slots[0], slots[1], slots[2 % SLOTS], slots[3 % SLOTS]}, valid);
-  }
-  if constexpr (kHas<kVectorPrefetch> && W::kExact) {
-    prefetch_vectors<W, SLOTS>(w, slots, add);
   }
   uint32_t place = 0;
   uint32_t total = 0;
@@ -154,11 +132,9 @@ __device__ __forceinline__ void append_slots(W& w, const uint32_t (&slots)[SLOTS
 // Appends the neighbours of a row that load_row has read.
 template <class W>
 __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
-  if constexpr (kHas<kNarrowRows>) {
-    if (is_narrow(w)) {
-      append_slots<W, 2>(w, {row.x, row.y}, alone);
-      return;
-    }
+  if (is_narrow(w)) {
+    append_slots<W, 2>(w, {row.x, row.y}, alone);
+    return;
   }
   append_slots<W, 4>(w, {row.x, row.y, row.z, row.w}, alone);
 }

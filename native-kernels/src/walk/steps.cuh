@@ -29,7 +29,7 @@ template <class W>
 __device__ __forceinline__ uint32_t near_keys(W& w, uint32_t allowed, uint64_t worst,
                                               uint32_t* count) {
   uint32_t kept = 0;
-  if constexpr (W::kExact && kHas<kLaneKeys>) {
+  if constexpr (W::kKeepsSums) {
     distances(w, allowed, KeepNearKeys<W>{w, worst, W::kWarps > 1 ? count : &kept});
     cta_sync<W::kWarps>();
     w.lap(kDistances);
@@ -52,50 +52,41 @@ __device__ __forceinline__ uint64_t worst_of_list(const W& w) {
   return w.control.list_size == beam ? unmarked(w.list.keys[beam - 1]) : kNoKey;
 }
 
-// Two words of shared memory in turns: while one is added to, the other is set to zero.
+// Counts the new keys of a step: two words of shared memory in turns, so that the next step's is set to
+// zero while this one's is still read.
 template <class W>
-__device__ __forceinline__ uint32_t* key_counter(W& w) {
-  return (w.iterations & 1) != 0 ? &w.control.merge_count : &w.control.key_count;
+__device__ __forceinline__ uint32_t* key_counter(W& w, uint32_t step) {
+  return (step & 1) != 0 ? &w.control.merge_count : &w.control.key_count;
 }
 
 // All warps compute distances and read rows; the first one keeps the worklist alone.
 template <class W>
 __device__ __forceinline__ void walk_led(W& w) {
   add_entry_points(w);
+  const uint32_t beam = w.control.item.beam;
   const bool lone = w.control.item.parents == 1;
+  const uint32_t few = most_few(beam, w.control.item.parents);
   const bool eager = (w.walk.flags & kEagerPick) != 0 && lone;
   uint4 row = {kUnusedSlot, kUnusedSlot, kUnusedSlot, kUnusedSlot};
   uint32_t row_of = kUnusedSlot;
   uint64_t worst = kNoKey;
   while (true) {
     const uint32_t allowed = allow(w, w.control.fresh_count);
-    uint64_t open = kNoKey;
-    if constexpr (kHas<kEarlyRow>) {
-      if (eager && warp_id() == 0) {
-        open = nearest_open(w);
-        request_row(w, open, &row, &row_of);
-      }
-    }
-    uint32_t kept = near_keys(w, allowed, worst, key_counter(w));
+    const uint32_t kept = near_keys(w, allowed, worst, key_counter(w, w.iterations));
     if (warp_id() == 0) {
       if (eager) {
-        pick_eagerly(w, kept, open, &row, &row_of);
+        pick_eagerly(w, kept, &row, &row_of);
       }
-      merge_new_keys<1>(w.list, w.control.item.beam, w.keys, w.ids, kept, nullptr);
+      merge_step_keys(w.list, beam, w.keys, w.ids, kept, few);
       w.lap(kMerge);
       pick_parents(w);
-      if constexpr (W::kWarps > 1 && W::kExact && kHas<kLaneKeys>) {
-        if (lane_id() == 0) {
-          w.iterations++;
-          *key_counter(w) = 0;
-          w.iterations--;
-        }
+      if (W::kKeepsSums && W::kWarps > 1 && lane_id() == 0) {
+        *key_counter(w, w.iterations + 1) = 0;
       }
-      if constexpr (kHas<kJoinedRow>) {
-        __syncwarp();
-        if (lone && w.control.parent_count > 0) {
-          append_row(w, parent_row(w, 0, row, row_of), true);
-        }
+      __syncwarp();
+      // this warp's row needs no barrier before it
+      if (lone && w.control.parent_count > 0) {
+        append_row(w, parent_row(w, 0, row, row_of), true);
       }
     }
     cta_sync<W::kWarps>();
@@ -105,10 +96,10 @@ __device__ __forceinline__ void walk_led(W& w) {
     }
     w.expanded_count += w.control.parent_count;
     w.iterations++;
-    if constexpr (W::kExact && kHas<kLaneKeys>) {
+    if constexpr (W::kKeepsSums) {
       worst = worst_of_list(w);
     }
-    if (kHas<kJoinedRow> == false || lone == false) {
+    if (lone == false) {
       read_rows(w, row, row_of);
       cta_sync<W::kWarps>();
     }
@@ -122,6 +113,7 @@ template <class W>
 __device__ __forceinline__ void walk_split(W& w) {
   add_entry_points(w);
   constexpr uint32_t kRower = W::kWarps - 1;
+  const uint32_t beam = w.control.item.beam;
   uint4 row = {kUnusedSlot, kUnusedSlot, kUnusedSlot, kUnusedSlot};
   uint64_t worst = kNoKey;
   uint64_t open = kNoKey;         // of the first warp
@@ -132,8 +124,7 @@ __device__ __forceinline__ void walk_split(W& w) {
       row = load_row(w, row_of);
     }
     const bool goes_on = w.complete && w.control.flags == 0;
-    uint32_t* counter = key_counter(w);
-    const uint32_t kept = near_keys(w, allowed, worst, counter);
+    const uint32_t kept = near_keys(w, allowed, worst, key_counter(w, w.iterations));
     if (warp_id() == 0) {
       if (kept > 0) {
         const uint64_t parent = nearest_of(w, kept, open);
@@ -147,8 +138,8 @@ __device__ __forceinline__ void walk_split(W& w) {
         if (few) {
           pair_arrive();
         }
-        merge_new_keys<1>(w.list, w.control.item.beam, w.keys, few ? w.control.parents + 1 : w.ids,
-                          kept, nullptr);
+        merge_step_keys(w.list, beam, w.keys, few ? w.control.parents + 1 : w.ids, kept,
+                        most_few(beam, 1));
         if (few == false) {
           pair_arrive();
         }
@@ -159,7 +150,7 @@ __device__ __forceinline__ void walk_split(W& w) {
       if (lane_id() == 0) {
         w.control.list_size = w.list.size;
         w.control.next = open == kNoKey ? kUnusedSlot : key_ordinal(open);
-        *(counter == &w.control.key_count ? &w.control.merge_count : &w.control.key_count) = 0;
+        *key_counter(w, w.iterations + 1) = 0;
       }
     } else if (warp_id() == kRower) {
       uint32_t parent = row_of;

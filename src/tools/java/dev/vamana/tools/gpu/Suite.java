@@ -112,7 +112,6 @@ public final class Suite {
       stages.put("profile-" + set, new ProfileStage(set));
       stages.put("timeline-" + set, new TimelineStage(set));
       stages.put("warps-" + set, new WarpsStage(set));
-      stages.put("steps-" + set, new StepsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
     }

@@ -1,4 +1,0 @@
-#define VAMANA_STEP 15
-#include "walk_step.cuh"
-
-VAMANA_STEP_WALK(narrow)
