@@ -17,6 +17,16 @@ __device__ __forceinline__ void cta_sync() {
   }
 }
 
+// The first warp tells the last one that something is ready, and goes on.
+__device__ __forceinline__ void pair_arrive() {
+  asm volatile("bar.arrive %0, %1;" ::"r"(1), "r"(64) : "memory");
+}
+
+// The last warp waits for pair_arrive.
+__device__ __forceinline__ void pair_wait() {
+  asm volatile("bar.sync %0, %1;" ::"r"(1), "r"(64) : "memory");
+}
+
 // Sum over the block, of floats or of 32-bit integers; the same in all threads. Scratch has room for a number
 // of each warp. Ends with a barrier.
 template <int WARPS, class Number>

@@ -98,10 +98,10 @@ __device__ __forceinline__ void accumulate_chunk(Sums& sums, bool euclidean, uin
   }
 }
 
-// Sums of up to kVectors rows, the same for all lanes of the team. `query` is laid out by
-// query_place for FORMAT.
+// What a lane's chunks add to the sums of up to kVectors rows. `query` is laid out by query_place for
+// FORMAT.
 template <uint32_t FORMAT, int LOADS>
-__device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, const float* query,
+__device__ __forceinline__ void lane_sums(const Rows& rows, bool euclidean, const float* query,
                                           uint32_t padded,
                                           const uint32_t (&ordinals)[Chunk<FORMAT>::kVectors],
                                           Sums (&sums)[Chunk<FORMAT>::kVectors]) {
@@ -148,8 +148,17 @@ __device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, cons
       accumulate(sums[v], euclidean, q, load_component<FORMAT>(row[v], d));
     }
   }
+}
+
+// Sums of up to kVectors rows, the same for all lanes of the team.
+template <uint32_t FORMAT, int LOADS>
+__device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, const float* query,
+                                          uint32_t padded,
+                                          const uint32_t (&ordinals)[Chunk<FORMAT>::kVectors],
+                                          Sums (&sums)[Chunk<FORMAT>::kVectors]) {
+  lane_sums<FORMAT, LOADS>(rows, euclidean, query, padded, ordinals, sums);
 #pragma unroll
-  for (int v = 0; v < kVectors; v++) {
+  for (int v = 0; v < Chunk<FORMAT>::kVectors; v++) {
 #pragma unroll
     for (int stride = kTeam / 2; stride > 0; stride >>= 1) {
       sums[v].first += __shfl_xor_sync(kAllLanes, sums[v].first, stride);
@@ -158,6 +167,30 @@ __device__ __forceinline__ void team_sums(const Rows& rows, bool euclidean, cons
       }
     }
   }
+}
+
+// Sums of two rows: of the first for the lower half of the team, of the second for the upper one. Lanes
+// add in the order of team_sums, so that the sums are the same to the last bit.
+template <uint32_t FORMAT, int LOADS>
+__device__ __forceinline__ Sums team_half_sums(const Rows& rows, bool euclidean, const float* query,
+                                               uint32_t padded, const uint32_t (&ordinals)[2]) {
+  Sums sums[2];
+  lane_sums<FORMAT, LOADS>(rows, euclidean, query, padded, ordinals, sums);
+  const bool upper = (threadIdx.x & (kTeam / 2)) != 0;
+  Sums own = upper ? sums[1] : sums[0];
+  const Sums other = upper ? sums[0] : sums[1];
+  own.first += __shfl_xor_sync(kAllLanes, other.first, kTeam / 2);
+  if (euclidean == false) {
+    own.second += __shfl_xor_sync(kAllLanes, other.second, kTeam / 2);
+  }
+#pragma unroll
+  for (int stride = kTeam / 4; stride > 0; stride >>= 1) {
+    own.first += __shfl_xor_sync(kAllLanes, own.first, stride);
+    if (euclidean == false) {
+      own.second += __shfl_xor_sync(kAllLanes, own.second, stride);
+    }
+  }
+  return own;
 }
 
 // Dot products of up to kVectors rows of bytes with a query that pack_query has laid out, the same for all
@@ -273,6 +306,8 @@ __device__ __forceinline__ void team_byte_sums(const Rows& rows, const float* qu
 // Takes sums in, by their place among the ordinals. All lanes of a warp call a taker, with what is
 // theirs.
 struct StoreSums {
+  static constexpr bool kTogether = false;
+
   Sums* sums;
 
   __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums found) {
@@ -317,6 +352,49 @@ __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, con
     }
     const uint32_t place = from + lane * kTeams + team;
     take(lane < kVectors && place < count, place, ordinal, found);
+  }
+}
+
+// As exact_sums, but lanes keep the sums of as many turns as a half of a team has lanes, and then hand
+// them on together: what `take` makes of them is made once for 32 rows.
+template <uint32_t FORMAT, int WARPS, int LOADS, class Take>
+__device__ __forceinline__ void exact_kept_sums(const Rows& rows, bool euclidean, const float* query,
+                                                uint32_t padded, const uint32_t* ordinals,
+                                                uint32_t count, Take take) {
+  static_assert(Chunk<FORMAT>::kVectors == 2, "a half of a team for each vector");
+  constexpr uint32_t kTeams = WARPS * kTeamsPerWarp;
+  constexpr uint32_t kHalf = kTeam / 2;
+  const uint32_t team = threadIdx.x / kTeam;
+  const uint32_t half = threadIdx.x / kHalf & 1u;
+  const uint32_t turn_of_lane = threadIdx.x & (kHalf - 1);
+#pragma unroll 1
+  for (uint32_t from = 0; from < count; from += kTeams * kTeam) {
+    uint32_t ordinal = 0;
+    Sums kept = {0, 0};
+#pragma unroll 1
+    for (uint32_t turn = 0; turn < kHalf && from + turn * kTeams * 2 < count; turn++) {
+      const uint32_t first = from + turn * kTeams * 2;
+      uint32_t own[2];
+#pragma unroll
+      for (int v = 0; v < 2; v++) {
+        const uint32_t i = first + v * kTeams + team;
+        own[v] = ordinals[i < count ? i : first];
+      }
+      Sums sums;
+      if constexpr (FORMAT == kByte) {
+        Sums both[2];
+        team_byte_sums<LOADS>(rows, query, padded, own, both);
+        sums = half != 0 ? both[1] : both[0];
+      } else {
+        sums = team_half_sums<FORMAT, LOADS>(rows, euclidean, query, padded, own);
+      }
+      if (turn == turn_of_lane) {
+        ordinal = half != 0 ? own[1] : own[0];
+        kept = sums;
+      }
+    }
+    const uint32_t place = from + (turn_of_lane * 2 + half) * kTeams + team;
+    take(place < count, place, ordinal, kept);
   }
 }
 

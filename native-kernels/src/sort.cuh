@@ -116,24 +116,45 @@ __device__ void sort_in_shared(uint64_t* keys, uint32_t count) {
   }
 }
 
+// Sorts up to kFewSorted keys, by the first warp.
+constexpr uint32_t kFewSorted = 64;
+
+__device__ __forceinline__ void sort_few_keys(uint64_t* keys, uint32_t count) {
+  if (warp_id() == 0) {
+    if (count <= 32) {
+      sort_by_counting<1>(keys, count);
+    } else {
+      sort_by_counting<2>(keys, count);
+    }
+    __syncwarp();
+  }
+}
+
+template <int WARPS>
+__device__ __forceinline__ void sort_many_keys(uint64_t* keys, uint32_t count) {
+  if (count > kMaxWarpSort) {
+    sort_in_shared<WARPS>(keys, count);
+  } else if (warp_id() == 0) {
+    sort_by_network<4>(keys, count);
+    __syncwarp();
+  }
+}
+
 // Sorts keys in shared memory; all threads of the block call it, after a barrier. Up to
 // kMaxWarpSort keys the first warp may read the result at once, others after a barrier.
 template <int WARPS>
 __device__ __forceinline__ void sort_keys(uint64_t* keys, uint32_t count) {
-  if (count <= kMaxWarpSort) {
-    if (warp_id() == 0) {
-      if (count <= 32) {
-        sort_by_counting<1>(keys, count);
-      } else if (count <= 64) {
-        sort_by_counting<2>(keys, count);
-      } else {
-        sort_by_network<4>(keys, count);
-      }
-      __syncwarp();
-    }
+  if (count <= kFewSorted) {
+    sort_few_keys(keys, count);
   } else {
-    sort_in_shared<WARPS>(keys, count);
+    sort_many_keys<WARPS>(keys, count);
   }
+}
+
+// More than kFewSorted keys out of line, where their code would be in the way of fewer keys.
+template <int WARPS>
+__device__ __noinline__ void sort_apart(uint64_t* keys, uint32_t count) {
+  sort_many_keys<WARPS>(keys, count);
 }
 
 }  // namespace vamana

@@ -72,12 +72,19 @@ __device__ __forceinline__ float warp_max(float value) {
 }
 
 __device__ __forceinline__ uint64_t warp_min(uint64_t value) {
+#if __CUDA_ARCH__ >= 800
+  const uint32_t own = static_cast<uint32_t>(value >> 32);
+  const uint32_t high = __reduce_min_sync(kAllLanes, own);
+  const uint32_t low = own == high ? static_cast<uint32_t>(value) : 0xFFFFFFFFu;
+  return static_cast<uint64_t>(high) << 32 | __reduce_min_sync(kAllLanes, low);
+#else
 #pragma unroll
   for (int stride = 16; stride > 0; stride >>= 1) {
     uint64_t other = __shfl_xor_sync(kAllLanes, value, stride);
     value = other < value ? other : value;
   }
   return value;
+#endif
 }
 
 }  // namespace vamana

@@ -107,15 +107,94 @@ __device__ __forceinline__ void merge_sorted_keys(Worklist& list, uint32_t capac
   cta_sync<WARPS>();
 }
 
+// Merges a few new keys, in any order, into a list of up to 32 * PER_LANE entries, by one warp, without
+// sorting and searching: each lane counts for its entries and its new key. False if keys are repeated;
+// then nothing has changed.
+template <int PER_LANE>
+__device__ __forceinline__ bool merge_few(Worklist& list, uint32_t capacity, const uint64_t* keys,
+                                          uint32_t count) {
+  uint64_t entries[PER_LANE];
+  uint32_t places[PER_LANE];
+#pragma unroll
+  for (int r = 0; r < PER_LANE; r++) {
+    const uint32_t i = r * 32 + lane_id();
+    entries[r] = i < list.size ? list.keys[i] : kNoKey;
+    places[r] = i;
+  }
+  const uint64_t own = lane_id() < count ? keys[lane_id()] : kNoKey;
+  uint32_t listed = 0;  // entries up to this lane's new key
+  uint32_t before = 0;  // new keys before it
+  bool repeated = false;
+#pragma unroll 2
+  for (uint32_t j = 0; j < count; j++) {
+    const uint64_t key = keys[j];
+    before += key < own ? 1 : 0;
+    repeated |= key == own && j < lane_id();
+    uint32_t up_to = 0;
+#pragma unroll
+    for (int r = 0; r < PER_LANE; r++) {
+      const bool behind = key < unmarked(entries[r]);
+      places[r] += behind ? 1 : 0;
+      up_to += 32 - __popc(__ballot_sync(kAllLanes, behind));
+    }
+    listed = j == lane_id() ? up_to : listed;
+  }
+  if (lane_id() < count) {
+    repeated |= listed > 0 && unmarked(list.keys[listed - 1]) == own;
+  } else {
+    repeated = false;
+  }
+  if (__any_sync(kAllLanes, repeated)) {
+    return false;
+  }
+#pragma unroll
+  for (int r = 0; r < PER_LANE; r++) {
+    // an entry that stays where it is needs no store
+    if (places[r] != r * 32 + lane_id() && places[r] < capacity && entries[r] != kNoKey) {
+      list.keys[places[r]] = entries[r];
+    }
+  }
+  const uint32_t place = listed + before;
+  if (lane_id() < count && place < capacity) {
+    list.keys[place] = own;
+  }
+  const uint32_t size = list.size + count;
+  list.size = size < capacity ? size : capacity;
+  list.cursor = 0;
+  __syncwarp();
+  return true;
+}
+
 // Sorts count new keys and merges them. All threads call it, after a barrier; see merge_sorted_keys.
 template <int WARPS>
 __device__ __forceinline__ void merge_new_keys(Worklist& list, uint32_t capacity, uint64_t* keys,
                                                uint32_t* ranks, uint32_t count,
                                                uint32_t* shared_count) {
   if (count > 0) {
-    sort_keys<WARPS>(keys, count);
+    if (count <= kFewSorted) {
+      sort_few_keys(keys, count);
+    } else {
+      sort_apart<WARPS>(keys, count);
+    }
     merge_sorted_keys<WARPS>(list, capacity, keys, ranks, count, shared_count);
   }
+}
+
+// How many new keys of a step merge_few takes at most: none of several parents, whose keys are rarely
+// that few, so that the attempt costs more than it saves.
+__device__ __forceinline__ uint32_t most_few(uint32_t capacity, uint32_t parents) {
+  return capacity <= 64 && parents == 1 ? 8 : 0;
+}
+
+// As merge_new_keys, by one warp; up to `few` keys, which is from most_few, by merge_few.
+__device__ __forceinline__ void merge_step_keys(Worklist& list, uint32_t capacity, uint64_t* keys,
+                                                uint32_t* ranks, uint32_t count, uint32_t few) {
+  if (count > 0 && count <= few &&
+      (capacity <= 32 ? merge_few<1>(list, capacity, keys, count)
+                      : merge_few<2>(list, capacity, keys, count))) {
+    return;
+  }
+  merge_new_keys<1>(list, capacity, keys, ranks, count, nullptr);
 }
 
 // Index of the nearest unexpanded entry at or behind the cursor, or size. For one warp.

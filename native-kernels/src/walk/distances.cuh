@@ -26,8 +26,13 @@ __device__ __forceinline__ void distances(W& w, uint32_t count, Take take) {
     // halves and bytes take registers to unpack, and one warp has other blocks to hide its latency behind
     constexpr bool kFew = W::kFormat == kFloat16 || (W::kFormat == kByte && W::kWarps == 1);
     constexpr int kLoads = (kFew ? 1 : 2) * Chunk<W::kFormat>::kLoads;
-    exact_sums<W::kFormat, W::kWarps, kLoads>(rows, segment.similarity == kEuclidean, w.query,
-                                              w.padded, w.ids, count, take);
+    if constexpr (Take::kTogether) {
+      exact_kept_sums<W::kFormat, W::kWarps, kLoads>(rows, segment.similarity == kEuclidean,
+                                                     w.query, w.padded, w.ids, count, take);
+    } else {
+      exact_sums<W::kFormat, W::kWarps, kLoads>(rows, segment.similarity == kEuclidean, w.query,
+                                                w.padded, w.ids, count, take);
+    }
   } else if constexpr (W::kPolicy == kTableHalf) {
     asymmetric_sums<uint16_t, W::kWarps>(segment, reinterpret_cast<const uint16_t*>(w.table), w.ids,
                                          count, take);
@@ -74,6 +79,8 @@ __device__ __forceinline__ uint64_t key_of(const W& w, bool raw, Sums sums, uint
 // control.key_count. Rows of keys below `near` will be wanted soon.
 template <class W>
 struct KeepKeys {
+  static constexpr bool kTogether = false;
+
   W& w;
   uint64_t worst;
   uint64_t near;
@@ -87,6 +94,35 @@ struct KeepKeys {
       if (key < near) {
         prefetch_row(w, ordinal);
       }
+    }
+  }
+};
+
+// Takes sums of many rows at once as the keys they become, those below `worst`, in any order; counts them
+// in *count, a word of shared memory if the block has several warps, otherwise each lane's own.
+template <class W>
+struct KeepNearKeys {
+  static constexpr bool kTogether = true;
+
+  W& w;
+  uint64_t worst;
+  uint32_t* count;
+
+  __device__ __forceinline__ void operator()(bool own, uint32_t place, uint32_t ordinal, Sums sums) {
+    const uint64_t key = own ? key_of(w, false, sums, ordinal) : kNoKey;
+    const uint32_t near = __ballot_sync(kAllLanes, key < worst);
+    if (near == 0) {
+      return;
+    }
+    uint32_t slot = *count;
+    if constexpr (W::kWarps > 1) {
+      slot = lane_id() == 0 ? atomicAdd(count, static_cast<uint32_t>(__popc(near))) : 0;
+      slot = __shfl_sync(kAllLanes, slot, 0);
+    } else {
+      *count = slot + __popc(near);
+    }
+    if (key < worst) {
+      w.keys[slot + __popc(near & lanes_below())] = key;
     }
   }
 };

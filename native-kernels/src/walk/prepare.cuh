@@ -48,6 +48,7 @@ __device__ __forceinline__ bool take_item(W& w) {
       w.control.flags = 0;
       w.control.fresh_count = 0;
       w.control.key_count = 0;
+      w.control.merge_count = 0;
     }
   }
   for (uint32_t i = threadIdx.x; i < w.walk.visited_slots / 4; i += W::kThreads) {

@@ -46,11 +46,25 @@ __device__ __forceinline__ void add_entry_points(W& w) {
   cta_sync<W::kWarps>();
 }
 
+// Whether a row is two slots a lane, not four in half of the lanes; not where the order of its nodes counts.
+template <class W>
+__device__ __forceinline__ bool is_narrow(const W& w) {
+  return W::kNarrowRows && w.control.segment.graph_stride <= 64 &&
+         (w.walk.flags & kLimited) == 0;
+}
+
 template <class W>
 __device__ __forceinline__ uint4 load_row(const W& w, uint32_t ordinal) {
   const Segment& segment = w.control.segment;
   const uint4* row = reinterpret_cast<const uint4*>(segment.graph) +
                      static_cast<uint64_t>(ordinal) * (segment.graph_stride / 4);
+  if (is_narrow(w)) {
+    uint2 slots = {kUnusedSlot, kUnusedSlot};
+    if (lane_id() < segment.graph_stride / 2) {
+      slots = __ldg(reinterpret_cast<const uint2*>(row) + lane_id());
+    }
+    return {slots.x, slots.y, kUnusedSlot, kUnusedSlot};
+  }
   if (lane_id() < segment.graph_stride / 4) {
     return __ldg(row + lane_id());
   }
@@ -67,14 +81,13 @@ __device__ __forceinline__ void prefetch_row(const W& w, uint32_t ordinal) {
   }
 }
 
-// Appends the neighbours of a row that were not seen before to w.ids in their order, by one warp; `alone` if no
-// other row of the step is appended.
-template <class W>
-__device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
-  const uint32_t slots[4] = {row.x, row.y, row.z, row.w};
+// Appends the nodes of a lane's slots that were not seen before to w.ids in their order, by one warp; `alone`
+// if no other row of the step is appended.
+template <class W, int SLOTS>
+__device__ __forceinline__ void append_slots(W& w, const uint32_t (&slots)[SLOTS], bool alone) {
   uint32_t valid = 0;
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < SLOTS; i++) {
     if (slots[i] < w.control.segment.size) {
       valid |= 1u << i;
     } else if (slots[i] != kUnusedSlot) {
@@ -83,14 +96,15 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
   }
   uint32_t add = valid;
   if ((w.walk.flags & (kNoVisitedFilter | kLimited)) == 0) {
-    add = visited_add<4>(w.visited, w.walk.visited_slots, slots, valid);
-  } else if ((w.walk.flags & kNoVisitedFilter) == 0) {
-    add = visited_add_row_in_order(w.visited, w.walk.visited_slots, row, valid);
+    add = visited_add<SLOTS>(w.visited, w.walk.visited_slots, slots, valid);
+  } else if (SLOTS == 4 && (w.walk.flags & kNoVisitedFilter) == 0) {
+    add = visited_add_row_in_order(w.visited, w.walk.visited_slots,
+                                   {slots[0], slots[1], slots[2 % SLOTS], slots[3 % SLOTS]}, valid);
   }
   uint32_t place = 0;
   uint32_t total = 0;
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < SLOTS; i++) {
     const uint32_t fresh = __ballot_sync(kAllLanes, (add >> i & 1u) != 0);
     place += __popc(fresh & lanes_below());
     total += __popc(fresh);
@@ -108,11 +122,29 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
   }
   place += base;
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < SLOTS; i++) {
     if ((add >> i & 1u) != 0) {
       w.ids[place++] = slots[i];
     }
   }
+}
+
+// Appends the neighbours of a row that load_row has read.
+template <class W>
+__device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
+  if (is_narrow(w)) {
+    append_slots<W, 2>(w, {row.x, row.y}, alone);
+    return;
+  }
+  append_slots<W, 4>(w, {row.x, row.y, row.z, row.w}, alone);
+}
+
+// The row of the p-th parent, of which one may have been requested before.
+template <class W>
+__device__ __forceinline__ uint4 parent_row(const W& w, uint32_t p, uint4 requested,
+                                            uint32_t requested_of) {
+  const uint32_t parent = w.control.parents[p];
+  return p == 0 && parent == requested_of ? requested : load_row(w, parent);
 }
 
 // Appends the rows of the parents.
@@ -123,9 +155,7 @@ __device__ __forceinline__ void read_rows(W& w, uint4 requested, uint32_t reques
     if ((p & mask) != warp_id()) {
       continue;
     }
-    uint32_t parent = w.control.parents[p];
-    uint4 row = p == 0 && parent == requested_of ? requested : load_row(w, parent);
-    append_row(w, row, w.control.parent_count == 1);
+    append_row(w, parent_row(w, p, requested, requested_of), w.control.parent_count == 1);
   }
 }
 

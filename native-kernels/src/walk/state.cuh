@@ -38,6 +38,12 @@ struct WalkState {
   static constexpr int kWarps = WARPS;
   static constexpr uint32_t kThreads = WARPS * 32;
   static constexpr bool kExact = POLICY <= kExactByte;
+  // One warp on halves has no registers left for what the next two tell.
+  static constexpr bool kTight = POLICY == kExactFloat16 && WARPS == 1;
+  // Whether lanes keep sums until all warps make keys of them.
+  static constexpr bool kKeepsSums = kExact && kTight == false;
+  // Whether short rows are two slots a lane.
+  static constexpr bool kNarrowRows = kTight == false;
   static constexpr uint32_t kFormat =
       POLICY == kExactFloat16 ? kFloat16 : POLICY == kExactByte ? kByte : kFloat32;
 

@@ -122,6 +122,13 @@ __device__ __forceinline__ void walk(W& w) {
   } else if (W::kWarps > 1 && (beam > kLongList || (W::kWarps == 8 && beam <= kShortList))) {
     walk_together(w);
   } else {
+    if constexpr (W::kWarps > 1 && W::kExact) {
+      if (w.control.item.parents == 1 && w.control.item.rerank >= 0 &&
+          (w.walk.flags & kEagerPick) != 0) {
+        walk_split(w);
+        return;
+      }
+    }
     walk_led(w);
   }
 }
