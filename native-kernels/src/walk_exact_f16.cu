@@ -1,8 +1,8 @@
 // Walks on exact distances from half-precision copies.
 #include "walk/kernels.cuh"
 
-// Compute capability 8.x takes more registers for halves than twenty blocks leave it.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+// Only on compute capability 9.0 do walks on halves fit into the registers that twenty blocks leave.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
 #define VAMANA_FLOAT16_BLOCKS 16
 #else
 #define VAMANA_FLOAT16_BLOCKS 20

@@ -3,9 +3,10 @@
 
 #include "walk.cuh"
 
-// From compute capability 10.0 on the compiler keeps more of what several warps load in registers.
+// From compute capability 10.0 on the compiler keeps so much of what several warps load in registers
+// that it spills with fewer than 254.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-#define VAMANA_EXACT_WARPS 12
+#define VAMANA_EXACT_WARPS 8
 #else
 #define VAMANA_EXACT_WARPS 16
 #endif

@@ -38,8 +38,13 @@ struct WalkState {
   static constexpr int kWarps = WARPS;
   static constexpr uint32_t kThreads = WARPS * 32;
   static constexpr bool kExact = POLICY <= kExactByte;
-  // One warp on halves has no registers left for what the next two tell.
+  // One warp has no registers left for what the next two tell: on halves, and from compute capability
+  // 10.0 on.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+  static constexpr bool kTight = WARPS == 1;
+#else
   static constexpr bool kTight = POLICY == kExactFloat16 && WARPS == 1;
+#endif
   // Whether lanes keep sums until all warps make keys of them.
   static constexpr bool kKeepsSums = kExact && kTight == false;
   // Whether short rows are two slots a lane.
