@@ -274,7 +274,11 @@ public abstract class GpuTestCase extends LuceneTestCase {
       return views;
     }
 
-    /** Items over random segments, all to be walked on these distances. */
+    /**
+     * Items over random segments, to be walked on these distances unless a scan is better. The
+     * first is walked in segments of 300 vectors or more: of ten others, all are scanned once in
+     * some hundred seeds, and then a device that only walks would never be asked.
+     */
     List<WorkItem> items(int count, WalkParameters.Distances distances) throws IOException {
       List<SegmentView> views = views();
       FixedBitSet[] filters = new FixedBitSet[views.size()];
@@ -282,9 +286,10 @@ public abstract class GpuTestCase extends LuceneTestCase {
       while (items.size() < count) {
         int segment = random.nextInt(views.size());
         SegmentView view = views.get(segment);
-        int k = 1 + random.nextInt(12);
+        boolean walked = items.isEmpty();
+        int k = 1 + random.nextInt(walked ? 6 : 12);
         FixedBitSet accepted = null;
-        if (random.nextInt(3) == 0) {
+        if (walked == false && random.nextInt(3) == 0) {
           if (filters[segment] == null || random.nextInt(5) == 0) {
             filters[segment] = mostly(view.size());
           }
@@ -292,7 +297,10 @@ public abstract class GpuTestCase extends LuceneTestCase {
         }
         WalkParameters walk =
             new WalkParameters(
-                k + random.nextInt(30), distances, 1 + random.nextInt(3), random.nextInt(30) - 1);
+                k + random.nextInt(walked ? 6 : 30),
+                distances,
+                1 + random.nextInt(3),
+                random.nextInt(30) - 1);
         int[] entryPoints = new int[random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0];
         for (int i = 0; i < entryPoints.length; i++) {
           entryPoints[i] = random.nextInt(view.size());
