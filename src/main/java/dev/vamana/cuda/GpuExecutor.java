@@ -136,7 +136,8 @@ public final class GpuExecutor implements SearchExecutor {
           while ((part = next.getAndIncrement()) < parts) {
             int from = (int) ((long) call.size() * part / parts);
             int to = (int) ((long) call.size() * (part + 1) / parts);
-            List<WorkResult> found = search(call.subList(from, to), call);
+            List<WorkItem> items = WorkItem.askedOneAtATime(call.subList(from, to), next);
+            List<WorkResult> found = search(items, call);
             for (int i = from; i < to; i++) {
               results[i] = found.get(i - from);
             }

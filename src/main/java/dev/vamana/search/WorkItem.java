@@ -1,5 +1,7 @@
 package dev.vamana.search;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.util.Bits;
 
@@ -46,6 +48,36 @@ public record WorkItem(Terms terms, QueryVector query) {
       return new Terms(
           segment, k, walk, acceptedOrdinals, acceptedCount, visitLimit, other, entryPoints);
     }
+
+    private Terms askedOneAtATime(Object lock) {
+      return withCancelled(
+          () -> {
+            synchronized (lock) {
+              return cancelled.getAsBoolean();
+            }
+          });
+    }
+  }
+
+  /**
+   * Returns items whose cancellation is asked by one thread at a time, for a call that several
+   * threads answer in parts.
+   *
+   * @param lock held while a cancellation is asked; the same for all parts
+   */
+  @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
+  public static List<WorkItem> askedOneAtATime(List<WorkItem> items, Object lock) {
+    List<WorkItem> guarded = new ArrayList<>(items.size());
+    Terms last = null;
+    Terms own = null;
+    for (WorkItem item : items) {
+      if (item.terms() != last) {
+        last = item.terms();
+        own = last.askedOneAtATime(lock);
+      }
+      guarded.add(new WorkItem(own, item.query()));
+    }
+    return guarded;
   }
 
   /**

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.apache.lucene.util.NamedThreadFactory;
 
 /** Tests of calls whose items arrive at the device in several chunks. */
@@ -70,6 +72,33 @@ public class SlicedCallTests extends GpuTestCase {
       assertEquals(items.size(), parts.statistics().counter("items", "requested"));
       long calls = parts.statistics().counter("plan_calls", "graph");
       assertTrue(calls + " calls", calls >= 2);
+    } finally {
+      threads.shutdown();
+      assertTrue(threads.awaitTermination(1, TimeUnit.MINUTES));
+    }
+  }
+
+  /** The parts of a call never ask at the same time whether it is cancelled. */
+  public void testPartsAskOneAtATime() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(3, new NamedThreadFactory("parts"));
+    AtomicInteger asking = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    BooleanSupplier cancelled =
+        () -> {
+          most.accumulateAndGet(asking.incrementAndGet(), Math::max);
+          Thread.yield();
+          asking.decrementAndGet();
+          return false;
+        };
+    try (TestIndex index = TestIndex.any(300, 1);
+        GpuExecutor parts = open(new Workers(threads, 4))) {
+      List<WorkItem> items = new ArrayList<>();
+      while (items.size() < 8_192) {
+        WorkItem item = item(index, 1);
+        items.add(new WorkItem(item.terms().withCancelled(cancelled), item.query()));
+      }
+      assertEquals(items.size(), parts.search(items).size());
+      assertEquals(1, most.get());
     } finally {
       threads.shutdown();
       assertTrue(threads.awaitTermination(1, TimeUnit.MINUTES));

@@ -121,7 +121,7 @@ public final class Ahead {
   /**
    * Answers the single item of a call.
    *
-   * @param search asked for the item alone, or for the item and those that are sent ahead
+   * @param search answers the item alone, or the item together with the items that are sent ahead
    */
   public WorkResult search(WorkItem item, Search search) throws IOException {
     Step step = enabled ? Step.of(item) : null;

@@ -15,7 +15,6 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import org.apache.lucene.util.IOUtils;
 
 /**
@@ -120,20 +119,11 @@ final class Calls implements Closeable {
     }
   }
 
-  @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
   private static void run(
       Router.Part part, List<WorkItem> batch, Object lock, WorkResult[] results) {
-    List<WorkItem> items = new ArrayList<>(part.positions().size());
-    WorkItem.Terms last = null;
-    WorkItem.Terms own = null;
-    for (int position : part.positions()) {
-      WorkItem item = batch.get(position);
-      if (item.terms() != last) {
-        last = item.terms();
-        own = oneAtATime(last, lock);
-      }
-      items.add(new WorkItem(own, item.query()));
-    }
+    // the items of a call may share what is asked for cancelling, and parts ask at the same time
+    List<WorkItem> items =
+        WorkItem.askedOneAtATime(part.positions().stream().map(batch::get).toList(), lock);
     List<WorkResult> found;
     try {
       found = run(part, items);
@@ -143,17 +133,6 @@ final class Calls implements Closeable {
     for (int i = 0; i < found.size(); i++) {
       results[part.positions().get(i)] = found.get(i);
     }
-  }
-
-  /** The items of a call may share what is asked for cancelling, and parts ask at the same time. */
-  private static WorkItem.Terms oneAtATime(WorkItem.Terms terms, Object lock) {
-    BooleanSupplier cancelled = terms.cancelled();
-    return terms.withCancelled(
-        () -> {
-          synchronized (lock) {
-            return cancelled.getAsBoolean();
-          }
-        });
   }
 
   @Override
