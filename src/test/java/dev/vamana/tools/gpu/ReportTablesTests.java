@@ -141,7 +141,17 @@ public class ReportTablesTests extends LuceneTestCase {
     Map<String, Object> report = row("device", "NVIDIA H200", "driver", "none", "date", "today");
     report.put(
         "correctness", Map.of("passed", List.of(), "failed", List.of(), "skipped", List.of()));
-    report.put("benchmarks", List.of(slow, fast, elsewhere));
+    Map<String, Object> narrow = new LinkedHashMap<>(slow);
+    narrow.put("callers", 3);
+    narrow.put("recall_at_10", 0.90);
+    narrow.put("qps", 400.0);
+    Map<String, Object> wide = new LinkedHashMap<>(narrow);
+    wide.put("recall_at_10", 0.94);
+    wide.put("qps", 100.0);
+    Map<String, Object> otherParents = new LinkedHashMap<>(narrow);
+    otherParents.put("parents", 4);
+    otherParents.put("qps", 9_000.0);
+    report.put("benchmarks", List.of(slow, fast, elsewhere, wide, narrow, otherParents));
     Path file = createTempDir().resolve("report.json");
     Files.writeString(file, Json.write(report));
     assertNull(ReportTables.make(file).get("gpu-cagra.md"));
@@ -153,12 +163,17 @@ public class ReportTablesTests extends LuceneTestCase {
         some-96,0.93,1,1,150,200,
         some-96,0.95,1,1,100,,
         some-96,0.93,10,1,100,,
+        some-96,0.92,1,3,100,,
         """);
     String page = ReportTables.make(file).get("gpu-cagra.md");
     assertTrue(
         page, page.contains("| some-96 | 0.93 | 1 × 1 | 200 (float16) | 100 | 0.50 | 300 |"));
+    // half way between the beams of one parent; the other number of parents does not reach the
+    // recall
+    assertTrue(
+        page, page.contains("| some-96 | 0.92 | 1 × 3 | 100 (float32) | 200 | 2.00 | 200 |"));
     // no row reaches the recall, and none has the batch
-    assertTrue(page, page.contains("geometric mean of 1 points"));
+    assertTrue(page, page.contains("geometric mean of 2 points"));
   }
 
   private static Map<String, Object> compared(

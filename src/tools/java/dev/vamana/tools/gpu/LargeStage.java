@@ -70,8 +70,17 @@ final class LargeStage implements Stage {
   private final Supplier<CudaDriver> drivers;
   private final VamanaParameters parameters;
 
-  LargeStage(int millions, Part... parts) {
-    this(millions * 1_000_000, Gpu::openDriver, VamanaParameters.DEFAULT, parts);
+  /**
+   * Makes a stage.
+   *
+   * @param subspaces length of a code in bytes, or {@link VamanaParameters#AUTO_SUBSPACES}
+   */
+  LargeStage(int millions, int subspaces, Part... parts) {
+    this(
+        millions * 1_000_000,
+        Gpu::openDriver,
+        VamanaParameters.DEFAULT.withSubspaces(subspaces),
+        parts);
   }
 
   /** Makes a stage with other devices and parameters. */
@@ -86,7 +95,7 @@ final class LargeStage implements Stage {
   public void run(Context context) throws IOException, InterruptedException {
     int n = Math.min(size, context.options().limit());
     Path folder = context.options().home().resolve("large");
-    Path index = folder.resolve("index-" + n + "-r" + parameters.maxDegree());
+    Path index = folder.resolve("index-" + n + "-r" + parameters.maxDegree() + codes());
     boolean device = context.options().device() >= 0;
     if (parts.contains(Part.BUILD)) {
       if (LargeIndex.isThere(index)) {
@@ -98,6 +107,12 @@ final class LargeStage implements Stage {
     if (parts.contains(Part.SEARCH)) {
       search(context, folder, index, n, device);
     }
+  }
+
+  /** Returns what the index's name says of its codes. */
+  private String codes() {
+    int subspaces = parameters.subspaces();
+    return subspaces == VamanaParameters.AUTO_SUBSPACES ? "" : "-pq" + subspaces;
   }
 
   private void build(Context context, Path folder, Path index, int n, boolean device)
@@ -178,6 +193,9 @@ final class LargeStage implements Stage {
     row.put("n", n);
     row.put("what", what);
     row.put("max_degree", parameters.maxDegree());
+    if (parameters.subspaces() != VamanaParameters.AUTO_SUBSPACES) {
+      row.put("subspaces", parameters.subspaces());
+    }
     return row;
   }
 

@@ -4,6 +4,7 @@ import dev.vamana.tools.batch.BatchTrial;
 import dev.vamana.tools.batch.Kind;
 import dev.vamana.tools.gpu.node.NodeIndex;
 import dev.vamana.tools.gpu.node.NodeParts;
+import dev.vamana.tools.gpu.node.SingleSearches;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
@@ -13,8 +14,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Measures batched searches of an Elasticsearch node over HTTP, compared with {@code _msearch}.
- * Needs the suite's part {@code node}.
+ * Measures batched searches of an Elasticsearch node over HTTP, beside {@code _msearch} and
+ * standard searches of one vector. {@code --batches} chooses the numbers of vectors of a request, 1
+ * for standard searches. Needs the suite's part {@code node}.
  */
 final class NodeBatchStage implements Stage {
 
@@ -22,11 +24,12 @@ final class NodeBatchStage implements Stage {
   private static final int K = 10;
   private static final int SAMPLES = 300;
 
-  /** Beam width whose recall@10 is at least 0.95 on the sets at hand. */
-  private static final int CANDIDATES = 40;
+  /** Candidates with a recall@10 of at least 0.95 on SIFT descriptors, and 0.96 on embeddings. */
+  private static final int CANDIDATES = 24;
 
   private static final int ROUNDS = 3;
   private static final double LONGER = 4;
+  private static final int SINGLE_CLIENTS = 64;
   private static final List<Kind> HITS_AND_COLUMNS = List.of(Kind.BASE64_HITS, Kind.BASE64_COLUMNS);
 
   private final String setName;
@@ -45,12 +48,15 @@ final class NodeBatchStage implements Stage {
 
   private static final List<Load> LOADS =
       List.of(
+          new Load(100, 16, List.of(Kind.MSEARCH, Kind.BASE64_HITS, Kind.BASE64_COLUMNS)),
           new Load(1_000, 1, List.of(Kind.values())),
           new Load(1_000, 8, HITS_AND_COLUMNS),
+          new Load(1_000, 16, List.of(Kind.BASE64_COLUMNS)),
           new Load(10_000, 1, HITS_AND_COLUMNS),
           new Load(10_000, 4, HITS_AND_COLUMNS),
           // four clients leave most of 16 processors idle
-          new Load(10_000, 16, List.of(Kind.BASE64_COLUMNS)));
+          new Load(10_000, 16, List.of(Kind.BASE64_COLUMNS)),
+          new Load(10_000, 32, List.of(Kind.BASE64_COLUMNS)));
 
   @Override
   public void run(Context context) throws IOException {
@@ -68,7 +74,18 @@ final class NodeBatchStage implements Stage {
           index.fill(set.vectors().base().size(), Map.of("index.vamana.enabled", "true"));
       context.say("filled and merged in %.1f s", seconds);
       context.say("%s", node.client().post("/" + INDEX + "/_vamana/warmup", null));
+      if (options.batches().contains(1)) {
+        addSingles(
+            context,
+            set,
+            mode,
+            SingleSearches.run(
+                node, index, CANDIDATES, SINGLE_CLIENTS, ROUNDS, options.seconds() * LONGER));
+      }
       for (Load load : LOADS) {
+        if (options.batches().contains(load.vectors()) == false) {
+          continue;
+        }
         for (BatchTrial.Turn turn :
             new BatchTrial(node, INDEX, set.vectors())
                 .run(
@@ -86,31 +103,68 @@ final class NodeBatchStage implements Stage {
     }
   }
 
+  private static void addSingles(Context context, SuiteSet set, String mode, SingleSearches singles)
+      throws IOException {
+    add(
+        context,
+        set,
+        mode,
+        new Load(1, SINGLE_CLIENTS, List.of()),
+        "_search",
+        singles.recall(),
+        singles.micros(),
+        singles.requestsPerSecond(),
+        singles.cpuMicros());
+  }
+
   private static void add(
       Context context, SuiteSet set, String mode, Load load, BatchTrial.Turn turn)
+      throws IOException {
+    add(
+        context,
+        set,
+        mode,
+        load,
+        turn.kind().label(),
+        turn.recall(),
+        turn.micros(),
+        turn.median(),
+        turn.cpuMicros());
+  }
+
+  private static void add(
+      Context context,
+      SuiteSet set,
+      String mode,
+      Load load,
+      String label,
+      double recall,
+      double[] micros,
+      double vectorsPerSecond,
+      Map<String, Double> cpuMicros)
       throws IOException {
     context.add(
         new Measurement(
             set.subject(),
-            "http " + turn.kind().label(),
+            "http " + label,
             mode,
             load.vectors(),
             load.clients(),
             CANDIDATES,
-            turn.recall(),
-            BatchRun.thin(turn.micros(), SAMPLES),
+            recall,
+            BatchRun.thin(micros, SAMPLES),
             Map.of()));
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set.vectors().name());
-    row.put("method", "http " + turn.kind().label());
+    row.put("method", "http " + label);
     row.put("placement", mode);
     row.put("vectors_per_request", load.vectors());
     row.put("clients", load.clients());
     row.put("num_candidates", CANDIDATES);
-    row.put("recall_at_10", Samples.round(turn.recall(), 5));
-    row.put("vectors_per_second", Samples.round(turn.median(), 1));
+    row.put("recall_at_10", Samples.round(recall, 5));
+    row.put("vectors_per_second", Samples.round(vectorsPerSecond, 1));
     Map<String, Double> cpu = new TreeMap<>();
-    turn.cpuMicros().forEach((group, micros) -> cpu.put(group, Samples.round(micros, 3)));
+    cpuMicros.forEach((group, time) -> cpu.put(group, Samples.round(time, 3)));
     row.put("cpu_us_per_vector", cpu);
     context.fragment().add("node", row);
     context.say("  %s", row);

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.codec.VamanaParameters;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -88,6 +89,13 @@ public final class Suite {
     }
   }
 
+  private static void putLarge(
+      Map<String, Stage> stages, String name, int millions, int subspaces) {
+    stages.put(name, new LargeStage(millions, subspaces, LargeStage.Part.values()));
+    stages.put("build-" + name, new LargeStage(millions, subspaces, LargeStage.Part.BUILD));
+    stages.put("search-" + name, new LargeStage(millions, subspaces, LargeStage.Part.SEARCH));
+  }
+
   private static Map<String, Stage> stages() {
     Map<String, Stage> stages = new TreeMap<>();
     for (String set : SuiteSet.NAMES.keySet()) {
@@ -117,10 +125,8 @@ public final class Suite {
       stages.put("filters-" + set, new FilterStage(set));
     }
     for (int millions : LARGE_MILLIONS) {
-      String set = "large-" + millions + "m";
-      stages.put(set, new LargeStage(millions, LargeStage.Part.values()));
-      stages.put("build-" + set, new LargeStage(millions, LargeStage.Part.BUILD));
-      stages.put("search-" + set, new LargeStage(millions, LargeStage.Part.SEARCH));
+      putLarge(stages, "large-" + millions + "m", millions, VamanaParameters.AUTO_SUBSPACES);
+      putLarge(stages, "large-" + millions + "m-pq48", millions, 48);
     }
     stages.put("correctness", new TestStage(CORRECTNESS));
     for (int part = 0; part < CORRECTNESS_PARTS; part++) {
