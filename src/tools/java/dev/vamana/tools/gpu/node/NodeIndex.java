@@ -68,7 +68,7 @@ public final class NodeIndex {
    *
    * @param segments 1 or more
    */
-  double fill(int count, int segments, Map<String, String> settings) throws IOException {
+  public double fill(int count, int segments, Map<String, String> settings) throws IOException {
     return fill(count, count, segments, settings);
   }
 
