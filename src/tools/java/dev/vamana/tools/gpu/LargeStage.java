@@ -85,8 +85,8 @@ final class LargeStage implements Stage {
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     int n = Math.min(size, context.options().limit());
-    Path folder = context.options().home().resolve("large");
-    Path index = folder.resolve("index-" + n + "-r" + parameters.maxDegree());
+    Path folder = folder(context);
+    Path index = index(folder, n, parameters);
     boolean device = context.options().device() >= 0;
     if (parts.contains(Part.BUILD)) {
       if (LargeIndex.isThere(index)) {
@@ -100,9 +100,19 @@ final class LargeStage implements Stage {
     }
   }
 
+  /** Returns the folder that all stages of large segments share. */
+  static Path folder(Context context) {
+    return context.options().home().resolve("large");
+  }
+
+  /** Returns the folder of the index with a graph over {@code n} vectors. */
+  static Path index(Path folder, int n, VamanaParameters parameters) {
+    return folder.resolve("index-" + n + "-r" + parameters.maxDegree());
+  }
+
   private void build(Context context, Path folder, Path index, int n, boolean device)
       throws IOException {
-    Map<String, Object> row = row(n, "build");
+    Map<String, Object> row = row(n, LargeTables.BUILD);
     try (LargeVectors vectors = LargeVectors.open(context, folder, n)) {
       LargeIndex.Built built;
       if (device) {
@@ -186,7 +196,7 @@ final class LargeStage implements Stage {
     long start = System.nanoTime();
     try (LargeIndex index = LargeIndex.open(path, n)) {
       context.say("opened in %.2f s", (System.nanoTime() - start) * 1e-9);
-      LargeTruth truth = truth(context, folder, index, n, device);
+      LargeTruth truth = truth(context, folder, index, n, device ? drivers : null);
       QueryVector[] queries =
           Arrays.stream(new LargeSet().queries(batch(context)))
               .map(QueryVector::of)
@@ -206,17 +216,23 @@ final class LargeStage implements Stage {
   }
 
   /** Returns the largest batch size of the options, which is the number of queries, too. */
-  private static int batch(Context context) {
+  static int batch(Context context) {
     return context.options().batches().stream().mapToInt(Integer::intValue).max().orElseThrow();
   }
 
-  private LargeTruth truth(Context context, Path folder, LargeIndex index, int n, boolean device)
+  /**
+   * Returns exact neighbours of the first queries, which are kept in the folder.
+   *
+   * @param drivers gives a device, or null to ask the CPU about fewer queries
+   */
+  static LargeTruth truth(
+      Context context, Path folder, LargeIndex index, int n, Supplier<CudaDriver> drivers)
       throws IOException {
-    int most = Math.min(batch(context), device ? JUDGED : JUDGED_ON_CPU);
+    int most = Math.min(batch(context), drivers != null ? JUDGED : JUDGED_ON_CPU);
     byte[][] queries = new LargeSet().queries(most);
     Path file = folder.resolve("neighbours-" + n + "-" + queries.length);
     MemorySegment rows = index.view().vectorsRegion().segment();
-    if (device == false) {
+    if (drivers == null) {
       return LargeTruth.of(context, file, rows, index::values, queries, null);
     }
     try (CudaDriver driver = drivers.get()) {

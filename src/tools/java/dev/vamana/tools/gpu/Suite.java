@@ -121,6 +121,9 @@ public final class Suite {
       stages.put(set, new LargeStage(millions, LargeStage.Part.values()));
       stages.put("build-" + set, new LargeStage(millions, LargeStage.Part.BUILD));
       stages.put("search-" + set, new LargeStage(millions, LargeStage.Part.SEARCH));
+      stages.put("lists-" + set, new LargeListsStage(millions, LargeStage.Part.values()));
+      stages.put("build-lists-" + set, new LargeListsStage(millions, LargeStage.Part.BUILD));
+      stages.put("search-lists-" + set, new LargeListsStage(millions, LargeStage.Part.SEARCH));
     }
     stages.put("correctness", new TestStage(CORRECTNESS));
     for (int part = 0; part < CORRECTNESS_PARTS; part++) {
