@@ -47,8 +47,9 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
    *     system may not have written to the disk yet
    * @param graph of them for the graph and its file
    * @param codes of them for the codebook, the codes and their file
+   * @param lists of them for inverted lists and their file
    */
-  record Built(double seconds, double graph, double codes) {}
+  record Built(double seconds, double graph, double codes, double lists) {}
 
   /** Whether a folder has a finished index. */
   static boolean isThere(Path folder) {
@@ -79,14 +80,16 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
       writer.commit();
     }
     BuildStatistics.Snapshot made = statistics.snapshot();
-    if (made.graphs() != 1) {
-      throw new IllegalStateException(made.graphs() + " graphs instead of one");
+    if (made.graphs() + made.lists() != 1) {
+      throw new IllegalStateException(
+          made.graphs() + " graphs and " + made.lists() + " times lists instead of one of either");
     }
     Built built =
         new Built(
             (System.nanoTime() - start) * 1e-9,
             made.graphNanos() * 1e-9,
-            made.quantizationNanos() * 1e-9);
+            made.quantizationNanos() * 1e-9,
+            made.listNanos() * 1e-9);
     Files.writeString(folder.resolve(BUILT), String.valueOf(built.seconds()));
     return built;
   }

@@ -62,6 +62,9 @@ final class LargeStage implements Stage {
   // rows of whole 16 bytes, and little else
   private static final double MOST_PERCENT = 90;
   private static final long BESIDE_CODES = 64L << 20;
+  // walks by codes re-rank the whole beam, or half of it
+  private static final int[] PARTS_RE_RANKED = {1, 2};
+  private static final int[] NOTHING_RE_RANKED = {1};
   private static final List<Placement> PLACEMENTS =
       List.of(Placement.EXACT, Placement.MAPPED_GRAPH);
 
@@ -94,8 +97,8 @@ final class LargeStage implements Stage {
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     int n = Math.min(size, context.options().limit());
-    Path folder = context.options().home().resolve("large");
-    Path index = folder.resolve("index-" + n + "-r" + parameters.maxDegree() + codes());
+    Path folder = folder(context);
+    Path index = index(folder, n, parameters);
     boolean device = context.options().device() >= 0;
     if (parts.contains(Part.BUILD)) {
       if (LargeIndex.isThere(index)) {
@@ -109,15 +112,25 @@ final class LargeStage implements Stage {
     }
   }
 
-  /** Returns what the index's name says of its codes. */
-  private String codes() {
+  /** Returns the folder that all stages of large segments share. */
+  static Path folder(Context context) {
+    return context.options().home().resolve("large");
+  }
+
+  /** Returns the folder of the index with a graph over {@code n} vectors. */
+  static Path index(Path folder, int n, VamanaParameters parameters) {
     int subspaces = parameters.subspaces();
-    return subspaces == VamanaParameters.AUTO_SUBSPACES ? "" : "-pq" + subspaces;
+    return folder.resolve(
+        "index-"
+            + n
+            + "-r"
+            + parameters.maxDegree()
+            + (subspaces == VamanaParameters.AUTO_SUBSPACES ? "" : "-pq" + subspaces));
   }
 
   private void build(Context context, Path folder, Path index, int n, boolean device)
       throws IOException {
-    Map<String, Object> row = row(n, "build");
+    Map<String, Object> row = row(n, LargeTables.BUILD);
     try (LargeVectors vectors = LargeVectors.open(context, folder, n)) {
       LargeIndex.Built built;
       if (device) {
@@ -204,7 +217,7 @@ final class LargeStage implements Stage {
     long start = System.nanoTime();
     try (LargeIndex index = LargeIndex.open(path, n)) {
       context.say("opened in %.2f s", (System.nanoTime() - start) * 1e-9);
-      LargeTruth truth = truth(context, folder, index, n, device);
+      LargeTruth truth = truth(context, folder, index, n, device ? drivers : null);
       QueryVector[] queries =
           Arrays.stream(new LargeSet().queries(batch(context)))
               .map(QueryVector::of)
@@ -224,17 +237,23 @@ final class LargeStage implements Stage {
   }
 
   /** Returns the largest batch size of the options, which is the number of queries, too. */
-  private static int batch(Context context) {
+  static int batch(Context context) {
     return context.options().batches().stream().mapToInt(Integer::intValue).max().orElseThrow();
   }
 
-  private LargeTruth truth(Context context, Path folder, LargeIndex index, int n, boolean device)
+  /**
+   * Returns exact neighbours of the first queries, which are kept in the folder.
+   *
+   * @param drivers gives a device, or null to ask the CPU about fewer queries
+   */
+  static LargeTruth truth(
+      Context context, Path folder, LargeIndex index, int n, Supplier<CudaDriver> drivers)
       throws IOException {
-    int most = Math.min(batch(context), device ? JUDGED : JUDGED_ON_CPU);
+    int most = Math.min(batch(context), drivers != null ? JUDGED : JUDGED_ON_CPU);
     byte[][] queries = new LargeSet().queries(most);
     Path file = folder.resolve("neighbours-" + n + "-" + queries.length);
     MemorySegment rows = index.view().vectorsRegion().segment();
-    if (device == false) {
+    if (drivers == null) {
       return LargeTruth.of(context, file, rows, index::values, queries, null);
     }
     try (CudaDriver driver = drivers.get()) {
@@ -267,23 +286,37 @@ final class LargeStage implements Stage {
           "%s: placed in %.1f s, %,d bytes on the device, %,d registered",
           placement.settingName(), placed, counts.deviceBytes(), counts.pinnedBytes());
       for (int parents : new int[] {1, 4}) {
-        Map<String, Object> row = row(view.size(), placement.settingName());
-        row.put("parents", parents);
-        row.put("placed_seconds", Samples.round(placed, 2));
-        row.put("device_limit", limit.toString());
-        row.put("device_bytes", counts.deviceBytes());
-        row.put("pinned_bytes", counts.pinnedBytes());
-        IntFunction<WalkParameters> walk =
-            placement == Placement.EXACT
-                ? beam -> new WalkParameters(beam, WalkParameters.Distances.EXACT, parents, 0)
-                : beam ->
-                    new WalkParameters(beam, WalkParameters.Distances.QUANTIZED, parents, beam);
-        measure(context, index, truth, queries, gpu.executor(), row, walk);
-        if (gpu.counts().fallbacks() > 0) {
-          throw new IllegalStateException("the CPU answered: " + gpu.fallbacks());
+        for (int part : placement == Placement.EXACT ? NOTHING_RE_RANKED : PARTS_RE_RANKED) {
+          Map<String, Object> row = row(view.size(), placement.settingName());
+          row.put("parents", parents);
+          if (part > 1) {
+            row.put("variant", "re-ranks 1/" + part + " of the beam");
+          }
+          row.put("placed_seconds", Samples.round(placed, 2));
+          row.put("device_limit", limit.toString());
+          row.put("device_bytes", counts.deviceBytes());
+          row.put("pinned_bytes", counts.pinnedBytes());
+          measure(
+              context, index, truth, queries, gpu.executor(), row, walk(placement, parents, part));
+          if (gpu.counts().fallbacks() > 0) {
+            throw new IllegalStateException("the CPU answered: " + gpu.fallbacks());
+          }
         }
       }
     }
+  }
+
+  /** Returns walks by beam, which re-rank a part of it where they compare codes. */
+  private static IntFunction<WalkParameters> walk(Placement placement, int parents, int part) {
+    if (placement == Placement.EXACT) {
+      return beam -> new WalkParameters(beam, WalkParameters.Distances.EXACT, parents, 0);
+    }
+    return beam ->
+        new WalkParameters(
+            beam,
+            WalkParameters.Distances.QUANTIZED,
+            parents,
+            Math.min(beam, Math.max(2 * LargeTruth.K, beam / part)));
   }
 
   /** Finds the narrowest beam that reaches the recall, and times it. */

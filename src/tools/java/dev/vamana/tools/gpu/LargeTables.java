@@ -16,7 +16,10 @@ final class LargeTables {
 
   private static final String TIME = "gpu-large.svg";
   private static final String MEMORY = "gpu-large-memory.svg";
-  private static final String BUILD = "build";
+
+  /** What a row of a build is called. */
+  static final String BUILD = "build";
+
   private static final List<String> SEARCHES = List.of("exact", "mapped-graph");
 
   private LargeTables() {}

@@ -126,8 +126,12 @@ public final class Suite {
       stages.put("filters-" + set, new FilterStage(set));
     }
     for (int millions : LARGE_MILLIONS) {
-      putLarge(stages, "large-" + millions + "m", millions, VamanaParameters.AUTO_SUBSPACES);
-      putLarge(stages, "large-" + millions + "m-pq48", millions, 48);
+      String set = "large-" + millions + "m";
+      putLarge(stages, set, millions, VamanaParameters.AUTO_SUBSPACES);
+      putLarge(stages, set + "-pq48", millions, 48);
+      stages.put("lists-" + set, new LargeListsStage(millions, LargeStage.Part.values()));
+      stages.put("build-lists-" + set, new LargeListsStage(millions, LargeStage.Part.BUILD));
+      stages.put("search-lists-" + set, new LargeListsStage(millions, LargeStage.Part.SEARCH));
     }
     stages.put("correctness", new TestStage(CORRECTNESS));
     for (int part = 0; part < CORRECTNESS_PARTS; part++) {
