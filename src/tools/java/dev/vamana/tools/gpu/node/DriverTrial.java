@@ -154,21 +154,7 @@ public final class DriverTrial {
     findings.spent(driver, method, "load", (System.nanoTime() - start) / 1e9);
     if (driver.merges()) {
       start = System.nanoTime();
-      Object task =
-          client
-              .post("/" + index + "/_forcemerge?max_num_segments=1&wait_for_completion=false", null)
-              .get("task");
-      Object completed = false;
-      while (Boolean.TRUE.equals(completed) == false) {
-        // answers sooner if the task ends, and 408 if it does not
-        NodeClient.Response response =
-            client.send(
-                "GET",
-                "/_tasks/" + task + "?wait_for_completion=true&timeout=30s",
-                null,
-                "application/json");
-        completed = response.status() == 200 ? response.json().get("completed") : false;
-      }
+      NodeIndex.mergeToOne(client, index);
       client.post("/" + index + "/_refresh", null);
       findings.spent(driver, method, "optimize", (System.nanoTime() - start) / 1e9);
       findings.say("merges: %s", client.get("/" + index + "/_stats/merge").get("_all"));

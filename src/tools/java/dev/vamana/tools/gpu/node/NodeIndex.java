@@ -21,6 +21,7 @@ public final class NodeIndex {
   static final int K = 10;
 
   private static final int BULK_SIZE = 500;
+  private static final long PAUSE_MILLIS = 20;
 
   private final RunningNode node;
   private final VectorSet set;
@@ -91,6 +92,13 @@ public final class NodeIndex {
     long start = System.nanoTime();
     KnnIndex index = new KnnIndex(client, name, method);
     index.create(set.dimension(), set.metric(), settings);
+    load(count, vectors);
+    index.finish(segments);
+    return (System.nanoTime() - start) / 1e9;
+  }
+
+  private void load(int count, int vectors) throws IOException {
+    NodeClient client = node.client();
     float[][] base = set.base().rows();
     try {
       IntStream.range(0, (count + BULK_SIZE - 1) / BULK_SIZE)
@@ -115,8 +123,67 @@ public final class NodeIndex {
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
-    index.finish(segments);
-    return (System.nanoTime() - start) / 1e9;
+  }
+
+  /**
+   * What a forced merge started from and took.
+   *
+   * @param segments segments before
+   * @param seconds time of the merge to one segment
+   */
+  public record Merge(int segments, double seconds) {}
+
+  /**
+   * Creates and fills the index, lets the node end its own merges, and merges it to one segment.
+   *
+   * @param count the first vectors of the set
+   */
+  public Merge merge(int count, Map<String, String> settings) throws IOException {
+    NodeClient client = node.client();
+    KnnIndex index = new KnnIndex(client, name, method);
+    index.create(set.dimension(), set.metric(), settings);
+    load(count, count);
+    client.post("/" + name + "/_refresh", null);
+    while (merging(client)) {
+      pause();
+    }
+    int segments = index.segments();
+    long start = System.nanoTime();
+    mergeToOne(client, name);
+    return new Merge(segments, (System.nanoTime() - start) / 1e9);
+  }
+
+  private boolean merging(NodeClient client) throws IOException {
+    Map<String, Object> stats = client.get("/" + name + "/_stats/merge");
+    return ((Number) NodeClient.at(stats, "_all", "primaries", "merges", "current")).intValue() > 0;
+  }
+
+  private static void pause() throws IOException {
+    try {
+      Thread.sleep(PAUSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the node merged", e);
+    }
+  }
+
+  /** Merges an index to one segment by a task, which may take longer than a request. */
+  static void mergeToOne(NodeClient client, String name) throws IOException {
+    Object task =
+        client
+            .post("/" + name + "/_forcemerge?max_num_segments=1&wait_for_completion=false", null)
+            .get("task");
+    Object completed = false;
+    while (Boolean.TRUE.equals(completed) == false) {
+      // answers sooner if the task ends, and 408 if it does not
+      NodeClient.Response response =
+          client.send(
+              "GET",
+              "/_tasks/" + task + "?wait_for_completion=true&timeout=30s",
+              null,
+              "application/json");
+      completed = response.status() == 200 ? response.json().get("completed") : false;
+    }
   }
 
   /** Returns the set's queries as prepared requests. */
