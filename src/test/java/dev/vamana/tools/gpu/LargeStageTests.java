@@ -71,7 +71,9 @@ public class LargeStageTests extends LuceneTestCase {
     }
     assertTrue("one size is no line", LargeTables.plots(rows).isEmpty());
     String tables = LargeTables.of(rows);
-    assertTrue(tables, tables.contains("| 5,000 | 16 | mapped-graph | 4 |"));
+    assertTrue(
+        tables,
+        tables.contains("| 5,000 | 16 | 24 | mapped-graph | re-ranks 1/2 of the beam | 4 |"));
     assertEquals("exact", rows.get(1).get("what"));
     assertEquals("mapped-graph", rows.get(4).get("what"));
   }
@@ -92,7 +94,7 @@ public class LargeStageTests extends LuceneTestCase {
     assertTrue(plots.get("gpu-large-memory.svg").toSvg().contains("build: heap"));
     String tables = LargeTables.of(rows);
     assertTrue(tables, tables.contains("| 3,000 | 16 |"));
-    assertTrue(tables, tables.contains("| 5,000 | 16 | cpu |"));
+    assertTrue(tables, tables.contains("| 5,000 | 16 | 24 | cpu |"));
     assertEquals("5000", Files.readString(home.resolve("large").resolve("vectors.rows")));
   }
 

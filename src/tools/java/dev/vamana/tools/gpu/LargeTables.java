@@ -56,18 +56,21 @@ final class LargeTables {
       }
     }
     text.append(
-        "\n| vectors | max degree | placement | parents | device | registered | beam | recall@10 |"
-            + " batch | queries/s | one query |\n"
-            + "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+        "\n| vectors | max degree | subspaces | placement | variant | parents | device | registered |"
+            + " beam | recall@10 | batch | queries/s | one query |\n"
+            + "| ---: | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+            + " ---: |\n");
     for (Map<String, Object> row : sorted(rows)) {
       if (row.get("what").equals(BUILD) == false) {
         text.append(
             String.format(
                 Locale.ROOT,
-                "| %,d | %d | %s | %s | %s | %s | %d | %.4f | %,d | %,.0f | %,.0f us |\n",
+                "| %,d | %d | %s | %s | %s | %s | %s | %s | %d | %.4f | %,d | %,.0f | %,.0f us |\n",
                 ReportTables.number(row, "n"),
                 ReportTables.number(row, "max_degree"),
+                row.getOrDefault("subspaces", LargeSet.DIMENSION / 4),
                 row.get("what"),
+                row.getOrDefault("variant", ""),
                 row.getOrDefault("parents", ""),
                 gigabytes(row.get("device_bytes")),
                 gigabytes(row.get("pinned_bytes")),
