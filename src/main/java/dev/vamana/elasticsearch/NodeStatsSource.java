@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
+import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.notices.NodeNotices;
@@ -21,6 +22,7 @@ import java.util.List;
  * @param building counts written segments
  * @param codebooks trains and keeps codebooks
  * @param pinned bounds the host memory of batches
+ * @param idCache keeps ids for batched searches
  * @param recalls recall of sampled searches
  * @param noted notices for the operator
  */
@@ -29,6 +31,7 @@ record NodeStatsSource(
     BuildStatistics building,
     Codebooks codebooks,
     PinnedMemoryBreaker pinned,
+    IdCache idCache,
     RecallMonitor recalls,
     NodeNotices noted)
     implements StatsSource {
@@ -55,6 +58,11 @@ record NodeStatsSource(
   @Override
   public Counters breaker() {
     return pinned.stats();
+  }
+
+  @Override
+  public Counters ids() {
+    return idCache.stats();
   }
 
   @Override

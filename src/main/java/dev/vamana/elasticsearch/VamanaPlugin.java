@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.batch.BatchActions;
+import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
@@ -188,6 +189,14 @@ public final class VamanaPlugin extends Plugin
             services.indexNameExpressionResolver(),
             codebookCheck,
             optInCheck);
+    IdCache ids =
+        new IdCache(
+            IdCache.SIZE.get(services.environment().settings()).getBytes(),
+            services
+                .indicesService()
+                .getCircuitBreakerService()
+                .getBreaker(CircuitBreaker.FIELDDATA),
+            threads.executor(ThreadPool.Names.GENERIC));
     List<Object> components =
         new ArrayList<>(
             codebooks.start(
@@ -196,8 +205,9 @@ public final class VamanaPlugin extends Plugin
         new PluginComponentBinding<>(
             StatsSource.class,
             new NodeStatsSource(
-                executor, building.statistics(), codebooks, breaker, recall, notices)));
+                executor, building.statistics(), codebooks, breaker, ids, recall, notices)));
     components.add(recall);
+    components.add(ids);
     components.add(new DamagedFiles(notices));
     components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;

@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
@@ -141,7 +142,8 @@ final class VamanaSettings {
           CODES,
           CodebookSetting.ALL,
           BUILD_THREADS,
-          BodyLimit.MAX_BODY);
+          BodyLimit.MAX_BODY,
+          IdCache.SIZE);
 
   /** All settings, for registration. */
   static final List<Setting<?>> ALL =

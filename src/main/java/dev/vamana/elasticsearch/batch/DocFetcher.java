@@ -17,10 +17,12 @@ final class DocFetcher {
 
   private final SearchService service;
   private final SearchThreads threads;
+  private final IdCache ids;
 
-  DocFetcher(SearchService service, SearchThreads threads) {
+  DocFetcher(SearchService service, SearchThreads threads, IdCache ids) {
     this.service = service;
     this.threads = threads;
+    this.ids = ids;
   }
 
   /**
@@ -61,9 +63,9 @@ final class DocFetcher {
         OpenShard.of(service, request.target().shardId(), request.reader(), task)) {
       shard.reader().validate(request);
       charge.add((long) request.docs().length * FetchedDocs.ID_BYTES);
-      IdReader ids = new IdReader(shard.reader().indexService().mapperService(), threads);
+      IdReader reader = new IdReader(shard.reader().indexService().mapperService(), threads, ids);
       return new FetchedDocs(
-          ids.read(shard.searcher().getIndexReader().leaves(), request.docs()), null);
+          reader.read(shard.searcher().getIndexReader().leaves(), request.docs()), null);
     }
   }
 

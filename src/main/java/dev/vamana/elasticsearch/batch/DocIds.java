@@ -102,12 +102,12 @@ public final class DocIds implements Writeable {
     }
 
     /** Adds an id as Elasticsearch stores it. */
-    void addStored(byte[] stored, int size) {
-      int first = size == 0 ? 0 : stored[0] & 0xff;
+    void addStored(byte[] stored, int offset, int size) {
+      int first = size == 0 ? 0 : stored[offset] & 0xff;
       if (first == NUMERIC) {
         int next = room(2 * size);
         for (int i = 1; i < size; i++) {
-          int digits = stored[i] & 0xff;
+          int digits = stored[offset + i] & 0xff;
           utf8[next++] = (byte) ('0' + (digits >>> 4));
           if ((digits & NO_DIGIT) != NO_DIGIT) {
             utf8[next++] = (byte) ('0' + (digits & NO_DIGIT));
@@ -115,9 +115,9 @@ public final class DocIds implements Writeable {
         }
         end(next);
       } else if (first == UTF8) {
-        add(stored, 1, size - 1);
+        add(stored, offset + 1, size - 1);
       } else {
-        byte[] bytes = Uid.decodeId(stored, 0, size).getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = Uid.decodeId(stored, offset, size).getBytes(StandardCharsets.UTF_8);
         add(bytes, 0, bytes.length);
       }
     }

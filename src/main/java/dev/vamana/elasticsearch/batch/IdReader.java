@@ -31,10 +31,12 @@ final class IdReader {
 
   private final IdLoader ids;
   private final SearchThreads threads;
+  private final IdCache cache;
 
-  IdReader(MapperService mapperService, SearchThreads threads) {
-    this.ids = IdLoader.create(mapperService.getIndexSettings(), mapperService.mappingLookup());
+  IdReader(MapperService mapperService, SearchThreads threads, IdCache cache) {
     this.threads = threads;
+    this.cache = cache;
+    this.ids = IdLoader.create(mapperService.getIndexSettings(), mapperService.mappingLookup());
   }
 
   /**
@@ -59,14 +61,22 @@ final class IdReader {
     boolean dense = (long) inLeaf.length * DENSE_GAP > span;
     DocIds.Builder read = new DocIds.Builder(inLeaf.length);
     if (ids instanceof IdLoader.StoredIdLoader) {
+      SegmentIds whole = cache.get(run.leaf().reader(), inLeaf.length);
+      if (whole != null) {
+        for (int doc : inLeaf) {
+          if (whole.addTo(read, doc) == false) {
+            throw new IllegalStateException(noId(doc, run));
+          }
+        }
+        return read.build();
+      }
       StoredFields fields = storedFields(run.leaf().reader(), dense);
       StoredId visitor = new StoredId(read);
       for (int i = 0; i < inLeaf.length; i++) {
         visitor.found = false;
         fields.document(inLeaf[i], visitor);
         if (read.size() != i + 1) {
-          throw new IllegalStateException(
-              "document " + inLeaf[i] + " of segment " + run.leaf() + " has no stored id");
+          throw new IllegalStateException(noId(inLeaf[i], run));
         }
       }
       return read.build();
@@ -80,6 +90,10 @@ final class IdReader {
       read.add(id, 0, id.length);
     }
     return read.build();
+  }
+
+  private static String noId(int doc, Run run) {
+    return "document " + doc + " of segment " + run.leaf() + " has no stored id";
   }
 
   private static StoredFields storedFields(LeafReader reader, boolean dense) throws IOException {
@@ -110,13 +124,13 @@ final class IdReader {
     public void binaryField(FieldInfo field, StoredFieldDataInput value) throws IOException {
       stored = ArrayUtil.grow(stored, value.length());
       value.in().readBytes(stored, 0, value.length());
-      read.addStored(stored, value.length());
+      read.addStored(stored, 0, value.length());
       found = true;
     }
 
     @Override
     public void binaryField(FieldInfo field, byte[] value) {
-      read.addStored(value, value.length);
+      read.addStored(value, 0, value.length);
       found = true;
     }
   }

@@ -39,12 +39,16 @@ final class ShardSearches {
   private final RecallSampler recall;
 
   ShardSearches(
-      SearchService service, ThreadPool threadPool, SearchThreads threads, RecallSampler recall) {
+      SearchService service,
+      ThreadPool threadPool,
+      SearchThreads threads,
+      RecallSampler recall,
+      IdCache ids) {
     this.service = service;
     this.threadPool = threadPool;
     this.threads = threads;
     this.recall = recall;
-    this.fetcher = new DocFetcher(service, threads);
+    this.fetcher = new DocFetcher(service, threads, ids);
   }
 
   /** Searches a shard, and fetches the hits if the request asks for it. Returns at once. */

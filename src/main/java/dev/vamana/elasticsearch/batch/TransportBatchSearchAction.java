@@ -55,7 +55,8 @@ public final class TransportBatchSearchAction
       IndexNameExpressionResolver names,
       SearchService service,
       ThreadPool threadPool,
-      RecallMonitor recall) {
+      RecallMonitor recall,
+      IdCache ids) {
     super(
         TYPE.name(),
         transport,
@@ -72,7 +73,7 @@ public final class TransportBatchSearchAction
     SearchThreads threads =
         new SearchThreads(search, EsExecutors.allocatedProcessors(cluster.getSettings()));
     ShardSearches shards =
-        new ShardSearches(service, threadPool, threads, new RecallSampler(recall));
+        new ShardSearches(service, threadPool, threads, new RecallSampler(recall), ids);
     transport.registerRequestHandler(
         QUERY,
         search,

@@ -212,12 +212,19 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .build();
   }
 
+  /** As {@link #memory(Counters, Counters)}, without ids. */
+  public Counters memory(Counters breaker) {
+    return memory(breaker, Counters.builder().build());
+  }
+
   /**
-   * Memory of the device and of the host that serves it. Without a device, it has only the breaker.
+   * Memory of the device and of the host that serves it. Without a device, it has only what is
+   * given.
    *
    * @param breaker limit and use of the circuit breaker
+   * @param ids limit and use of the heap for ids
    */
-  public Counters memory(Counters breaker) {
+  public Counters memory(Counters breaker, Counters ids) {
     return Counters.builder()
         .putIfAny("device", budget("device_bytes", "device_limit_bytes"))
         .putIfAny("page_cache", budget("page_cache_bytes", "page_cache_limit_bytes"))
@@ -231,6 +238,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
             "counted",
             Counters.builder().put("used_in_bytes", value("now", "host_memory_bytes")).build())
         .putIfAny("breaker", breaker)
+        .putIfAny("ids", ids)
         .build();
   }
 

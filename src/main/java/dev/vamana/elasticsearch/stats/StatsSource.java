@@ -28,6 +28,9 @@ public interface StatsSource {
   /** Limit and use of the circuit breaker. */
   Counters breaker();
 
+  /** Limit and use of the heap for ids that batched searches keep. */
+  Counters ids();
+
   /** Codebooks and samples. */
   Counters training();
 

@@ -50,8 +50,11 @@ public class DocIdsTests extends RandomizedTest {
     List<String> expected = ids(getRandom().nextInt(2000));
     DocIds.Builder builder = new DocIds.Builder(getRandom().nextInt(expected.size() + 1));
     for (String id : expected) {
-      BytesRef stored = BytesRef.deepCopyOf(Uid.encodeId(id));
-      builder.addStored(stored.bytes, stored.length);
+      BytesRef stored = Uid.encodeId(id);
+      int offset = getRandom().nextInt(3);
+      byte[] bytes = new byte[offset + stored.length + getRandom().nextInt(3)];
+      System.arraycopy(stored.bytes, stored.offset, bytes, offset, stored.length);
+      builder.addStored(bytes, offset, stored.length);
     }
     assertEquals(expected.size(), builder.size());
     assertIds(expected, builder.build());
