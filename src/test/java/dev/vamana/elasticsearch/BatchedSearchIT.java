@@ -267,6 +267,65 @@ public class BatchedSearchIT {
   }
 
   /** Progress is seen from outside, and a cancelled request ends early and leaves nothing open. */
+  /** Returns the heap that ids of both nodes take. */
+  private static long idBytes() throws IOException {
+    Map<?, ?> nodes = (Map<?, ?>) first.client().get("/_vamana/stats/memory").get("nodes");
+    long bytes = 0;
+    for (Object node : nodes.values()) {
+      bytes += ((Number) NodeClient.at(node, "memory", "ids", "used_in_bytes")).longValue();
+    }
+    return bytes;
+  }
+
+  private static List<Object> standardIds(TestIndex index, TestVectors queries) throws IOException {
+    List<Object> all = new ArrayList<>();
+    for (Object hits : standard(index, queries, 10, 60, i -> "", ", \"_source\": false")) {
+      List<?> each = (List<?>) NodeClient.at(hits, "hits");
+      all.add(each.stream().map(hit -> ((Map<?, ?>) hit).get("_id")).toList());
+    }
+    return all;
+  }
+
+  private static Object columns(TestIndex index, TestVectors queries) throws IOException {
+    String path = index.name() + "/_vamana/search";
+    return batch(path, queries, 10, 60, ", \"format\": \"columns\"").get("ids");
+  }
+
+  private interface Condition {
+    boolean holds() throws IOException;
+  }
+
+  private static void await(Condition condition) throws Exception {
+    long end = System.nanoTime() + 60_000_000_000L;
+    while (condition.holds() == false) {
+      assertTrue("it did not happen within a minute", System.nanoTime() < end);
+      Thread.sleep(10);
+    }
+  }
+
+  @Test
+  public void testIdsThatAreKept() throws Exception {
+    TestVectors vectors = TestVectors.random(COUNT, DIMS, 17);
+    TestVectors queries = TestVectors.random(QUERIES, DIMS, 18);
+    TestIndex index = index("ids", "", "float", "l2_norm", vectors);
+    long before = idBytes();
+    List<Object> expected = standardIds(index, queries);
+    await(
+        () -> {
+          assertEquals(expected, columns(index, queries));
+          return idBytes() > before;
+        });
+    assertEquals(expected, columns(index, queries));
+    Object nearest = NodeClient.at(expected.get(0), 0);
+    first.client().delete("/" + index.name() + "/_doc/" + nearest + "?refresh=true");
+    // another document in another segment
+    index.index(COUNT, COUNT + 1, doc -> source(vectors, 0));
+    assertEquals(standardIds(index, queries), columns(index, queries));
+    long kept = idBytes();
+    first.client().delete("/" + index.name());
+    await(() -> idBytes() < kept);
+  }
+
   @Test
   public void testProgressAndCancellation() throws Exception {
     TestVectors vectors = TestVectors.random(COUNT, DIMS, 11);
