@@ -41,6 +41,7 @@ final class LaunchSlot {
   private long scratch;
   private long scratchBytes;
   private long launches;
+  private long begun;
   private List<Chunk> chunks;
   private int items;
   private boolean copies;
@@ -87,6 +88,11 @@ final class LaunchSlot {
     return launches;
   }
 
+  /** Returns when the current launch began, as {@link System#nanoTime}. */
+  long begun() {
+    return begun;
+  }
+
   /** Returns the chunks in flight, or null. */
   List<Chunk> chunks() {
     return chunks;
@@ -104,6 +110,7 @@ final class LaunchSlot {
    * @param others items in flight in other slots
    */
   void launch(LaunchShape shape, List<Chunk> batch, int count, int others) {
+    begun = System.nanoTime();
     chunks = batch;
     items = count;
     launches++;

@@ -143,6 +143,18 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   @Override
+  protected long busySince() {
+    long now = System.nanoTime();
+    long longest = 0;
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() != null) {
+        longest = Math.max(longest, now - slot.begun());
+      }
+    }
+    return now - longest;
+  }
+
+  @Override
   protected boolean holding() {
     return queues.isEmpty() == false;
   }
