@@ -14,7 +14,7 @@ import java.util.function.IntToLongFunction;
 
 /**
  * One k-means job on the device, in all subspaces at once: its memory and its steps. For one
- * thread, bound to the context.
+ * thread, bound to the context. {@link TrainingDevice} makes one for each.
  */
 final class Clusters implements AutoCloseable {
 

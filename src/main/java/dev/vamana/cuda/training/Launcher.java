@@ -8,7 +8,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Launches the k-means kernels, each with as many blocks as its work needs. For one thread. */
+/**
+ * Launches the k-means kernels, each with as many blocks as its work needs. For one thread. {@link
+ * TrainingDevice} has one.
+ */
 final class Launcher {
 
   private static final int THREADS = 256;

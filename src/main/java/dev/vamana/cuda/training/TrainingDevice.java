@@ -19,7 +19,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.lucene.util.IORunnable;
 import org.apache.lucene.util.IOSupplier;
@@ -217,10 +216,10 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (lane, first, rows) -> {
-          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
+        (buffer, first, rows) -> {
+          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
           filler.handle(part, first, rows);
-          driver.copyToDevice(address + (long) first * rowBytes, part, lane.stream());
+          driver.copyToDevice(address + (long) first * rowBytes, part, buffer.stream());
         },
         abort);
   }
@@ -236,10 +235,10 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (lane, first, rows) -> {
-          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
-          driver.copyFromDevice(part, address + (long) first * rowBytes, lane.stream());
-          lane.after(() -> reader.handle(part, first, rows));
+        (buffer, first, rows) -> {
+          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
+          driver.copyFromDevice(part, address + (long) first * rowBytes, buffer.stream());
+          buffer.after(() -> reader.handle(part, first, rows));
         },
         abort);
   }
@@ -262,13 +261,14 @@ public final class TrainingDevice {
       throws IOException {
     int rowBytes = rows.dims() * Float.BYTES;
     RowFeed.Sender sender =
-        (lane, first, count) -> {
+        (buffer, first, count) -> {
           long target = rows.address() + (long) first * rows.stride();
-          MemorySegment filled = lane.buffer().asSlice(0, (long) count * rowBytes);
+          MemorySegment filled = buffer.memory().asSlice(0, (long) count * rowBytes);
           if (rows.stride() == rowBytes) {
-            driver.copyToDevice(target, filled, lane.stream());
+            driver.copyToDevice(target, filled, buffer.stream());
           } else {
-            driver.copyRowsToDevice(target, rows.stride(), filled, rowBytes, count, lane.stream());
+            driver.copyRowsToDevice(
+                target, rows.stride(), filled, rowBytes, count, buffer.stream());
           }
         };
     int together = RowFeed.rowsTogether(rowBytes);
@@ -316,16 +316,17 @@ public final class TrainingDevice {
 
   /** Copies a codebook to the device for encoding. */
   public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
-    return made(() -> new DeviceEncoder(this, codebook), DeviceEncoder::close, abort);
+    return made(() -> new DeviceEncoder(this, codebook), abort);
   }
 
   /** Copies centroids to the device, of which the nearest are to be found. */
   public DeviceAssigner assigner(float[][] centroids, AbortCheck abort) throws IOException {
-    return made(() -> new DeviceAssigner(this, centroids), DeviceAssigner::close, abort);
+    return made(() -> new DeviceAssigner(this, centroids), abort);
   }
 
   /** Makes something that has device memory, and closes it if the buffers fail behind it. */
-  private <T> T made(Supplier<T> maker, Consumer<T> closer, AbortCheck abort) throws IOException {
+  private <T extends DeviceResource> T made(Supplier<T> maker, AbortCheck abort)
+      throws IOException {
     return alone(
         abort,
         () -> {
@@ -338,7 +339,7 @@ public final class TrainingDevice {
                 });
           } catch (Throwable e) {
             if (made.get() != null) {
-              Cleanup.after(e, () -> closer.accept(made.get()));
+              Cleanup.after(e, made.get()::close);
             }
             throw e;
           }
