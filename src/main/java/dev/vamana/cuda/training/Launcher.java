@@ -42,14 +42,6 @@ final class Launcher {
     return 0;
   }
 
-  /** Returns the number of rows from which seeds of whole vectors are drawn. */
-  static int pool(DeviceRows rows, KMeansOptions options) {
-    int pool = Math.min(rows.count(), options.pool());
-    return shortLength(rows.dims(), options.k(), rows.bytes()) > 0
-        ? Math.min(pool, KMeansSizes.SHORT_POOL)
-        : pool;
-  }
-
   /** As {@link #shortLength(int, int, boolean)}, for the parameters {@code p}. */
   private static int shortLength(MemorySegment p, boolean bytes) {
     return shortLength(get(p, KMeansLayout.MAX_LENGTH), get(p, KMeansLayout.K), bytes);

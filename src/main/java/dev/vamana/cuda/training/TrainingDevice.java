@@ -33,7 +33,6 @@ import org.apache.lucene.util.IOSupplier;
 public final class TrainingDevice {
 
   private static final long NANOS_BETWEEN_TRIES = 200_000;
-  private static final long STRIDE = 0x632BE59BD9B4E019L;
 
   private final CudaDriver driver;
   private final DeviceBudget budget;
@@ -146,16 +145,7 @@ public final class TrainingDevice {
       throws IOException {
     int pool = Math.min(rows.count(), TrainingSchedule.POOL);
     try (Clusters clusters =
-        new Clusters(
-            driver,
-            launcher,
-            budget,
-            stream(),
-            rows,
-            layout.count(),
-            Codebook.CENTROIDS,
-            pool,
-            options.tolerance())) {
+        clusters(rows, layout.count(), Codebook.CENTROIDS, pool, options.tolerance())) {
       float[] best = new float[Codebook.CENTROIDS * layout.dims()];
       double[] errors = new double[layout.count()];
       for (int restart = 0; restart <= options.restarts(); restart++) {
@@ -277,41 +267,14 @@ public final class TrainingDevice {
   }
 
   /**
-   * Clusters whole vectors in device memory.
+   * Makes a k-means job. The calling thread is bound to the context and the only one that uses this
+   * instance.
    *
-   * @return the best of all restarts
+   * @param pool most rows from which seeds are drawn
+   * @param tolerance an iteration that lowers the error by less than this fraction is the last
    */
-  public KMeansResult cluster(DeviceRows rows, KMeansOptions options, AbortCheck abort)
-      throws IOException {
-    return alone(
-        abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  int pool = Launcher.pool(rows, options);
-                  KMeansResult best = null;
-                  try (Clusters clusters =
-                      new Clusters(
-                          driver,
-                          launcher,
-                          budget,
-                          stream(),
-                          rows,
-                          1,
-                          options.k(),
-                          pool,
-                          options.tolerance())) {
-                    for (int restart = 0; restart <= options.restarts(); restart++) {
-                      long seed = options.seed() + STRIDE * restart;
-                      clusters.begin(pool, s -> seed);
-                      int made = clusters.iterate(rows.count(), options.iterations(), abort);
-                      if (best == null || clusters.error() < best.error()) {
-                        best = new KMeansResult(clusters.centroids(), clusters.error(), made);
-                      }
-                    }
-                  }
-                  return best;
-                }));
+  public Clusters clusters(DeviceRows rows, int subspaces, int k, int pool, double tolerance) {
+    return new Clusters(driver, launcher, budget, stream(), rows, subspaces, k, pool, tolerance);
   }
 
   /** Copies a codebook to the device for encoding. */
