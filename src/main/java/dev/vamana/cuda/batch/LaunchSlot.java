@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
@@ -74,11 +75,7 @@ final class LaunchSlot {
       copied = driver.createEvent();
       counters = driver.allocate(COUNTER_BYTES);
     } catch (RuntimeException e) {
-      try {
-        free();
-      } catch (RuntimeException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, this::free);
       throw e;
     }
   }
