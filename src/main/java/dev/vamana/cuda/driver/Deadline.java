@@ -38,10 +38,11 @@ public final class Deadline {
    * Gives the context up if work has taken too long.
    *
    * @param begun when it began, as {@link System#nanoTime}
+   * @param now the present time
    * @throws GpuException with {@link GpuException.Kind#CONTEXT_LOST} if it has
    */
-  public void check(long begun) {
-    if (System.nanoTime() - begun > nanos) {
+  public void check(long begun, long now) {
+    if (now - begun > nanos) {
       throw tooLate("work on the device");
     }
   }
@@ -55,8 +56,9 @@ public final class Deadline {
   public void await(BooleanSupplier ended) {
     long begun = System.nanoTime();
     for (int step = 0; ended.getAsBoolean() == false; step++) {
-      check(begun);
-      if (System.nanoTime() - begun < SPIN_NANOS) {
+      long now = System.nanoTime();
+      check(begun, now);
+      if (now - begun < SPIN_NANOS) {
         Spin.once(step);
       } else {
         LockSupport.parkNanos(NAP_NANOS);

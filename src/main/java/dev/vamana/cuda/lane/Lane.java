@@ -178,10 +178,10 @@ public abstract class Lane<T extends Ticket> {
         throw releaseFailure;
       }
       boolean moved = advance();
-      if (busy()) {
-        deadline.check(busySince());
-      }
       long now = System.nanoTime();
+      if (busy()) {
+        deadline.check(busySince(), now);
+      }
       if (moved) {
         progress = now;
         spins = 0;
