@@ -312,7 +312,7 @@ STUB cuStreamDestroy_v2(CUstream stream) {
   return in_context([=](CUcontext c) { return destroy(c, stream); });
 }
 
-STUB cuStreamSynchronize(CUstream stream) {
+STUB cuStreamQuery(CUstream stream) {
   return in_context([=](CUcontext c) { return known(c, stream); });
 }
 

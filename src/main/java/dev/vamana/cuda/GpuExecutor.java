@@ -43,7 +43,8 @@ import java.util.function.Supplier;
 
 /**
  * Searches batches on a GPU. The CPU answers items that the device cannot answer or that the cost
- * model assigns to it.
+ * model assigns to it. {@link GpuDevice} opens it; {@code devices.DevicesExecutor} has one for each
+ * of several devices.
  *
  * <p>Concurrent calls share launches. After a failure the CPU answers; a lost context is replaced
  * after a back-off, and the open segments are uploaded to the new one. A context is used only while

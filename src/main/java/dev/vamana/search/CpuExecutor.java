@@ -59,13 +59,17 @@ public final class CpuExecutor implements SearchExecutor {
   public List<WorkResult> search(List<WorkItem> batch, List<Way> ways) throws IOException {
     WorkResult[] results = new WorkResult[batch.size()];
     AtomicInteger next = new AtomicInteger();
+    List<WorkItem> items =
+        Math.min(workers.threads(), results.length) > 1
+            ? WorkItem.askedOneAtATime(batch, next)
+            : batch;
     // one item at a time: an item takes much longer than to share it out
     workers.together(
         Math.max(1, results.length),
         () -> {
           int i;
           while ((i = next.getAndIncrement()) < results.length) {
-            results[i] = search(batch.get(i), ways.get(i));
+            results[i] = search(items.get(i), ways.get(i));
           }
         });
     return Arrays.asList(results);

@@ -258,6 +258,8 @@ public class AheadMemoryTests extends GpuTestCase {
         queries++;
       }
       assertEquals("fifteen queries rest", 16, queries);
+      assertEquals("only what is sent counts", SEGMENTS - 1, (long) ahead.totals().get("sent"));
+      assertEquals(SEGMENTS - 1, (long) ahead.totals().get("used"));
       assertEquals(0, account.used());
     }
   }

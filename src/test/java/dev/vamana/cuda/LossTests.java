@@ -181,37 +181,4 @@ public class LossTests extends GpuTestCase {
       blocked.letGo();
     }
   }
-
-  /** What the CPU answers is divided among the workers. */
-  public void testWorkersShareTheItemsOfTheCpu() throws Exception {
-    ExecutorService pool = Executors.newFixedThreadPool(1, new NamedThreadFactory("workers"));
-    CountDownLatch both = new CountDownLatch(2);
-    ThreadLocal<Boolean> arrived = ThreadLocal.withInitial(() -> false);
-    // the first item of each thread waits for the other thread
-    BooleanSupplier meet =
-        () -> {
-          if (arrived.get() == false) {
-            arrived.set(true);
-            both.countDown();
-          }
-          try {
-            assertTrue("one thread answers alone", both.await(1, TimeUnit.MINUTES));
-          } catch (InterruptedException e) {
-            throw new AssertionError(e);
-          }
-          return false;
-        };
-    try (TestIndex index = TestIndex.any(600, 1)) {
-      List<WorkItem> items = new ArrayList<>();
-      for (WorkItem item : index.items(4, WalkParameters.Distances.EXACT)) {
-        items.add(item(item, meet));
-      }
-      dev.vamana.search.CpuExecutor cpu =
-          new dev.vamana.search.CpuExecutor(new dev.vamana.work.Workers(pool, 2));
-      assertEquals(4, cpu.search(items).size());
-    } finally {
-      pool.shutdown();
-      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
-    }
-  }
 }

@@ -25,7 +25,7 @@ public final class HttpCost {
             + TestPluginZip.write(
                 "canned-hits",
                 CannedHitsPlugin.class,
-                List.of("dev/vamana/elasticsearch/CannedHitsPlugin.*"),
+                List.of("dev/vamana/elasticsearch/(ForwardingPlugin|CannedHitsPlugin).*"),
                 Map.of()));
     all.add("--settings=vamana.gpu.enabled=required");
     // a graph would not be searched

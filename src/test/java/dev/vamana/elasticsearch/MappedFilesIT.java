@@ -104,6 +104,9 @@ public class MappedFilesIT {
 
   private static Path zipWithProbe() throws IOException {
     return TestPluginZip.write(
-        "probe", ProbePlugin.class, List.of("dev/vamana/elasticsearch/Probe.*"), Map.of());
+        "probe",
+        ProbePlugin.class,
+        List.of("dev/vamana/elasticsearch/(ForwardingPlugin|Probe).*"),
+        Map.of());
   }
 }

@@ -9,58 +9,44 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
-import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.features.NodeFeature;
-import org.elasticsearch.index.IndexSettings;
-import org.elasticsearch.index.engine.EngineFactory;
+import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.indices.IndicesService;
-import org.elasticsearch.plugins.ActionPlugin;
-import org.elasticsearch.plugins.EnginePlugin;
-import org.elasticsearch.plugins.Plugin;
 import org.elasticsearch.rest.RestHandler;
-import org.elasticsearch.threadpool.ExecutorBuilder;
 
 /**
  * Our plugin with a window: {@code GET /_probe/{index}} shows what its readers have open in this
  * node. It also installs an executor, which counts the work items that it is given. {@link
  * MappedFilesIT} packs it with the plugin's own jar, in whose class loader it has to be.
  */
-public final class ProbePlugin extends Plugin implements EnginePlugin, ActionPlugin {
-  private final VamanaPlugin plugin;
+public final class ProbePlugin extends ForwardingPlugin {
   private final AtomicLong workItems = new AtomicLong();
   private IndicesService indices;
   private ExecutorRegistry.Installation installation;
 
   /** Called by the node. */
   public ProbePlugin(Settings settings) {
-    plugin = new VamanaPlugin(settings);
-  }
-
-  @Override
-  public List<Setting<?>> getSettings() {
-    return plugin.getSettings();
-  }
-
-  @Override
-  public List<ExecutorBuilder<?>> getExecutorBuilders(Settings settings) {
-    return plugin.getExecutorBuilders(settings);
-  }
-
-  @Override
-  public Optional<EngineFactory> getEngineFactory(IndexSettings indexSettings) {
-    return plugin.getEngineFactory(indexSettings);
+    super(new VamanaPlugin(settings));
   }
 
   @Override
   public Collection<?> createComponents(PluginServices services) {
     indices = services.indicesService();
     installation = ExecutorRegistry.install(CountingExecutor::new);
+    return List.of();
+  }
+
+  /** Nothing of an index needs what the other plugin's components would be. */
+  @Override
+  public void onIndexModule(IndexModule module) {}
+
+  @Override
+  public Collection<ActionHandler> getActions() {
     return List.of();
   }
 
@@ -77,7 +63,7 @@ public final class ProbePlugin extends Plugin implements EnginePlugin, ActionPlu
     if (installation != null) {
       installation.close();
     }
-    plugin.close();
+    super.close();
   }
 
   private final class CountingExecutor implements SearchExecutor {

@@ -32,7 +32,7 @@ final class SimulatedGpuNode {
         name,
         SimulatedGpuPlugin.class,
         List.of(
-            "dev/vamana/elasticsearch/(SimulatedGpuPlugin|CopyGate).*",
+            "dev/vamana/elasticsearch/(ForwardingPlugin|SimulatedGpuPlugin|CopyGate).*",
             "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
             "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
         Map.of(SimulatedGpuPlugin.LIBRARY, library));

@@ -10,46 +10,38 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
-import org.elasticsearch.common.breaker.CircuitBreaker;
-import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.features.NodeFeature;
-import org.elasticsearch.index.IndexModule;
-import org.elasticsearch.index.IndexSettings;
-import org.elasticsearch.index.engine.EngineFactory;
-import org.elasticsearch.indices.breaker.BreakerSettings;
-import org.elasticsearch.plugins.ActionPlugin;
-import org.elasticsearch.plugins.CircuitBreakerPlugin;
-import org.elasticsearch.plugins.EnginePlugin;
-import org.elasticsearch.plugins.Plugin;
 import org.elasticsearch.rest.RestHandler;
-import org.elasticsearch.threadpool.ExecutorBuilder;
 
 /**
  * Our plugin on a machine whose two GPUs are simulated: their kernels run on the CPU, out of a
  * library that lies in the plugin's folder.
  */
-public final class SimulatedGpuPlugin extends Plugin
-    implements EnginePlugin, ActionPlugin, CircuitBreakerPlugin {
+public final class SimulatedGpuPlugin extends ForwardingPlugin {
   static final String LIBRARY = "libvamana-host.so";
   private static final long DEVICE_BYTES = 1L << 28;
 
-  private final VamanaPlugin plugin;
-  private final CopyGate gate = new CopyGate();
-  private Path library;
+  private final Simulated machine;
 
   /** Called by the node. */
   public SimulatedGpuPlugin(Settings settings) {
-    plugin = new VamanaPlugin(settings, environment -> new CudaDevices(new Simulated()));
+    this(settings, new Simulated());
+  }
+
+  private SimulatedGpuPlugin(Settings settings, Simulated machine) {
+    super(new VamanaPlugin(settings, environment -> new CudaDevices(machine)));
+    this.machine = machine;
   }
 
   /** A machine of two devices. */
-  private final class Simulated implements CudaDevices.Machine {
+  private static final class Simulated implements CudaDevices.Machine {
     private final RegisteredPages pages = new RegisteredPages();
+    private final CopyGate gate = new CopyGate();
+    private Path library;
 
     @Override
     public List<Integer> find(GpuSettings settings) {
@@ -69,43 +61,8 @@ public final class SimulatedGpuPlugin extends Plugin
 
   @Override
   public Collection<?> createComponents(PluginServices services) {
-    library = services.environment().pluginsDir().resolve("vamana").resolve(LIBRARY);
-    return plugin.createComponents(services);
-  }
-
-  @Override
-  public void onIndexModule(IndexModule module) {
-    plugin.onIndexModule(module);
-  }
-
-  @Override
-  public BreakerSettings getCircuitBreaker(Settings settings) {
-    return plugin.getCircuitBreaker(settings);
-  }
-
-  @Override
-  public void setCircuitBreaker(CircuitBreaker breaker) {
-    plugin.setCircuitBreaker(breaker);
-  }
-
-  @Override
-  public List<Setting<?>> getSettings() {
-    return plugin.getSettings();
-  }
-
-  @Override
-  public List<ExecutorBuilder<?>> getExecutorBuilders(Settings settings) {
-    return plugin.getExecutorBuilders(settings);
-  }
-
-  @Override
-  public Optional<EngineFactory> getEngineFactory(IndexSettings indexSettings) {
-    return plugin.getEngineFactory(indexSettings);
-  }
-
-  @Override
-  public Collection<ActionHandler> getActions() {
-    return plugin.getActions();
+    machine.library = services.environment().pluginsDir().resolve("vamana").resolve(LIBRARY);
+    return super.createComponents(services);
   }
 
   @Override
@@ -113,14 +70,14 @@ public final class SimulatedGpuPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>(plugin.getRestHandlers(services, nodes, features));
-    handlers.add(gate.handler());
+    List<RestHandler> handlers = new ArrayList<>(super.getRestHandlers(services, nodes, features));
+    handlers.add(machine.gate.handler());
     return handlers;
   }
 
   @Override
   public void close() throws IOException {
-    gate.open();
-    plugin.close();
+    machine.gate.open();
+    super.close();
   }
 }

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 /**
  * Sends the segments that a query will search next to the device together with the query's first
  * segment. Lucene's searchers search one segment after the other, so each segment would cost a
- * launch of its own.
+ * launch of its own. {@code GpuExecutor} asks it for every call of a single item.
  *
  * <p>Calls belong to one query if they pass the same array object. The class learns from earlier
  * queries which segments follow the first, so it works for any caller that searches segment by
@@ -195,13 +195,12 @@ public final class Ahead {
   private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
     List<WorkItem> others = flight.others();
     if (others.isEmpty()) {
-      flight.land(null);
+      flight.land(List.of());
       return alone(item, search);
     }
     List<WorkItem> items = new ArrayList<>(others.size() + 1);
     items.add(item);
     items.addAll(others);
-    sent.add(others.size());
     List<WorkResult> found = null;
     try {
       found =
@@ -210,7 +209,7 @@ public final class Ahead {
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {
-      flight.land(found == null ? null : found.subList(1, found.size()));
+      sent.add(flight.land(found == null ? List.of() : found.subList(1, found.size())));
     }
     return found == null ? alone(item, search) : found.get(0);
   }
@@ -243,7 +242,8 @@ public final class Ahead {
   }
 
   /**
-   * Returns the number of items sent ahead, of those used by a later call, and of those never used.
+   * Returns the number of items that were sent ahead and answered, of those used by a later call,
+   * and of those never used.
    */
   public SortedMap<String, Long> totals() {
     return counters.sums();

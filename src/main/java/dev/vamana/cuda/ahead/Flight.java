@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 
 /**
  * One query from its first step on: the steps sent ahead, and their answers until the query's later
- * calls take them. Thread-safe, since several threads may search the query's segments.
+ * calls take them. Thread-safe, since several threads may search the query's segments. {@link
+ * Ahead} has one for each of the last queries.
  */
 final class Flight {
 
@@ -32,9 +33,11 @@ final class Flight {
   private final int number;
   private boolean refused;
   // whether a call has claimed the answer, or the query has ended; guarded by this, like the next
-  // two
+  // three
   private final boolean[] taken;
   private final WorkResult[] results;
+  // whether the device has answered the step, in time or not
+  private final boolean[] sent;
   // bytes reserved for each answer; 0 after its release
   private final long[] bytes;
 
@@ -76,6 +79,7 @@ final class Flight {
     this.bytes = Arrays.copyOf(expectedBytes, steps.size());
     this.taken = new boolean[steps.size()];
     this.results = new WorkResult[steps.size()];
+    this.sent = new boolean[steps.size()];
   }
 
   /** Whether the memory refused the answers. Only the thread that begins the query calls this. */
@@ -118,16 +122,19 @@ final class Flight {
   /**
    * Publishes the answers, or that there will be none.
    *
-   * @param found one result per item sent ahead, null for missing ones; or null if the search
-   *     failed
+   * @param found one result per item, null for those that were left alone; or none at all
+   * @return the number of results
    */
-  void land(List<WorkResult> found) {
+  int land(List<WorkResult> found) {
     if (asked.size() == 1) {
       habit.atOnce(false);
     }
+    int count = 0;
     synchronized (this) {
       for (int i = 0; i < results.length; i++) {
-        WorkResult result = found == null ? null : found.get(i);
+        WorkResult result = found.isEmpty() ? null : found.get(i);
+        sent[i] = result != null;
+        count += sent[i] ? 1 : 0;
         if (result != null && result.complete() && bytes[i] > 0) {
           results[i] = result;
         } else {
@@ -136,6 +143,7 @@ final class Flight {
       }
     }
     landing.land();
+    return count;
   }
 
   /**
@@ -144,7 +152,7 @@ final class Flight {
    */
   void leaveAlone() {
     habit.leftAlone();
-    land(null);
+    land(List.of());
   }
 
   private void letGo(int i) {
@@ -198,7 +206,7 @@ final class Flight {
             : Arrays.equals(query.bytes(), copy.bytes()) == false);
   }
 
-  /** Ends the query. Answers that were not taken were sent in vain; returns their number. */
+  /** Ends the query. Returns the number of answers that nobody has taken. */
   synchronized int retire() {
     int vain = 0;
     for (int i = 0; i < taken.length; i++) {
@@ -206,7 +214,7 @@ final class Flight {
         habit.used(steps.get(i));
       } else {
         habit.unused(steps.get(i));
-        vain++;
+        vain += sent[i] ? 1 : 0;
       }
     }
     drop();

@@ -10,7 +10,8 @@ import java.util.stream.IntStream;
 
 /**
  * Counts what the walk lanes of an executor have done, over all contexts. Counters only grow.
- * Thread-safe.
+ * Thread-safe. {@code session.ExecutorCounters} has the one instance, beside the counters of other
+ * work.
  */
 public final class BatchCounters {
 

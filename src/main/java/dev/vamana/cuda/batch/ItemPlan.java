@@ -15,7 +15,8 @@ import java.io.IOException;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * The launch parameters of an item. Items that differ only in their query share a plan.
+ * The launch parameters of an item. Items that differ only in their query share a plan. {@code
+ * call.CallPlanner} makes it, {@link Packer} writes it into the items.
  *
  * @param segment the resident segment; the plan does not hold it
  * @param shape items of equal shape can share a launch

@@ -12,7 +12,10 @@ import dev.vamana.cuda.lists.ListKernels;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Chooses the kernel, block size and grid of each launch. For one thread. */
+/**
+ * Chooses the kernel, block size and grid of each launch. For one thread. {@link LaunchSlot} asks
+ * it for walks, and through it {@code ListKernels} for lists.
+ */
 public final class Kernels {
 
   private static final int WARP = 32;

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
@@ -41,6 +42,7 @@ final class LaunchSlot {
   private long scratch;
   private long scratchBytes;
   private long launches;
+  private long begun;
   private List<Chunk> chunks;
   private int items;
   private boolean copies;
@@ -73,11 +75,7 @@ final class LaunchSlot {
       copied = driver.createEvent();
       counters = driver.allocate(COUNTER_BYTES);
     } catch (RuntimeException e) {
-      try {
-        free();
-      } catch (RuntimeException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, this::free);
       throw e;
     }
   }
@@ -85,6 +83,11 @@ final class LaunchSlot {
   /** Returns the number of the current launch, or of the last one. */
   long launches() {
     return launches;
+  }
+
+  /** Returns when the current launch began, as {@link System#nanoTime}. */
+  long begun() {
+    return begun;
   }
 
   /** Returns the chunks in flight, or null. */
@@ -104,6 +107,7 @@ final class LaunchSlot {
    * @param others items in flight in other slots
    */
   void launch(LaunchShape shape, List<Chunk> batch, int count, int others) {
+    begun = System.nanoTime();
     chunks = batch;
     items = count;
     launches++;

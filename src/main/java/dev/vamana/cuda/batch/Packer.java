@@ -17,7 +17,8 @@ import org.apache.lucene.util.Bits;
 /**
  * Packs the items of one call into pinned memory in chunks, so that the next chunk is packed while
  * the device works on the last one. The first chunk is small, because the device waits for it; each
- * further one has twice as many items as the one before, up to about a megabyte.
+ * further one has twice as many items as the one before, up to about a megabyte. {@code
+ * call.DeviceCall} has one for its call.
  */
 public final class Packer {
 

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
@@ -75,27 +76,21 @@ public final class WalkLane extends Lane<Chunk> {
       Consumer<GpuException> onLost) {
     BatchOptions first = options.get();
     StagingPool staging = new StagingPool(driver, first.stagingBytes(), account);
-    WalkLane lane = null;
-    DevicePool accepted = null;
+    DevicePool accepted;
     try {
       accepted = new DevicePool(driver, first.acceptBytes());
-      lane = new WalkLane(driver, options, staging, accepted, statistics, onLost);
+    } catch (RuntimeException e) {
+      Cleanup.after(e, staging::free);
+      throw e;
+    }
+    WalkLane lane = new WalkLane(driver, options, staging, accepted, statistics, onLost);
+    try {
       Kernels kernels = new Kernels(driver, first.tuning());
       for (int i = 0; i < first.depth(); i++) {
         lane.slots.add(new LaunchSlot(driver, kernels, staging, first.maxBatch(), statistics));
       }
     } catch (RuntimeException e) {
-      try {
-        if (lane != null) {
-          lane.freeSlots();
-        }
-        if (accepted != null) {
-          accepted.close();
-        }
-        staging.free();
-      } catch (RuntimeException suppressed) {
-        e.addSuppressed(suppressed);
-      }
+      Cleanup.after(e, lane::free);
       throw e;
     }
     lane.start();
@@ -140,6 +135,17 @@ public final class WalkLane extends Lane<Chunk> {
   @Override
   protected boolean busy() {
     return inFlight.get() > 0;
+  }
+
+  @Override
+  protected long busySince() {
+    LaunchSlot oldest = null;
+    for (LaunchSlot slot : slots) {
+      if (slot.chunks() != null && (oldest == null || slot.begun() - oldest.begun() < 0)) {
+        oldest = slot;
+      }
+    }
+    return oldest.begun();
   }
 
   @Override

@@ -13,7 +13,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Launches the kernels of one build in its stream. For one thread, bound to the context. */
+/**
+ * Launches the kernels of one build in its stream. For one thread, bound to the context. {@link
+ * DeviceBuild} and {@link SearchTree} call it.
+ */
 final class BuildKernels implements AutoCloseable {
 
   private static final int WARP = 32;

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * The memory of a build: one allocation on the device, divided into arrays. Rows, or rows and
  * vectors, for which the device has no room lie in pinned memory of the host, which the kernels
- * read and write in place.
+ * read and write in place. {@link DeviceBuild} allocates it, {@link BuildKernels} passes it on.
  */
 final class BuildMemory implements AutoCloseable {
 

@@ -14,7 +14,8 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * The sizes of a build on the device.
+ * The sizes of a build on the device. {@link DeviceBuilder} makes it, and leaves to the CPU what
+ * does not fit.
  *
  * @param size number of vectors
  * @param dimension components of a vector

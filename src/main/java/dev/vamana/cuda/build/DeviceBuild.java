@@ -21,7 +21,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** One graph that is being built on the device. For one thread, bound to the context. */
+/**
+ * One graph that is being built on the device. For one thread, bound to the context. {@link
+ * DeviceBuilder} makes one for each graph.
+ */
 final class DeviceBuild implements AutoCloseable {
 
   // Nodes that are inserted before the host waits for the device: a few milliseconds of work, since

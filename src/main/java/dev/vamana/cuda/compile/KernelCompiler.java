@@ -11,7 +11,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.lucene.util.IOConsumer;
 
-/** Compiles kernel modules for compute capabilities, several at the same time. */
+/**
+ * Compiles kernel modules for compute capabilities, several at the same time. {@link NodeKernels}
+ * has one for the devices of a node.
+ */
 public final class KernelCompiler {
 
   private static final Pattern KERNEL = Pattern.compile("\\.entry\\s+(\\w+)");

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 
 /**
  * NVIDIA's run-time compiler, called through JNA. It needs no CUDA toolkit, no headers and no GPU.
- * Safe for use by several threads, which compile at the same time.
+ * Safe for use by several threads, which compile at the same time. {@link KernelCompiler} calls it.
  */
 public final class Nvrtc {
 

@@ -20,7 +20,8 @@ import org.apache.lucene.util.IOUtils;
 /**
  * Sends the parts of a call to their devices at once and puts the results together. The calling
  * thread takes the last part, others wait on threads of their own, one for each device beyond the
- * first of each call under way.
+ * first of each call under way. {@link DevicesExecutor} has one; {@link Router} has chosen the
+ * parts.
  */
 final class Calls implements Closeable {
 

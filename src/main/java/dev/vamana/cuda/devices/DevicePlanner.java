@@ -7,7 +7,8 @@ import java.util.List;
 
 /**
  * Decides which devices have which segments, so that all devices have the same load. The same input
- * always gives the same plan; nothing else is read or changed.
+ * always gives the same plan; nothing else is read or changed. {@link Placements} does what it
+ * decides.
  *
  * <p>Load is what MemANNS balances: size times frequency (Chen and others, 2024, section 4.1, there
  * of the clusters of an inverted file over memory units). From it come the order of placing,

@@ -54,7 +54,26 @@ final class Member {
   }
 
   /** Graphs and codebooks under way. */
-  AtomicInteger builds() {
-    return builds;
+  int builds() {
+    return builds.get();
+  }
+
+  /** Counts a graph or a codebook in. */
+  Build build() {
+    builds.incrementAndGet();
+    return new Build();
+  }
+
+  /** A graph or a codebook that is under way until it is closed, by the thread that began it. */
+  final class Build {
+    private boolean open = true;
+
+    /** Counts it out, once. */
+    void close() {
+      if (open) {
+        open = false;
+        builds.decrementAndGet();
+      }
+    }
   }
 }

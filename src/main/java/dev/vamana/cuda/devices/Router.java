@@ -15,7 +15,7 @@ import java.util.Map;
  * algorithm 2): first the items of segments that one device has, then the items of copied segments,
  * those with the most work first, each on the device with the least to do. A group of items of one
  * copied segment is divided among its devices; a small one is not, since a launch costs as much as
- * many items. Thread-safe.
+ * many items. Thread-safe. {@link Calls} sends the parts.
  */
 final class Router {
 

@@ -18,11 +18,11 @@ final class SharedGraphs implements GraphEngine {
   @Override
   public VamanaGraph build(GraphTask task) throws IOException {
     Member member = leastBuilding(members);
-    member.builds().incrementAndGet();
+    Member.Build build = member.build();
     try {
       return member.executor.graphs().build(task);
     } finally {
-      member.builds().decrementAndGet();
+      build.close();
     }
   }
 
@@ -32,8 +32,7 @@ final class SharedGraphs implements GraphEngine {
   static Member leastBuilding(List<Member> members) {
     Member least = null;
     for (Member member : members) {
-      if (member.executor.usable()
-          && (least == null || member.builds().get() < least.builds().get())) {
+      if (member.executor.usable() && (least == null || member.builds() < least.builds())) {
         least = member;
       }
     }

@@ -29,11 +29,11 @@ final class SharedQuantizer implements PqEngine {
       AbortCheck abort)
       throws IOException {
     Member member = SharedGraphs.leastBuilding(members);
-    member.builds().incrementAndGet();
+    Member.Build build = member.build();
     try {
       return member.executor.quantizer().train(sample, layout, options, workers, abort);
     } finally {
-      member.builds().decrementAndGet();
+      build.close();
     }
   }
 
@@ -45,10 +45,8 @@ final class SharedQuantizer implements PqEngine {
     if (assigner == null) {
       return null;
     }
-    member.builds().incrementAndGet();
+    Member.Build build = member.build();
     return new Assigner() {
-      private boolean open = true;
-
       @Override
       public boolean assign(RowSource rows, int count, int[] found, float[] distances)
           throws IOException {
@@ -57,10 +55,7 @@ final class SharedQuantizer implements PqEngine {
 
       @Override
       public void close() {
-        if (open) {
-          open = false;
-          member.builds().decrementAndGet();
-        }
+        build.close();
         assigner.close();
       }
     };
@@ -74,10 +69,8 @@ final class SharedQuantizer implements PqEngine {
     if (encoder == null) {
       return null;
     }
-    member.builds().incrementAndGet();
+    Member.Build build = member.build();
     return new Encoder() {
-      private boolean open = true;
-
       @Override
       public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
         return encoder.encode(rows, count, codes);
@@ -85,10 +78,7 @@ final class SharedQuantizer implements PqEngine {
 
       @Override
       public void close() {
-        if (open) {
-          open = false;
-          member.builds().decrementAndGet();
-        }
+        build.close();
         encoder.close();
       }
     };

@@ -79,8 +79,18 @@ public interface CudaDriver extends Closeable {
 
   void destroyStream(long stream);
 
-  /** Waits for all work in a stream. */
-  void synchronize(long stream);
+  /** Whether all work in a stream is done. */
+  boolean idle(long stream);
+
+  /** Waits for all work in a stream, until {@link #deadline}. */
+  default void synchronize(long stream) {
+    deadline().await(() -> idle(stream));
+  }
+
+  /** Returns how long work in this context may take. */
+  default Deadline deadline() {
+    return new Deadline(Long.MAX_VALUE);
+  }
 
   /** Creates an event without timing. */
   long createEvent();

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/** Finds the devices that an operator listed by number or UUID. */
+/**
+ * Finds the devices that an operator listed by number or UUID. The plugin asks it before it probes
+ * and opens devices.
+ */
 public final class DeviceList {
 
   /** Stands for all devices that the driver shows to the process. */

@@ -16,7 +16,9 @@ public class ForwardingDriver implements CudaDriver {
     this.driver = driver;
   }
 
-  /** Returns the driver, for each call but {@link #device} and {@link #close}. */
+  /**
+   * Returns the driver, for each call but {@link #device}, {@link #deadline} and {@link #close}.
+   */
   protected CudaDriver target() {
     return driver;
   }
@@ -77,8 +79,13 @@ public class ForwardingDriver implements CudaDriver {
   }
 
   @Override
-  public void synchronize(long stream) {
-    target().synchronize(stream);
+  public boolean idle(long stream) {
+    return target().idle(stream);
+  }
+
+  @Override
+  public Deadline deadline() {
+    return driver.deadline();
   }
 
   @Override

@@ -10,6 +10,7 @@ import jcuda.driver.JCudaDriver;
 
 /**
  * Makes host memory readable by the device in place: pinned memory and registered mapped files.
+ * {@link JcudaDriver} has one for its context.
  *
  * <p>Pinned memory is allocated by the JVM and registered with the driver. Memory allocated by the
  * driver would be unmapped with a lost context, while threads may still be writing queries into it;

@@ -137,9 +137,9 @@ final class JcudaDriver implements CudaDriver {
   }
 
   @Override
-  public void synchronize(long stream) {
-    JcudaStream waited = streams.get(stream);
-    context.call("cuStreamSynchronize", () -> JCudaDriver.cuStreamSynchronize(waited.stream()));
+  public boolean idle(long stream) {
+    JcudaStream asked = streams.get(stream);
+    return ended("cuStreamQuery", () -> JCudaDriver.cuStreamQuery(asked.stream()));
   }
 
   @Override
@@ -174,9 +174,13 @@ final class JcudaDriver implements CudaDriver {
   @Override
   public boolean done(long event) {
     CUevent asked = events.get(event);
-    int result = context.result("cuEventQuery", () -> JCudaDriver.cuEventQuery(asked));
+    return ended("cuEventQuery", () -> JCudaDriver.cuEventQuery(asked));
+  }
+
+  private boolean ended(String name, IntSupplier query) {
+    int result = context.result(name, query);
     if (result != CUresult.CUDA_SUCCESS && result != CUresult.CUDA_ERROR_NOT_READY) {
-      throw CudaErrors.failure(result, "cuEventQuery");
+      throw CudaErrors.failure(result, name);
     }
     return result == CUresult.CUDA_SUCCESS;
   }

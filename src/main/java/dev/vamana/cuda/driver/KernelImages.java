@@ -29,7 +29,7 @@ public final class KernelImages {
   private final IOFunction<String, InputStream> opener;
   private final KernelIndex index;
 
-  private KernelImages(String place, IOFunction<String, InputStream> opener, KernelIndex index) {
+  KernelImages(String place, IOFunction<String, InputStream> opener, KernelIndex index) {
     this.place = place;
     this.opener = opener;
     this.index = index;
@@ -66,11 +66,6 @@ public final class KernelImages {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  /** Images that exist in the index only, for tests of {@link DeviceProbe}. */
-  static KernelImages indexOnly(KernelIndex index) {
-    return new KernelImages("nowhere", path -> null, index);
   }
 
   /** Names of the modules; empty if there are no kernels. */

@@ -69,19 +69,10 @@ public final class Nvml implements Closeable {
 
   /** Device memory in use by all processes, in bytes. */
   public OptionalLong memoryUsed() {
-    return memory(2);
-  }
-
-  /** Total device memory in bytes. */
-  public OptionalLong memoryTotal() {
-    return memory(0);
-  }
-
-  /** Reads one of total, free and used bytes, which the library returns together. */
-  private OptionalLong memory(int index) {
+    // total, free and used bytes
     try (Memory bytes = new Memory(3 * Long.BYTES)) {
       return ask("nvmlDeviceGetMemoryInfo", device, (Pointer) bytes)
-          ? OptionalLong.of(bytes.getLong((long) index * Long.BYTES))
+          ? OptionalLong.of(bytes.getLong(2L * Long.BYTES))
           : OptionalLong.empty();
     }
   }

@@ -4,7 +4,8 @@ import java.util.Arrays;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * A batch of queries for exact search: all with the same k, and with the same candidates.
+ * A batch of queries for exact search: all with the same k, and with the same candidates. {@link
+ * ExactScans} searches it.
  *
  * @param floats the queries over rows of floats, or null
  * @param bytes the queries over rows of bytes, or null

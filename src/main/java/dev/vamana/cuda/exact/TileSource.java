@@ -10,7 +10,8 @@ import java.util.function.Consumer;
 
 /**
  * Divides the candidates of a search into tiles. Rows in host memory are copied to the device
- * through two lanes, so that one tile is copied while another is searched.
+ * through two buffers, so that one tile is copied while another is searched. {@link ExactScans}
+ * takes a search tile by tile from it.
  */
 final class TileSource {
 
@@ -18,10 +19,10 @@ final class TileSource {
   private final long tileBytes;
   private final PinnedBuffer pinnedOrdinals;
   private final DeviceBuffer deviceOrdinals;
-  private Lane[] lanes;
-  private int next;
+  private Buffer[] buffers;
+  private int turn;
 
-  private final class Lane {
+  private final class Buffer {
     private final PinnedBuffer pinned = objects.pinned();
     private final DeviceBuffer device = objects.device();
     private final long stream = objects.stream();
@@ -70,11 +71,11 @@ final class TileSource {
       if (rows.resident()) {
         body.accept(resident(rows, ordinals, first, count));
       } else {
-        Lane lane = lane();
-        Tile tile = bring(lane, rows, batch.ordinals(), ordinals, first, count);
-        objects.driver().await(lane.copied, stream);
+        Buffer buffer = next();
+        Tile tile = bring(buffer, rows, batch.ordinals(), ordinals, first, count);
+        objects.driver().await(buffer.copied, stream);
         body.accept(tile);
-        objects.driver().record(lane.used, stream);
+        objects.driver().record(buffer.used, stream);
       }
     }
   }
@@ -101,26 +102,26 @@ final class TileSource {
     return address;
   }
 
-  private Lane lane() {
-    if (lanes == null) {
-      lanes = new Lane[] {new Lane(), new Lane()};
-      for (Lane lane : lanes) {
-        objects.driver().record(lane.used, lane.stream);
+  private Buffer next() {
+    if (buffers == null) {
+      buffers = new Buffer[] {new Buffer(), new Buffer()};
+      for (Buffer buffer : buffers) {
+        objects.driver().record(buffer.used, buffer.stream);
       }
     }
-    Lane lane = lanes[next];
-    next = (next + 1) % lanes.length;
-    objects.await(lane.used);
-    return lane;
+    Buffer buffer = buffers[turn];
+    turn = (turn + 1) % buffers.length;
+    objects.await(buffer.used);
+    return buffer;
   }
 
   private Tile bring(
-      Lane lane, ExactRows rows, int[] ordinals, long deviceOrdinals, int first, int count) {
+      Buffer buffer, ExactRows rows, int[] ordinals, long deviceOrdinals, int first, int count) {
     int stride = rows.packedStride();
     long bytes = (long) count * stride;
-    lane.pinned.ensure(bytes);
-    long address = lane.device.ensure(bytes);
-    MemorySegment target = lane.pinned.segment();
+    buffer.pinned.ensure(bytes);
+    long address = buffer.device.ensure(bytes);
+    MemorySegment target = buffer.pinned.segment();
     if (ordinals == null && rows.stride() == stride) {
       long from = (long) first * stride;
       long all = Math.min(bytes, rows.host().byteSize() - from);
@@ -133,8 +134,8 @@ final class TileSource {
       }
     }
     CudaDriver driver = objects.driver();
-    driver.copyToDevice(address, target.asSlice(0, bytes), lane.stream);
-    driver.record(lane.copied, lane.stream);
+    driver.copyToDevice(address, target.asSlice(0, bytes), buffer.stream);
+    driver.record(buffer.copied, buffer.stream);
     return ordinals == null
         ? new Tile(address, stride, count, first, 0, count, false)
         : new Tile(

@@ -15,7 +15,8 @@ import java.util.List;
 
 /**
  * One half of a batch, with a stream of its own. While the device works on one half, the CPU copies
- * adjacency rows for the other. Queries whose walk has ended take no part in later steps.
+ * adjacency rows for the other. Queries whose walk has ended take no part in later steps. {@link
+ * FetchBatch} has two.
  */
 final class FetchHalf {
 

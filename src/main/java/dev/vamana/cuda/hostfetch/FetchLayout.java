@@ -10,7 +10,7 @@ import org.apache.lucene.index.VectorEncoding;
 
 /**
  * The memory layout of a batch: offsets in the block of device memory that a step's kernels use,
- * and sizes in pinned memory.
+ * and sizes in pinned memory. {@link FetchLane} makes one for each batch.
  *
  * @param shape shape of all items
  * @param listCapacity keys of a worklist, the largest beam

@@ -10,7 +10,7 @@ import org.apache.lucene.util.Bits;
 
 /**
  * The state of one item during its walk. The driving thread and one gathering thread at a time use
- * it.
+ * it. {@link FetchTicket} has one for each of its items.
  */
 final class FetchSlot {
 

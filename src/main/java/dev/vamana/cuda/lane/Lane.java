@@ -1,6 +1,7 @@
 package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.Deadline;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.Spin;
 import dev.vamana.work.Threads;
@@ -15,7 +16,8 @@ import java.util.function.Consumer;
 /**
  * A thread that drives the device for one kind of work, and the inbox through which callers reach
  * it. Every submitted {@link Ticket} ends, also if the context is lost. The thread starts with the
- * first ticket. It spins while anything is in flight and for a moment after, and then parks.
+ * first ticket. It spins while anything is in flight and for a moment after, and then parks. What
+ * the device does not end within the {@link Deadline} means that the context is lost.
  *
  * <p>{@link BatchLane} is for kinds that search one batch after the other; {@code batch.WalkLane}
  * has several launches in flight.
@@ -29,6 +31,7 @@ public abstract class Lane<T extends Ticket> {
   private static final long IDLE_SPIN_NANOS = 50_000;
 
   private final CudaDriver driver;
+  private final Deadline deadline;
   private final Consumer<GpuException> onLost;
   private final Thread thread;
   private final AtomicBoolean begun = new AtomicBoolean();
@@ -48,6 +51,7 @@ public abstract class Lane<T extends Ticket> {
    */
   protected Lane(String name, CudaDriver driver, Consumer<GpuException> onLost) {
     this.driver = driver;
+    this.deadline = driver.deadline();
     this.onLost = onLost;
     this.thread = new Thread(this::drive, name);
     thread.setDaemon(true);
@@ -127,9 +131,14 @@ public abstract class Lane<T extends Ticket> {
    */
   protected abstract boolean advance();
 
-  /** Whether work on the device is under way. */
+  /** Whether work on the device is under way, for which {@link #advance} does not wait. */
   protected boolean busy() {
     return false;
+  }
+
+  /** Returns when the oldest such work began, as {@link System#nanoTime}. */
+  protected long busySince() {
+    return System.nanoTime();
   }
 
   /** Whether tickets have been taken from the inbox that wait for a later {@link #advance}. */
@@ -170,6 +179,9 @@ public abstract class Lane<T extends Ticket> {
       }
       boolean moved = advance();
       long now = System.nanoTime();
+      if (busy()) {
+        deadline.check(busySince(), now);
+      }
       if (moved) {
         progress = now;
         spins = 0;

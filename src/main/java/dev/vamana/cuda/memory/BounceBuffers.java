@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Pinned buffers, each with a stream, used in turns: while the device reads some, threads fill the
  * others. They are made on first use and kept, since pinning memory takes longer than most copies.
- * For one thread at a time, bound to the context.
+ * For one thread at a time, bound to the context. Uploads have some ({@link DeviceMemory}), and
+ * {@code training.TrainingDevice} has others.
  */
 public final class BounceBuffers {
 
@@ -16,19 +17,19 @@ public final class BounceBuffers {
 
   private final CudaDriver driver;
   private final SessionHostMemory account;
-  private final Lane[] lanes;
+  private final Buffer[] all;
   private final int bytes;
   private int turn;
 
   /** One buffer with its stream. */
-  public final class Lane {
+  public final class Buffer {
     private final int number;
     private final CudaDriver.PinnedMemory pinned;
     private final long stream;
     private Runnable after;
     private boolean busy;
 
-    private Lane(int number, CudaDriver.PinnedMemory pinned) {
+    private Buffer(int number, CudaDriver.PinnedMemory pinned) {
       this.number = number;
       this.pinned = pinned;
       this.stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
@@ -39,8 +40,8 @@ public final class BounceBuffers {
       return number;
     }
 
-    /** Returns the buffer. */
-    public MemorySegment buffer() {
+    /** Returns its memory. */
+    public MemorySegment memory() {
       return pinned.segment();
     }
 
@@ -82,36 +83,36 @@ public final class BounceBuffers {
   public BounceBuffers(CudaDriver driver, SessionHostMemory account, int count, int bytes) {
     this.driver = driver;
     this.account = account;
-    this.lanes = new Lane[count];
+    this.all = new Buffer[count];
     this.bytes = bytes;
   }
 
   /** Returns the number of buffers. */
   public int count() {
-    return lanes.length;
+    return all.length;
   }
 
   /**
    * Returns the next buffer, after waiting until the device is done with it. The buffer counts as
    * in use from now on.
    */
-  public Lane next() {
-    if (lanes[turn] == null) {
-      lanes[turn] = make(turn);
+  public Buffer next() {
+    if (all[turn] == null) {
+      all[turn] = make(turn);
     }
-    Lane lane = lanes[turn];
-    turn = (turn + 1) % lanes.length;
-    lane.await();
-    lane.busy = true;
-    return lane;
+    Buffer buffer = all[turn];
+    turn = (turn + 1) % all.length;
+    buffer.await();
+    buffer.busy = true;
+    return buffer;
   }
 
-  private Lane make(int number) {
+  private Buffer make(int number) {
     account.reserve(bytes);
     CudaDriver.PinnedMemory pinned = null;
     try {
       pinned = driver.allocatePinned(bytes);
-      return new Lane(number, pinned);
+      return new Buffer(number, pinned);
     } catch (Throwable e) {
       account.release(bytes);
       if (pinned != null) {
@@ -124,15 +125,15 @@ public final class BounceBuffers {
   /** Waits until the device is done with all buffers, in the order of their use. */
   public void finish() {
     GpuException failure = null;
-    for (int i = 0; i < lanes.length; i++) {
-      Lane lane = lanes[(turn + i) % lanes.length];
+    for (int i = 0; i < all.length; i++) {
+      Buffer buffer = all[(turn + i) % all.length];
       try {
-        if (lane != null) {
-          lane.await();
+        if (buffer != null) {
+          buffer.await();
         }
       } catch (GpuException e) {
         failure = e;
-        lane.busy = false;
+        buffer.busy = false;
       }
     }
     if (failure != null) {
@@ -142,10 +143,10 @@ public final class BounceBuffers {
 
   /** Waits for the device after a failure and drops all actions. */
   public void drop() {
-    for (Lane lane : lanes) {
-      if (lane != null) {
-        lane.after = null;
-        lane.busy = true;
+    for (Buffer buffer : all) {
+      if (buffer != null) {
+        buffer.after = null;
+        buffer.busy = true;
       }
     }
     finish();
@@ -153,15 +154,15 @@ public final class BounceBuffers {
 
   /** Frees all buffers, which must not be in use. */
   public void free() {
-    for (int i = 0; i < lanes.length; i++) {
-      Lane lane = lanes[i];
-      lanes[i] = null;
-      if (lane != null) {
+    for (int i = 0; i < all.length; i++) {
+      Buffer buffer = all[i];
+      all[i] = null;
+      if (buffer != null) {
         account.release(bytes);
         try {
-          lane.pinned.free();
+          buffer.pinned.free();
         } finally {
-          driver.destroyStream(lane.stream);
+          driver.destroyStream(buffer.stream);
         }
       }
     }

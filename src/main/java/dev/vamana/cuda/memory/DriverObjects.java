@@ -1,7 +1,6 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.Spin;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -60,9 +59,7 @@ public final class DriverObjects {
 
   /** Waits until an event is done. */
   public void await(long event) {
-    for (int step = 0; driver.done(event) == false; step++) {
-      Spin.once(step);
-    }
+    driver.deadline().await(() -> driver.done(event));
   }
 
   /** Waits until all streams are idle. */

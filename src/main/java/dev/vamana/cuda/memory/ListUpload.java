@@ -62,9 +62,9 @@ final class ListUpload {
     RowReader reader = new RowReader(region);
     for (long at = 0; at < region.length(); ) {
       long bytes = Math.min(BounceBuffers.BYTES, region.length() - at);
-      BounceBuffers.Lane lane = buffers.next();
-      reader.read(lane.buffer().asSlice(0, bytes));
-      copy(lane, offset + at, bytes);
+      BounceBuffers.Buffer buffer = buffers.next();
+      reader.read(buffer.memory().asSlice(0, bytes));
+      copy(buffer, offset + at, bytes);
       at += bytes;
     }
   }
@@ -73,24 +73,24 @@ final class ListUpload {
     int most = BounceBuffers.BYTES / Integer.BYTES;
     for (int from = 0; from < numbers.length; from += most) {
       int count = Math.min(most, numbers.length - from);
-      BounceBuffers.Lane lane = buffers.next();
-      MemorySegment.copy(numbers, from, lane.buffer(), ValueLayout.JAVA_INT, 0, count);
-      copy(lane, offset + (long) from * Integer.BYTES, (long) count * Integer.BYTES);
+      BounceBuffers.Buffer buffer = buffers.next();
+      MemorySegment.copy(numbers, from, buffer.memory(), ValueLayout.JAVA_INT, 0, count);
+      copy(buffer, offset + (long) from * Integer.BYTES, (long) count * Integer.BYTES);
     }
   }
 
   private void copyFloats(float[] floats, long offset) {
-    BounceBuffers.Lane lane = buffers.next();
-    MemorySegment.copy(floats, 0, lane.buffer(), ValueLayout.JAVA_FLOAT, 0, floats.length);
-    copy(lane, offset, (long) floats.length * Float.BYTES);
+    BounceBuffers.Buffer buffer = buffers.next();
+    MemorySegment.copy(floats, 0, buffer.memory(), ValueLayout.JAVA_FLOAT, 0, floats.length);
+    copy(buffer, offset, (long) floats.length * Float.BYTES);
   }
 
   private void copyDescriptor(InvertedLists lists) {
     ListShape shape = lists.shape();
     Rotation rotation = lists.rotation();
     long file = block + plan.lists().file();
-    BounceBuffers.Lane lane = buffers.next();
-    MemorySegment target = lane.buffer().asSlice(0, ListsLayout.BYTES);
+    BounceBuffers.Buffer buffer = buffers.next();
+    MemorySegment target = buffer.memory().asSlice(0, ListsLayout.BYTES);
     target.fill((byte) 0);
     setLong(target, ListsLayout.CENTROIDS, file);
     setLong(target, ListsLayout.FACTS, file + shape.tableOffset());
@@ -105,12 +105,12 @@ final class ListUpload {
     setInt(target, ListsLayout.TRANSFORMED, rotation.transformed());
     setInt(target, ListsLayout.ESTIMATES, ListsLayout.estimates(lists.estimates()));
     target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, ListsLayout.SPREAD, lists.facts().spread());
-    copy(lane, ListMemory.LISTS_OFFSET, ListsLayout.BYTES);
+    copy(buffer, ListMemory.LISTS_OFFSET, ListsLayout.BYTES);
   }
 
-  private void copy(BounceBuffers.Lane lane, long offset, long bytes) {
+  private void copy(BounceBuffers.Buffer buffer, long offset, long bytes) {
     abort.run();
-    driver.copyToDevice(block + offset, lane.buffer().asSlice(0, bytes), lane.stream());
+    driver.copyToDevice(block + offset, buffer.memory().asSlice(0, bytes), buffer.stream());
     copied += bytes;
   }
 

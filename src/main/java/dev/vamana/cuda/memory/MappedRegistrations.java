@@ -10,7 +10,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Registers mapped pages for the device to read, each page once.
+ * Registers mapped pages for the device to read, each page once. {@link DeviceMemory} has the pages
+ * of one context, {@link SharedPages} of several.
  *
  * <p>The driver refuses to register a page twice, but two slices of a compound file may meet in a
  * page. So pages are registered in pieces of at most 1 GiB. A range that overlaps registered pieces

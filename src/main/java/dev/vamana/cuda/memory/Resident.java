@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * An uploaded segment with a count of its uses. After it is retired it cannot be acquired any more.
- * The thread that ends its last use after that, or that retires it unused, has it freed.
+ * The thread that ends its last use after that, or that retires it unused, has it freed. {@link
+ * SegmentUpload} makes it, {@link SegmentEntry} has it.
  */
 final class Resident {
 

@@ -37,29 +37,6 @@ record SegmentShape(
 
   private static final int ROW_ALIGNMENT = 16;
 
-  /** Makes the shape of a segment without inverted lists. */
-  SegmentShape(
-      int size,
-      int dimension,
-      VectorEncoding encoding,
-      int graphStride,
-      int subspaces,
-      boolean rawVectors,
-      boolean graphMapped,
-      boolean vectorsMapped) {
-    this(
-        size,
-        dimension,
-        encoding,
-        graphStride,
-        subspaces,
-        rawVectors,
-        graphMapped,
-        vectorsMapped,
-        null,
-        0);
-  }
-
   /** Returns the shape of an open segment. */
   static SegmentShape of(SegmentView view) throws IOException {
     FileRegion graph = view.graphRegion();

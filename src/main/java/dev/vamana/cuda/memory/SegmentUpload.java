@@ -168,8 +168,8 @@ final class SegmentUpload {
     int rows = plan.shape().size();
     checkRegion(region, width);
     if (stride != width) {
-      BounceBuffers.Lane lane = buffers.next();
-      driver.fill(block + offset, (byte) 0, (long) rows * stride, lane.stream());
+      BounceBuffers.Buffer buffer = buffers.next();
+      driver.fill(block + offset, (byte) 0, (long) rows * stride, buffer.stream());
       buffers.finish();
     }
     RowReader reader = new RowReader(region);
@@ -177,14 +177,14 @@ final class SegmentUpload {
     for (int row = 0; row < rows; ) {
       abort.run();
       int count = Math.min(most, rows - row);
-      BounceBuffers.Lane lane = buffers.next();
-      MemorySegment bytes = lane.buffer().asSlice(0, (long) count * width);
+      BounceBuffers.Buffer buffer = buffers.next();
+      MemorySegment bytes = buffer.memory().asSlice(0, (long) count * width);
       reader.read(bytes);
       long target = block + offset + (long) row * stride;
       if (stride == width) {
-        driver.copyToDevice(target, bytes, lane.stream());
+        driver.copyToDevice(target, bytes, buffer.stream());
       } else {
-        driver.copyRowsToDevice(target, stride, bytes, width, count, lane.stream());
+        driver.copyRowsToDevice(target, stride, bytes, width, count, buffer.stream());
       }
       copied += bytes.byteSize();
       row += count;
@@ -204,7 +204,7 @@ final class SegmentUpload {
     int subspaces = codebook.layout().count();
     float[] norms = new float[subspaces];
     float[] column = new float[Limits.CENTROIDS];
-    BounceBuffers.Lane lane = null;
+    BounceBuffers.Buffer buffer = null;
     int most = BounceBuffers.BYTES / (Limits.CENTROIDS * Float.BYTES);
     int filled = 0;
     int dimension = plan.shape().dimension();
@@ -217,20 +217,25 @@ final class SegmentUpload {
         for (int c = 0; c < Limits.CENTROIDS; c++) {
           column[c] = centroids[start + c * length + i];
         }
-        lane = filled == 0 ? buffers.next() : lane;
+        buffer = filled == 0 ? buffers.next() : buffer;
         MemorySegment.copy(
-            column, 0, lane.buffer(), ValueLayout.JAVA_FLOAT, columnOffset(filled), column.length);
+            column,
+            0,
+            buffer.memory(),
+            ValueLayout.JAVA_FLOAT,
+            columnOffset(filled),
+            column.length);
         filled++;
         if (filled == most || d == dimension - 1) {
           long target = block + plan.columns() + columnOffset(d + 1 - filled);
-          copy(lane, target, columnOffset(filled));
+          copy(buffer, target, columnOffset(filled));
           filled = 0;
         }
       }
     }
-    lane = buffers.next();
-    MemorySegment.copy(norms, 0, lane.buffer(), ValueLayout.JAVA_FLOAT, 0, subspaces);
-    copy(lane, block + plan.norms(), (long) subspaces * Float.BYTES);
+    buffer = buffers.next();
+    MemorySegment.copy(norms, 0, buffer.memory(), ValueLayout.JAVA_FLOAT, 0, subspaces);
+    copy(buffer, block + plan.norms(), (long) subspaces * Float.BYTES);
   }
 
   private static long columnOffset(int d) {
@@ -251,9 +256,9 @@ final class SegmentUpload {
     return Math.nextUp((float) Math.sqrt(largest));
   }
 
-  private void copy(BounceBuffers.Lane lane, long target, long bytes) {
+  private void copy(BounceBuffers.Buffer buffer, long target, long bytes) {
     abort.run();
-    driver.copyToDevice(target, lane.buffer().asSlice(0, bytes), lane.stream());
+    driver.copyToDevice(target, buffer.memory().asSlice(0, bytes), buffer.stream());
     copied += bytes;
   }
 
@@ -278,8 +283,8 @@ final class SegmentUpload {
     long most = Math.max(1, SLICE_BYTES / stride);
     for (long row = 0; row < rows; row += most) {
       abort.run();
-      BounceBuffers.Lane lane = buffers.next();
-      slice.accept(raw + row * stride, stride, row, Math.min(most, rows - row), lane.stream());
+      BounceBuffers.Buffer buffer = buffers.next();
+      slice.accept(raw + row * stride, stride, row, Math.min(most, rows - row), buffer.stream());
     }
     buffers.finish();
   }
@@ -295,18 +300,18 @@ final class SegmentUpload {
     for (int row = 0; row < rows; ) {
       abort.run();
       int count = Math.min(most, rows - row);
-      BounceBuffers.Lane lane = buffers.next();
-      reader.read(lane.buffer().asSlice(0, (long) count * width));
-      slice.accept(lane.deviceAddress(), width, row, count, lane.stream());
+      BounceBuffers.Buffer buffer = buffers.next();
+      reader.read(buffer.memory().asSlice(0, (long) count * width));
+      slice.accept(buffer.deviceAddress(), width, row, count, buffer.stream());
       copied += (long) count * width;
       row += count;
     }
   }
 
   private void copyDescriptor(long graph) {
-    BounceBuffers.Lane lane = buffers.next();
+    BounceBuffers.Buffer buffer = buffers.next();
     SegmentDescriptor.write(
-        lane.buffer().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw);
-    copy(lane, block, SegmentLayout.BYTES);
+        buffer.memory().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw);
+    copy(buffer, block, SegmentLayout.BYTES);
   }
 }

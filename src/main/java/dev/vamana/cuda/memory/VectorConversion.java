@@ -10,7 +10,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Converts a segment's float vectors to half precision or bytes, on the device. */
+/**
+ * Converts a segment's float vectors to half precision or bytes, on the device. {@link
+ * SegmentUpload} uses it.
+ */
 final class VectorConversion {
 
   private static final String RANGE_KERNEL = "convert_range";
@@ -90,10 +93,10 @@ final class VectorConversion {
    */
   void toBytes(BounceBuffers buffers, Rows rows, float[] center, boolean unit) throws IOException {
     clearResult(buffers);
-    BounceBuffers.Lane lane = buffers.next();
-    MemorySegment bytes = lane.buffer().asSlice(0, (long) center.length * Float.BYTES);
+    BounceBuffers.Buffer buffer = buffers.next();
+    MemorySegment bytes = buffer.memory().asSlice(0, (long) center.length * Float.BYTES);
     MemorySegment.copy(center, 0, bytes, ValueLayout.JAVA_FLOAT, 0, center.length);
-    driver.copyToDevice(block + plan.center(), bytes, lane.stream());
+    driver.copyToDevice(block + plan.center(), bytes, buffer.stream());
     buffers.finish();
     CudaDriver.Kernel converter = driver.kernel(BYTE_KERNEL);
     try (Arena arena = Arena.ofConfined()) {
@@ -165,9 +168,9 @@ final class VectorConversion {
   /** Waits for the conversion and returns what it found out. */
   private MemorySegment result(BounceBuffers buffers) {
     buffers.finish();
-    BounceBuffers.Lane lane = buffers.next();
-    MemorySegment result = lane.buffer().asSlice(0, RangeResultLayout.BYTES);
-    driver.copyFromDevice(result, block + PlacementPlan.RANGE, lane.stream());
+    BounceBuffers.Buffer buffer = buffers.next();
+    MemorySegment result = buffer.memory().asSlice(0, RangeResultLayout.BYTES);
+    driver.copyFromDevice(result, block + PlacementPlan.RANGE, buffer.stream());
     buffers.finish();
     return result;
   }

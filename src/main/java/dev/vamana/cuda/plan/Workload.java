@@ -3,7 +3,8 @@ package dev.vamana.cuda.plan;
 import java.util.Objects;
 
 /**
- * Queries over one segment, described by the numbers that their cost depends on.
+ * Queries over one segment, described by the numbers that their cost depends on. {@code
+ * call.Workloads} makes it, {@link CostModel} predicts its time.
  *
  * @param vectors number of vectors of the segment, at least 1
  * @param dimension components of a vector, at least 1

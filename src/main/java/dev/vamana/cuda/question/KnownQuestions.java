@@ -16,7 +16,7 @@ import org.apache.lucene.util.IOUtils;
 /**
  * Asks a context what is known: a few hundred generated vectors are brought to the device in every
  * format, and every kernel that searches, trains or encodes works on them. One thread at a time
- * uses an instance.
+ * uses an instance. {@code session.Questioner} decides when.
  */
 public final class KnownQuestions {
 

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
  * Generated vectors and queries. Components are integers from 0 to 105, so every precision and
  * every order of summation gives the same squared distances. Each query has {@value #NEIGHBORS}
  * vectors at the squared distances 1, 4, 9, 16 and 25; all others are thousands of times farther,
- * so rounding cannot bring them nearer.
+ * so rounding cannot bring them nearer. All questions are about them.
  */
 final class KnownVectors {
 

@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.lucene.index.VectorEncoding;
 
-/** Searches tickets that are alike in one batch. Only the lane's thread uses it. */
+/**
+ * Searches tickets that are alike in one batch. Only the lane's thread uses it. {@link ScanLane}
+ * has one.
+ */
 final class ScanBatch {
 
   private static final long LEAST_SCRATCH = 16L << 20;

@@ -13,7 +13,7 @@ import java.util.Map;
 /**
  * Selects, from each row, the k smallest keys with their ids. NaN is the largest key; of equal keys
  * the one with the lower id comes first. If a row has fewer than k keys, the remaining places hold
- * NaN and -1.
+ * NaN and -1. {@code exact.PlainScan} selects hits with it.
  *
  * <p>One thread at a time may use an instance, and must be bound to the driver. Scratch memory
  * grows as needed up to a limit; rows that need more are processed in slices. All launches must go

@@ -14,7 +14,10 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what an executor has done, over all its contexts. Thread-safe. */
+/**
+ * Counts what an executor has done, over all its contexts. Thread-safe. {@code GpuExecutor} has
+ * one, and every session counts in it.
+ */
 public final class ExecutorCounters {
 
   private static final long NANOS_PER_MICRO = 1_000;

@@ -14,10 +14,12 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.io.IOException;
+import org.apache.lucene.util.IOFunction;
 
 /**
  * Trains codebooks, encodes vectors and finds nearest centroids on the device. It leaves to the CPU
- * work that is too small to gain from the device, and work that failed.
+ * work that is too small to gain from the device, and work that failed. {@code GpuExecutor} has
+ * one, beside {@link GpuGraphs}.
  */
 public final class GpuQuantizer implements PqEngine {
 
@@ -70,41 +72,41 @@ public final class GpuQuantizer implements PqEngine {
   @Override
   public Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort)
       throws IOException {
-    GpuSession session = enter(vectors, codebook.layout().dims());
-    if (session == null) {
-      return null;
-    }
-    try {
-      DeviceEncoder device = session.training.encoder(codebook, abort);
-      return new SessionEncoder(session, device, workers, abort);
-    } catch (GpuException e) {
-      counters.failed(keeper, session, e);
-      session.exit();
-      return null;
-    } catch (Throwable e) {
-      session.exit();
-      throw e;
-    }
+    return open(
+        vectors,
+        codebook.layout().dims(),
+        session ->
+            new SessionEncoder(session, session.training.encoder(codebook, abort), workers, abort));
   }
 
   @Override
   public Assigner assigner(float[][] centroids, int vectors, Workers workers, AbortCheck abort)
       throws IOException {
-    GpuSession session = enter(vectors, centroids[0].length);
+    return open(
+        vectors,
+        centroids[0].length,
+        session ->
+            new SessionAssigner(
+                session, session.training.assigner(centroids, abort), workers, abort));
+  }
+
+  /** Opens something that stays in the current session, or returns null. */
+  private <T> T open(int vectors, int dims, IOFunction<GpuSession, T> opener) throws IOException {
+    GpuSession session = enter(vectors, dims);
     if (session == null) {
       return null;
     }
+    T opened = null;
     try {
-      DeviceAssigner device = session.training.assigner(centroids, abort);
-      return new SessionAssigner(session, device, workers, abort);
+      opened = opener.apply(session);
     } catch (GpuException e) {
       counters.failed(keeper, session, e);
-      session.exit();
-      return null;
-    } catch (Throwable e) {
-      session.exit();
-      throw e;
+    } finally {
+      if (opened == null) {
+        session.exit();
+      }
     }
+    return opened;
   }
 
   /** An encoder that stays in its session until it is closed or fails. */

@@ -2,9 +2,10 @@ package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.Deadline;
 import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.GatedDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.driver.WatchedDriver;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +22,7 @@ final class SessionOpener {
   private final BiConsumer<GpuSession, GpuException> onLost;
   private volatile DeviceInfo device;
   // the driver of the last session
-  private WatchedDriver watched;
+  private GatedDriver last;
 
   /**
    * Makes an opener.
@@ -47,8 +48,9 @@ final class SessionOpener {
    * @throws GpuException if there is no usable device
    */
   GpuSession open() {
-    WatchedDriver driver = new WatchedDriver(drivers.get(), options.get().deadlineNanos());
-    watched = driver;
+    Deadline deadline = new Deadline(options.get().deadlineNanos());
+    GatedDriver driver = new GatedDriver(drivers.get(), deadline);
+    last = driver;
     CompletableFuture<GpuSession> made = new CompletableFuture<>();
     GpuSession opened =
         new GpuSession(driver, residencies, options, counters, failure -> lost(made, failure));
@@ -71,7 +73,7 @@ final class SessionOpener {
 
   /** Whether the last session's driver has closed: no kernel of it runs any more. */
   boolean lastClosed() {
-    return watched.closed();
+    return last.closed();
   }
 
   /** Returns the residency counters of all sessions, for use while there is none. */

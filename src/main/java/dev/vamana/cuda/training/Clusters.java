@@ -14,9 +14,9 @@ import java.util.function.IntToLongFunction;
 
 /**
  * One k-means job on the device, in all subspaces at once: its memory and its steps. For one
- * thread, bound to the context.
+ * thread, bound to the context. {@link TrainingDevice} makes one for each.
  */
-final class Clusters implements AutoCloseable {
+public final class Clusters implements AutoCloseable {
 
   private final CudaDriver driver;
   private final Launcher launcher;
@@ -61,6 +61,10 @@ final class Clusters implements AutoCloseable {
     long each = (long) subspaces * rows.count() * Integer.BYTES;
     long chunks = (rows.count() + KMeansSizes.CHUNK - 1L) / KMeansSizes.CHUNK;
     boolean shorts = Launcher.shortLength(longest, k, rows.bytes()) > 0;
+    if (k > KMeansSizes.MAX_CENTROIDS) {
+      throw new IllegalArgumentException(
+          "k must be at most " + KMeansSizes.MAX_CENTROIDS + ", got " + k);
+    }
     if (shorts && pool > KMeansSizes.SHORT_POOL) {
       throw new IllegalArgumentException(
           "pool must be at most " + KMeansSizes.SHORT_POOL + ", got " + pool);
@@ -132,7 +136,7 @@ final class Clusters implements AutoCloseable {
    *
    * @param seeds supplies the random seed of each subspace
    */
-  void begin(int count, IntToLongFunction seeds) {
+  public void begin(int count, IntToLongFunction seeds) {
     for (int s = 0; s < subspaces; s++) {
       states.set(ValueLayout.JAVA_LONG, at(s, KMeansStateLayout.RANDOM), seeds.applyAsLong(s));
     }
@@ -172,7 +176,7 @@ final class Clusters implements AutoCloseable {
    * @param most most iterations
    * @return number of iterations
    */
-  int iterate(int count, int most, AbortCheck abort) throws IOException {
+  public int iterate(int count, int most, AbortCheck abort) throws IOException {
     beginLevel();
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);
     int made = 0;
@@ -191,22 +195,13 @@ final class Clusters implements AutoCloseable {
     return made;
   }
 
-  /** Returns the squared error of the last assignment, over all subspaces. */
-  double error() {
-    double error = 0;
-    for (int s = 0; s < subspaces; s++) {
-      error += error(s);
-    }
-    return error;
-  }
-
-  /** Returns the squared error of one subspace. */
-  double error(int subspace) {
+  /** Returns the squared error of the last assignment in one subspace. */
+  public double error(int subspace) {
     return states.get(ValueLayout.JAVA_DOUBLE, at(subspace, KMeansStateLayout.ERROR));
   }
 
   /** Returns all centroids. */
-  float[] centroids() {
+  public float[] centroids() {
     MemorySegment host = arena.allocate((long) k * rows.dims() * Float.BYTES, Float.BYTES);
     read(host, centroidAddress);
     return host.toArray(ValueLayout.JAVA_FLOAT);

@@ -8,7 +8,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Launches the k-means kernels, each with as many blocks as its work needs. For one thread. */
+/**
+ * Launches the k-means kernels, each with as many blocks as its work needs. For one thread. {@link
+ * TrainingDevice} has one.
+ */
 final class Launcher {
 
   private static final int THREADS = 256;
@@ -37,14 +40,6 @@ final class Launcher {
       }
     }
     return 0;
-  }
-
-  /** Returns the number of rows from which seeds of whole vectors are drawn. */
-  static int pool(DeviceRows rows, KMeansOptions options) {
-    int pool = Math.min(rows.count(), options.pool());
-    return shortLength(rows.dims(), options.k(), rows.bytes()) > 0
-        ? Math.min(pool, KMeansSizes.SHORT_POOL)
-        : pool;
   }
 
   /** As {@link #shortLength(int, int, boolean)}, for the parameters {@code p}. */

@@ -64,7 +64,7 @@ final class RowFeed {
   private final AtomicInteger nextPiece = new AtomicInteger();
   private final AtomicInteger helpers = new AtomicInteger();
   private final AtomicBoolean failed = new AtomicBoolean();
-  private final BounceBuffers.Lane[] open = new BounceBuffers.Lane[COUNT];
+  private final BounceBuffers.Buffer[] open = new BounceBuffers.Buffer[COUNT];
   // rows of each open buffer that are still to be filled
   private final AtomicIntegerArray missing = new AtomicIntegerArray(COUNT);
   // number of buffers opened so far; the owner writes it after the buffer's other fields
@@ -76,7 +76,7 @@ final class RowFeed {
   @FunctionalInterface
   interface Sender {
     /** Called in the order of the rows. Starts work in the buffer's stream and does not wait. */
-    void send(BounceBuffers.Lane lane, int first, int count);
+    void send(BounceBuffers.Buffer buffer, int first, int count);
   }
 
   /**
@@ -180,7 +180,7 @@ final class RowFeed {
   private void fill(RowSource.Reader reader, float[] scratch, int buffer, int from, int to)
       throws IOException {
     int slot = buffer % COUNT;
-    MemorySegment target = open[slot].buffer();
+    MemorySegment target = open[slot].memory();
     int first = buffer * together;
     for (int row = from; row < to; row++) {
       reader.read(row, scratch, target, (long) (row - first) * dims * Float.BYTES);

@@ -19,7 +19,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.lucene.util.IORunnable;
 import org.apache.lucene.util.IOSupplier;
@@ -34,7 +33,6 @@ import org.apache.lucene.util.IOSupplier;
 public final class TrainingDevice {
 
   private static final long NANOS_BETWEEN_TRIES = 200_000;
-  private static final long STRIDE = 0x632BE59BD9B4E019L;
 
   private final CudaDriver driver;
   private final DeviceBudget budget;
@@ -147,16 +145,7 @@ public final class TrainingDevice {
       throws IOException {
     int pool = Math.min(rows.count(), TrainingSchedule.POOL);
     try (Clusters clusters =
-        new Clusters(
-            driver,
-            launcher,
-            budget,
-            stream(),
-            rows,
-            layout.count(),
-            Codebook.CENTROIDS,
-            pool,
-            options.tolerance())) {
+        clusters(rows, layout.count(), Codebook.CENTROIDS, pool, options.tolerance())) {
       float[] best = new float[Codebook.CENTROIDS * layout.dims()];
       double[] errors = new double[layout.count()];
       for (int restart = 0; restart <= options.restarts(); restart++) {
@@ -217,10 +206,10 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (lane, first, rows) -> {
-          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
+        (buffer, first, rows) -> {
+          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
           filler.handle(part, first, rows);
-          driver.copyToDevice(address + (long) first * rowBytes, part, lane.stream());
+          driver.copyToDevice(address + (long) first * rowBytes, part, buffer.stream());
         },
         abort);
   }
@@ -236,10 +225,10 @@ public final class TrainingDevice {
     inParts(
         rowBytes,
         count,
-        (lane, first, rows) -> {
-          MemorySegment part = lane.buffer().asSlice(0, (long) rows * rowBytes);
-          driver.copyFromDevice(part, address + (long) first * rowBytes, lane.stream());
-          lane.after(() -> reader.handle(part, first, rows));
+        (buffer, first, rows) -> {
+          MemorySegment part = buffer.memory().asSlice(0, (long) rows * rowBytes);
+          driver.copyFromDevice(part, address + (long) first * rowBytes, buffer.stream());
+          buffer.after(() -> reader.handle(part, first, rows));
         },
         abort);
   }
@@ -262,13 +251,14 @@ public final class TrainingDevice {
       throws IOException {
     int rowBytes = rows.dims() * Float.BYTES;
     RowFeed.Sender sender =
-        (lane, first, count) -> {
+        (buffer, first, count) -> {
           long target = rows.address() + (long) first * rows.stride();
-          MemorySegment filled = lane.buffer().asSlice(0, (long) count * rowBytes);
+          MemorySegment filled = buffer.memory().asSlice(0, (long) count * rowBytes);
           if (rows.stride() == rowBytes) {
-            driver.copyToDevice(target, filled, lane.stream());
+            driver.copyToDevice(target, filled, buffer.stream());
           } else {
-            driver.copyRowsToDevice(target, rows.stride(), filled, rowBytes, count, lane.stream());
+            driver.copyRowsToDevice(
+                target, rows.stride(), filled, rowBytes, count, buffer.stream());
           }
         };
     int together = RowFeed.rowsTogether(rowBytes);
@@ -277,55 +267,29 @@ public final class TrainingDevice {
   }
 
   /**
-   * Clusters whole vectors in device memory.
+   * Makes a k-means job. The calling thread is bound to the context and the only one that uses this
+   * instance.
    *
-   * @return the best of all restarts
+   * @param pool most rows from which seeds are drawn
+   * @param tolerance an iteration that lowers the error by less than this fraction is the last
    */
-  public KMeansResult cluster(DeviceRows rows, KMeansOptions options, AbortCheck abort)
-      throws IOException {
-    return alone(
-        abort,
-        () ->
-            leavingNothing(
-                () -> {
-                  int pool = Launcher.pool(rows, options);
-                  KMeansResult best = null;
-                  try (Clusters clusters =
-                      new Clusters(
-                          driver,
-                          launcher,
-                          budget,
-                          stream(),
-                          rows,
-                          1,
-                          options.k(),
-                          pool,
-                          options.tolerance())) {
-                    for (int restart = 0; restart <= options.restarts(); restart++) {
-                      long seed = options.seed() + STRIDE * restart;
-                      clusters.begin(pool, s -> seed);
-                      int made = clusters.iterate(rows.count(), options.iterations(), abort);
-                      if (best == null || clusters.error() < best.error()) {
-                        best = new KMeansResult(clusters.centroids(), clusters.error(), made);
-                      }
-                    }
-                  }
-                  return best;
-                }));
+  public Clusters clusters(DeviceRows rows, int subspaces, int k, int pool, double tolerance) {
+    return new Clusters(driver, launcher, budget, stream(), rows, subspaces, k, pool, tolerance);
   }
 
   /** Copies a codebook to the device for encoding. */
   public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
-    return made(() -> new DeviceEncoder(this, codebook), DeviceEncoder::close, abort);
+    return made(() -> new DeviceEncoder(this, codebook), abort);
   }
 
   /** Copies centroids to the device, of which the nearest are to be found. */
   public DeviceAssigner assigner(float[][] centroids, AbortCheck abort) throws IOException {
-    return made(() -> new DeviceAssigner(this, centroids), DeviceAssigner::close, abort);
+    return made(() -> new DeviceAssigner(this, centroids), abort);
   }
 
   /** Makes something that has device memory, and closes it if the buffers fail behind it. */
-  private <T> T made(Supplier<T> maker, Consumer<T> closer, AbortCheck abort) throws IOException {
+  private <T extends DeviceResource> T made(Supplier<T> maker, AbortCheck abort)
+      throws IOException {
     return alone(
         abort,
         () -> {
@@ -338,7 +302,7 @@ public final class TrainingDevice {
                 });
           } catch (Throwable e) {
             if (made.get() != null) {
-              Cleanup.after(e, () -> closer.accept(made.get()));
+              Cleanup.after(e, made.get()::close);
             }
             throw e;
           }

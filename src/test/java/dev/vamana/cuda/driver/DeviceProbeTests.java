@@ -20,10 +20,15 @@ import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 public class DeviceProbeTests extends LuceneTestCase {
 
   private static final KernelImages KERNELS = images(0, 80, 90, 100);
-  private static final KernelImages NONE = KernelImages.indexOnly(KernelIndex.NONE);
+  private static final KernelImages NONE = indexOnly(KernelIndex.NONE);
+
+  /** Images that exist in the index only. */
+  private static KernelImages indexOnly(KernelIndex index) {
+    return new KernelImages("nowhere", path -> null, index);
+  }
 
   private static KernelImages images(int ptx, Integer... architectures) {
-    return KernelImages.indexOnly(
+    return indexOnly(
         new KernelIndex(
             new TreeMap<>(Map.of("walk", List.of("walk_one"))),
             List.of(architectures),

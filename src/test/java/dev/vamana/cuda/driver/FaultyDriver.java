@@ -204,9 +204,14 @@ public final class FaultyDriver extends ForwardingDriver {
   }
 
   @Override
-  public void synchronize(long stream) {
+  public boolean idle(long stream) {
+    checkContext();
+    if (super.idle(stream) == false) {
+      return false;
+    }
+    // once for each wait, however long it is
     enter(Operation.SYNCHRONIZE);
-    super.synchronize(stream);
+    return true;
   }
 
   @Override

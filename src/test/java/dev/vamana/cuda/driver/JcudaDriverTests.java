@@ -426,7 +426,7 @@ public class JcudaDriverTests extends LuceneTestCase {
     Nvml nvml = Nvml.open(probe.result().pciBusId()).orElse(null);
     assumeTrue("no NVML", nvml != null);
     assertTrue(nvml.driverVersion().orElseThrow().matches("\\d+\\.\\d+.*"));
-    assertTrue(nvml.memoryUsed().orElseThrow() <= nvml.memoryTotal().orElseThrow());
+    assertTrue(nvml.memoryUsed().orElseThrow() > 0);
     nvml.utilization().ifPresent(percent -> assertTrue(percent >= 0 && percent <= 100));
     nvml.powerMilliwatts().ifPresent(power -> assertTrue(power > 0));
     nvml.temperatureCelsius().ifPresent(celsius -> assertTrue(celsius > 0));

@@ -24,7 +24,7 @@ public final class SeamDriver extends ForwardingDriver {
     RELEASE("Registration.release"),
     CREATE_STREAM("createStream"),
     DESTROY_STREAM("destroyStream"),
-    SYNCHRONIZE("synchronize"),
+    IDLE("idle"),
     CREATE_EVENT("createEvent"),
     DESTROY_EVENT("destroyEvent"),
     RECORD("record"),
@@ -303,9 +303,13 @@ public final class SeamDriver extends ForwardingDriver {
   }
 
   @Override
-  public void synchronize(long stream) {
-    enter(Call.SYNCHRONIZE);
-    super.synchronize(stream);
+  public boolean idle(long stream) {
+    if (super.idle(stream) == false) {
+      return false;
+    }
+    // once for each wait, however long it is
+    enter(Call.IDLE);
+    return true;
   }
 
   @Override

@@ -244,10 +244,11 @@ public final class SimulatedDriver implements CudaDriver {
   }
 
   @Override
-  public void synchronize(long stream) {
+  public boolean idle(long stream) {
     check();
-    stream(stream).last().join();
+    boolean idle = stream(stream).last().isDone();
     check();
+    return idle;
   }
 
   @Override

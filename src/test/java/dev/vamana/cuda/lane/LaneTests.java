@@ -1,5 +1,8 @@
 package dev.vamana.cuda.lane;
 
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.Deadline;
+import dev.vamana.cuda.driver.GatedDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
@@ -8,7 +11,9 @@ import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -85,7 +90,7 @@ public class LaneTests extends LuceneTestCase {
     final AtomicInteger left = new AtomicInteger();
     private final Consumer<List<Request>> work;
 
-    TestLane(SimulatedDriver driver, Consumer<List<Request>> work, Consumer<GpuException> onLost) {
+    TestLane(CudaDriver driver, Consumer<List<Request>> work, Consumer<GpuException> onLost) {
       super("test-lane", driver, onLost);
       this.work = work;
     }
@@ -112,6 +117,45 @@ public class LaneTests extends LuceneTestCase {
     @Override
     protected void abandoned() {
       left.incrementAndGet();
+    }
+
+    @Override
+    public void free() {}
+  }
+
+  /** A lane with several launches in flight. One of kind 0 never ends, others end at once. */
+  private static final class LaunchingLane extends Lane<Request> {
+    private final Map<Request, Long> running = new LinkedHashMap<>();
+
+    LaunchingLane(CudaDriver driver, Consumer<GpuException> onLost) {
+      super("test-launches", driver, onLost);
+    }
+
+    @Override
+    protected boolean advance() {
+      List<Request> ended = running.keySet().stream().filter(each -> each.kind > 0).toList();
+      running.keySet().removeAll(ended);
+      end(ended, null);
+      Request next = inbox().poll();
+      if (next != null && begin(next)) {
+        running.put(next, System.nanoTime());
+      }
+      return next != null || ended.isEmpty() == false;
+    }
+
+    @Override
+    protected boolean busy() {
+      return running.isEmpty() == false;
+    }
+
+    @Override
+    protected long busySince() {
+      return running.values().iterator().next();
+    }
+
+    @Override
+    protected void abandon(GpuException why) {
+      end(running.keySet(), why);
     }
 
     @Override
@@ -267,6 +311,40 @@ public class LaneTests extends LuceneTestCase {
     lane.submit(late);
     assertTrue(late.failure().contextLost());
     late.leave();
+    held.release();
+    assertEquals(1, place.released.get());
+    driver.close();
+  }
+
+  private Request submitted(Lane<Request> lane, int kind) {
+    Request request = new Request(kind, held);
+    lane.submit(request);
+    return request;
+  }
+
+  /** What the device does not end fails, and no later call reaches the driver. */
+  public void testDeadline() {
+    Deadline deadline = new Deadline(TimeUnit.MILLISECONDS.toNanos(20));
+    CudaDriver gated = new GatedDriver(driver, deadline);
+    Lane<Request> lane =
+        random().nextBoolean()
+            ? new LaunchingLane(gated, lost::set)
+            : new TestLane(gated, batch -> deadline.await(() -> batch.get(0).kind > 0), lost::set);
+    Request endless = submitted(lane, 0);
+    while (lost.get() == null) {
+      // other work that goes on does not put it off
+      Request other = submitted(lane, 1);
+      assertTrue(waiters.await(other, () -> false));
+      other.leave();
+    }
+    assertTrue(waiters.await(endless, () -> false));
+    assertSame(lost.get(), endless.failure());
+    assertTrue(lost.get().contextLost());
+    endless.leave();
+    lane.stop();
+    expectThrows(GpuException.class, () -> gated.allocate(1));
+    driver.bind();
+    driver.free(driver.allocate(1));
     held.release();
     assertEquals(1, place.released.get());
     driver.close();

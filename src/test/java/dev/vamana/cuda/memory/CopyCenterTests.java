@@ -49,7 +49,16 @@ public class CopyCenterTests extends LuceneTestCase {
         return CopyCenter.of(
             FileRegion.of(input, 0, bytes.capacity()),
             new SegmentShape(
-                vectors.length, dimension, VectorEncoding.FLOAT32, 4, 0, true, false, false),
+                vectors.length,
+                dimension,
+                VectorEncoding.FLOAT32,
+                4,
+                0,
+                true,
+                false,
+                false,
+                null,
+                0),
             similarity,
             () -> {});
       }

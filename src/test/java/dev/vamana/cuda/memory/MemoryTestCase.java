@@ -230,7 +230,8 @@ public abstract class MemoryTestCase extends KernelTestCase {
 
   /** A shape as auto placement sees most segments. */
   static SegmentShape shape(int size, int dimension, VectorEncoding encoding) {
-    return new SegmentShape(size, dimension, encoding, 64, dimension / 4, true, true, true);
+    return new SegmentShape(
+        size, dimension, encoding, 64, dimension / 4, true, true, true, null, 0);
   }
 
   /** A counter or current value; 0 if it is missing. */

@@ -13,9 +13,9 @@ public class PlacementPlannerTests extends LuceneTestCase {
   private static final long PLENTY = 1L << 50;
 
   private static final SegmentShape FLOATS =
-      new SegmentShape(1000, 128, VectorEncoding.FLOAT32, 64, 32, true, true, true);
+      new SegmentShape(1000, 128, VectorEncoding.FLOAT32, 64, 32, true, true, true, null, 0);
   private static final SegmentShape BYTES =
-      new SegmentShape(1000, 128, VectorEncoding.BYTE, 64, 32, true, true, true);
+      new SegmentShape(1000, 128, VectorEncoding.BYTE, 64, 32, true, true, true, null, 0);
 
   private static List<String> names(Placement forced, SegmentShape shape, boolean registers) {
     List<String> names = new ArrayList<>();
@@ -35,7 +35,9 @@ public class PlacementPlannerTests extends LuceneTestCase {
         shape.subspaces(),
         shape.rawVectors(),
         false,
-        false);
+        false,
+        null,
+        0);
   }
 
   private static SegmentShape withGraph(SegmentShape shape, int stride, int subspaces) {
@@ -47,7 +49,9 @@ public class PlacementPlannerTests extends LuceneTestCase {
         subspaces,
         shape.rawVectors(),
         shape.graphMapped(),
-        shape.vectorsMapped());
+        shape.vectorsMapped(),
+        null,
+        0);
   }
 
   public void testOrder() {
@@ -126,7 +130,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
 
   public void testWithoutRawVectors() {
     SegmentShape shape =
-        new SegmentShape(1000, 128, VectorEncoding.FLOAT32, 64, 32, false, true, false);
+        new SegmentShape(1000, 128, VectorEncoding.FLOAT32, 64, 32, false, true, false, null, 0);
     assertEquals(
         List.of("IN_MEMORY/CALLER", "MAPPED_GRAPH/CALLER", "HOST_FETCH/CALLER"),
         names(null, shape, true));
@@ -147,7 +151,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
   /** Each placement gives way to the next one byte below what it takes. */
   public void testChoiceByFreeMemory() {
     SegmentShape shape =
-        new SegmentShape(100_000, 128, VectorEncoding.FLOAT32, 64, 32, true, true, true);
+        new SegmentShape(100_000, 128, VectorEncoding.FLOAT32, 64, 32, true, true, true, null, 0);
     List<PlacementPlan> candidates = new PlacementPlanner(Placement.ALL).candidates(shape, true);
     List<Placement> chosen = new ArrayList<>();
     long free = PLENTY;
@@ -196,7 +200,9 @@ public class PlacementPlannerTests extends LuceneTestCase {
               1 + random().nextInt(Math.min(dimension, 256)),
               true,
               true,
-              true);
+              true,
+              null,
+              0);
       Placement forced = random().nextBoolean() ? null : Placement.values()[random().nextInt(6)];
       for (PlacementPlan plan :
           new PlacementPlanner(Placement.only(forced)).candidates(shape, true)) {
@@ -236,7 +242,8 @@ public class PlacementPlannerTests extends LuceneTestCase {
   }
 
   public void testMostPagesOfARange() {
-    SegmentShape shape = new SegmentShape(1, 4, VectorEncoding.FLOAT32, 4, 1, true, true, true);
+    SegmentShape shape =
+        new SegmentShape(1, 4, VectorEncoding.FLOAT32, 4, 1, true, true, true, null, 0);
     // 16 bytes of graph may lie across two pages
     assertEquals(
         2 * MappedRegistrations.PAGE,

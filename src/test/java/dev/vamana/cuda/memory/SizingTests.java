@@ -26,7 +26,9 @@ public class SizingTests extends MemoryTestCase {
         SubspaceLayout.defaultSubspaces(dims),
         true,
         true,
-        true);
+        true,
+        null,
+        0);
   }
 
   private static String row(int millions, int dims) {
@@ -86,7 +88,8 @@ public class SizingTests extends MemoryTestCase {
       int degree = 4 * (1 + random().nextInt(32));
       int m = 1 + random().nextInt(Math.min(256, dims));
       SegmentShape shape =
-          new SegmentShape(size, dims, VectorEncoding.FLOAT32, degree, m, true, true, true);
+          new SegmentShape(
+              size, dims, VectorEncoding.FLOAT32, degree, m, true, true, true, null, 0);
       long graph = 4L * degree;
       long codes = up16(m);
       assertBytes(size, graph + up16(4 * dims), 0, plan(shape, Placement.EXACT));

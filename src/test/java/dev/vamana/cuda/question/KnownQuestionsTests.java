@@ -61,7 +61,7 @@ public class KnownQuestionsTests extends LuceneTestCase {
           Map.entry("select_sort", "select_sort_4096"));
 
   /** Modules that no node uses. */
-  private static final Set<String> UNUSED = Set.of("probe", "kmeans_bytes");
+  private static final Set<String> UNUSED = Set.of("probe");
 
   /**
    * Kernels without which answers are right as well, or without which the next kernel reads memory

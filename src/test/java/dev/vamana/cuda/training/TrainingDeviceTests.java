@@ -16,6 +16,7 @@ import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.RowSource;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.pq.TrainingSample;
+import dev.vamana.tools.gpu.WholeClusters;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -301,12 +302,9 @@ public class TrainingDeviceTests extends LuceneTestCase {
     }
     DeviceRows onDevice = new DeviceRows(address, stride, n, dims, bytes);
     long seed = random().nextLong();
-    KMeansResult one =
-        device.cluster(onDevice, new KMeansOptions(k, 1, 0, n, 0, seed), AbortCheck.NEVER);
-    KMeansResult many =
-        device.cluster(onDevice, new KMeansOptions(k, 50, 0, n, 0, seed), AbortCheck.NEVER);
-    KMeansResult restarted =
-        device.cluster(onDevice, new KMeansOptions(k, 50, 3, n, 0, seed), AbortCheck.NEVER);
+    WholeClusters.Result one = WholeClusters.cluster(device, onDevice, k, 1, 0, n, seed);
+    WholeClusters.Result many = WholeClusters.cluster(device, onDevice, k, 50, 0, n, seed);
+    WholeClusters.Result restarted = WholeClusters.cluster(device, onDevice, k, 50, 3, n, seed);
     assertEquals(1, one.iterations());
     assertTrue(many.error() <= one.error());
     assertTrue(restarted.error() <= many.error());
@@ -382,8 +380,5 @@ public class TrainingDeviceTests extends LuceneTestCase {
     expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 12, 1, 4, false));
     expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 8, 1, 4, true));
     expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 16, 0, 4, true));
-    expectThrows(IllegalArgumentException.class, () -> new KMeansOptions(8_193, 1, 0, 9_000, 0, 1));
-    expectThrows(IllegalArgumentException.class, () -> new KMeansOptions(10, 1, 0, 9, 0, 1));
-    expectThrows(IllegalArgumentException.class, () -> new KMeansOptions(10, 1, 0, 10, 1, 1));
   }
 }

@@ -6,7 +6,9 @@ import dev.vamana.tools.datasets.VectorSet;
 import java.io.IOException;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.IntFunction;
 
 /**
@@ -23,15 +25,25 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
   };
   private static final double ENOUGH = 0.9955;
 
-  /** Measures the recall of ever wider beams, until it is above all targets or stops growing. */
+  /** Searches the queries of a set. */
+  interface Search {
+    /** Returns the rows that each query finds with a beam. */
+    int[][] hits(int beam) throws IOException, InterruptedException;
+  }
+
+  /** As {@link #run(Recall, Search)}, with walks. */
   static BeamSweep run(BatchRun run, VectorSet set, IntFunction<WalkParameters> walk)
-      throws IOException {
-    Recall recall = new Recall(set, run.k());
+      throws IOException, InterruptedException {
+    return run(new Recall(set, run.k()), beam -> run.hits(walk.apply(beam)));
+  }
+
+  /** Measures the recall of ever wider beams, until it is above all targets or stops growing. */
+  static BeamSweep run(Recall recall, Search search) throws IOException, InterruptedException {
     NavigableMap<Integer, Double> recalls = new TreeMap<>();
     double best = 0;
     int stale = 0;
     for (int width : WIDTHS) {
-      double found = recall.of(run.hits(walk.apply(width)));
+      double found = recall.of(search.hits(width));
       recalls.put(width, found);
       // the recall stops growing if few entries of a wide worklist are re-ranked
       stale = found < best + 0.0005 ? stale + 1 : 0;
@@ -41,6 +53,16 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
       }
     }
     return new BeamSweep(recalls);
+  }
+
+  /** Returns the narrowest beams that reach the targets, without targets that none reaches. */
+  Set<Integer> beams() {
+    Set<Integer> beams = new TreeSet<>();
+    for (double target : TARGETS) {
+      beams.add(narrowest(target));
+    }
+    beams.remove(-1);
+    return beams;
   }
 
   /** Returns the narrowest beam that reaches a recall, or -1. */

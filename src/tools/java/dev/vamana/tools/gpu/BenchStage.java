@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.IntFunction;
 import org.apache.lucene.search.IndexSearcher;
 
@@ -123,11 +122,7 @@ final class BenchStage implements Stage {
         run.time(variant.walk().apply(32), 1_000, 1, warmUp, 1);
         open.check();
         BeamSweep sweep = BeamSweep.run(run, set.vectors(), variant.walk());
-        Set<Integer> beams = new TreeSet<>();
-        for (double target : BeamSweep.TARGETS) {
-          beams.add(sweep.narrowest(target));
-        }
-        beams.remove(-1);
+        Set<Integer> beams = sweep.beams();
         Point point =
             new Point(context, set, lane, open, run, pooled, pool, variant, sweep, energy);
         if (variant == variants.get(0) && beams.isEmpty() == false) {

@@ -5,8 +5,6 @@ import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.DeviceRows;
-import dev.vamana.cuda.training.KMeansOptions;
-import dev.vamana.cuda.training.KMeansResult;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.tools.datasets.VectorTable;
 import dev.vamana.work.AbortCheck;
@@ -123,12 +121,12 @@ final class ClusterTrial {
 
   private void cluster(TrainingDevice device, DeviceRows rows, int k, double paperSeconds)
       throws IOException {
-    KMeansOptions options = new KMeansOptions(k, ITERATIONS, 0, 2 * k, 0, 42);
     double[] seconds = new double[ROUNDS];
-    KMeansResult first = null;
+    WholeClusters.Result first = null;
     for (int round = 0; round < ROUNDS; round++) {
       long start = System.nanoTime();
-      KMeansResult result = device.cluster(rows, options, AbortCheck.NEVER);
+      WholeClusters.Result result =
+          WholeClusters.cluster(device, rows, k, ITERATIONS, 0, 2 * k, 42);
       seconds[round] = (System.nanoTime() - start) * 1e-9;
       if (first == null) {
         first = result;

@@ -141,7 +141,9 @@ final class InstantDriver implements CudaDriver {
   public void destroyStream(long stream) {}
 
   @Override
-  public void synchronize(long stream) {}
+  public boolean idle(long stream) {
+    return true;
+  }
 
   @Override
   public void destroyEvent(long event) {}

@@ -9,17 +9,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /** Shows what segments of {@link LargeStage} cost by the number of their vectors. */
 final class LargeTables {
 
   private static final String TIME = "gpu-large.svg";
   private static final String MEMORY = "gpu-large-memory.svg";
-
-  /** What a row of a build is called. */
-  static final String BUILD = "build";
-
+  private static final String BUILD = "build";
   private static final List<String> SEARCHES = List.of("exact", "mapped-graph");
 
   private LargeTables() {}
@@ -36,64 +35,68 @@ final class LargeTables {
     if (plots(rows).isEmpty() == false) {
       text.append(" Plots: [time](" + TIME + "), [memory](" + MEMORY + ").");
     }
-    text.append(
-        "\n\n| vectors | max degree | build | graph | codes | on disk | heap | device |\n"
-            + "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for (Map<String, Object> row : sorted(rows)) {
-      if (row.get("what").equals(BUILD)) {
-        text.append(
-            String.format(
-                Locale.ROOT,
-                "| %,d | %d | %.1f s | %.1f s | %.1f s | %.2f GB | %,.0f MB | %.1f GB |\n",
-                ReportTables.number(row, "n"),
-                ReportTables.number(row, "max_degree"),
-                ReportTables.real(row, "seconds"),
-                ReportTables.real(row, "graph_seconds"),
-                ReportTables.real(row, "codes_seconds"),
-                ReportTables.real(row, "disk_bytes") * 1e-9,
-                ReportTables.real(row, "heap_bytes") * 1e-6,
-                ReportTables.real(row, "device_bytes") * 1e-9));
-      }
-    }
-    text.append(
-        "\n| vectors | max degree | subspaces | placement | variant | parents | device | registered |"
+    text.append("\n\n");
+    table(
+        text,
+        "| vectors | max degree | build | graph | codes | on disk | heap | device |\n"
+            + "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "| %,d | %d | %.1f s | %.1f s | %.1f s | %.2f GB | %,.0f MB | %.1f GB |\n",
+        rows.stream().filter(row -> row.get("what").equals(BUILD)),
+        row ->
+            new Object[] {
+              ReportTables.number(row, "n"),
+              ReportTables.number(row, "max_degree"),
+              ReportTables.real(row, "seconds"),
+              ReportTables.real(row, "graph_seconds"),
+              ReportTables.real(row, "codes_seconds"),
+              ReportTables.real(row, "disk_bytes") * 1e-9,
+              ReportTables.real(row, "heap_bytes") * 1e-6,
+              ReportTables.real(row, "device_bytes") * 1e-9
+            });
+    text.append('\n');
+    table(
+        text,
+        "| vectors | max degree | subspaces | placement | variant | parents | device | registered |"
             + " beam | recall@10 | batch | queries/s | one query |\n"
             + "| ---: | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-            + " ---: |\n");
-    for (Map<String, Object> row : sorted(rows)) {
-      if (row.get("what").equals(BUILD) == false) {
-        text.append(
-            String.format(
-                Locale.ROOT,
-                "| %,d | %d | %s | %s | %s | %s | %s | %s | %d | %.4f | %,d | %,.0f | %,.0f us |\n",
-                ReportTables.number(row, "n"),
-                ReportTables.number(row, "max_degree"),
-                row.getOrDefault("subspaces", LargeSet.DIMENSION / 4),
-                row.get("what"),
-                row.getOrDefault("variant", ""),
-                row.getOrDefault("parents", ""),
-                gigabytes(row.get("device_bytes")),
-                gigabytes(row.get("pinned_bytes")),
-                ReportTables.number(row, "beam"),
-                ReportTables.real(row, "recall_at_10"),
-                ReportTables.number(row, "batch"),
-                ReportTables.real(row, "qps"),
-                ReportTables.real(row, "p50_us_of_one")));
-      }
-    }
+            + " ---: |\n",
+        "| %,d | %d | %s | %s | %s | %s | %s | %s | %d | %.4f | %,d | %,.0f | %,.0f us |\n",
+        rows.stream().filter(row -> row.get("what").equals(BUILD) == false),
+        row ->
+            new Object[] {
+              ReportTables.number(row, "n"),
+              ReportTables.number(row, "max_degree"),
+              row.getOrDefault("subspaces", LargeSet.DIMENSION / 4),
+              row.get("what"),
+              row.getOrDefault("variant", ""),
+              row.getOrDefault("parents", ""),
+              gigabytes(row.get("device_bytes")),
+              gigabytes(row.get("pinned_bytes")),
+              ReportTables.number(row, "beam"),
+              ReportTables.real(row, "recall_at_10"),
+              ReportTables.number(row, "batch"),
+              ReportTables.real(row, "qps"),
+              ReportTables.real(row, "p50_us_of_one")
+            });
     return text.toString();
+  }
+
+  /** Adds a table, by the number of vectors. */
+  private static void table(
+      StringBuilder text,
+      String head,
+      String format,
+      Stream<Map<String, Object>> rows,
+      Function<Map<String, Object>, Object[]> cells) {
+    text.append(head);
+    rows.sorted(Comparator.comparingInt(row -> ReportTables.number(row, "n")))
+        .forEach(row -> text.append(String.format(Locale.ROOT, format, cells.apply(row))));
   }
 
   private static String gigabytes(Object bytes) {
     return bytes instanceof Number number
         ? String.format(Locale.ROOT, "%.2f GB", number.doubleValue() * 1e-9)
         : "";
-  }
-
-  private static List<Map<String, Object>> sorted(List<Map<String, Object>> rows) {
-    return rows.stream()
-        .sorted(Comparator.comparingInt(row -> ReportTables.number(row, "n")))
-        .toList();
   }
 
   /**

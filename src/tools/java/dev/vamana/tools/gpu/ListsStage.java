@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Measures recall and queries per second of inverted lists at every batch size, on one set, and
@@ -153,11 +152,7 @@ final class ListsStage implements Stage {
       run.time(walk(32), 1_000, 1, Math.min(FIRST_WARM_UP_SECONDS, WARM_UP_SHARE * seconds), 1);
       open.check();
       BeamSweep sweep = BeamSweep.run(run, set.vectors(), ListsStage::walk);
-      Set<Integer> widths = new TreeSet<>();
-      for (double target : BeamSweep.TARGETS) {
-        widths.add(sweep.narrowest(target));
-      }
-      widths.remove(-1);
+      Set<Integer> widths = sweep.beams();
       for (int batch : context.options().batches()) {
         for (int width : widths) {
           Map<String, Object> work = lists ? work(open, run, width) : Map.of("parents", PARENTS);

@@ -26,10 +26,6 @@ final class LuceneStage implements Stage {
 
   private static final int K = BenchStage.K;
   private static final int[][] GRAPHS = {{16, 100}, {32, 200}};
-  private static final int[] WIDTHS = {
-    10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 256, 320, 384,
-    512, 640, 768, 1024
-  };
   private static final int SAMPLES = 100;
 
   private final String setName;
@@ -86,32 +82,24 @@ final class LuceneStage implements Stage {
     // several writers: documents are not in the order of the rows
     int[] rows = index.rows();
     float[][] queries = set.vectors().queries().rows();
-    Recall recall = new Recall(set.vectors(), K);
-    Map<Integer, Double> recalls = new LinkedHashMap<>();
-    for (int width : WIDTHS) {
-      int[][] hits = new int[queries.length][];
-      parallel(
-          context.workers().threads(),
-          queries.length,
-          i -> {
-            hits[i] = search(leaf, queries[i], width);
-            for (int j = 0; j < hits[i].length; j++) {
-              hits[i][j] = rows[hits[i][j]];
-            }
-          });
-      double found = recall.of(hits);
-      recalls.put(width, found);
-      if (found > 0.9955) {
-        break;
-      }
-    }
+    BeamSweep sweep =
+        BeamSweep.run(
+            new Recall(set.vectors(), K),
+            width -> {
+              int[][] hits = new int[queries.length][];
+              parallel(
+                  context.workers().threads(),
+                  queries.length,
+                  i -> {
+                    hits[i] = search(leaf, queries[i], width);
+                    for (int j = 0; j < hits[i].length; j++) {
+                      hits[i][j] = rows[hits[i][j]];
+                    }
+                  });
+              return hits;
+            });
     for (double target : BeamSweep.TARGETS) {
-      int width =
-          recalls.entrySet().stream()
-              .filter(entry -> entry.getValue() >= target)
-              .mapToInt(Map.Entry::getKey)
-              .findFirst()
-              .orElse(-1);
+      int width = sweep.narrowest(target);
       if (width < 0) {
         continue;
       }
@@ -125,7 +113,7 @@ final class LuceneStage implements Stage {
                 1,
                 threads,
                 width,
-                recalls.get(width),
+                sweep.recalls().get(width),
                 samples,
                 Map.of("target", target)));
       }
