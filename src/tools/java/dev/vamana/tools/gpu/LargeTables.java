@@ -24,8 +24,18 @@ final class LargeTables {
 
   private LargeTables() {}
 
-  /** Returns a heading and tables; an empty string without rows. */
-  static String of(List<Map<String, Object>> rows) {
+  /** Whether a row is of inverted lists rather than of a graph. */
+  static boolean isOfLists(Map<String, Object> row) {
+    return ListsStage.METHOD.equals(row.get("method"));
+  }
+
+  private static List<Map<String, Object>> ofGraphs(List<Map<String, Object>> rows) {
+    return rows.stream().filter(row -> isOfLists(row) == false).toList();
+  }
+
+  /** Returns a heading and tables; an empty string without rows of graphs. */
+  static String of(List<Map<String, Object>> all) {
+    List<Map<String, Object>> rows = ofGraphs(all);
     if (rows.isEmpty()) {
       return "";
     }
@@ -81,13 +91,13 @@ final class LargeTables {
     return text.toString();
   }
 
-  private static String gigabytes(Object bytes) {
+  static String gigabytes(Object bytes) {
     return bytes instanceof Number number
         ? String.format(Locale.ROOT, "%.2f GB", number.doubleValue() * 1e-9)
         : "";
   }
 
-  private static List<Map<String, Object>> sorted(List<Map<String, Object>> rows) {
+  static List<Map<String, Object>> sorted(List<Map<String, Object>> rows) {
     return rows.stream()
         .sorted(Comparator.comparingInt(row -> ReportTables.number(row, "n")))
         .toList();
@@ -97,7 +107,8 @@ final class LargeTables {
    * Returns plots of time and of memory by the number of vectors, by the names of their files;
    * nothing if only one number was measured.
    */
-  static Map<String, LinePlot> plots(List<Map<String, Object>> rows) {
+  static Map<String, LinePlot> plots(List<Map<String, Object>> all) {
+    List<Map<String, Object>> rows = ofGraphs(all);
     Map<String, LinePlot> plots = new TreeMap<>();
     if (rows.stream().map(row -> row.get("n")).distinct().count() > 1) {
       plots.put(TIME, time(rows));
