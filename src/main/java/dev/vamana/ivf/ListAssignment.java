@@ -162,6 +162,15 @@ final class ListAssignment {
     return counts[list] == 0 ? 0 : (float) Math.sqrt(squares[list] / counts[list]);
   }
 
+  /** Mean squared distance of all vectors to the centroid of their list. */
+  double meanSquare() {
+    double sum = 0;
+    for (double square : squares) {
+      sum += square;
+    }
+    return sum / lists.length;
+  }
+
   /** The source that has the code of an ordinal, or -1. */
   int source(int ordinal) {
     return sources == null ? UNKNOWN : sources[ordinal];

@@ -47,10 +47,15 @@ public final class ListBuilder {
    * @param shape sizes
    * @param facts for the metadata
    * @param copied codes that were copied
+   * @param meanSquare mean squared distance of the vectors to the centroid of their list
    * @param assignedNanos nanoseconds in which the lists of vectors were found, as elapsed time
    */
   public record Written(
-      ListShape shape, InvertedLists.Facts facts, int copied, long assignedNanos) {}
+      ListShape shape,
+      InvertedLists.Facts facts,
+      int copied,
+      double meanSquare,
+      long assignedNanos) {}
 
   /**
    * Makes a builder.
@@ -108,6 +113,7 @@ public final class ListBuilder {
         shape,
         new InvertedLists.Facts(centroids.id(), centroids.seed(), spread, lists.places()),
         lists.copied(),
+        lists.meanSquare(),
         assigned);
   }
 
