@@ -66,7 +66,7 @@ public class LargeListsStageTests extends LuceneTestCase {
             lists(LargeStage.Part.values()),
             "--device=-1",
             "--limit=3000",
-            "--methods=delete,vamana-ivf");
+            "--methods=delete");
     assertEquals(4, rows.size());
     assertEquals("build", rows.get(0).get("what"));
     assertEquals("cpu", rows.get(1).get("what"));
