@@ -315,9 +315,9 @@ __device__ __forceinline__ void replay_wave(S& s, const WaveRange& range, bool b
   }
 }
 
-// Estimates entries and takes the scores of what the bound leaves open; meanwhile the next lists are picked, if
-// `picks` says so. Does nothing but to return false if a list has more candidates than there is room for. Begins
-// behind a barrier and ends with one.
+// Estimates entries and takes the scores of what the bound leaves open. With `picks`, another warp picks the next
+// lists meanwhile. If a list has more candidates than there is room for, it changes nothing and returns false.
+// Begins behind a barrier and ends with one.
 template <class S>
 __device__ __forceinline__ bool search_range(S& s, const WaveRange& range, bool begins,
                                              bool finishes, bool picks) {

@@ -19,6 +19,15 @@ public final class BuildStatistics {
     DOES_NOT_FIT
   }
 
+  /** Where the centroids of a segment's lists come from. */
+  enum CentroidOrigin {
+    /** A merge's source segment. */
+    KEPT,
+    /** Another segment that was written before. */
+    SHARED,
+    TRAINED
+  }
+
   private final LongAdder graphs = new LongAdder();
   private final LongAdder graphNanos = new LongAdder();
   private final LongAdder nodesInserted = new LongAdder();
@@ -36,6 +45,7 @@ public final class BuildStatistics {
   private final LongAdder lists = new LongAdder();
   private final LongAdder listNanos = new LongAdder();
   private final LongAdder centroidsKept = new LongAdder();
+  private final LongAdder centroidsShared = new LongAdder();
   private final LongAdder listCodesEncoded = new LongAdder();
   private final LongAdder listCodesCopied = new LongAdder();
   private final LongAdder aborted = new LongAdder();
@@ -61,6 +71,7 @@ public final class BuildStatistics {
         lists.sum(),
         listNanos.sum(),
         centroidsKept.sum(),
+        centroidsShared.sum(),
         listCodesEncoded.sum(),
         listCodesCopied.sum(),
         aborted.sum(),
@@ -81,9 +92,10 @@ public final class BuildStatistics {
     quantizationNanos.add(nanos);
   }
 
-  void listsBuilt(boolean kept, long encoded, long copied, long nanos) {
+  void listsBuilt(CentroidOrigin origin, long encoded, long copied, long nanos) {
     lists.increment();
-    centroidsKept.add(kept ? 1 : 0);
+    centroidsKept.add(origin == CentroidOrigin.KEPT ? 1 : 0);
+    centroidsShared.add(origin == CentroidOrigin.SHARED ? 1 : 0);
     listCodesEncoded.add(encoded);
     listCodesCopied.add(copied);
     listNanos.add(nanos);
@@ -141,6 +153,7 @@ public final class BuildStatistics {
    * @param lists fields of segments that were given inverted lists
    * @param listNanos nanoseconds spent on lists, training included, as elapsed time
    * @param centroidsKept lists with the centroids of a merge's source segment
+   * @param centroidsShared lists with the centroids of another segment that was written before
    * @param listCodesEncoded codes of lists computed
    * @param listCodesCopied codes of lists copied from a merge's source segments
    * @param aborted graphs, lists and quantizations stopped because their merge was aborted
@@ -164,6 +177,7 @@ public final class BuildStatistics {
       long lists,
       long listNanos,
       long centroidsKept,
+      long centroidsShared,
       long listCodesEncoded,
       long listCodesCopied,
       long aborted,

@@ -10,17 +10,20 @@ import java.util.Objects;
  * @param workers the threads that builds use
  * @param codebooks the shared codebooks
  * @param statistics counts graphs, codes and codebooks
+ * @param centroids the centroids of lists written lately
  */
 record Building(
     VamanaParameters parameters,
     Workers workers,
     CodebookProvider codebooks,
-    BuildStatistics statistics) {
+    BuildStatistics statistics,
+    CentroidPool centroids) {
 
   Building {
     Objects.requireNonNull(parameters, "parameters");
     Objects.requireNonNull(workers, "workers");
     Objects.requireNonNull(codebooks, "codebooks");
     Objects.requireNonNull(statistics, "statistics");
+    Objects.requireNonNull(centroids, "centroids");
   }
 }

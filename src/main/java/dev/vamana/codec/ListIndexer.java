@@ -16,7 +16,9 @@ import org.apache.lucene.util.InfoStream;
 /**
  * Chooses centroids for the inverted lists of a field and writes the lists. A merge keeps the
  * centroids of its largest source segment and copies the codes of every source that has the same
- * centroids, unless the merged segment needs many more lists.
+ * centroids, unless the merged segment needs many more lists. A flush, and a merge without such a
+ * source, takes over centroids that the format has written before, if they suit the vectors; so
+ * later merges find the same centroids in all of their sources. Otherwise centroids are trained.
  */
 final class ListIndexer {
 
@@ -25,6 +27,17 @@ final class ListIndexer {
   // centroids are kept as long as the source has at least this share of the lists wanted now
   private static final double MIN_LISTS_SHARE = 0.5;
   private static final double MAX_LISTS_SHARE = 4;
+
+  // at most so many times as many lists are taken over. More lists than wanted cost searches of a
+  // flushed segment time; but it is merged soon, and then has about as many as wanted
+  private static final double MAX_SHARED_AT_FLUSH = 8;
+  private static final double MAX_SHARED_AT_MERGE = 2;
+  private static final int LEAST_VECTORS_OF_LIST = 4;
+
+  // vectors whose distances to the centroids tell whether these suit the field's vectors, and how
+  // much farther they may be than is expected
+  private static final int FIT_SAMPLE = 512;
+  private static final double FIT_RATIO = 1.2;
 
   private final FieldInfo info;
   private final KnnVectorValues vectors;
@@ -65,7 +78,17 @@ final class ListIndexer {
     int size = vectors.size();
     say("build lists of " + info.name + ": " + size + " vectors");
     Centroids kept = kept(sources.largestWithLists());
-    Centroids centroids = kept == null ? train() : kept;
+    BuildStatistics.CentroidOrigin origin = BuildStatistics.CentroidOrigin.KEPT;
+    Centroids centroids = kept;
+    if (centroids == null) {
+      origin = BuildStatistics.CentroidOrigin.SHARED;
+      centroids = shared(sources.isMerge());
+    }
+    if (centroids == null) {
+      origin = BuildStatistics.CentroidOrigin.TRAINED;
+      centroids = train();
+    }
+    double trained = (System.nanoTime() - start) * 1e-9;
     List<ListBuilder.Source> copies =
         sources.listsOf(centroids.id(), building.parameters().codes());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
@@ -81,20 +104,31 @@ final class ListIndexer {
             .write(out, copies);
     long nanos = System.nanoTime() - start;
     int encoded = size - written.copied();
-    building.statistics().listsBuilt(kept != null, encoded, written.copied(), nanos);
+    building.statistics().listsBuilt(origin, encoded, written.copied(), nanos);
+    building
+        .centroids()
+        .add(
+            info,
+            new CentroidPool.Known(
+                centroids.withSpread(written.facts().spread()), written.meanSquare(), size));
     say(
         "built lists of "
             + info.name
             + ": "
             + written.shape().lists()
             + " centroids "
-            + (kept == null ? "trained" : "kept")
+            + origin.name().toLowerCase(Locale.ROOT)
             + ", "
             + written.copied()
             + " codes copied, "
             + encoded
             + " encoded, "
-            + String.format(Locale.ROOT, "%.3f s", nanos * 1e-9));
+            + String.format(
+                Locale.ROOT,
+                "%.3f s, of which centroids %.3f s, assignment %.3f s",
+                nanos * 1e-9,
+                trained,
+                written.assignedNanos() * 1e-9));
     return new ListMetadata(
         written.shape(), written.facts(), offset, out.getFilePointer() - offset);
   }
@@ -110,6 +144,27 @@ final class ListIndexer {
             && have <= MAX_LISTS_SHARE * wanted
         ? Centroids.of(source.lists())
         : null;
+  }
+
+  /** Returns centroids of a segment that was written before, or null if none suit. */
+  private Centroids shared(boolean merge) throws IOException {
+    int size = vectors.size();
+    int wanted = ListShape.lists(size);
+    double most = (merge ? MAX_SHARED_AT_MERGE : MAX_SHARED_AT_FLUSH) * wanted;
+    CentroidPool.Known known =
+        building
+            .centroids()
+            .find(
+                info,
+                MIN_LISTS_SHARE * wanted,
+                Math.min(most, (double) size / LEAST_VECTORS_OF_LIST));
+    if (known == null) {
+      return null;
+    }
+    VectorSample sample =
+        VectorSample.of(vectors, info.getVectorSimilarityFunction(), FIT_SAMPLE, SEED);
+    double square = known.centroids().meanSquare(sample, building.workers(), abort);
+    return square <= FIT_RATIO * known.expectedSquare() ? known.centroids() : null;
   }
 
   private Centroids train() throws IOException {

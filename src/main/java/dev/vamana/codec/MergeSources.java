@@ -35,6 +35,11 @@ final class MergeSources {
     this.sources = sources;
   }
 
+  /** Whether there are sources at all: a merge rather than a flush. */
+  boolean isMerge() {
+    return this != NONE;
+  }
+
   /**
    * Finds the source segments whose graph or codes the merge can reuse.
    *

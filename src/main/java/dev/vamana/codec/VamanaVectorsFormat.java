@@ -195,7 +195,7 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
       CodebookProvider codebooks,
       BuildStatistics statistics) {
     super(NAME);
-    this.building = new Building(parameters, workers, codebooks, statistics);
+    this.building = new Building(parameters, workers, codebooks, statistics, new CentroidPool());
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.vamana.ivf;
 
 import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.RowSource;
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
@@ -55,6 +56,30 @@ public record Centroids(
       rotation.apply(plain[list], rotated[list]);
     }
     return new Centroids(CentroidsId.random(), own, rotation, plain, rotated, Float.NaN);
+  }
+
+  /** Returns the same centroids with a spread that was measured. */
+  public Centroids withSpread(float measured) {
+    return new Centroids(id, seed, rotation, plain, rotated, measured);
+  }
+
+  /** Returns the mean squared distance of a sample's vectors to the nearest centroid. */
+  public double meanSquare(TrainingSample sample, Workers workers, AbortCheck abort)
+      throws IOException {
+    int count = sample.size();
+    float[][] rows = new float[count][sample.dims()];
+    for (int i = 0; i < count; i++) {
+      sample.vector(i, rows[i]);
+    }
+    float[] distances = new float[count];
+    try (Assigner assigner = new Assigner(plain, count, PqEngine.NONE, workers, abort)) {
+      assigner.assign(RowSource.of(rows), count, new int[count], distances);
+    }
+    double sum = 0;
+    for (float distance : distances) {
+      sum += distance;
+    }
+    return sum / count;
   }
 
   /** Takes over the centroids of a segment. */

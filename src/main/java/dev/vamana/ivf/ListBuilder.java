@@ -47,8 +47,15 @@ public final class ListBuilder {
    * @param shape sizes
    * @param facts for the metadata
    * @param copied codes that were copied
+   * @param meanSquare mean squared distance of the vectors to the centroid of their list
+   * @param assignedNanos nanoseconds in which the lists of vectors were found, as elapsed time
    */
-  public record Written(ListShape shape, InvertedLists.Facts facts, int copied) {}
+  public record Written(
+      ListShape shape,
+      InvertedLists.Facts facts,
+      int copied,
+      double meanSquare,
+      long assignedNanos) {}
 
   /**
    * Makes a builder.
@@ -81,7 +88,9 @@ public final class ListBuilder {
    * @param sources lists to copy codes from
    */
   public Written write(IndexOutput out, List<Source> sources) throws IOException {
+    long begun = System.nanoTime();
     ListAssignment lists = ListAssignment.of(vectors, centroids, sources, engine, workers, abort);
+    long assigned = System.nanoTime() - begun;
     float spread = centroids.spread();
     if (Float.isNaN(spread)) {
       boolean fromOrigin = estimates.products() && estimates != Estimates.UNIT_PRODUCT;
@@ -97,15 +106,15 @@ public final class ListBuilder {
       out.writeInt(0);
     }
     pad(out, start + shape.numbersOffset());
-    for (int ordinal = 0; ordinal < shape.size(); ordinal++) {
-      out.writeShort((short) lists.list(ordinal));
-    }
+    writeNumbers(out, lists);
     pad(out, start + shape.listsOffset());
     new Runs(out, lists, sources).write();
     return new Written(
         shape,
         new InvertedLists.Facts(centroids.id(), centroids.seed(), spread, lists.places()),
-        lists.copied());
+        lists.copied(),
+        lists.meanSquare(),
+        assigned);
   }
 
   private void writeCentroids(IndexOutput out) throws IOException {
@@ -114,6 +123,18 @@ public final class ListBuilder {
     for (float[] centroid : centroids.rotated()) {
       row.asFloatBuffer().put(centroid);
       out.writeBytes(row.array(), row.capacity());
+    }
+  }
+
+  /** Writes the number of each vector's list, many at once: a call for each takes seconds. */
+  private void writeNumbers(IndexOutput out, ListAssignment lists) throws IOException {
+    ByteBuffer numbers = ByteBuffer.allocate(RUN).order(ByteOrder.LITTLE_ENDIAN);
+    for (int ordinal = 0; ordinal < shape.size(); ordinal++) {
+      numbers.putShort((short) lists.list(ordinal));
+      if (numbers.hasRemaining() == false || ordinal == shape.size() - 1) {
+        out.writeBytes(numbers.array(), numbers.position());
+        numbers.clear();
+      }
     }
   }
 

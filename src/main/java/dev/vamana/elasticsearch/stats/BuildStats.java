@@ -38,6 +38,7 @@ final class BuildStats {
                 .put("count", built.lists())
                 .put("time_in_millis", built.listNanos() / NANOS_PER_MILLI)
                 .put("centroids_kept", built.centroidsKept())
+                .put("centroids_shared", built.centroidsShared())
                 .put("vectors_encoded", built.listCodesEncoded())
                 .put("vectors_copied", built.listCodesCopied())
                 .build())

@@ -184,6 +184,10 @@ final class CounterTables {
               "lists.centroids_kept",
               "vamana_build_centroids_kept",
               "Fields with the centroids of a merged segment.")
+          .counter(
+              "lists.centroids_shared",
+              "vamana_build_centroids_shared",
+              "Fields with the centroids of another segment of the shard.")
           .counter("lists.vectors_encoded", "vamana_build_list_codes", "Codes of lists computed.")
           .counter(
               "lists.vectors_copied",

@@ -136,7 +136,12 @@ final class FullStatistics {
         .put(
             "lists",
             counters(
-                "count", "time_in_millis", "centroids_kept", "vectors_encoded", "vectors_copied"))
+                "count",
+                "time_in_millis",
+                "centroids_kept",
+                "centroids_shared",
+                "vectors_encoded",
+                "vectors_copied"))
         .put(
             "codebooks",
             Counters.builder()

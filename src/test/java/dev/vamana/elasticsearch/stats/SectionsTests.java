@@ -154,6 +154,7 @@ public class SectionsTests extends LuceneTestCase {
                 17,
                 18_500_000,
                 19,
+                22,
                 20,
                 21,
                 15,
@@ -186,6 +187,7 @@ public class SectionsTests extends LuceneTestCase {
             "count", 17L,
             "time_in_millis", 18L,
             "centroids_kept", 19L,
+            "centroids_shared", 22L,
             "vectors_encoded", 20L,
             "vectors_copied", 21L),
         at(build, "lists").values());

@@ -24,8 +24,7 @@ public class LargeStageTests extends LuceneTestCase {
   private static final VamanaParameters SMALL =
       VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0);
 
-  private static List<Map<String, Object>> run(Path home, Stage stage, String... more)
-      throws Exception {
+  static List<Map<String, Object>> run(Path home, Stage stage, String... more) throws Exception {
     String[] arguments = new String[more.length + 4];
     arguments[0] = "--home=" + home;
     arguments[1] = "--stage=large";
@@ -44,7 +43,7 @@ public class LargeStageTests extends LuceneTestCase {
     return Fragment.rows(Fragment.read(reports.resolve("large.json")), LargeStage.SECTION);
   }
 
-  private static CudaDriver device() {
+  static CudaDriver device() {
     SimulatedDriver device = new SimulatedDriver(HostKernels.load(), 1L << 30, true);
     return new ForwardingDriver(device) {
       @Override

@@ -40,6 +40,8 @@ final class LargeListsStage implements Stage {
 
   private static final String GRAPH = "vamana-gpu";
   private static final String CPU = "cpu";
+  // a method of the options that is no method of searching
+  private static final String DELETE = "delete";
   private static final double[] TARGETS = {0.95, 0.99};
   // recall of a quarter of the ordinals below which something is wrong with their offsets
   private static final double LEAST = 0.7;
@@ -120,7 +122,7 @@ final class LargeListsStage implements Stage {
       row.put("list_seconds", Samples.round(built.lists(), 2));
       row.put("vectors_per_second", Samples.round(n / built.seconds(), 0));
     }
-    if (context.options().methods().contains("delete")) {
+    if (context.options().methods().contains(DELETE)) {
       LargeVectors.delete(folder);
     }
     try (LargeIndex opened = LargeIndex.open(index, n)) {
@@ -179,7 +181,8 @@ final class LargeListsStage implements Stage {
 
   private void search(Context context, Path folder, Path path, int n, boolean device)
       throws IOException, InterruptedException {
-    List<String> methods = context.options().methods();
+    List<String> methods =
+        context.options().methods().stream().filter(name -> name.equals(DELETE) == false).toList();
     Path graph = LargeStage.index(folder, n, parameters);
     try (LargeIndex index = LargeIndex.open(path, n)) {
       LargeTruth truth = LargeStage.truth(context, folder, index, n, device ? drivers : null);

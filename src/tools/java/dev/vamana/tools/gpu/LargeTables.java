@@ -18,13 +18,26 @@ final class LargeTables {
 
   private static final String TIME = "gpu-large.svg";
   private static final String MEMORY = "gpu-large-memory.svg";
-  private static final String BUILD = "build";
+
+  /** What a row of a build is called. */
+  static final String BUILD = "build";
+
   private static final List<String> SEARCHES = List.of("exact", "mapped-graph");
 
   private LargeTables() {}
 
-  /** Returns a heading and tables; an empty string without rows. */
-  static String of(List<Map<String, Object>> rows) {
+  /** Whether a row is of inverted lists rather than of a graph. */
+  static boolean isOfLists(Map<String, Object> row) {
+    return ListsStage.METHOD.equals(row.get("method"));
+  }
+
+  private static List<Map<String, Object>> ofGraphs(List<Map<String, Object>> rows) {
+    return rows.stream().filter(row -> isOfLists(row) == false).toList();
+  }
+
+  /** Returns a heading and tables; an empty string without rows of graphs. */
+  static String of(List<Map<String, Object>> all) {
+    List<Map<String, Object>> rows = ofGraphs(all);
     if (rows.isEmpty()) {
       return "";
     }
@@ -89,21 +102,29 @@ final class LargeTables {
       Stream<Map<String, Object>> rows,
       Function<Map<String, Object>, Object[]> cells) {
     text.append(head);
-    rows.sorted(Comparator.comparingInt(row -> ReportTables.number(row, "n")))
-        .forEach(row -> text.append(String.format(Locale.ROOT, format, cells.apply(row))));
+    for (Map<String, Object> row : sorted(rows.toList())) {
+      text.append(String.format(Locale.ROOT, format, cells.apply(row)));
+    }
   }
 
-  private static String gigabytes(Object bytes) {
+  static String gigabytes(Object bytes) {
     return bytes instanceof Number number
         ? String.format(Locale.ROOT, "%.2f GB", number.doubleValue() * 1e-9)
         : "";
+  }
+
+  static List<Map<String, Object>> sorted(List<Map<String, Object>> rows) {
+    return rows.stream()
+        .sorted(Comparator.comparingInt(row -> ReportTables.number(row, "n")))
+        .toList();
   }
 
   /**
    * Returns plots of time and of memory by the number of vectors, by the names of their files;
    * nothing if only one number was measured.
    */
-  static Map<String, LinePlot> plots(List<Map<String, Object>> rows) {
+  static Map<String, LinePlot> plots(List<Map<String, Object>> all) {
+    List<Map<String, Object>> rows = ofGraphs(all);
     Map<String, LinePlot> plots = new TreeMap<>();
     if (rows.stream().map(row -> row.get("n")).distinct().count() > 1) {
       plots.put(TIME, time(rows));

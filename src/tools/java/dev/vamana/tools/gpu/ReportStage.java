@@ -45,6 +45,7 @@ final class ReportStage implements Stage {
           "benchmarks",
           "builds",
           LargeStage.SECTION,
+          LargeListsStage.GRAPH_SECTION,
           ListsStage.GRAPH_SECTION,
           "top_docs",
           "concurrent",

@@ -25,7 +25,7 @@ public final class ReportTables {
 
   /** Sections that have tables of their own, or none. */
   private static final Set<String> NOT_HERE =
-      Set.of("benchmarks", CellsStage.SECTION, CellsStage.POINTS);
+      Set.of("benchmarks", LargeListsStage.GRAPH_SECTION, CellsStage.SECTION, CellsStage.POINTS);
 
   private static final int[] BATCHES = {1, 10, 100, 1_000, 10_000};
 
@@ -103,6 +103,10 @@ public final class ReportTables {
         List<Map<String, Object>> large = Fragment.rows(report, section);
         text.append(LargeTables.of(large));
         LargeTables.plots(large).forEach((file, drawn) -> files.put(file, drawn.toSvg()));
+        List<Map<String, Object>> graphs = Fragment.rows(report, LargeListsStage.GRAPH_SECTION);
+        text.append(LargeListsTables.of(large, graphs));
+        LargeListsTables.plots(large, graphs)
+            .forEach((file, drawn) -> files.put(file, drawn.toSvg()));
       } else if (NOT_HERE.contains(section) == false) {
         text.append(SectionTables.of(section, Fragment.rows(report, section)));
       }

@@ -1,0 +1,78 @@
+package dev.vamana.tools.gpu;
+
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.tools.plot.LinePlot;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** The stage of lists over large segments, with a few thousand vectors. */
+public class LargeListsStageTests extends LuceneTestCase {
+
+  // enough components that the device does not decline to assign them
+  private static final int SIZE = 6_000;
+
+  private static final VamanaParameters SMALL =
+      VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0);
+
+  private static Stage lists(LargeStage.Part... parts) {
+    return new LargeListsStage(SIZE, LargeStageTests::device, SMALL, parts);
+  }
+
+  private static List<Map<String, Object>> graphs(Path home) throws Exception {
+    return Fragment.rows(
+        Fragment.read(home.resolve("report/large.json")), LargeListsStage.GRAPH_SECTION);
+  }
+
+  public void testDeviceBuildsAndSearchesBesideTheGraph() throws Exception {
+    Path home = createTempDir();
+    LargeStageTests.run(
+        home, new LargeStage(SIZE, LargeStageTests::device, SMALL, LargeStage.Part.BUILD));
+    LargeStageTests.run(home, lists(LargeStage.Part.BUILD));
+    List<Map<String, Object>> rows = LargeStageTests.run(home, lists(LargeStage.Part.SEARCH));
+    List<Map<String, Object>> graphs = graphs(home);
+    // the build; two targets and a curve for each placement
+    rows = rows.stream().filter(LargeTables::isOfLists).toList();
+    assertEquals(7, rows.size());
+    assertEquals(SIZE, ((Number) rows.get(0).get("n")).intValue());
+    assertTrue(((Number) rows.get(0).get("vectors_assigned")).longValue() >= SIZE);
+    for (int i : new int[] {1, 2, 4, 5}) {
+      Map<String, Object> row = rows.get(i);
+      assertEquals(i < 3 ? "exact" : "in-memory", row.get("what"));
+      double target = ReportTables.real(row, "target");
+      assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= target);
+      assertTrue(row.toString(), ReportTables.real(row, "lists_searched") >= 1);
+    }
+    assertEquals(3, graphs.size());
+    Map<String, LinePlot> plots = LargeListsTables.plots(rows, graphs);
+    String svg = plots.get("gpu-large-lists.svg").toSvg();
+    assertTrue(svg, svg.contains("vamana-ivf, in-memory"));
+    assertTrue(svg, svg.contains("vamana-gpu, exact"));
+    String tables = LargeListsTables.of(rows, graphs);
+    assertTrue(tables, tables.contains("| 6,000 | 116 |"));
+    assertTrue(tables, tables.contains("| 6,000 | vamana-ivf | exact |"));
+    assertTrue(tables, tables.contains("| 6,000 | vamana-gpu | exact |"));
+    assertEquals("graphs alone", "", LargeTables.of(rows));
+    assertTrue(LargeTables.plots(rows).isEmpty());
+  }
+
+  public void testCpuTakesItsPlace() throws Exception {
+    Path home = createTempDir();
+    List<Map<String, Object>> rows =
+        LargeStageTests.run(
+            home,
+            lists(LargeStage.Part.values()),
+            "--device=-1",
+            "--limit=3000",
+            "--methods=delete");
+    assertEquals(4, rows.size());
+    assertEquals("build", rows.get(0).get("what"));
+    assertEquals("cpu", rows.get(1).get("what"));
+    assertTrue(graphs(home).isEmpty());
+    assertFalse(Files.exists(home.resolve("large").resolve("vectors.bin")));
+    assertTrue(LargeListsTables.of(List.of(), List.of()).isEmpty());
+    assertTrue(LargeListsTables.plots(rows.subList(0, 1), List.of()).isEmpty());
+  }
+}
