@@ -33,6 +33,6 @@ record SearchWidths(int kept, int expanded) {
   /** Returns the widths of the second pass, which determines the finished rows. */
   static SearchWidths second(BuildParameters parameters) {
     int beam = parameters.passBeamWidth();
-    return new SearchWidths(beam * 5 / 4, beam);
+    return new SearchWidths(beam * 5 / 4, beam * 5 / 4);
   }
 }

@@ -12,14 +12,14 @@ import org.junit.Test;
 /**
  * Vectors in 20 tight clusters, which searches leave only by a few long edges. A second pass that
  * starts from a node's neighbours and does not look whether the node can be found links clusters
- * worse: the mean recall at a beam of 60 is 0.90 instead of 0.98.
+ * worse: mean recalls are 0.85 at a beam of 30 and 0.91 at 60, instead of 0.99.
  */
 public class TightClustersTests extends RandomizedTest {
 
   private static final int SIZE = 3_000;
   private static final int CLUSTERS = 20;
   private static final int DIMENSION = 32;
-  private static final int BUILDS = 16;
+  private static final int BUILDS = 8;
   private static final int QUERIES = 100;
 
   private static List<float[]> vectors(float spread) {
@@ -57,20 +57,18 @@ public class TightClustersTests extends RandomizedTest {
         wide += GraphChecks.search(task, graph, queries, 60).recall() / BUILDS;
       }
     }
-    if (Boolean.getBoolean("PRINT"))
-      System.out.println("REC " + similarity + degree + " " + narrow + " " + wide);
     assertTrue("mean recall at a beam of 30: " + narrow, narrow >= atBeam30);
     assertTrue("mean recall at a beam of 60: " + wide, wide >= atBeam60);
   }
 
   @Test
   public void euclidean() throws IOException {
-    assertRecall(VectorSimilarityFunction.EUCLIDEAN, 16, 0.93, 0.95);
+    assertRecall(VectorSimilarityFunction.EUCLIDEAN, 16, 0.93, 0.94);
   }
 
   @Test
   public void cosine() throws IOException {
-    assertRecall(VectorSimilarityFunction.COSINE, 16, 0.93, 0.95);
+    assertRecall(VectorSimilarityFunction.COSINE, 16, 0.93, 0.94);
   }
 
   @Test
