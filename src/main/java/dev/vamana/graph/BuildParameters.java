@@ -5,7 +5,7 @@ package dev.vamana.graph;
  *
  * @param maxDegree most out-neighbours of a node (R), {@value #MIN_DEGREE} to {@value #MAX_DEGREE}
  * @param beamWidth nodes kept by the greedy searches for one node's neighbours (L), {@code
- *     maxDegree} to {@value #MAX_BEAM_WIDTH}; two passes share it evenly
+ *     maxDegree} to {@value #MAX_BEAM_WIDTH}; two passes share it
  * @param alpha a candidate is dropped if a kept neighbour is nearer to it than the node by this
  *     factor, {@value #MIN_ALPHA} to {@value #MAX_ALPHA}, applied to squared distances
  * @param seed determines the order of insertion
@@ -33,7 +33,8 @@ public record BuildParameters(int maxDegree, int beamWidth, float alpha, long se
 
   /**
    * Returns the nodes kept by the search of one pass: half the beam width, since there are two
-   * passes, but at least the max degree.
+   * passes, but at least the max degree. On the CPU the first pass of two keeps fewer, the second
+   * more.
    */
   public int passBeamWidth() {
     return Math.max(maxDegree, beamWidth / 2);

@@ -26,14 +26,19 @@ final class NodeInserter {
   // linking back prunes other rows and reuses prune's arrays, so this node's neighbours are copied
   private final int[] chosen;
   private final float[] chosenDistances;
+  private int chosenCount;
 
   NodeInserter(
-      GraphRows rows, BuildParameters parameters, int entryPoint, PairDistances distances) {
+      GraphRows rows,
+      BuildParameters parameters,
+      SearchWidths widths,
+      int entryPoint,
+      PairDistances distances) {
     this.rows = rows;
     this.prune = new RobustPrune(distances, parameters);
-    this.search = new GreedySearch(rows, parameters.passBeamWidth(), entryPoint, distances);
+    this.search = new GreedySearch(rows, widths, entryPoint, distances);
     this.worklist = search.worklist();
-    this.candidates = new int[parameters.passBeamWidth() + rows.maxDegree()];
+    this.candidates = new int[widths.kept() + rows.maxDegree() + 1];
     this.candidateDistances = new float[candidates.length];
     this.candidateSettled = new boolean[candidates.length];
     // a hash set whatever the graph's size, since it holds only few nodes
@@ -48,12 +53,46 @@ final class NodeInserter {
 
   /**
    * Inserts a node: searches its surroundings, chooses its neighbours and adds the edges back. If
-   * the node already has a row, as in a second pass, its present neighbours are candidates too.
+   * other nodes have added edges back to its row, its present neighbours are candidates too.
    */
   void insert(int node) throws IOException {
     search.search(node);
+    choose(node);
+  }
+
+  /**
+   * Inserts a node that an earlier pass has inserted. Its present neighbours are candidates, too,
+   * and the search starts from them.
+   */
+  void insertAgain(int node) throws IOException {
+    int degree = readRow(node);
+    if (degree == 0) {
+      insert(node);
+      return;
+    }
+    new RowSorter().sort(0, degree);
+    search.searchAgain(node, row, rowDistances, degree);
+    choose(node);
+  }
+
+  /**
+   * Takes the nearest neighbour of the last inserted node that is open.
+   *
+   * @return the neighbour, or -1 if none was open
+   */
+  int takeNeighbor(OpenNodes open) {
+    for (int i = 0; i < chosenCount; i++) {
+      if (open.take(chosen[i])) {
+        return chosen[i];
+      }
+    }
+    return -1;
+  }
+
+  private void choose(int node) throws IOException {
     int count = collectCandidates(node);
     int degree = prune.prune(node, candidates, candidateDistances, candidateSettled, count);
+    chosenCount = degree;
     System.arraycopy(prune.kept(), 0, chosen, 0, degree);
     System.arraycopy(prune.keptDistances(), 0, chosenDistances, 0, degree);
     ReentrantLock lock = rows.lock(node);
@@ -121,8 +160,8 @@ final class NodeInserter {
   }
 
   /**
-   * Merges the worklist and the node's present row by distance, without duplicates. Returns the
-   * number of candidates.
+   * Merges the worklist, the node's present row and the node where a walk has strayed, by distance,
+   * without duplicates. Returns the number of candidates.
    */
   private int collectCandidates(int node) {
     candidateSet.clear();
@@ -135,6 +174,12 @@ final class NodeInserter {
       if (rowSettled[slot]) {
         settledSet.add(row[slot]);
       }
+    }
+    if (search.strayed() >= 0 && contains(row, degree, search.strayed()) == false) {
+      row[degree] = search.strayed();
+      rowDistances[degree] = search.strayedDistance();
+      rowSettled[degree] = false;
+      degree++;
     }
     new RowSorter().sort(0, degree);
     int rank = 0;
@@ -152,6 +197,15 @@ final class NodeInserter {
       count = addCandidate(worklist.ordinal(rank), worklist.distance(rank), count);
     }
     return count;
+  }
+
+  private static boolean contains(int[] ordinals, int count, int ordinal) {
+    for (int i = 0; i < count; i++) {
+      if (ordinals[i] == ordinal) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private int addCandidate(int ordinal, float distance, int count) {

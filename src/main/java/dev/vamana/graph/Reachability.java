@@ -52,7 +52,7 @@ final class Reachability {
     this.maxDegree = parameters.maxDegree();
     this.entryPoint = entryPoint;
     this.distances = distances;
-    this.searcher = new GreedySearch(rows, parameters.passBeamWidth(), entryPoint, distances);
+    this.searcher = new GreedySearch(rows, SearchWidths.even(parameters), entryPoint, distances);
     this.abort = abort;
     this.byLength = distances.scalable() == false;
     this.row = new int[rows.maxDegree()];

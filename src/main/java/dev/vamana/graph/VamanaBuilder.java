@@ -20,6 +20,8 @@ public final class VamanaBuilder {
   // one thread inserts the first nodes, because they shape the graph that all later insertions
   // search
   private static final int SEQUENTIAL_INSERTIONS = 512;
+  // longer chains keep no more in the caches, and the threads would end at different times
+  private static final int CHAIN = 64;
 
   private final PairDistanceFactory distances;
   private final BuildParameters parameters;
@@ -79,14 +81,16 @@ public final class VamanaBuilder {
     firstPass.set(entryPoint);
     insertMissing(rows, firstPass, entryPoint);
     if (parameters.passes() > 1) {
-      boolean again = existing != null && existing.passes() < parameters.passes();
-      insertMissing(rows, again ? new FixedBitSet(size) : present, entryPoint);
+      boolean all = existing != null && existing.passes() < parameters.passes();
+      insertAgain(rows, all ? new FixedBitSet(size) : present, entryPoint);
     }
     workers.forEach(
         0,
         size,
         () -> {
-          NodeInserter inserter = new NodeInserter(rows, parameters, medoid, distances.create());
+          NodeInserter inserter =
+              new NodeInserter(
+                  rows, parameters, SearchWidths.even(parameters), medoid, distances.create());
           return inserter::trim;
         },
         abort);
@@ -98,10 +102,12 @@ public final class VamanaBuilder {
       throws IOException {
     int size = rows.size();
     InsertionOrder order = new InsertionOrder(size, parameters.seed());
+    SearchWidths widths =
+        parameters.passes() > 1 ? SearchWidths.first(parameters) : SearchWidths.even(parameters);
     Workers.BodyFactory inserters =
         () -> {
           NodeInserter inserter =
-              new NodeInserter(rows, parameters, entryPoint, distances.create());
+              new NodeInserter(rows, parameters, widths, entryPoint, distances.create());
           return position -> {
             int node = order.ordinal(position);
             if (present.get(node) == false) {
@@ -112,5 +118,36 @@ public final class VamanaBuilder {
     int sequential = Math.min(size, SEQUENTIAL_INSERTIONS);
     Workers.callingThread().forEach(0, sequential, inserters, abort);
     workers.forEach(sequential, size, inserters, abort);
+  }
+
+  /**
+   * Inserts nodes that have neighbours already. After a node comes its nearest neighbour that is
+   * open, because it needs nearly the same vectors and rows, which are then in the caches.
+   *
+   * @param left nodes that are not inserted again
+   */
+  private void insertAgain(GraphRows rows, FixedBitSet left, int entryPoint) throws IOException {
+    InsertionOrder order = new InsertionOrder(rows.size(), parameters.seed());
+    OpenNodes open = new OpenNodes(left);
+    SearchWidths widths = SearchWidths.second(parameters);
+    workers.forEach(
+        0,
+        rows.size(),
+        () -> {
+          NodeInserter inserter =
+              new NodeInserter(rows, parameters, widths, entryPoint, distances.create());
+          return position -> {
+            int node = order.ordinal(position);
+            if (open.take(node) == false) {
+              return;
+            }
+            for (int length = 1; node >= 0; length++) {
+              inserter.insertAgain(node);
+              node = length < CHAIN ? inserter.takeNeighbor(open) : -1;
+            }
+            abort.check();
+          };
+        },
+        abort);
   }
 }

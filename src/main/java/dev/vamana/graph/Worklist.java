@@ -77,7 +77,18 @@ public final class Worklist {
    * @return its ordinal, or -1 if every entry has been expanded
    */
   public int expandNext() {
-    while (cursor < size) {
+    return expandNext(capacity);
+  }
+
+  /**
+   * Marks the nearest unexpanded entry as expanded, if it is among the nearest entries.
+   *
+   * @param nearest how many of the nearest entries may be expanded
+   * @return its ordinal, or -1 if all of the {@code nearest} entries have been expanded
+   */
+  int expandNext(int nearest) {
+    int end = Math.min(nearest, size);
+    while (cursor < end) {
       long entry = entries[cursor];
       if ((entry & EXPANDED) == 0) {
         entries[cursor] = entry | EXPANDED;

@@ -43,14 +43,16 @@ public class WorklistTests extends RandomizedTest {
             insert(list, model, new Entry(ordinal, distance), capacity);
           }
         } else {
+          int nearest = randomBoolean() ? capacity : randomIntBetween(1, capacity);
           int next =
               model.stream()
+                  .limit(nearest)
                   .map(Entry::ordinal)
                   .filter(ordinal -> expanded.contains(ordinal) == false)
                   .findFirst()
                   .orElse(-1);
           expanded.add(next);
-          assertEquals(next, list.expandNext());
+          assertEquals(next, nearest == capacity ? list.expandNext() : list.expandNext(nearest));
         }
         assertSame(model, list);
       }

@@ -244,7 +244,9 @@ public class DeviceBuilderTests extends LuceneTestCase {
       GraphChecks.Found device = GraphChecks.search(task, graph, queries, 24);
       String both = cpu + " " + device;
       assertTrue(both, device.recall() > cpu.recall() - 0.03);
-      assertTrue(both, device.distances() < 1.1 * cpu.distances());
+      // the CPU's second pass starts from a node's neighbours, which leaves shorter rows among
+      // clusters
+      assertTrue(both, device.distances() < 1.25 * cpu.distances());
       GraphChecks.assertSame(graph, again);
     }
   }
