@@ -65,6 +65,18 @@ public final class Ahead {
      */
     List<WorkResult> search(List<WorkItem> items, int inTurn, Runnable leftAlone)
         throws IOException;
+
+    /**
+     * Hears that an item's answer was sent ahead.
+     *
+     * @param since time of {@link #now} when the item was asked for
+     */
+    default void taken(WorkItem item, long since) {}
+
+    /** Returns nanoseconds of a clock. */
+    default long now() {
+      return 0;
+    }
   }
 
   /** Key of a query: its array, by identity. */
@@ -119,11 +131,29 @@ public final class Ahead {
   }
 
   /**
+   * Whether an item may belong to a query whose segments were sent ahead, so that its answer may be
+   * here. If not, {@link #search} need not be asked for an item that the device does not answer.
+   */
+  public boolean mayHave(WorkItem item) {
+    return enabled && flights.containsKey(Key.of(item));
+  }
+
+  /**
    * Answers the single item of a call.
    *
    * @param search answers the item alone, or the item together with the items that are sent ahead
    */
   public WorkResult search(WorkItem item, Search search) throws IOException {
+    return search(item, search, false);
+  }
+
+  /**
+   * Answers the single item of a call.
+   *
+   * @param search answers the item alone, or the item together with the items that are sent ahead
+   * @param left whether nothing is sent ahead with this item, since the device will not answer it
+   */
+  public WorkResult search(WorkItem item, Search search, boolean left) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -132,6 +162,9 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
+        if (left) {
+          return alone(item, search);
+        }
         Flight fresh = fresh(step, item);
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key, fresh);
@@ -217,9 +250,11 @@ public final class Ahead {
 
   private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
       throws IOException {
+    long since = search.now();
     WorkResult found = flight.take(step, item);
     if (found != null) {
       used.increment();
+      search.taken(item, since);
       return found;
     }
     flight.habit().used(step);

@@ -65,6 +65,7 @@ public final class Controller {
   private final Tally tally = new Tally();
   private volatile Arm arm = Arm.MODEL;
   private volatile long end;
+  private volatile double pace = 1;
 
   // the following are guarded by busy
   private Load load;
@@ -109,6 +110,14 @@ public final class Controller {
   /** Returns who answers contested items now. */
   public Arm arm() {
     return arm;
+  }
+
+  /**
+   * Returns the nanoseconds that callers lately waited for a nanosecond of work by the CPU: 1 on an
+   * idle node whose predictions are right.
+   */
+  public double pace() {
+    return pace;
   }
 
   /**
@@ -161,6 +170,7 @@ public final class Controller {
     } else {
       spent(window);
       slow(window);
+      pace = arm == Arm.CPU ? window.meanWait() : pace;
       begin(sums, windowLength());
       if (trial != null) {
         tried(window, now);

@@ -7,7 +7,7 @@ package dev.vamana.cuda.regime;
 final class Pairs {
 
   /** Most pairs of a trial. */
-  static final int MOST = 8;
+  static final int MOST = 10;
 
   /** Logarithm of the ratio above which an arm is better. */
   static final double MARGIN = Math.log(1.03);

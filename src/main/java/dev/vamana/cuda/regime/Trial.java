@@ -11,7 +11,7 @@ final class Trial {
   private static final double OTHER_LOAD = 3;
 
   /** Least deviations in parts of the deviation of requests that come at random. */
-  private static final double RATE_CHANCE = 0.5;
+  private static final double RATE_CHANCE = 0.35;
 
   private static final double WAIT_CHANCE = 0.25;
 

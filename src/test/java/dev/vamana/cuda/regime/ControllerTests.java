@@ -8,8 +8,11 @@ public class ControllerTests extends LuceneTestCase {
 
   private static final int[] CLIENTS = {1, 8, 32, 64};
 
-  /** Parts of the better arm's throughput, or of its wait, that the controller may miss. */
+  /** Part of the better arm's throughput that the controller may miss. */
   private static final double CLOSE = 0.06;
+
+  /** The same if one arm does more and the other answers sooner. */
+  private static final double CLOSE_IN_CONFLICT = 0.15;
 
   /** What one arm does if it answers all. */
   private record Fixed(double rate, double meanWait) {}
@@ -60,10 +63,12 @@ public class ControllerTests extends LuceneTestCase {
     double best = Math.max(cpu.rate, device.rate);
     double reached = node.answers / 10.0;
     String message = what + " " + costs + " cpu " + cpu + " device " + device;
-    assertTrue(message + " reached " + reached, reached > best * (1 - CLOSE));
+    boolean conflict = (cpu.rate - device.rate) * (device.meanWait - cpu.meanWait) < 0;
+    double missed = 1 - reached / best;
+    assertTrue(message + " reached " + reached, missed < (conflict ? CLOSE_IN_CONFLICT : CLOSE));
     if (Math.abs(Math.log(cpu.rate / device.rate)) < 0.01) {
       double shortest = Math.min(cpu.meanWait, device.meanWait);
-      assertTrue(message + " waits " + node.meanWait(), node.meanWait() < shortest * 1.2);
+      assertTrue(message + " waits " + node.meanWait(), node.meanWait() < shortest * 1.25);
     }
   }
 

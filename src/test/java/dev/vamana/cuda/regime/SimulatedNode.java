@@ -99,7 +99,8 @@ final class SimulatedNode {
     List<Runnable> batch = new ArrayList<>(waiting);
     waiting.clear();
     after(
-        (costs.launch() + costs.query() * launched * batch.size()) * (0.8 + 0.4 * random.nextDouble()),
+        (costs.launch() + costs.query() * launched * batch.size())
+            * (0.8 + 0.4 * random.nextDouble()),
         () -> {
           launched--;
           batch.forEach(Runnable::run);
