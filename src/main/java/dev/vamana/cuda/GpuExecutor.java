@@ -142,16 +142,16 @@ public final class GpuExecutor implements SearchExecutor {
     if (known == null || keeper.options().plans().mode() != PlanMode.AUTO) {
       return ahead.search(item, aheadSearch);
     }
-    boolean left = contests.leavesToCpu(known);
+    Ahead.Outlook outlook = contests.outlook(known);
     long since = contests.now();
-    if (left
+    if (outlook == Ahead.Outlook.CPU
         && contests.isFresh(known, since)
         && ahead.mayHave(item) == false
         && usable()
         && item.cancelled().getAsBoolean() == false) {
       return leftToCpu(item, known, since);
     }
-    return ahead.search(item, aheadSearch, left);
+    return ahead.search(item, aheadSearch, outlook);
   }
 
   /** Answers an item on the CPU that need not be planned. Counts it as if it had been. */

@@ -79,6 +79,16 @@ public final class Ahead {
     }
   }
 
+  /** What is known of an item before it is planned. */
+  public enum Outlook {
+    /** Nothing. */
+    OPEN,
+    /** The CPU answers it, and nothing is sent ahead. */
+    CPU,
+    /** The device answers it and what is like it. */
+    DEVICE
+  }
+
   /** Key of a query: its array, by identity. */
   private record Key(Object array) {
 
@@ -144,16 +154,16 @@ public final class Ahead {
    * @param search answers the item alone, or the item together with the items that are sent ahead
    */
   public WorkResult search(WorkItem item, Search search) throws IOException {
-    return search(item, search, false);
+    return search(item, search, Outlook.OPEN);
   }
 
   /**
    * Answers the single item of a call.
    *
    * @param search answers the item alone, or the item together with the items that are sent ahead
-   * @param left whether nothing is sent ahead with this item, since the device will not answer it
+   * @param outlook who will answer the item
    */
-  public WorkResult search(WorkItem item, Search search, boolean left) throws IOException {
+  public WorkResult search(WorkItem item, Search search, Outlook outlook) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -162,10 +172,10 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        if (left) {
+        if (outlook == Outlook.CPU) {
           return alone(item, search);
         }
-        Flight fresh = fresh(step, item);
+        Flight fresh = fresh(step, item, outlook);
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key, fresh);
           return begin(fresh, item, search);
@@ -179,8 +189,11 @@ public final class Ahead {
     }
   }
 
-  private Flight fresh(Step step, WorkItem item) {
+  private Flight fresh(Step step, WorkItem item, Outlook outlook) {
     Habit habit = habit(step);
+    if (outlook == Outlook.DEVICE) {
+      habit.awake();
+    }
     int number = begun.getAndIncrement();
     Flight flight = new Flight(number, step, item, habit, memory);
     if (flight.refused()) {

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.call;
 
+import dev.vamana.cuda.ahead.Ahead;
 import dev.vamana.cuda.plan.Contest;
 import dev.vamana.cuda.regime.Controller;
 import dev.vamana.search.CpuExecutor;
@@ -134,13 +135,13 @@ public final class Contests {
     };
   }
 
-  /** Whether the CPU answers an item now. */
-  public boolean leavesToCpu(Known known) {
-    return switch (controller.arm()) {
-      case MODEL, DEVICE -> false;
-      case CPU -> true;
-      case SPLIT -> known.contest().favoursDevice() == false;
-    };
+  /** Returns who answers an item now. */
+  public Ahead.Outlook outlook(Known known) {
+    Boolean device = onDevice(known.contest());
+    if (device == null) {
+      return Ahead.Outlook.OPEN;
+    }
+    return device ? Ahead.Outlook.DEVICE : Ahead.Outlook.CPU;
   }
 
   /** Whether an item need not be planned again yet. */

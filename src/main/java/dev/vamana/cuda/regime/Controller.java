@@ -155,29 +155,36 @@ public final class Controller {
       settling = false;
       spent(window);
       begin(sums, windowLength());
-    } else if (late) {
+    } else if (late && (settling || trial == null || trial.isSlowChallenger() == false)) {
       settling = false;
       disturb(now);
       begin(sums, WINDOW);
     } else if (window.count() < LEAST_ANSWERS || window.work() <= 0) {
       if (window.nanos() < SPARSE) {
         schedule(now, planned);
+      } else if (trial != null && trial.begun()) {
+        // there were enough answers before: this arm is that slow
+        measured(sums, window.orStill(), now);
       } else {
         disturb(now);
         begin(sums, WINDOW);
         rest(window, now);
       }
     } else {
-      spent(window);
-      slow(window);
-      pace = arm == Arm.CPU ? window.meanWait() : pace;
-      begin(sums, windowLength());
-      if (trial != null) {
-        tried(window, now);
-      } else {
-        tally.window(arm, window.inFlight());
-        watched(window, now);
-      }
+      measured(sums, window, now);
+    }
+  }
+
+  private void measured(Window sums, Window window, long now) {
+    spent(window);
+    slow(window);
+    pace = arm == Arm.CPU ? window.meanWait() : pace;
+    begin(sums, windowLength());
+    if (trial != null) {
+      tried(window, now);
+    } else {
+      tally.window(arm, window.inFlight());
+      watched(window, now);
     }
   }
 

@@ -59,6 +59,16 @@ final class Trial {
     return (windows & 3) == 1 || (windows & 3) == 2;
   }
 
+  /** Whether a window without answers says that the challenger is slow, not that nobody asked. */
+  boolean isSlowChallenger() {
+    return windows > 0 && isChallenger();
+  }
+
+  /** Whether there was a window. */
+  boolean begun() {
+    return windows > 0;
+  }
+
   /** Counts time in which the present arm was chosen. */
   void spent(long nanos) {
     if (isChallenger()) {

@@ -31,6 +31,11 @@ record Window(long nanos, long count, long work, long favoured, long latency) {
         latency - before.latency);
   }
 
+  /** Returns this window, or if nothing was answered one with an answer of hardly any work. */
+  Window orStill() {
+    return count > 0 && work > 0 ? this : new Window(nanos, 1, 1, 0, nanos);
+  }
+
   /** Returns the work done in a nanosecond. */
   double rate() {
     return work / (double) nanos;

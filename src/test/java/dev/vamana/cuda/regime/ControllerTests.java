@@ -11,7 +11,7 @@ public class ControllerTests extends LuceneTestCase {
   /** Part of the better arm's throughput that the controller may miss. */
   private static final double CLOSE = 0.06;
 
-  /** The same if one arm does more and the other answers sooner. */
+  /** The same if one arm does more and the other answers sooner, and if requests are random. */
   private static final double CLOSE_IN_CONFLICT = 0.15;
 
   /** What one arm does if it answers all. */
@@ -65,10 +65,12 @@ public class ControllerTests extends LuceneTestCase {
     String message = what + " " + costs + " cpu " + cpu + " device " + device;
     boolean conflict = (cpu.rate - device.rate) * (device.meanWait - cpu.meanWait) < 0;
     double missed = 1 - reached / best;
-    assertTrue(message + " reached " + reached, missed < (conflict ? CLOSE_IN_CONFLICT : CLOSE));
-    if (Math.abs(Math.log(cpu.rate / device.rate)) < 0.01) {
+    assertTrue(
+        message + " reached " + reached,
+        missed < (conflict || rate > 0 ? CLOSE_IN_CONFLICT : CLOSE));
+    if (rate > 0) {
       double shortest = Math.min(cpu.meanWait, device.meanWait);
-      assertTrue(message + " waits " + node.meanWait(), node.meanWait() < shortest * 1.25);
+      assertTrue(message + " waits " + node.meanWait(), node.meanWait() < shortest * 1.3);
     }
   }
 
@@ -143,6 +145,18 @@ public class ControllerTests extends LuceneTestCase {
     node.run(60);
     assertEquals(Arm.MODEL, controller.arm());
     assertEquals(0, total(controller, "trials"));
+  }
+
+  /** An arm that answers hardly anything is found out, and left alone. */
+  public void testStandstill() {
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 200e3, 500e3, 50e3, 30e6, 1e6);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    node.clients(1 + random().nextInt(8));
+    node.run(60);
+    assertEquals(Arm.CPU, controller.arm());
+    assertTrue("explored " + explored(controller), explored(controller) < 0.1);
+    assertTrue(total(controller, "trials") <= 5);
   }
 
   /** An arm that was good and becomes bad is left before the next trial would be due. */

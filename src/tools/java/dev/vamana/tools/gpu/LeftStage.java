@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
@@ -111,6 +112,9 @@ final class LeftStage implements Stage {
       }
       context.fragment().add("left", row);
       context.say("%s", row);
+      if (measures.executor() instanceof GpuExecutor executor) {
+        context.say("%s", executor.statistics().counters());
+      }
     }
   }
 
