@@ -18,6 +18,9 @@ final class Pairs {
   /** Standard errors that a mean has to be away from 0, by number of pairs: as Student's t. */
   private static final double[] ERRORS = {0, 0, 6, 4, 3, 2.7};
 
+  /** Pairs that are needed to rule chance out: fewer may agree by chance. */
+  private static final int LEAST_SURE = 6;
+
   /** Least standard deviation of a pair: pairs may agree by chance. */
   private static final double LEAST_DEVIATION = 0.015;
 
@@ -59,7 +62,7 @@ final class Pairs {
 
   /** Whether the mean is so far from 0 that chance is ruled out. */
   boolean sure() {
-    return count >= 3 && Math.abs(mean()) > 1.5 * error();
+    return count >= LEAST_SURE && Math.abs(mean()) > 1.5 * error();
   }
 
   private double error() {
