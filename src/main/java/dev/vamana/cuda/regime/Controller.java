@@ -134,7 +134,7 @@ public final class Controller {
     if (now - end >= 0 && busy.compareAndSet(false, true)) {
       try {
         if (now - end >= 0) {
-          windowEnded(now);
+          windowEnded(waited, now);
         }
       } finally {
         busy.set(false);
@@ -142,11 +142,15 @@ public final class Controller {
     }
   }
 
-  private void windowEnded(long now) {
+  private void windowEnded(long waited, long now) {
     Window sums = meter.until(now);
     Window window = sums.minus(before);
-    boolean late = now - end > (settling ? LONGEST_WINDOW : Math.max(LATE, planned));
-    if (settling && late == false) {
+    long late = now - end;
+    // whoever ends a long wait was waiting; whoever ends a pause was not there
+    boolean paused = late > Math.max(LATE, planned) && waited < late / 2;
+    if (paused) {
+      interrupted(sums, now);
+    } else if (settling) {
       slow(window);
       if (planned < settleLength() && window.nanos() < LONGEST_SETTLE) {
         schedule(now, settleLength());
@@ -155,10 +159,6 @@ public final class Controller {
       settling = false;
       spent(window);
       begin(sums, windowLength());
-    } else if (late && (settling || trial == null || trial.isSlowChallenger() == false)) {
-      settling = false;
-      disturb(now);
-      begin(sums, WINDOW);
     } else if (window.count() < LEAST_ANSWERS || window.work() <= 0) {
       if (window.nanos() < SPARSE) {
         schedule(now, planned);
@@ -193,6 +193,22 @@ public final class Controller {
     credit = Math.min(CREDIT, credit + EXPLORED * window.nanos());
     if (trial != null) {
       trial.spent(window.nanos());
+    }
+  }
+
+  /** Begins a window again in which nobody asked for a while. */
+  private void interrupted(Window sums, long now) {
+    if (trial == null) {
+      others = 0;
+      inFlight = 0;
+      settling = false;
+      begin(sums, WINDOW);
+    } else if (trial.interrupted()) {
+      settling = true;
+      begin(sums, settleLength());
+    } else {
+      disturb(now);
+      begin(sums, WINDOW);
     }
   }
 

@@ -15,6 +15,8 @@ final class Trial {
 
   private static final double WAIT_CHANCE = 0.25;
 
+  private static final int MOST_INTERRUPTIONS = 8;
+
   /** Pairs after which waits decide if what was done points to the same arm. */
   private static final int ENOUGH = 4;
 
@@ -30,6 +32,7 @@ final class Trial {
   private long incumbentNanos;
   private long challengerNanos;
   private boolean disturbed;
+  private int interruptions;
 
   /**
    * Begins with a window of the incumbent.
@@ -59,9 +62,10 @@ final class Trial {
     return (windows & 3) == 1 || (windows & 3) == 2;
   }
 
-  /** Whether a window without answers says that the challenger is slow, not that nobody asked. */
-  boolean isSlowChallenger() {
-    return windows > 0 && isChallenger();
+  /** Counts a window that begins again, and returns whether it may. */
+  boolean interrupted() {
+    interruptions++;
+    return interruptions <= MOST_INTERRUPTIONS;
   }
 
   /** Whether there was a window. */
