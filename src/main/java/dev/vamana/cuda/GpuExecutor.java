@@ -7,12 +7,14 @@ import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.call.CallPlanner;
+import dev.vamana.cuda.call.Contests;
 import dev.vamana.cuda.call.DeviceCall;
 import dev.vamana.cuda.call.PlanLoad;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.memory.ResidencyFactory;
+import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -68,7 +70,9 @@ public final class GpuExecutor implements SearchExecutor {
   private final GpuQuantizer quantizer;
   private final GraphEngine graphs;
   private final PlanLoad load = new PlanLoad();
+  private final Contests contests = new Contests(System::nanoTime);
   private final Ahead ahead;
+  private final Ahead.Search aheadSearch = new AheadSearch();
 
   private GpuExecutor(GpuOptions options, ExecutorCounters counters, SessionKeeper keeper) {
     this.counters = counters;
@@ -107,11 +111,65 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
     if (batch.size() == 1) {
-      return List.of(
-          ahead.search(
-              batch.get(0), (items, inTurn, alone) -> search(items, items, 1, inTurn, alone)));
+      return List.of(search(batch.get(0)));
     }
     return batch.size() < LEAST_DIVIDED ? search(batch, batch) : divided(batch);
+  }
+
+  /** Searches the segments of a query that {@link Ahead} sends together. */
+  private final class AheadSearch implements Ahead.Search {
+    @Override
+    public List<WorkResult> search(List<WorkItem> items, int inTurn, Runnable leftAlone)
+        throws IOException {
+      return GpuExecutor.this.search(items, items, 1, inTurn, leftAlone);
+    }
+
+    @Override
+    public void taken(WorkItem item, long since) {
+      Contests.Known known = contests.find(item);
+      if (known != null) {
+        contests.answered(known.contest(), since, contests.now());
+      }
+    }
+
+    @Override
+    public long now() {
+      return contests.now();
+    }
+  }
+
+  private WorkResult search(WorkItem item) throws IOException {
+    Contests.Known known = contests.find(item);
+    if (known == null || keeper.options().plans().mode() != PlanMode.AUTO) {
+      return ahead.search(item, aheadSearch);
+    }
+    Ahead.Outlook outlook = contests.outlook(known);
+    long since = contests.now();
+    if (outlook == Ahead.Outlook.CPU
+        && contests.isFresh(known, since)
+        && ahead.mayHave(item) == false
+        && usable()
+        && item.cancelled().getAsBoolean() == false) {
+      return leftToCpu(item, known, since);
+    }
+    return ahead.search(item, aheadSearch, outlook);
+  }
+
+  /** Answers an item on the CPU that need not be planned. Counts it as if it had been. */
+  private WorkResult leftToCpu(WorkItem item, Contests.Known known, long since) throws IOException {
+    counters.requested.increment();
+    boolean scans = known.way() == CpuExecutor.Way.SCAN;
+    counters.fallback(
+        scans ? FallbackReason.SCAN : FallbackReason.PLANNED, 1, item.segment().name());
+    load.onCpu(1);
+    try {
+      return CpuExecutor.search(item, known.way());
+    } finally {
+      load.onCpu(-1);
+      long now = contests.now();
+      counters.plans.add(Plan.CPU, 1, contests.predicted(known.contest()), now - since);
+      contests.answered(known.contest(), since, now);
+    }
   }
 
   private List<WorkResult> search(List<WorkItem> batch, List<WorkItem> call) throws IOException {
@@ -166,11 +224,13 @@ public final class GpuExecutor implements SearchExecutor {
       leftAlone.run();
       return onCpu(batch, wanted);
     }
+    long since = contests.now();
+    int threads = keeper.options().workers().threads();
     CallPlanner planner =
-        new CallPlanner(
-            session, keeper, counters, load, call, keeper.options().workers().threads(), inTurn);
+        new CallPlanner(session, keeper, counters, load, contests, call, threads, inTurn);
     List<WorkResult> results =
         new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run(leftAlone);
+    contests.answered(planner.contested(), since, contests.now());
     if (session.distrusted()) {
       return onCpu(batch, wanted);
     }
@@ -241,6 +301,7 @@ public final class GpuExecutor implements SearchExecutor {
   public void closing(SegmentView segment) {
     if (segment.isIndexed()) {
       ahead.closing(segment);
+      contests.closing(segment);
       keeper.segments().closing(segment);
     }
   }
@@ -334,6 +395,7 @@ public final class GpuExecutor implements SearchExecutor {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
     groups.put("segments_ahead", ahead.totals());
+    groups.putAll(contests.totals());
     GpuSession session = keeper.enter();
     if (session == null) {
       groups.put("residency", keeper.residencyCounters());

@@ -75,7 +75,8 @@ public final class CpuExecutor implements SearchExecutor {
     return Arrays.asList(results);
   }
 
-  private static WorkResult search(WorkItem item, Way way) throws IOException {
+  /** Searches one item on the calling thread, in a way. */
+  public static WorkResult search(WorkItem item, Way way) throws IOException {
     return switch (way) {
       case SCAN -> scan(item);
       case WALK -> walk(item);

@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
@@ -155,7 +156,8 @@ public class LoadTests extends PlanTestCase {
               .withPlacement(placement)
               .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60))
               .withTimes(Duration.ZERO, Duration.ZERO);
-      GpuOptions options = options(PlanMode.AUTO, atScale(anyCosts(), driver));
+      PlanOptions plans = new PlanOptions(PlanMode.AUTO, atScale(anyCosts(), driver));
+      GpuOptions options = QUIET.withBatches(BATCHES).withPlans(plans);
       try (GpuExecutor executor =
           GpuDevice.open(() -> driver, residency, options, new QuietListener())) {
         List<Request> requests = requests(index);

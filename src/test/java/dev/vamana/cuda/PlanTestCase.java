@@ -93,7 +93,7 @@ abstract class PlanTestCase extends GpuTestCase {
   }
 
   static GpuOptions options(PlanMode mode, CostModel costs) {
-    return QUIET.withBatches(BATCHES).withPlans(new PlanOptions(mode, costs));
+    return QUIET.withBatches(BATCHES).withPlans(new PlanOptions(mode, costs).unmeasured());
   }
 
   static GpuOptions pinned(PlanMode mode) {

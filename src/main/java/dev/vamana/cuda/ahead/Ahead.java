@@ -65,6 +65,28 @@ public final class Ahead {
      */
     List<WorkResult> search(List<WorkItem> items, int inTurn, Runnable leftAlone)
         throws IOException;
+
+    /**
+     * Hears that an item's answer was sent ahead.
+     *
+     * @param since time of {@link #now} when the item was asked for
+     */
+    default void taken(WorkItem item, long since) {}
+
+    /** Returns nanoseconds of a clock. */
+    default long now() {
+      return 0;
+    }
+  }
+
+  /** What is known of an item before it is planned. */
+  public enum Outlook {
+    /** Nothing. */
+    OPEN,
+    /** The CPU answers it, and nothing is sent ahead. */
+    CPU,
+    /** The device answers it and what is like it. */
+    DEVICE
   }
 
   /** Key of a query: its array, by identity. */
@@ -119,11 +141,29 @@ public final class Ahead {
   }
 
   /**
+   * Whether an item may belong to a query whose segments were sent ahead, so that its answer may be
+   * here. If not, {@link #search} need not be asked for an item that the device does not answer.
+   */
+  public boolean mayHave(WorkItem item) {
+    return enabled && flights.containsKey(Key.of(item));
+  }
+
+  /**
    * Answers the single item of a call.
    *
    * @param search answers the item alone, or the item together with the items that are sent ahead
    */
   public WorkResult search(WorkItem item, Search search) throws IOException {
+    return search(item, search, Outlook.OPEN);
+  }
+
+  /**
+   * Answers the single item of a call.
+   *
+   * @param search answers the item alone, or the item together with the items that are sent ahead
+   * @param outlook who will answer the item
+   */
+  public WorkResult search(WorkItem item, Search search, Outlook outlook) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -132,7 +172,10 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        Flight fresh = fresh(step, item);
+        if (outlook == Outlook.CPU) {
+          return alone(item, search);
+        }
+        Flight fresh = fresh(step, item, outlook);
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key, fresh);
           return begin(fresh, item, search);
@@ -146,8 +189,11 @@ public final class Ahead {
     }
   }
 
-  private Flight fresh(Step step, WorkItem item) {
+  private Flight fresh(Step step, WorkItem item, Outlook outlook) {
     Habit habit = habit(step);
+    if (outlook == Outlook.DEVICE) {
+      habit.awake();
+    }
     int number = begun.getAndIncrement();
     Flight flight = new Flight(number, step, item, habit, memory);
     if (flight.refused()) {
@@ -216,9 +262,11 @@ public final class Ahead {
 
   private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
       throws IOException {
+    long since = search.now();
     WorkResult found = flight.take(step, item);
     if (found != null) {
       used.increment();
+      search.taken(item, since);
       return found;
     }
     flight.habit().used(step);

@@ -41,6 +41,13 @@ final class Habit {
     resting.set(REST);
   }
 
+  /** Lets the next query send, whatever happened to the last. */
+  void awake() {
+    if (resting.get() > 0) {
+      resting.set(0);
+    }
+  }
+
   /** Whether the next query sends nothing, because a recent one was left alone. */
   boolean rests() {
     return resting.get() > 0 && resting.getAndDecrement() > 0;

@@ -48,7 +48,7 @@ final class BatchSizes {
     this.threads = threads;
     this.inTurn = inTurn;
     this.walking = load.walking.get();
-    this.onCpu = load.onCpu.get();
+    this.onCpu = load.onCpu.intValue();
     this.together = items == 1 ? null : new HashMap<>();
     WorkItem.Terms last = null;
     int[] count = null;

@@ -7,6 +7,7 @@ import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Choice;
+import dev.vamana.cuda.plan.Contest;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
@@ -41,6 +42,8 @@ public final class CallPlanner {
   private final ExecutorCounters counters;
   private final BatchSizes sizes;
   private final PlanMode mode;
+  private final Contests contests;
+  private final Contested contested = new Contested();
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
   private final Map<Kind, Decision> decisions = new HashMap<>();
   private Kind last;
@@ -49,6 +52,7 @@ public final class CallPlanner {
   /**
    * Makes a planner for one call.
    *
+   * @param contests who answers contested items
    * @param batch the call's items
    * @param threads number of threads with which the CPU answers
    * @param inTurn items that one of them would answer one after the other at least
@@ -58,6 +62,7 @@ public final class CallPlanner {
       SessionKeeper keeper,
       ExecutorCounters counters,
       PlanLoad load,
+      Contests contests,
       List<WorkItem> batch,
       int threads,
       int inTurn) {
@@ -65,6 +70,7 @@ public final class CallPlanner {
     this.keeper = keeper;
     this.counters = counters;
     this.mode = keeper.options().plans().mode();
+    this.contests = keeper.options().plans().measured() ? contests : null;
     this.sizes = new BatchSizes(batch, threads, inTurn, load);
   }
 
@@ -88,7 +94,15 @@ public final class CallPlanner {
     if (lastDecision.reason() != null && wanted) {
       counters.fallback(lastDecision.reason(), count, lastDecision.detail());
     }
+    if (lastDecision.contest() != null && wanted) {
+      contested.add(lastDecision.contest(), count);
+    }
     return lastDecision;
+  }
+
+  /** Returns the contested items among the wanted ones that were planned. */
+  public Contested contested() {
+    return contested;
   }
 
   /** Key of items that differ only in their query. */
@@ -251,7 +265,7 @@ public final class CallPlanner {
     boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
     MemorySegment file = streams && Workloads.exactFits(item) ? Workloads.file(view) : null;
     boolean exact =
-        asked.scans() || (file != null && prefersExact(asked, Workload.Rows.STREAMED, null));
+        asked.scans() || (file != null && prefersExact(alone(asked, Workload.Rows.STREAMED, null)));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
@@ -273,19 +287,19 @@ public final class CallPlanner {
   /**
    * Whether items that the CPU would walk are answered exactly. It depends on the request, the
    * segment, its place and the device: not on what else the node does.
-   *
-   * @param walk how the device would walk this call's items alone, or null
    */
-  private boolean prefersExact(Asked asked, Workload.Rows rows, Workload.Walk walk) {
-    return mode == PlanMode.AUTO
-        && session.chooser.prefersExact(
-            Workloads.of(
-                asked.item(),
-                asked.scans(),
-                rows,
-                asked.batch(),
-                walk,
-                sizes.ownRounds(asked.batch())));
+  private boolean prefersExact(Workload alone) {
+    return mode == PlanMode.AUTO && session.chooser.prefersExact(alone);
+  }
+
+  /**
+   * Describes a call's items as if the node did nothing else.
+   *
+   * @param walk how the device would walk them alone, or null
+   */
+  private Workload alone(Asked asked, Workload.Rows rows, Workload.Walk walk) {
+    int batch = asked.batch();
+    return Workloads.of(asked.item(), asked.scans(), rows, batch, walk, sizes.ownRounds(batch));
   }
 
   /** Decides for items whose segment is on the device. */
@@ -293,17 +307,17 @@ public final class CallPlanner {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
     Placement placement = segment.placement();
-    boolean hopeless = item.visitLimit() < StoredAdjacency.stride(view.maxDegree());
+    boolean hopeless = hopeless(item);
     FetchShape fetched =
         placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
     ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
     boolean walks = fetched != null || plan != null;
-    boolean exact =
-        asked.scans()
-            || prefersExact(
-                asked,
-                readable(item, segment, asked.batch()),
-                walks ? Workloads.walk(item, placement, asked.batch()) : null);
+    Workload alone =
+        alone(
+            asked,
+            readable(item, segment, asked.batch()),
+            walks ? Workloads.walk(item, placement, asked.batch()) : null);
+    boolean exact = asked.scans() || prefersExact(alone);
     CpuExecutor.Way way = way(placement, exact, walks);
     Workload.Walk walk = walks ? Workloads.walk(item, placement, sizes.walking()) : null;
     ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
@@ -313,7 +327,40 @@ public final class CallPlanner {
     Workload task = asked.task(exact, rows, together, walk);
     // the CPU has no copies of vectors, so its answers may differ
     boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
-    Choice choice = session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos());
+    Contest contest = device ? null : contest(item, exact ? alone.scanned() : alone, way);
+    Boolean forDevice = contest == null ? null : contests.onDevice(contest);
+    Choice choice =
+        forDevice == null
+            ? session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos())
+            : session.chooser.contested(task, forDevice, backlog.nanos());
+    return decision(asked, segment, choice, rows, way, plan, fetched).with(contest);
+  }
+
+  /**
+   * Returns the contest of items that both sides may answer; null if measurements do not decide.
+   */
+  private Contest contest(WorkItem item, Workload alone, CpuExecutor.Way way) {
+    if (mode != PlanMode.AUTO || contests == null) {
+      return null;
+    }
+    Contest contest = session.chooser.contest(alone);
+    if (contest != null && alone.batch() == 1) {
+      contests.remember(item, contest, way);
+    }
+    return contest;
+  }
+
+  private static Decision decision(
+      Asked asked,
+      HeldSegment segment,
+      Choice choice,
+      Workload.Rows rows,
+      CpuExecutor.Way way,
+      ItemPlan plan,
+      FetchShape fetched)
+      throws IOException {
+    WorkItem item = asked.item();
+    SegmentView view = asked.view();
     if (choice.plan() == Plan.GRAPH) {
       return fetched == null
           ? Decision.walk(choice, segment, plan, way)
@@ -323,19 +370,23 @@ public final class CallPlanner {
       return Decision.exact(
           choice, segment, rows == Workload.Rows.STREAMED ? Workloads.file(view) : null);
     }
-    if (exact) {
+    if (way == CpuExecutor.Way.SCAN) {
       return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
     }
-    if (hopeless) {
+    if (hopeless(item)) {
       return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit(), way);
     }
-    return walk == null
+    return plan == null && fetched == null
         ? Decision.cpu(
             choice,
             FallbackReason.UNSUPPORTED,
-            view.name() + " placed as " + placement.settingName(),
+            view.name() + " placed as " + segment.placement().settingName(),
             way)
         : Decision.cpu(choice, FallbackReason.PLANNED, view.name(), way);
+  }
+
+  private static boolean hopeless(WorkItem item) {
+    return item.visitLimit() < StoredAdjacency.stride(item.segment().maxDegree());
   }
 
   /** Returns how the CPU answers as the device would. */

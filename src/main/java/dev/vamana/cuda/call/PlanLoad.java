@@ -1,6 +1,7 @@
 package dev.vamana.cuda.call;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts the items that all calls of an executor work on now. The cost model adds them to a call's
@@ -12,7 +13,12 @@ public final class PlanLoad {
   final AtomicInteger walking = new AtomicInteger();
 
   /** Items being answered by the CPU. */
-  final AtomicInteger onCpu = new AtomicInteger();
+  final LongAdder onCpu = new LongAdder();
+
+  /** Counts an item that the CPU begins to answer, or ends. */
+  public void onCpu(int change) {
+    onCpu.add(change);
+  }
 
   /** Whether no call has items on the device. */
   public boolean idle() {

@@ -9,6 +9,9 @@ public final class PlanChooser {
    */
   static final double CPU_WEIGHT = 2;
 
+  /** Idle costs that differ by more are not contested. */
+  static final double CONTESTED = 8;
+
   private final CostModel costs;
 
   /**
@@ -56,6 +59,47 @@ public final class PlanChooser {
    */
   public boolean sureOfCpu(Workload task) {
     return choose(task, PlanMode.AUTO, 0).plan() == Plan.CPU;
+  }
+
+  /**
+   * Returns what is known of work that both sides can do at similar cost; null if the device cannot
+   * do it, or if the costs are far apart.
+   *
+   * @param alone the request's own queries, on a node that does nothing else
+   */
+  public Contest contest(Workload alone) {
+    Choice cpu = of(Plan.CPU, alone, 0);
+    Choice device = onDevice(alone, 0);
+    if (device == null) {
+      return null;
+    }
+    double ratio = cpu.nanos() / device.nanos();
+    // written so that NaN is not contested either
+    if ((ratio <= CONTESTED && ratio >= 1 / CONTESTED) == false) {
+      return null;
+    }
+    return new Contest(
+        cpu.nanos() / Math.max(1, alone.cpu().rounds()),
+        onDevice(device) < CPU_WEIGHT * cpu.nanos());
+  }
+
+  /**
+   * Returns the plan of contested work.
+   *
+   * @param device whether the device is to do it
+   * @param scanWait as for {@link #choose}
+   */
+  public Choice contested(Workload task, boolean device, double scanWait) {
+    Choice choice = device ? onDevice(task, scanWait) : null;
+    return choice == null ? of(Plan.CPU, task, 0) : choice;
+  }
+
+  /** Returns the plan of the device that misses no more hits than the CPU; null without one. */
+  private Choice onDevice(Workload task, double scanWait) {
+    if (task.cpu().scans()) {
+      return exact(task, scanWait);
+    }
+    return task.walk().graph() == Workload.Graph.NONE ? null : of(Plan.GRAPH, task, 0);
   }
 
   private Choice cheapest(Workload task, double scanWait) {

@@ -50,6 +50,12 @@ final class FullStatistics {
           Map.entry("items_by_placement", List.of("exact", "codes", "none")),
           Map.entry("items_on_cpu", List.of("scan", "planned", "out_of_memory")),
           Map.entry("segments_ahead", List.of("sent", "used", "in_vain")),
+          Map.entry(
+              "contested",
+              List.of("trials", "changes", "disturbed", "watched_micros", "explored_micros")),
+          Map.entry("contested_loads", List.of("cpu", "device")),
+          Map.entry("contested_windows_cpu", List.of("below_1", "below_8")),
+          Map.entry("contested_windows_device", List.of("below_64")),
           Map.entry("plan_items", List.of("scan", "graph")),
           Map.entry("plan_calls", List.of("scan", "graph")),
           Map.entry("plan_batches", List.of("scan")),

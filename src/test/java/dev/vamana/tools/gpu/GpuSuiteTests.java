@@ -276,7 +276,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     String shown =
         run(
             home,
-            new PlanFitStage(drivers, List.of("clustered")),
+            new PlanFitStage(PlanFitStage.Part.FIT, drivers, List.of("clustered")),
             options(home, "plan-fit", "--limit=5000", "--batches=1,16", "--seconds=0.005"));
     Properties costs = new Properties();
     try (Reader in = Files.newBufferedReader(home.resolve("report").resolve(PlanFitStage.FILE))) {
@@ -292,6 +292,24 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertTrue(
         forms + shown,
         forms.containsAll(List.of("cpu_scan", "cpu_walk", "scan", "gather", "walk")));
+  }
+
+  public void testPlansAreTimedUnderLoad() throws Exception {
+    Path home = createTempDir();
+    Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
+    run(
+        home,
+        new PlanFitStage(PlanFitStage.Part.LOAD, drivers, List.of("clustered")),
+        options(home, "plan-load", "--limit=5000", "--seconds=0.005"));
+    Map<String, Object> found = Fragment.read(home.resolve("report").resolve("plan-load.json"));
+    Set<String> rows =
+        Fragment.rows(found, "plans").stream()
+            .map(row -> row.get("what") + " " + ((Number) row.get("callers")).intValue())
+            .collect(Collectors.toSet());
+    for (int callers : new int[] {1, 8, 32, 64}) {
+      assertTrue(rows.toString(), rows.contains("cpu_walk " + callers));
+      assertTrue(rows.toString(), rows.contains("walk " + callers));
+    }
   }
 
   public void testRowsOfOtherSourcesAreDropped() throws Exception {

@@ -15,8 +15,10 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.lucene.util.FixedBitSet;
@@ -42,6 +44,9 @@ record PlanTrial(
     Set<CostForm> warm) {
 
   private static final int WARM_UP = 3;
+
+  /** A time within this factor of the predicted one is well predicted. */
+  private static final double FACTOR = 2;
 
   /**
    * Warm-up time of a point as a share of its measuring time: for the first point of a formula,
@@ -95,9 +100,17 @@ record PlanTrial(
     }
     double nanos = Samples.median(samples.stream().mapToDouble(Double::doubleValue).toArray());
     fit.add(form, task, nanos);
+    Map<String, Object> row = row(form, question, nanos, costs.nanos(plan, task));
+    row.put("callers", 1);
+    context.fragment().add("plans", row);
+    context.say("%s", row);
+  }
+
+  private Map<String, Object> row(
+      CostForm form, Question question, double nanos, double predicted) {
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set);
-    row.put("what", form.name().toLowerCase(java.util.Locale.ROOT));
+    row.put("what", form.name().toLowerCase(Locale.ROOT));
     row.put("placement", placement == null ? "cpu" : placement.settingName());
     row.put("batch", question.batch());
     row.put("beam", question.beam());
@@ -106,9 +119,8 @@ record PlanTrial(
     row.put("n", view.size());
     row.put("dims", view.dimension());
     row.put("measured_us", Samples.round(nanos * 1e-3, 1));
-    row.put("predicted_us", Samples.round(costs.nanos(plan, task) * 1e-3, 1));
-    context.fragment().add("plans", row);
-    context.say("%s", row);
+    row.put("predicted_us", Samples.round(predicted * 1e-3, 1));
+    return row;
   }
 
   /** Warms up, and returns the number of items searched. */
@@ -121,6 +133,48 @@ record PlanTrial(
       asked += items.size();
     }
     return asked;
+  }
+
+  /**
+   * Times calls of several callers at once, and adds a row but nothing to the fit: the cost model
+   * predicts with the load, it is not fitted to it.
+   *
+   * @param callers threads that call one after the other
+   */
+  void time(Question question, int callers) throws IOException {
+    List<List<WorkItem>> calls = new ArrayList<>();
+    for (int from = 0; from < Math.min(DIFFERENT, queries.length); from += question.batch()) {
+      calls.add(items(question, from));
+    }
+    Workload task = loaded(calls.get(0).get(0), question, callers);
+    double predicted = costs.nanos(plan, task);
+    warmUp(calls, WARM_UP_AGAIN * context.options().seconds());
+    double[] samples = Callers.time(executor, calls, callers, 0.5 * context.options().seconds());
+    long close =
+        Arrays.stream(samples)
+            .filter(nanos -> nanos <= FACTOR * predicted && nanos >= predicted / FACTOR)
+            .count();
+    Map<String, Object> row =
+        row(costs.form(plan, task), question, Samples.median(samples), predicted);
+    row.put("callers", callers);
+    row.put("within_factor_2", Samples.round(close / (double) samples.length, 3));
+    context.fragment().add("plans", row);
+    context.say("%s", row);
+  }
+
+  /** Describes the work of one call among as many as there are callers. */
+  private Workload loaded(WorkItem item, Question question, int callers) throws IOException {
+    int together = question.batch() * callers;
+    Workload.Walk walk = placement == null ? null : Workloads.walk(item, placement, together);
+    Workload.Rows rows = placement == Placement.EXACT ? Workload.Rows.DEVICE : Workload.Rows.NONE;
+    double shared = together / (double) Runtime.getRuntime().availableProcessors();
+    return Workloads.of(
+        item,
+        CpuExecutor.plansScan(item),
+        rows,
+        together,
+        walk,
+        Math.max(question.batch(), shared));
   }
 
   private long answered() {

@@ -122,6 +122,7 @@ public final class Suite {
       stages.put("profile-" + set, new ProfileStage(set));
       stages.put("timeline-" + set, new TimelineStage(set));
       stages.put("host-" + set, new TimelineStage(set, InstantDriver::new));
+      stages.put("left-" + set, new LeftStage(set));
       stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
@@ -157,7 +158,8 @@ public final class Suite {
     stages.put("select", new SelectStage());
     stages.put("select-table", new SelectTableStage());
     stages.put("training", new TrainingStage());
-    stages.put("plan-fit", new PlanFitStage());
+    stages.put("plan-fit", new PlanFitStage(PlanFitStage.Part.FIT));
+    stages.put("plan-load", new PlanFitStage(PlanFitStage.Part.LOAD));
     stages.put(ReportStage.NAME, new ReportStage());
     return stages;
   }

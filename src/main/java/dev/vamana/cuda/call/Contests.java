@@ -1,0 +1,175 @@
+package dev.vamana.cuda.call;
+
+import dev.vamana.cuda.ahead.Ahead;
+import dev.vamana.cuda.plan.Contest;
+import dev.vamana.cuda.regime.Controller;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/**
+ * Who answers the contested items of an executor, and which items of single queries are contested:
+ * what was planned for one is remembered for a while, so that the next which differs only in its
+ * query need not be planned if the CPU answers. Thread-safe.
+ */
+public final class Contests {
+
+  /** Time after which an item is planned again: its segment may have left the device. */
+  private static final long FRESH = 100_000_000;
+
+  /** Kinds of items that are remembered for a segment. */
+  private static final int MOST_KINDS = 4;
+
+  private final LongSupplier clock;
+  private final Controller controller;
+  private final Map<SegmentView, Known[]> segments = new ConcurrentHashMap<>();
+
+  /**
+   * An item that was planned.
+   *
+   * @param way how the CPU answers it as the device would
+   * @param planned time of the clock
+   */
+  public record Known(
+      int k,
+      WalkParameters walk,
+      boolean filtered,
+      int accepted,
+      Contest contest,
+      CpuExecutor.Way way,
+      long planned) {
+
+    private boolean matches(WorkItem item) {
+      return item.k() == k
+          && item.acceptedCount() == accepted
+          && (item.acceptedOrdinals() != null) == filtered
+          && item.walk().equals(walk)
+          && plain(item);
+    }
+  }
+
+  /**
+   * Makes an instance that has seen nothing.
+   *
+   * @param clock nanoseconds, never going back
+   */
+  public Contests(LongSupplier clock) {
+    this.clock = clock;
+    this.controller = new Controller(clock.getAsLong());
+  }
+
+  /** Returns the time of the clock. */
+  public long now() {
+    return clock.getAsLong();
+  }
+
+  /** Whether nothing but the query and the accepted vectors distinguishes the item from others. */
+  private static boolean plain(WorkItem item) {
+    return item.entryPoints().length == 0
+        && item.visitLimit() > item.acceptedCount()
+        && item.visitLimit() >= item.segment().size();
+  }
+
+  /** Returns what is known of a single query's item; null if it is not known to be contested. */
+  public Known find(WorkItem item) {
+    Known[] kinds = segments.get(item.segment());
+    if (kinds != null) {
+      for (Known known : kinds) {
+        if (known.matches(item)) {
+          return known;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Remembers that a single query's item is contested. */
+  void remember(WorkItem item, Contest contest, CpuExecutor.Way way) {
+    // filters differ from query to query, live documents do not
+    boolean common =
+        item.acceptedOrdinals() == null
+            || item.segment().acceptedOrdinals().shared(item.acceptedOrdinals()) != null;
+    if (common == false || plain(item) == false) {
+      return;
+    }
+    Known fresh =
+        new Known(
+            item.k(),
+            item.walk(),
+            item.acceptedOrdinals() != null,
+            item.acceptedCount(),
+            contest,
+            way,
+            clock.getAsLong());
+    segments.merge(item.segment(), new Known[] {fresh}, (old, own) -> with(old, item, fresh));
+  }
+
+  private static Known[] with(Known[] old, WorkItem item, Known fresh) {
+    Known[] others =
+        Arrays.stream(old).filter(known -> known.matches(item) == false).toArray(Known[]::new);
+    int kept = Math.min(others.length, MOST_KINDS - 1);
+    // the latest come last
+    Known[] all = Arrays.copyOfRange(others, others.length - kept, others.length + 1);
+    all[kept] = fresh;
+    return all;
+  }
+
+  /** Forgets a segment that is being closed. */
+  public void closing(SegmentView segment) {
+    segments.remove(segment);
+  }
+
+  /** Returns whether the device answers contested work; null if the cost model is to decide. */
+  Boolean onDevice(Contest contest) {
+    return switch (controller.arm()) {
+      case MODEL -> null;
+      case CPU -> false;
+      case DEVICE -> true;
+      case SPLIT -> contest.favoursDevice();
+    };
+  }
+
+  /** Returns who answers an item now. */
+  public Ahead.Outlook outlook(Known known) {
+    Boolean device = onDevice(known.contest());
+    if (device == null) {
+      return Ahead.Outlook.OPEN;
+    }
+    return device ? Ahead.Outlook.DEVICE : Ahead.Outlook.CPU;
+  }
+
+  /** Whether an item need not be planned again yet. */
+  public boolean isFresh(Known known, long now) {
+    return now - known.planned() < FRESH;
+  }
+
+  /**
+   * Returns the predicted nanoseconds of the CPU at the present load, as it was lately measured.
+   */
+  public double predicted(Contest contest) {
+    return contest.work() * controller.pace();
+  }
+
+  /** Records the answer of a single query's item. */
+  public void answered(Contest contest, long since, long now) {
+    controller.answered(1, contest.work(), contest.favoured(), now - since, now);
+  }
+
+  /** Records the answers of one call. */
+  public void answered(Contested sum, long since, long now) {
+    if (sum.items() > 0) {
+      controller.answered(sum.items(), sum.work(), sum.favoured(), now - since, now);
+    }
+  }
+
+  /** Returns the controller's counters. */
+  public SortedMap<String, SortedMap<String, Long>> totals() {
+    return controller.totals();
+  }
+}

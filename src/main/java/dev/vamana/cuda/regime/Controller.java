@@ -1,0 +1,379 @@
+package dev.vamana.cuda.regime;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Chooses one {@link Arm} for all contested items of an executor, by trials of two arms in turns.
+ * What it learned at one load it uses at once when that load comes back. Callers report each answer
+ * with its time; the controller has no thread and no clock of its own. Thread-safe.
+ */
+public final class Controller {
+
+  private static final long MILLI = 1_000_000;
+
+  /** Least length of a window. A window has at least ten answers' time. */
+  private static final long WINDOW = 80 * MILLI;
+
+  private static final long LONGEST_WINDOW = 1_000 * MILLI;
+
+  /** A window that has too few answers after this time is given up. */
+  private static final long SPARSE = 4 * WINDOW;
+
+  /** Least time after a change of the arm that is not measured; as long as two answers take. */
+  private static final long SETTLE = 20 * MILLI;
+
+  private static final long LONGEST_SETTLE = 200 * MILLI;
+
+  /** A window that ends later than it should by more had no callers, or a node that stood still. */
+  private static final long LATE = 60 * MILLI;
+
+  /** Answers that a window should have. */
+  private static final int ANSWERS = 64;
+
+  /** Answers that a window needs. */
+  private static final int LEAST_ANSWERS = 16;
+
+  /** Load that differs by more is another load. */
+  private static final double OTHER_LOAD = 1.5;
+
+  /** A wait for the same work that differs by more calls for a new trial. */
+  private static final double OTHER_WAIT = 2;
+
+  /** Windows in a row that show another load before it is believed. */
+  private static final int PATIENCE = 2;
+
+  /** Trials take this part of the time, and a first {@link #CREDIT}. */
+  private static final double EXPLORED = 0.01;
+
+  private static final double CREDIT = 6e9;
+
+  /** Credit that a trial needs which repeats an earlier one. */
+  private static final double REPEATS = 1e9;
+
+  /** Time after which a trial begins if load or waits have changed a little. */
+  private static final long AT_OTHER_LOAD = 1_000 * MILLI;
+
+  /** Of the work, that both sides have at least if items are worth being split. */
+  private static final double NOTABLE = 0.15;
+
+  private final Meter meter = new Meter();
+  private final AtomicBoolean busy = new AtomicBoolean();
+  private final Map<Load, Lesson> lessons = new HashMap<>();
+  private final Tally tally = new Tally();
+  private volatile Arm arm = Arm.MODEL;
+  private volatile long end;
+  private volatile double pace = 1;
+
+  // the following are guarded by busy
+  private Load load;
+  private Lesson lesson;
+  private Trial trial;
+  private Window before;
+  private long planned;
+  private boolean settling;
+  // of the first window at this load under this arm, 0 before
+  private double inFlight;
+  private double wait;
+  private int others;
+  // mean time of an answer
+  private long slowest;
+  // mean time between two answers
+  private long pause;
+  private double credit = CREDIT;
+
+  /**
+   * A load: callers that wait at the same time, and work of one answer, both by powers of two.
+   *
+   * @param callers floor of the logarithm, 0 also for less than one
+   */
+  private record Load(int callers, int work) {
+    static Load of(Window window) {
+      return new Load(
+          Math.max(0, Math.getExponent(window.inFlight())),
+          Math.getExponent(window.work() / (double) window.count()));
+    }
+  }
+
+  /**
+   * Makes a controller that has measured nothing.
+   *
+   * @param now nanoseconds of a clock that never goes back
+   */
+  public Controller(long now) {
+    before = meter.until(now);
+    schedule(now, WINDOW);
+  }
+
+  /** Returns who answers contested items now. */
+  public Arm arm() {
+    return arm;
+  }
+
+  /**
+   * Returns the nanoseconds that callers lately waited for a nanosecond of work by the CPU: 1 on an
+   * idle node whose predictions are right.
+   */
+  public double pace() {
+    return pace;
+  }
+
+  /**
+   * Records answers that one caller waited for.
+   *
+   * @param items number of them
+   * @param work predicted nanoseconds of the CPU for them, without any load
+   * @param favoured the part of {@code work} that is expected to be cheaper on an idle device
+   * @param waited nanoseconds
+   * @param now time of the clock at the end
+   */
+  public void answered(int items, double work, double favoured, long waited, long now) {
+    meter.add(items, (long) work, (long) favoured, waited);
+    if (now - end >= 0 && busy.compareAndSet(false, true)) {
+      try {
+        if (now - end >= 0) {
+          windowEnded(waited, now);
+        }
+      } finally {
+        busy.set(false);
+      }
+    }
+  }
+
+  private void windowEnded(long waited, long now) {
+    Window sums = meter.until(now);
+    Window window = sums.minus(before);
+    long late = now - end;
+    // whoever ends a long wait was waiting; whoever ends a pause was not there
+    boolean paused = late > Math.max(LATE, planned) && waited < late / 2;
+    if (paused) {
+      interrupted(sums, now);
+    } else if (settling) {
+      slow(window);
+      if (planned < settleLength() && window.nanos() < LONGEST_SETTLE) {
+        schedule(now, settleLength());
+        return;
+      }
+      settling = false;
+      spent(window);
+      begin(sums, windowLength());
+    } else if (window.count() < LEAST_ANSWERS || window.work() <= 0) {
+      if (window.nanos() < SPARSE) {
+        schedule(now, planned);
+      } else if (trial != null && trial.begun()) {
+        // there were enough answers before: this arm is that slow
+        measured(sums, window.orStill(), now);
+      } else {
+        disturb(now);
+        begin(sums, WINDOW);
+        rest(window, now);
+      }
+    } else {
+      measured(sums, window, now);
+    }
+  }
+
+  private void measured(Window sums, Window window, long now) {
+    spent(window);
+    slow(window);
+    pace = arm == Arm.CPU ? window.meanWait() : pace;
+    begin(sums, windowLength());
+    if (trial != null) {
+      tried(window, now);
+    } else {
+      tally.window(arm, window.inFlight());
+      watched(window, now);
+    }
+  }
+
+  private void spent(Window window) {
+    tally.watched(window.nanos());
+    credit = Math.min(CREDIT, credit + EXPLORED * window.nanos());
+    if (trial != null) {
+      trial.spent(window.nanos());
+    }
+  }
+
+  /** Begins a window again in which nobody asked for a while. */
+  private void interrupted(Window sums, long now) {
+    if (trial == null) {
+      others = 0;
+      inFlight = 0;
+      settling = false;
+      begin(sums, WINDOW);
+    } else if (trial.interrupted()) {
+      settling = true;
+      begin(sums, settleLength());
+    } else {
+      disturb(now);
+      begin(sums, WINDOW);
+    }
+  }
+
+  /** Gives up a trial of which a window cannot be used. */
+  private void disturb(long now) {
+    others = 0;
+    inFlight = 0;
+    if (trial != null) {
+      tally.disturbed.increment();
+      pay(trial.lostNanos(false));
+      lesson.disturbed(now);
+      trial = null;
+      choose(lesson.arm(), now);
+    }
+  }
+
+  private void pay(long nanos) {
+    tally.exploredNanos.add(nanos);
+    credit -= nanos;
+  }
+
+  private void watched(Window window, long now) {
+    if (lesson != null && lesson.regrets(window, now)) {
+      tally.changes.increment();
+      tally.learned(lessons.values());
+      choose(lesson.arm(), now);
+      return;
+    }
+    if (lesson == null || isOther(window)) {
+      if (lesson == null || ++others >= PATIENCE) {
+        enter(window, now);
+      }
+      return;
+    }
+    others = 0;
+    boolean affordable = credit >= (lesson.measured() ? REPEATS : 0);
+    if (lesson.due(now) && affordable) {
+      double share = window.favoured() / (double) window.work();
+      boolean mixed = share > NOTABLE && share < 1 - NOTABLE;
+      Arm known = lesson.arm();
+      if (known == Arm.MODEL) {
+        known = share >= 0.5 ? Arm.DEVICE : Arm.CPU;
+      }
+      trial = new Trial(known, lesson.challenger(known, mixed), lesson.measured());
+      tally.trials.increment();
+      choose(trial.arm(), now);
+    }
+  }
+
+  /** Whether the load is not what it was after the last change of the arm. */
+  private boolean isOther(Window window) {
+    if (inFlight == 0) {
+      inFlight = window.inFlight();
+      wait = window.meanWait();
+      return false;
+    }
+    return differs(window.inFlight(), inFlight, OTHER_LOAD)
+        || differs(window.meanWait(), wait, OTHER_WAIT);
+  }
+
+  private static boolean differs(double a, double b, double factor) {
+    return a > b * factor || b > a * factor;
+  }
+
+  /** Uses what is known of a load that is new or has come back. */
+  private void enter(Window window, long now) {
+    others = 0;
+    inFlight = window.inFlight();
+    wait = window.meanWait();
+    Load entered = Load.of(window);
+    if (lesson != null && entered.equals(load)) {
+      lesson.dueIn(AT_OTHER_LOAD, now);
+      return;
+    }
+    load = entered;
+    lesson = lessons.get(load);
+    if (lesson == null) {
+      lesson = new Lesson(nearest(load), now);
+      lessons.put(load, lesson);
+    }
+    choose(lesson.arm(), now);
+  }
+
+  /** Goes on with too few answers to measure anything. */
+  private void rest(Window window, long now) {
+    Lesson known = window.count() == 0 ? null : lessons.get(Load.of(window));
+    lesson = null;
+    choose(known == null ? Arm.MODEL : known.arm(), now);
+  }
+
+  /** Returns what was learned at the next load of the same work. */
+  private Arm nearest(Load asked) {
+    Arm found = Arm.MODEL;
+    int least = Integer.MAX_VALUE;
+    for (Map.Entry<Load, Lesson> entry : lessons.entrySet()) {
+      Load other = entry.getKey();
+      int distance = Math.abs(other.callers() - asked.callers());
+      if (entry.getValue().measured() && other.work() == asked.work() && distance < least) {
+        least = distance;
+        found = entry.getValue().arm();
+      }
+    }
+    return found;
+  }
+
+  private void tried(Window window, long now) {
+    trial.add(window);
+    if (trial.disturbed()) {
+      disturb(now);
+      return;
+    }
+    Pairs.Verdict verdict = trial.verdict();
+    if (verdict != Pairs.Verdict.OPEN) {
+      boolean won = verdict == Pairs.Verdict.BETTER;
+      Arm former = lesson.measured() ? lesson.arm() : null;
+      pay(trial.lostNanos(won));
+      lesson.learn(trial, won, now);
+      if (former != null && former != lesson.arm()) {
+        tally.changes.increment();
+      }
+      trial = null;
+      inFlight = 0;
+      tally.learned(lessons.values());
+    }
+    choose(trial == null ? lesson.arm() : trial.arm(), now);
+  }
+
+  private void choose(Arm chosen, long now) {
+    if (arm == chosen) {
+      return;
+    }
+    arm = chosen;
+    inFlight = 0;
+    settling = true;
+    schedule(now, settleLength());
+  }
+
+  private void begin(Window sums, long length) {
+    before = sums;
+    schedule(sums.nanos(), length);
+  }
+
+  private void schedule(long now, long length) {
+    planned = length;
+    end = now + length;
+  }
+
+  /** Notes how long an answer takes: within a trial, by the slower arm. */
+  private void slow(Window window) {
+    long mean = window.count() == 0 ? 0 : window.latency() / window.count();
+    slowest = trial == null ? mean : Math.max(slowest, mean);
+    pause = window.nanos() / Math.max(1, window.count());
+  }
+
+  private long windowLength() {
+    long forAnswers = Math.min(SPARSE, ANSWERS * pause);
+    return Math.clamp(Math.max(10 * slowest, forAnswers), WINDOW, LONGEST_WINDOW);
+  }
+
+  private long settleLength() {
+    return Math.clamp(2 * slowest, SETTLE, LONGEST_SETTLE);
+  }
+
+  /** Returns counters by name, in groups. */
+  public SortedMap<String, SortedMap<String, Long>> totals() {
+    return tally.totals();
+  }
+}

@@ -1,0 +1,130 @@
+package dev.vamana.cuda.regime;
+
+/** What was learned at one load; guarded by the controller. */
+final class Lesson {
+
+  /** Time between trials in parts of the time that the arm which lost was chosen. */
+  private static final int REST = 100;
+
+  private static final int FAR_REST = 4;
+  private static final int MOST_PATIENCE = 16;
+
+  /** Logarithm of the part by which an arm may do less than the other did. */
+  private static final double TOLERANCE = 0.05;
+
+  /** Standard deviations that answers which come at random may be fewer. */
+  private static final double DEVIATIONS = 3;
+
+  /** Part of the callers of the trial that show that there are no fewer now. */
+  private static final double SAME_LOAD = 0.95;
+
+  private static final long LONGEST_MEMORY = 2_000_000_000L;
+
+  /** Least time between trials. */
+  static final long LEAST_REST = 5_000_000_000L;
+
+  private static final long AFTER_DISTURBANCE = 1_000_000_000L;
+  private static final int MOST_DISTURBANCES = 6;
+
+  private Arm arm;
+  private int patience = 1;
+  private boolean measured;
+  private int disturbances;
+  private long due;
+  private boolean splitNext;
+  private Arm loser;
+  private Window ofWinner = Window.NONE;
+  private Window ofLoser = Window.NONE;
+  private Window kept = Window.NONE;
+
+  /**
+   * Makes one of a load that has not been measured.
+   *
+   * @param arm chosen until then
+   */
+  Lesson(Arm arm, long now) {
+    this.arm = arm;
+    this.due = now;
+  }
+
+  Arm arm() {
+    return arm;
+  }
+
+  boolean measured() {
+    return measured;
+  }
+
+  boolean due(long now) {
+    return now - due >= 0;
+  }
+
+  /** Has the next trial begin after a time, unless it is due before. */
+  void dueIn(long nanos, long now) {
+    if (due - now > nanos) {
+      due = now + nanos;
+    }
+  }
+
+  /** Has the next trial begin later, after one that said nothing: each time twice as late. */
+  void disturbed(long now) {
+    due = now + (AFTER_DISTURBANCE << disturbances);
+    disturbances = Math.min(disturbances + 1, MOST_DISTURBANCES);
+  }
+
+  /**
+   * Returns the arm to compare with the arm chosen now.
+   *
+   * @param mixed whether the cost model would have both answer a notable part
+   */
+  Arm challenger(Arm incumbent, boolean mixed) {
+    boolean split = mixed && measured && splitNext && incumbent != Arm.SPLIT;
+    splitNext = mixed && measured && split == false;
+    if (split) {
+      return Arm.SPLIT;
+    }
+    return incumbent == Arm.DEVICE ? Arm.CPU : Arm.DEVICE;
+  }
+
+  /**
+   * Records the result of a trial, and when the next is due.
+   *
+   * @param won whether the challenger is better
+   */
+  void learn(Trial trial, boolean won, long now) {
+    Arm winner = won ? trial.challenger() : trial.incumbent();
+    loser = won ? trial.incumbent() : trial.challenger();
+    ofWinner = trial.sum(won);
+    ofLoser = trial.sum(won == false);
+    boolean confirmed = measured && winner == arm;
+    patience = confirmed ? Math.min(2 * patience, MOST_PATIENCE) : 1;
+    arm = winner;
+    measured = true;
+    disturbances = 0;
+    kept = Window.NONE;
+    long lost = REST * trial.lostNanos(won) * patience * (trial.far() ? FAR_REST : 1);
+    due = now + Math.max(LEAST_REST, lost);
+  }
+
+  /**
+   * Takes the other arm of the last trial if this one does not keep what it promised: with as many
+   * callers as then it does clearly less than the other did. Some loads take longer than a window
+   * to show what an arm does to them. Returns whether it did.
+   */
+  boolean regrets(Window window, long now) {
+    kept = kept.nanos() > LONGEST_MEMORY ? window : kept.plus(window);
+    if (loser == null || kept.inFlight() < ofWinner.inFlight() * SAME_LOAD) {
+      return false;
+    }
+    double chance = DEVIATIONS * Math.sqrt(1.0 / kept.count() + 1.0 / ofLoser.count());
+    if (Math.log(kept.rate() / ofLoser.rate()) > -(TOLERANCE + chance)) {
+      return false;
+    }
+    arm = loser;
+    loser = null;
+    kept = Window.NONE;
+    patience = Math.min(2 * patience, MOST_PATIENCE);
+    due = now + LEAST_REST * patience;
+    return true;
+  }
+}

@@ -1,0 +1,224 @@
+package dev.vamana.cuda.regime;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.SortedMap;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Has a controller choose on nodes in simulated time, which need not wait for it. */
+public class ControllerTests extends LuceneTestCase {
+
+  private static final int[] CLIENTS = {1, 8, 32, 64};
+
+  /** Part of the better arm's throughput that the controller may miss. */
+  private static final double CLOSE = 0.06;
+
+  /** The same if one arm does more and the other answers sooner, and if requests are random. */
+  private static final double CLOSE_IN_CONFLICT = 0.15;
+
+  /** What one arm does if it answers all. */
+  private record Fixed(double rate, double meanWait) {}
+
+  private static SimulatedNode.Costs anyCosts() {
+    double walk = 200e3 * Math.pow(10, random().nextDouble());
+    return new SimulatedNode.Costs(
+        1 << random().nextInt(4),
+        walk * (0.2 + random().nextDouble()),
+        walk,
+        walk * random().nextDouble(),
+        walk * (0.1 + 3 * random().nextDouble()),
+        walk * 0.3 * random().nextDouble());
+  }
+
+  private static Fixed fixed(SimulatedNode.Costs costs, Arm arm, int clients, double rate) {
+    SimulatedNode node = new SimulatedNode(costs, random().nextLong(), () -> arm, null);
+    ask(node, clients, rate);
+    node.run(1);
+    node.run(6);
+    return new Fixed(node.answers / 6.0, node.meanWait());
+  }
+
+  private static void ask(SimulatedNode node, int clients, double rate) {
+    if (clients > 0) {
+      node.clients(clients);
+    } else {
+      node.open(rate);
+    }
+  }
+
+  private static SimulatedNode controlled(SimulatedNode.Costs costs, Controller controller) {
+    return new SimulatedNode(costs, random().nextLong(), controller::arm, controller);
+  }
+
+  private static long total(Controller controller, String name) {
+    return controller.totals().get("contested").get(name);
+  }
+
+  private static double explored(Controller controller) {
+    return total(controller, "explored_micros") / (double) total(controller, "watched_micros");
+  }
+
+  /** Returns what is wrong with the last ten seconds; null if nothing is. */
+  private static String missed(
+      SimulatedNode.Costs costs, SimulatedNode node, int clients, double rate) {
+    Fixed cpu = fixed(costs, Arm.CPU, clients, rate);
+    Fixed device = fixed(costs, Arm.DEVICE, clients, rate);
+    double best = Math.max(cpu.rate, device.rate);
+    double reached = node.answers / 10.0;
+    boolean conflict = (cpu.rate - device.rate) * (device.meanWait - cpu.meanWait) < 0;
+    double most = conflict || rate > 0 ? CLOSE_IN_CONFLICT : CLOSE;
+    double shortest = Math.min(cpu.meanWait, device.meanWait);
+    boolean waits = rate > 0 && node.meanWait() > shortest * 1.3;
+    return 1 - reached / best < most && waits == false
+        ? null
+        : String.format(
+            Locale.ROOT,
+            "%d clients, rate %.0f, %s: cpu %s, device %s, reached %.0f, waits %.0f",
+            clients,
+            rate,
+            costs,
+            cpu,
+            device,
+            reached,
+            node.meanWait());
+  }
+
+  /** A trial may be wrong by chance, until the next. */
+  private static void assertMostReach(List<String> missed) {
+    missed.removeIf(Objects::isNull);
+    assertTrue(missed.toString(), missed.size() <= 1);
+  }
+
+  public void testReachesTheBetterArm() {
+    List<String> missed = new ArrayList<>();
+    for (int clients : CLIENTS) {
+      SimulatedNode.Costs costs = anyCosts();
+      Controller controller = new Controller(0);
+      SimulatedNode node = controlled(costs, controller);
+      node.clients(clients);
+      node.run(5);
+      node.run(10);
+      missed.add(missed(costs, node, clients, 0));
+      node.run(100);
+      assertTrue("explored " + explored(controller), explored(controller) < 0.06);
+    }
+    assertMostReach(missed);
+  }
+
+  /** Requests come at a rate that both arms can serve: the one that answers sooner is better. */
+  public void testOpenLoad() {
+    List<String> missed = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      SimulatedNode.Costs costs = anyCosts();
+      double most =
+          Math.min(fixed(costs, Arm.CPU, 64, 0).rate, fixed(costs, Arm.DEVICE, 64, 0).rate);
+      double rate = most * (0.3 + 0.4 * random().nextDouble());
+      Controller controller = new Controller(0);
+      SimulatedNode node = controlled(costs, controller);
+      node.open(rate);
+      node.run(20);
+      node.run(10);
+      missed.add(missed(costs, node, 0, rate));
+    }
+    assertMostReach(missed);
+  }
+
+  /** What is learned at one load does not hold at another, but when that comes back. */
+  public void testLoadChanges() {
+    // few callers are served by processors, many by the device
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 300e3, 900e3, 100e3, 3e6, 50e3);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    for (int round = 0; round < 3; round++) {
+      node.clients(2);
+      node.run(round == 0 ? 4 : 1);
+      node.run(3);
+      assertEquals("round " + round, Arm.CPU, controller.arm());
+      node.clients(64);
+      node.run(round == 0 ? 4 : 1);
+      node.run(3);
+      assertEquals("round " + round, Arm.DEVICE, controller.arm());
+    }
+    node.clients(2);
+    node.run(100);
+    assertEquals(Arm.CPU, controller.arm());
+    assertTrue("explored " + explored(controller), explored(controller) < 0.03);
+  }
+
+  /** Two arms that are equally good do not replace each other again and again. */
+  public void testEqualArms() {
+    // the device does what a processor does, one after the other
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(64, 2e6, 1e6, 1e6, 0, 0);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    node.clients(CLIENTS[random().nextInt(CLIENTS.length)]);
+    node.run(120);
+    SortedMap<String, Long> totals = controller.totals().get("contested");
+    assertTrue(totals.toString(), totals.get("changes") <= 3);
+    assertTrue(totals.toString(), explored(controller) < 0.06);
+  }
+
+  /** Too few requests to measure anything: the cost model decides. */
+  public void testSparseRequests() {
+    SimulatedNode.Costs costs = anyCosts();
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    node.open(5);
+    node.run(60);
+    assertEquals(Arm.MODEL, controller.arm());
+    assertEquals(0, total(controller, "trials"));
+  }
+
+  /** An arm that answers hardly anything is found out, and left alone. */
+  public void testStandstill() {
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 200e3, 500e3, 50e3, 30e6, 1e6);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    node.clients(1 + random().nextInt(8));
+    node.run(60);
+    assertEquals(Arm.CPU, controller.arm());
+    assertTrue("explored " + explored(controller), explored(controller) < 0.1);
+    assertTrue(total(controller, "trials") <= 5);
+  }
+
+  /** An arm that was good and becomes bad is left before the next trial would be due. */
+  public void testConditionsChange() {
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 200e3, 500e3, 50e3, 200e3, 20e3);
+    SimulatedNode.Costs slow = new SimulatedNode.Costs(4, 200e3, 500e3, 50e3, 200e3, 2e6);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    node.clients(32);
+    node.run(30);
+    assertEquals(Arm.DEVICE, controller.arm());
+    SimulatedNode other = controlled(slow, controller);
+    other.now = node.now;
+    other.clients(32);
+    other.run(6);
+    assertEquals(Arm.CPU, controller.arm());
+  }
+
+  public void testPairs() {
+    Pairs pairs = new Pairs();
+    pairs.add(0.5, 0.001);
+    assertEquals(Pairs.Verdict.OPEN, pairs.verdict(false));
+    assertEquals(Pairs.Verdict.WORSE, pairs.verdict(true));
+    pairs.add(0.51, 0.001);
+    assertEquals(Pairs.Verdict.WORSE, pairs.verdict(false));
+    Pairs better = new Pairs();
+    Pairs equal = new Pairs();
+    Pairs open = new Pairs();
+    for (int i = 0; i < Pairs.MOST; i++) {
+      better.add(1.19 + 0.02 * (i % 2), 0.001);
+      equal.add(0.99 + 0.02 * (i % 2), 0.001);
+      open.add(i % 2 == 0 ? 0.8 : 1.3, 0.001);
+      if (i > 1) {
+        assertEquals(Pairs.Verdict.BETTER, better.verdict(random().nextBoolean()));
+      }
+      assertEquals(
+          i + 1 < Pairs.MOST ? Pairs.Verdict.OPEN : Pairs.Verdict.EQUAL, open.verdict(false));
+    }
+    assertEquals(Pairs.Verdict.EQUAL, equal.verdict(false));
+  }
+}
