@@ -185,7 +185,7 @@ public class ResourcesTests {
       }
     }
     HostLibrary host = HostLibrary.load();
-    assertEquals(22, actual.size());
+    assertEquals(20, actual.size());
     for (String kernel : actual) {
       assertEquals(kernel, 1, host.vamana_host_has_kernel(kernel));
     }
