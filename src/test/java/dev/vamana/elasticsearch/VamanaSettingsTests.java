@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
@@ -107,7 +108,8 @@ public class VamanaSettingsTests extends LuceneTestCase {
             || Codebooks.SETTINGS.contains(setting)
             || PinnedMemoryBreaker.SETTINGS.contains(setting)
             || setting == RecallSettings.MAX_LOAD
-            || setting == BodyLimit.MAX_BODY) {
+            || setting == BodyLimit.MAX_BODY
+            || setting == IdCache.SIZE) {
           continue;
         }
         boolean group = setting == CodebookSetting.ALL;
