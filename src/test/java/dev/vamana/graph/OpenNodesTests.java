@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 
 import com.carrotsearch.randomizedtesting.RandomizedTest;
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakLingering;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import org.apache.lucene.util.FixedBitSet;
 import org.junit.Test;
 
 /** Nodes are taken once, whichever threads ask for them. */
+@ThreadLeakLingering(linger = 5_000) // a thread of a closed pool may still be ending
 public class OpenNodesTests extends RandomizedTest {
 
   @Test

@@ -121,6 +121,31 @@ final class CounterTables {
           .counter("ahead.used", "vamana_items_ahead_used", "Items sent ahead, and used.")
           .counter("ahead.in_vain", "vamana_items_ahead_in_vain", "Items sent ahead, not used.")
           .counter("contested.trials", "vamana_contested_trials", "Comparisons of CPU and GPU.")
+          .gauges(
+              "contested.loads.*",
+              "vamana_contested_loads",
+              "who",
+              "Loads at which measurements found the CPU, the GPU, or both better.")
+          .counters(
+              "contested.windows.model.*",
+              "vamana_contested_windows_model",
+              "load",
+              "Windows in which the cost model decided, by waiting callers.")
+          .counters(
+              "contested.windows.cpu.*",
+              "vamana_contested_windows_cpu",
+              "load",
+              "Windows in which the CPU answered, by waiting callers.")
+          .counters(
+              "contested.windows.device.*",
+              "vamana_contested_windows_device",
+              "load",
+              "Windows in which the GPU answered, by waiting callers.")
+          .counters(
+              "contested.windows.split.*",
+              "vamana_contested_windows_split",
+              "load",
+              "Windows in which both answered, by waiting callers.")
           .counter(
               "contested.changes",
               "vamana_contested_changes",
