@@ -6,7 +6,6 @@ import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.Tuning;
-import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.CpuExecutor;
@@ -53,7 +52,6 @@ final class LargeListsStage implements Stage {
   private static final int SAMPLES = 25;
   private static final int SINGLE_SAMPLES = 200;
   private static final double WARM_UP_SECONDS = 2;
-  private static final MemoryLimit MOST = MemoryLimit.percent(90);
 
   private final int size;
   private final List<LargeStage.Part> parts;
@@ -219,7 +217,14 @@ final class LargeListsStage implements Stage {
       return;
     }
     long start = System.nanoTime();
-    try (Gpu gpu = OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, null, Gpu.WALKS, MOST)) {
+    try (Gpu gpu =
+        OpenGpu.open(
+            drivers,
+            placement,
+            BatchOptions.DEFAULT,
+            null,
+            Gpu.WALKS,
+            OpenGpu.memoryFor(placement, List.of(view)))) {
       context.fragment().set("device", gpu.device());
       context.fragment().set("driver", gpu.driver());
       gpu.executor().opened(view);

@@ -16,6 +16,8 @@ import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.ivf.ListShape;
+import dev.vamana.ivf.Rotation;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
@@ -51,6 +53,9 @@ final class OpenGpu implements Gpu {
   private static final MemoryLimit DEVICE_MEMORY = MemoryLimit.percent(90);
   private static final MemoryLimit PAGE_CACHE = MemoryLimit.percent(60);
 
+  // descriptors and gaps of lists on the device, at most
+  private static final int BESIDE_LISTS = 8_192;
+
   private final AtomicReference<CudaDriver> driver;
   private final GpuExecutor executor;
   private final ExecutorService threads;
@@ -83,6 +88,24 @@ final class OpenGpu implements Gpu {
       FetchOptions fetch,
       PlanOptions plans) {
     return open(drivers, placement, batches, fetch, plans, DEVICE_MEMORY);
+  }
+
+  /**
+   * Returns the memory that segments may take. Lists placed {@code in-memory} get what they need
+   * without raw vectors, which would be brought to the device, too, if there were room.
+   */
+  static MemoryLimit memoryFor(Placement placement, List<SegmentView> segments) {
+    long bytes = 0;
+    for (SegmentView segment : segments) {
+      if (placement != Placement.IN_MEMORY || segment.lists() == null) {
+        return DEVICE_MEMORY;
+      }
+      ListShape shape = segment.lists().shape();
+      long starts = (long) shape.lists() * Integer.BYTES;
+      long signs = (long) Rotation.rounds(shape.dimension()) * shape.padded() * Float.BYTES;
+      bytes += segment.lists().region().length() + starts + signs + BESIDE_LISTS;
+    }
+    return MemoryLimit.bytes(bytes);
   }
 
   /** As above, with another limit of the device's memory for segments. */

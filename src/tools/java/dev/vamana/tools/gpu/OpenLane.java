@@ -19,7 +19,14 @@ record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
   static OpenLane gpu(
       Stage.Context context, Placement placement, BatchOptions batches, List<SegmentView> segments)
       throws IOException, InterruptedException {
-    Gpu gpu = Gpu.open(placement, batches);
+    Gpu gpu =
+        OpenGpu.open(
+            Gpu::openDriver,
+            placement,
+            batches,
+            null,
+            Gpu.WALKS,
+            OpenGpu.memoryFor(placement, segments));
     context.fragment().set("device", gpu.device());
     context.fragment().set("driver", gpu.driver());
     segments.forEach(gpu.executor()::opened);
