@@ -13,7 +13,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * them over and merges copy codes. Of each field it keeps the newest centroids of each size: small
  * segments cannot use as many lists as large ones. Thread-safe.
  *
- * <p>The centroids are on the heap. If they take too much, those that were not used longest go.
+ * <p>The centroids are on the heap. If they take too much of it, the least recently used go.
  */
 final class CentroidPool {
 

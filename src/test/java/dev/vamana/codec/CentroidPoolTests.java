@@ -12,7 +12,7 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** A pool of centroids keeps the newest of each size, and forgets those that were not used. */
+/** A pool keeps the newest centroids of each size, and forgets centroids that nobody used. */
 public class CentroidPoolTests extends LuceneTestCase {
 
   private static final int DIMENSION = 16;

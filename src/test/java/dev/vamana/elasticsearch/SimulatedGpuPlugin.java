@@ -61,7 +61,8 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
 
   @Override
   public Collection<?> createComponents(PluginServices services) {
-    machine.library = services.environment().pluginsDir().resolve("vamana").resolve(LIBRARY);
+    Path plugins = services.environment().pluginsDir();
+    machine.library = plugins.resolve("vamana").resolve(LIBRARY);
     return super.createComponents(services);
   }
 

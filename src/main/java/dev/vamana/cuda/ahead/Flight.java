@@ -122,7 +122,7 @@ final class Flight {
   /**
    * Publishes the answers, or that there will be none.
    *
-   * @param found one result per item, null for those that were left alone; or none at all
+   * @param found one result per item, null for each item that was left alone; or none at all
    * @return the number of results
    */
   int land(List<WorkResult> found) {
@@ -206,7 +206,7 @@ final class Flight {
             : Arrays.equals(query.bytes(), copy.bytes()) == false);
   }
 
-  /** Ends the query. Returns the number of answers that nobody has taken. */
+  /** Ends the query. Returns how many answers nobody has taken. */
   synchronized int retire() {
     int vain = 0;
     for (int i = 0; i < taken.length; i++) {

@@ -91,7 +91,7 @@ abstract class FedRows implements DeviceResource {
     void take(MemorySegment found, int first, int count);
   }
 
-  /** Assigns rows {@code 0 <= row < count}; the parameters are those of {@link RowFeed}. */
+  /** Assigns rows {@code 0 <= row < count}. {@link RowFeed} explains the parameters. */
   final void run(RowSource source, int count, Answers target, Workers workers, AbortCheck abort)
       throws IOException {
     RowFeed.Sender sender = (buffer, first, number) -> send(buffer, first, number, target);

@@ -27,7 +27,10 @@ import org.elasticsearch.index.mapper.IdFieldMapper;
 import org.elasticsearch.index.mapper.Uid;
 import org.junit.BeforeClass;
 
-/** Ids of whole segments are those that are stored, and their memory is bounded and given back. */
+/**
+ * The cache has the ids that the segments store. Its memory is bounded, and a closed segment gives
+ * its part back.
+ */
 public class IdCacheTests extends LuceneTestCase {
 
   private static final long ROOM = 1 << 20;

@@ -114,7 +114,7 @@ final class LargeListsStage implements Stage {
       LargeIndex.Built built =
           device
               ? buildOnDevice(context, index, vectors, lists, row)
-              : measured(context, index, vectors, lists, row, () -> null);
+              : LargeIndex.measured(context, index, vectors, lists, row, () -> null);
       row.put("threads", context.workers().threads());
       row.put("seconds", Samples.round(built.seconds(), 2));
       row.put("list_seconds", Samples.round(built.lists(), 2));
@@ -148,7 +148,8 @@ final class LargeListsStage implements Stage {
       }
       context.fragment().set("device", gpu.device());
       context.fragment().set("driver", gpu.driver());
-      LargeIndex.Built built = measured(context, index, vectors, lists, row, gpu::currentDriver);
+      LargeIndex.Built built =
+          LargeIndex.measured(context, index, vectors, lists, row, gpu::currentDriver);
       long assigned = executor.statistics().counters().get("training").get("vectors_assigned");
       if (assigned < vectors.size()) {
         throw new IllegalStateException(
@@ -157,24 +158,6 @@ final class LargeListsStage implements Stage {
       row.put("vectors_assigned", assigned);
       return built;
     }
-  }
-
-  private static LargeIndex.Built measured(
-      Context context,
-      Path index,
-      LargeVectors vectors,
-      VamanaParameters lists,
-      Map<String, Object> row,
-      Supplier<CudaDriver> driver)
-      throws IOException {
-    LargeMeter meter = new LargeMeter(context, driver);
-    LargeIndex.Built built;
-    try (meter) {
-      built = LargeIndex.build(context, index, vectors, lists);
-    }
-    row.put("heap_bytes", meter.heap());
-    row.put("device_bytes", meter.device());
-    return built;
   }
 
   private void search(Context context, Path folder, Path path, int n, boolean device)

@@ -136,7 +136,7 @@ final class LargeStage implements Stage {
       if (device) {
         built = buildOnDevice(context, index, vectors, row);
       } else {
-        built = measured(context, index, vectors, row, () -> null);
+        built = LargeIndex.measured(context, index, vectors, parameters, row, () -> null);
       }
       row.put("seconds", Samples.round(built.seconds(), 2));
       row.put("graph_seconds", Samples.round(built.graph(), 2));
@@ -168,7 +168,8 @@ final class LargeStage implements Stage {
       }
       context.fragment().set("device", gpu.device());
       context.fragment().set("driver", gpu.driver());
-      LargeIndex.Built built = measured(context, index, vectors, row, gpu::currentDriver);
+      LargeIndex.Built built =
+          LargeIndex.measured(context, index, vectors, parameters, row, gpu::currentDriver);
       Map<String, Object> phases = new TreeMap<>();
       gpu.graphs()
           .forEach(
@@ -181,23 +182,6 @@ final class LargeStage implements Stage {
       row.put("in_host_memory", gpu.graphs().get("in_host_memory"));
       return built;
     }
-  }
-
-  private LargeIndex.Built measured(
-      Context context,
-      Path index,
-      LargeVectors vectors,
-      Map<String, Object> row,
-      Supplier<CudaDriver> driver)
-      throws IOException {
-    LargeMeter meter = new LargeMeter(context, driver);
-    LargeIndex.Built built;
-    try (meter) {
-      built = LargeIndex.build(context, index, vectors, parameters);
-    }
-    row.put("heap_bytes", meter.heap());
-    row.put("device_bytes", meter.device());
-    return built;
   }
 
   private Map<String, Object> row(int n, String what) {
