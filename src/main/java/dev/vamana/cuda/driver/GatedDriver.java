@@ -1,6 +1,5 @@
 package dev.vamana.cuda.driver;
 
-import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -47,38 +46,13 @@ public final class GatedDriver extends ForwardingDriver {
   @Override
   public PinnedMemory allocatePinned(long bytes) {
     PinnedMemory memory = target().allocatePinned(bytes);
-    return new PinnedMemory() {
-      @Override
-      public MemorySegment segment() {
-        return memory.segment();
-      }
-
-      @Override
-      public long deviceAddress() {
-        return memory.deviceAddress();
-      }
-
-      @Override
-      public void free() {
-        release("freeing pinned memory", memory::free);
-      }
-    };
+    return freedBy(memory, () -> release("freeing pinned memory", memory::free));
   }
 
   @Override
   public Registration register(long address, long bytes) {
     Registration registration = target().register(address, bytes);
-    return new Registration() {
-      @Override
-      public long deviceAddress() {
-        return registration.deviceAddress();
-      }
-
-      @Override
-      public void release() {
-        GatedDriver.this.release("ending a registration", registration::release);
-      }
-    };
+    return releasedBy(registration, () -> release("ending a registration", registration::release));
   }
 
   private void release(String what, Runnable call) {

@@ -154,41 +154,24 @@ public final class FaultyDriver extends ForwardingDriver {
   public PinnedMemory allocatePinned(long bytes) {
     enter(Operation.ALLOCATE_PINNED);
     PinnedMemory memory = super.allocatePinned(bytes);
-    return new PinnedMemory() {
-      @Override
-      public MemorySegment segment() {
-        return memory.segment();
-      }
-
-      @Override
-      public long deviceAddress() {
-        return memory.deviceAddress();
-      }
-
-      @Override
-      public void free() {
-        checkContext();
-        memory.free();
-      }
-    };
+    return freedBy(
+        memory,
+        () -> {
+          checkContext();
+          memory.free();
+        });
   }
 
   @Override
   public Registration register(long address, long bytes) {
     enter(Operation.REGISTER);
     Registration registration = super.register(address, bytes);
-    return new Registration() {
-      @Override
-      public long deviceAddress() {
-        return registration.deviceAddress();
-      }
-
-      @Override
-      public void release() {
-        checkContext();
-        registration.release();
-      }
-    };
+    return releasedBy(
+        registration,
+        () -> {
+          checkContext();
+          registration.release();
+        });
   }
 
   @Override

@@ -256,39 +256,14 @@ public final class SeamDriver extends ForwardingDriver {
   public PinnedMemory allocatePinned(long bytes) {
     enter(Call.ALLOCATE_PINNED);
     PinnedMemory memory = super.allocatePinned(bytes);
-    return new PinnedMemory() {
-      @Override
-      public MemorySegment segment() {
-        return memory.segment();
-      }
-
-      @Override
-      public long deviceAddress() {
-        return memory.deviceAddress();
-      }
-
-      @Override
-      public void free() {
-        give(Call.FREE_PINNED, memory::free);
-      }
-    };
+    return freedBy(memory, () -> give(Call.FREE_PINNED, memory::free));
   }
 
   @Override
   public Registration register(long address, long bytes) {
     enter(Call.REGISTER);
     Registration registration = super.register(address, bytes);
-    return new Registration() {
-      @Override
-      public long deviceAddress() {
-        return registration.deviceAddress();
-      }
-
-      @Override
-      public void release() {
-        give(Call.RELEASE, registration::release);
-      }
-    };
+    return releasedBy(registration, () -> give(Call.RELEASE, registration::release));
   }
 
   @Override
