@@ -91,14 +91,21 @@ final class ConcurrentStage implements Stage {
             1)) {
       context.say("%d segments built in %.1f s", SEGMENTS, index.buildSeconds());
       List<SegmentView> views = new ArrayList<>();
+      boolean coded = true;
       for (LeafReaderContext leaf : index.reader().leaves()) {
-        views.add(SetIndex.view(leaf.reader()));
+        SegmentView view = SetIndex.view(leaf.reader());
+        coded &= view.codebook() != null;
+        views.add(view);
       }
       for (Lane lane : Lane.chosen(context.options())) {
         if (lane.placement() == null
             || lane.placement() == Placement.EXACT
             || lane.placement() == Placement.IN_MEMORY
             || lane.placement() == Placement.MAPPED_GRAPH) {
+          if (lane.quantized() && coded == false) {
+            context.say("%s: left out, segments of this size have no codes", lane.name());
+            continue;
+          }
           measure(context, set, index, lane, views, BatchOptions.DEFAULT);
           if (lane.placement() != null) {
             measure(

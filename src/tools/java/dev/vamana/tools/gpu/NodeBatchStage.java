@@ -75,12 +75,14 @@ final class NodeBatchStage implements Stage {
       context.say("filled and merged in %.1f s", seconds);
       context.say("%s", node.client().post("/" + INDEX + "/_vamana/warmup", null));
       if (options.batches().contains(1)) {
-        addSingles(
+        add(
             context,
             set,
             mode,
-            SingleSearches.run(
-                node, index, CANDIDATES, SINGLE_CLIENTS, ROUNDS, options.seconds() * LONGER));
+            new Load(1, SINGLE_CLIENTS, List.of()),
+            Answered.of(
+                SingleSearches.run(
+                    node, index, CANDIDATES, SINGLE_CLIENTS, ROUNDS, options.seconds() * LONGER)));
       }
       for (Load load : LOADS) {
         if (options.batches().contains(load.vectors()) == false) {
@@ -97,74 +99,66 @@ final class NodeBatchStage implements Stage {
                         ROUNDS,
                         options.seconds() * LONGER,
                         load.kinds()))) {
-          add(context, set, mode, load, turn);
+          add(context, set, mode, load, Answered.of(turn));
         }
       }
     }
   }
 
-  private static void addSingles(Context context, SuiteSet set, String mode, SingleSearches singles)
-      throws IOException {
-    add(
-        context,
-        set,
-        mode,
-        new Load(1, SINGLE_CLIENTS, List.of()),
-        "_search",
-        singles.recall(),
-        singles.micros(),
-        singles.requestsPerSecond(),
-        singles.cpuMicros());
-  }
-
-  private static void add(
-      Context context, SuiteSet set, String mode, Load load, BatchTrial.Turn turn)
-      throws IOException {
-    add(
-        context,
-        set,
-        mode,
-        load,
-        turn.kind().label(),
-        turn.recall(),
-        turn.micros(),
-        turn.median(),
-        turn.cpuMicros());
-  }
-
-  private static void add(
-      Context context,
-      SuiteSet set,
-      String mode,
-      Load load,
-      String label,
+  /**
+   * What requests of one kind did.
+   *
+   * @param micros time of each request
+   * @param vectorsPerSecond median of the rounds
+   * @param cpuMicros processor time of the node for a vector, by group of threads
+   */
+  private record Answered(
+      String kind,
       double recall,
       double[] micros,
       double vectorsPerSecond,
-      Map<String, Double> cpuMicros)
+      Map<String, Double> cpuMicros) {
+
+    static Answered of(SingleSearches singles) {
+      return new Answered(
+          "_search",
+          singles.recall(),
+          singles.micros(),
+          singles.requestsPerSecond(),
+          singles.cpuMicros());
+    }
+
+    static Answered of(BatchTrial.Turn turn) {
+      return new Answered(
+          turn.kind().label(), turn.recall(), turn.micros(), turn.median(), turn.cpuMicros());
+    }
+  }
+
+  private static void add(Context context, SuiteSet set, String mode, Load load, Answered answered)
       throws IOException {
+    String method = "http " + answered.kind();
     context.add(
         new Measurement(
             set.subject(),
-            "http " + label,
+            method,
             mode,
             load.vectors(),
             load.clients(),
             CANDIDATES,
-            recall,
-            BatchRun.thin(micros, SAMPLES),
+            answered.recall(),
+            BatchRun.thin(answered.micros(), SAMPLES),
             Map.of()));
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set.vectors().name());
-    row.put("method", "http " + label);
+    row.put("method", method);
     row.put("placement", mode);
     row.put("vectors_per_request", load.vectors());
     row.put("clients", load.clients());
     row.put("num_candidates", CANDIDATES);
-    row.put("recall_at_10", Samples.round(recall, 5));
-    row.put("vectors_per_second", Samples.round(vectorsPerSecond, 1));
+    row.put("recall_at_10", Samples.round(answered.recall(), 5));
+    row.put("vectors_per_second", Samples.round(answered.vectorsPerSecond(), 1));
     Map<String, Double> cpu = new TreeMap<>();
-    cpuMicros.forEach((group, time) -> cpu.put(group, Samples.round(time, 3)));
+    answered.cpuMicros().forEach((group, time) -> cpu.put(group, Samples.round(time, 3)));
     row.put("cpu_us_per_vector", cpu);
     context.fragment().add("node", row);
     context.say("  %s", row);
