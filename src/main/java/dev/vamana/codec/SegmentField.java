@@ -23,11 +23,15 @@ import org.apache.lucene.codecs.lucene95.HasIndexSlice;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /** One vector field of an open segment, as searches, merges and executors read it. Thread-safe. */
 final class SegmentField implements SegmentView {
+
+  /** Directories are compared by identity. */
+  record Family(Directory directory, String field) {}
 
   // not the file's extension: Lucene's statistics and checks take "vex" for an HNSW graph
   private static final String GRAPH_BYTES = "vamana_graph";
@@ -36,6 +40,7 @@ final class SegmentField implements SegmentView {
   private static final String SIGN_BYTES = "vamana_signs";
 
   private final String name;
+  private final Family family;
   private final String field;
   private final FieldMetadata metadata;
   private final FlatVectorsReader raw;
@@ -55,6 +60,7 @@ final class SegmentField implements SegmentView {
 
   SegmentField(
       String name,
+      Directory directory,
       String field,
       FieldMetadata metadata,
       FlatVectorsReader raw,
@@ -63,6 +69,7 @@ final class SegmentField implements SegmentView {
       FileChecks checks)
       throws IOException {
     this.name = name;
+    this.family = new Family(directory, field);
     this.field = field;
     this.metadata = metadata;
     this.raw = raw;
@@ -117,6 +124,11 @@ final class SegmentField implements SegmentView {
       bytes.put(SIGN_BYTES, signsRegion.length());
     }
     return bytes;
+  }
+
+  @Override
+  public Object family() {
+    return family;
   }
 
   @Override

@@ -29,8 +29,10 @@ import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.store.ChecksumIndexInput;
 import org.apache.lucene.store.DataAccessHint;
+import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FileDataHint;
 import org.apache.lucene.store.FileTypeHint;
+import org.apache.lucene.store.FilterDirectory;
 import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.util.IOUtils;
@@ -87,6 +89,8 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
               check(state, RAW_EXTENSION, openedVectors),
               check(state, VamanaVectorsFormat.GRAPH_EXTENSION, openedGraph),
               check(state, VamanaVectorsFormat.QUANTIZATION_EXTENSION, openedQuantization));
+      // state.directory may be a compound file
+      Directory directory = FilterDirectory.unwrap(state.segmentInfo.dir);
       for (Map.Entry<FieldInfo, FieldMetadata> entry : metadata.entrySet()) {
         FieldInfo info = entry.getKey();
         String name = "segment " + state.segmentInfo.name + " field " + info.name;
@@ -94,6 +98,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
             info.number,
             new SegmentField(
                 name,
+                directory,
                 info.name,
                 entry.getValue(),
                 openedRaw,

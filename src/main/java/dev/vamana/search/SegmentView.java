@@ -23,6 +23,14 @@ public interface SegmentView {
   /** Returns segment and field, for messages. */
   String name();
 
+  /**
+   * Returns what the segments have in common that the same queries search, compared by {@code
+   * equals}: the directory of the index (in Elasticsearch, the shard) and the field.
+   */
+  default Object family() {
+    return this;
+  }
+
   /** Returns the number of vectors. */
   int size();
 

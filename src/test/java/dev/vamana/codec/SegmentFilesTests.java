@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -16,6 +17,7 @@ import org.apache.lucene.index.IndexFileNames;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopKnnCollector;
@@ -87,6 +89,42 @@ public class SegmentFilesTests extends LuceneTestCase {
               DIMENSION);
           assertArrayEquals(vectors[DOCS - 1], first, 0f);
         }
+      }
+    }
+  }
+
+  /** Segments of one directory and field are a family, in whatever way they were opened. */
+  public void testFamilies() throws IOException {
+    IndexWriterConfig config =
+        Segments.config(Segments.SMALL).setUseCompoundFile(random().nextBoolean());
+    try (Directory directory = newDirectory();
+        Directory other = newDirectory();
+        IndexWriter writer = new IndexWriter(directory, config)) {
+      float[][] vectors = Segments.clustered(random(), DOCS, DIMENSION);
+      for (int i = 0; i < vectors.length; i++) {
+        writer.addDocument(Segments.document(i, vectors[i]));
+        if (i == DOCS / 2) {
+          writer.flush();
+        }
+      }
+      index(other, vectors, random().nextBoolean());
+      Set<Object> families = new HashSet<>();
+      try (DirectoryReader latest = DirectoryReader.open(writer)) {
+        writer.commit();
+        try (DirectoryReader reader = DirectoryReader.open(directory)) {
+          for (DirectoryReader each : List.of(latest, reader)) {
+            for (LeafReaderContext leaf : each.leaves()) {
+              families.add(Segments.field(leaf.reader(), Segments.FLOATS).family());
+            }
+          }
+          assertEquals(1, families.size());
+          LeafReader leaf = reader.leaves().get(0).reader();
+          assertTrue(families.add(Segments.field(leaf, Segments.BYTES).family()));
+        }
+      }
+      try (DirectoryReader reader = DirectoryReader.open(other)) {
+        LeafReader leaf = reader.leaves().get(0).reader();
+        assertTrue(families.add(Segments.field(leaf, Segments.FLOATS).family()));
       }
     }
   }

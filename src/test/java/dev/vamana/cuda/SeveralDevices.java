@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SeveralDevices {
 
   /** A plan every few milliseconds over the load of half a second; moves as soon as it wants. */
-  static final DevicesOptions QUICK = new DevicesOptions(3_000_000L, 0.5, 0.05, 2, 16);
+  static final DevicesOptions QUICK = new DevicesOptions(3_000_000L, 0.5, 1e-4, 2, 16);
 
   /** No plan but for losses, so that segments stay where they are opened. */
   static final DevicesOptions STEADY = new DevicesOptions(Long.MAX_VALUE / 4, 60, 1e9, 2, 16);

@@ -10,15 +10,18 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.IOUtils;
 
 /** {@link DevicesExecutor} over simulated devices. */
 public class SeveralDevicesTests extends GpuTestCase {
@@ -71,7 +74,12 @@ public class SeveralDevicesTests extends GpuTestCase {
 
   private static void closeAll(SeveralDevices devices, DevicesExecutor executor, TestIndex index)
       throws IOException {
-    index.views().forEach(executor::closing);
+    closeAll(devices, executor, index.views());
+  }
+
+  private static void closeAll(
+      SeveralDevices devices, DevicesExecutor executor, List<SegmentView> views) {
+    views.forEach(executor::closing);
     executor.close();
     assertEquals(List.of(), devices.failures);
     for (List<SimulatedDriver> contexts : devices.drivers) {
@@ -87,13 +95,21 @@ public class SeveralDevicesTests extends GpuTestCase {
         placement == Placement.EXACT
             ? WalkParameters.Distances.EXACT
             : WalkParameters.Distances.QUANTIZED;
-    try (TestIndex index = TestIndex.any(6 * SEGMENT, 6, new MMapDirectory(createTempDir()))) {
-      List<WorkItem> items = walks(index, 200, distances);
+    List<TestIndex> shards = new ArrayList<>();
+    try (Closeable closing = () -> IOUtils.close(shards)) {
+      List<SegmentView> views = new ArrayList<>();
+      List<WorkItem> items = new ArrayList<>();
+      for (int shard = 0; shard < 6; shard++) {
+        shards.add(TestIndex.any(SEGMENT, 1, new MMapDirectory(createTempDir())));
+        views.addAll(shards.get(shard).views());
+        items.addAll(walks(shards.get(shard), 33, distances));
+      }
+      Collections.shuffle(items, random());
       List<WorkResult> expected = null;
       for (int count : new int[] {1, 2, 4}) {
         SeveralDevices devices = devices(count);
         try (DevicesExecutor executor = devices.open(placement, OPTIONS, SeveralDevices.STEADY)) {
-          openAll(executor, index.views());
+          openAll(executor, views);
           List<WorkResult> found = executor.search(items);
           List<WorkResult> alone = new ArrayList<>();
           for (WorkItem item : items) {
@@ -109,10 +125,37 @@ public class SeveralDevicesTests extends GpuTestCase {
             assertTrue("each device answers", answered > 0);
           }
           assertEquals(2 * items.size(), Arrays.stream(SeveralDevices.answered(executor)).sum());
-          closeAll(devices, executor, index);
+          closeAll(devices, executor, views);
         }
       }
     }
+  }
+
+  /** So that a query needs one launch, and not one on each device. */
+  public void testSegmentsOfAShardAreOnOneDevice() throws Exception {
+    try (TestIndex one = TestIndex.any(4 * SEGMENT, 4, new MMapDirectory(createTempDir()));
+        TestIndex other = TestIndex.any(2 * SEGMENT, 2, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY)) {
+        List<SegmentView> views = new ArrayList<>(one.views());
+        views.addAll(other.views());
+        openAll(executor, views);
+        assertEquals(1, devicesOf(executor, one));
+        assertEquals(1, devicesOf(executor, other));
+        for (SegmentView view : other.views()) {
+          assertNotEquals(executor.devices(one.views().get(0)), executor.devices(view));
+        }
+        closeAll(devices, executor, views);
+      }
+    }
+  }
+
+  private static long devicesOf(DevicesExecutor executor, TestIndex index) throws IOException {
+    return index.views().stream()
+        .flatMap(view -> executor.devices(view).stream())
+        .distinct()
+        .count();
   }
 
   public void testASetLargerThanADeviceIsResidentOnTwo() throws Exception {

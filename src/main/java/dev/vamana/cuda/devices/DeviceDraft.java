@@ -1,6 +1,9 @@
 package dev.vamana.cuda.devices;
 
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** A plan while {@link DevicePlanner} makes it: copies, their shares of the load, and sums. */
@@ -17,21 +20,30 @@ final class DeviceDraft {
   private final double[][] shares;
   private final long[] bytes;
   private final double total;
+  private final double most;
+  private final Map<Object, List<Integer>> families = new HashMap<>();
 
-  /** A draft of the present state, without copies on lost devices unless all are lost. */
-  DeviceDraft(List<DevicePlanner.Device> devices, List<DevicePlanner.Segment> segments) {
+  /**
+   * A draft of the present state, without copies on lost devices unless all are lost.
+   *
+   * @param busy how busy a device is that gets no further segments of a family
+   */
+  DeviceDraft(
+      List<DevicePlanner.Device> devices, List<DevicePlanner.Segment> segments, double busy) {
     if (devices.isEmpty() || devices.size() > DevicePlanner.MOST_DEVICES) {
       throw new IllegalArgumentException(
           "devices must be 1 to " + DevicePlanner.MOST_DEVICES + ", got " + devices.size());
     }
     this.devices = devices;
     this.segments = segments;
+    most = busy;
     copies = new long[segments.size()];
     shares = new double[segments.size()][devices.size()];
     loads = new double[devices.size()];
     bytes = new long[devices.size()];
     total = segments.stream().mapToDouble(DevicePlanner.Segment::load).sum();
     for (int s = 0; s < copies.length; s++) {
+      families.computeIfAbsent(segments.get(s).family(), f -> new ArrayList<>()).add(s);
       for (int d = 0; d < devices.size(); d++) {
         if (has(segments.get(s).copies(), d) && (devices.get(d).usable() || usable() == 0)) {
           add(s, d);
@@ -95,11 +107,59 @@ final class DeviceDraft {
     return most;
   }
 
+  /** Whether no other segment is of its family. */
+  boolean isAlone(int segment) {
+    return families.get(segments.get(segment).family()).size() == 1;
+  }
+
+  /** How busy all usable devices are together. */
+  double busy() {
+    return devices.stream()
+        .filter(DevicePlanner.Device::usable)
+        .mapToDouble(DevicePlanner.Device::busy)
+        .sum();
+  }
+
+  /** The usable device with the most bytes of a family's segments, the first of equals; or -1. */
+  int home(Object family) {
+    long[] own = new long[devices.size()];
+    for (int s : families.getOrDefault(family, List.of())) {
+      for (int d = 0; d < own.length; d++) {
+        if (has(copies[s], d)) {
+          own[d] += segments.get(s).bytes();
+        }
+      }
+    }
+    int home = -1;
+    for (int d = 0; d < own.length; d++) {
+      if (own[d] > 0 && devices.get(d).usable() && (home < 0 || own[d] > own[home])) {
+        home = d;
+      }
+    }
+    return home;
+  }
+
   /**
-   * Returns the usable device where load and bytes, each in parts of all, are least; one with room
-   * if there is one. Returns -1 without a usable device.
+   * Returns the device of the segment's family, if that has room and is not busy. Otherwise the
+   * usable device where load and bytes, each in parts of all, are least; one with room if there is
+   * one. Returns -1 without a usable device.
    */
-  int home(long segmentBytes, double load) {
+  int home(Object family, long segmentBytes, double load) {
+    int home = home(family);
+    return home >= 0 && devices.get(home).busy() < most && takes(home, segmentBytes)
+        ? home
+        : leastUsed(segmentBytes, load);
+  }
+
+  /**
+   * Whether a tenth of the device stays free; sizes of segments that were just opened are rough.
+   */
+  private boolean takes(int device, long segmentBytes) {
+    long capacity = devices.get(device).capacity();
+    return bytes[device] + segmentBytes <= capacity - capacity / 10;
+  }
+
+  private int leastUsed(long segmentBytes, double load) {
     long allBytes = Math.max(1, IntStream.range(0, bytes.length).mapToLong(d -> bytes[d]).sum());
     double allLoads = total > 0 ? total : 1;
     int best = -1;

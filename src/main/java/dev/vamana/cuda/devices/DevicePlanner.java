@@ -31,6 +31,9 @@ public final class DevicePlanner {
   private static final double PRICE_OF_A_COPY = 0.02;
   // a segment below this part of the mean load needs no second copy
   private static final double COLD = 0.01;
+  // a family is gathered if all devices together are so much less busy than one that gives away;
+  // spread again at once if this was near 1
+  private static final double GATHERED = 0.25;
 
   private final Limits limits;
 
@@ -39,15 +42,15 @@ public final class DevicePlanner {
    *
    * @param tolerance largest load of a device in parts of the mean at which nothing is moved for
    *     balance, above 1
-   * @param busy least mean number of calls under way on a device whose segments are moved or copied
-   *     for balance; an idle device gains nothing from it
+   * @param busy how busy a device is at least whose segments are moved or copied for balance: its
+   *     queries would be slower on two devices than on one that has time
    * @param mostMoves most uploads of a plan, segments without a usable device not counted; at least
    *     0
    */
   public record Limits(double tolerance, double busy, int mostMoves) {
 
     /** A plan every few seconds that moves little at a time. */
-    public static final Limits DEFAULT = new Limits(1.05, 0.5, 2);
+    public static final Limits DEFAULT = new Limits(1.05, 1, 2);
 
     public Limits {
       if (tolerance <= 1) {
@@ -64,19 +67,20 @@ public final class DevicePlanner {
    *
    * @param usable whether it answers
    * @param capacity most bytes of segments
-   * @param busy mean number of calls under way
+   * @param busy mean work under way, in parts of what fills the device
    */
   public record Device(boolean usable, long capacity, double busy) {}
 
   /**
    * A segment.
    *
+   * @param family equal for segments that the same queries search
    * @param bytes device memory that it takes
    * @param load work per second, in any unit
    * @param copies the devices that have it, bit <i>d</i> for device <i>d</i>; 0 for none yet
    * @param rests whether it was moved so lately that it stays where it is
    */
-  public record Segment(long bytes, double load, long copies, boolean rests) {}
+  public record Segment(Object family, long bytes, double load, long copies, boolean rests) {}
 
   /**
    * A plan.
@@ -96,31 +100,33 @@ public final class DevicePlanner {
    * Makes a plan. Segments whose devices are all lost get another one, if one has room; otherwise
    * they keep theirs. Then devices above their capacity give segments away, and then the most
    * loaded device gives a segment, or a share of one by a copy, to a less loaded one, until all
-   * loads are within the tolerance or {@link Limits#mostMoves} is reached.
+   * loads are within the tolerance or {@link Limits#mostMoves} is reached. If the devices have
+   * little to do, families are gathered: a query over segments of two devices needs two launches.
    *
    * @param devices 1 to {@value #MOST_DEVICES}
    */
   public Plan plan(List<Device> devices, List<Segment> segments) {
-    DeviceDraft draft = new DeviceDraft(devices, segments);
+    DeviceDraft draft = new DeviceDraft(devices, segments, limits.busy());
     if (draft.usable() > 0) {
       settle(draft);
       draft.even();
       dropCold(draft);
       makeRoom(draft);
       balance(draft);
+      gather(draft);
     }
     return draft.plan();
   }
 
   /**
-   * Returns the device for a segment that was just opened, or -1 without a usable device. The load
-   * of a new segment is not known, so it goes where load and bytes, each in parts of all, are
-   * least.
+   * Returns the device for a segment that was just opened, or -1 without a usable device: with its
+   * family, if there is room and time. Otherwise, since the load of a new segment is not known, it
+   * goes where load and bytes, each in parts of all, are least.
    */
-  public int home(List<Device> devices, List<Segment> segments, long bytes) {
-    DeviceDraft draft = new DeviceDraft(devices, segments);
+  public int home(List<Device> devices, List<Segment> segments, Object family, long bytes) {
+    DeviceDraft draft = new DeviceDraft(devices, segments, limits.busy());
     draft.even();
-    return draft.home(bytes, 0);
+    return draft.home(family, bytes, 0);
   }
 
   /** Gives segments without a usable device one, the heaviest first. */
@@ -136,7 +142,7 @@ public final class DevicePlanner {
             .thenComparingLong(s -> -draft.segments.get(s).bytes()));
     for (int s : homeless) {
       Segment segment = draft.segments.get(s);
-      int home = draft.home(segment.bytes(), segment.load());
+      int home = draft.home(segment.family(), segment.bytes(), segment.load());
       if (segment.copies() == 0 || draft.fits(s, home)) {
         draft.add(s, home);
       } else {
@@ -174,11 +180,39 @@ public final class DevicePlanner {
         if (Long.bitCount(draft.copies[s]) > 1) {
           draft.remove(s, d);
         } else if (draft.moves < limits.mostMoves()) {
-          int other = draft.home(draft.segments.get(s).bytes(), draft.segments.get(s).load());
+          Segment segment = draft.segments.get(s);
+          int other = draft.home(segment.family(), segment.bytes(), segment.load());
           if (other != d && draft.fits(s, other)) {
             draft.move(s, d, other);
           }
         }
+      }
+    }
+  }
+
+  /** Brings segments of a family together that are on several devices, if these have time. */
+  private void gather(DeviceDraft draft) {
+    if (draft.busy() > GATHERED * limits.busy()) {
+      return;
+    }
+    for (int s = 0; s < draft.segments.size() && draft.moves < limits.mostMoves(); s++) {
+      Segment segment = draft.segments.get(s);
+      int home = draft.home(segment.family());
+      if (segment.rests()
+          || home < 0
+          || draft.isAlone(s)
+          || draft.copies[s] == 1L << home
+          || draft.usable(draft.copies[s]) == 0) {
+        continue;
+      }
+      if ((draft.copies[s] >>> home & 1) == 0) {
+        if (draft.fits(s, home) == false) {
+          continue;
+        }
+        draft.move(s, Long.numberOfTrailingZeros(draft.copies[s]), home);
+      }
+      for (long others = draft.copies[s] & ~(1L << home); others != 0; others &= others - 1) {
+        draft.remove(s, Long.numberOfTrailingZeros(others));
       }
     }
   }

@@ -5,7 +5,8 @@ package dev.vamana.cuda.devices;
  *
  * @param roundNanos time between two plans, at least 1
  * @param loadSeconds time after which work counts 1/e of what it counted; above 0
- * @param busy mean number of calls under way from which a device's segments are moved or copied
+ * @param busy work under way, in parts of what fills a device, from which a device's segments are
+ *     moved or copied for balance; above 0
  * @param rests rounds that a moved segment stays where it is, at least 0
  * @param movedPart a round moves one segment of so many, or two if that is more; at least 1
  */
@@ -13,7 +14,7 @@ public record DevicesOptions(
     long roundNanos, double loadSeconds, double busy, int rests, int movedPart) {
 
   /** A plan every five seconds over the load of about a minute; one move of a segment a minute. */
-  public static final DevicesOptions DEFAULT = new DevicesOptions(5_000_000_000L, 60, 0.5, 12, 16);
+  public static final DevicesOptions DEFAULT = new DevicesOptions(5_000_000_000L, 60, 1, 12, 16);
 
   public DevicesOptions {
     if (roundNanos < 1) {
@@ -21,6 +22,9 @@ public record DevicesOptions(
     }
     if ((loadSeconds > 0) == false) {
       throw new IllegalArgumentException("loadSeconds must be above 0, got " + loadSeconds);
+    }
+    if ((busy > 0) == false) {
+      throw new IllegalArgumentException("busy must be above 0, got " + busy);
     }
     if (rests < 0) {
       throw new IllegalArgumentException("rests must be at least 0, got " + rests);

@@ -3,6 +3,7 @@ package dev.vamana.cuda.devices;
 import dev.vamana.cuda.GpuExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /** One of several devices, and how much it has to do. Thread-safe. */
@@ -10,8 +11,12 @@ final class Member {
 
   final int index;
   final GpuExecutor executor;
+  // distances times components that keep a multiprocessor occupied; walks wait for memory, so a
+  // device answers more of them in the same time until it has several hundred under way
+  private static final double FULL_MULTIPROCESSOR = 250_000;
+
   private final AtomicLong pending = new AtomicLong();
-  private final LongAdder callNanos = new LongAdder();
+  private final DoubleAdder workSeconds = new DoubleAdder();
   private final LongAdder items = new LongAdder();
   private final AtomicInteger builds = new AtomicInteger();
 
@@ -40,12 +45,20 @@ final class Member {
   /** Counts a call out. */
   void end(long work, long began) {
     pending.addAndGet(-work);
-    callNanos.add(System.nanoTime() - began);
+    workSeconds.add(work * 1e-9 * (System.nanoTime() - began));
   }
 
-  /** Nanoseconds of all calls since the last time this was asked; one thread asks. */
-  long takeCallNanos() {
-    return callNanos.sumThenReset();
+  /** Work under way that fills the device, in distances times components. */
+  double full() {
+    return FULL_MULTIPROCESSOR * Math.max(1, executor.device().multiprocessors());
+  }
+
+  /**
+   * Mean work under way since the last time this was asked, of the calls that have ended, in parts
+   * of what fills the device; one thread asks.
+   */
+  double takeBusy(double seconds) {
+    return workSeconds.sumThenReset() / (seconds * full());
   }
 
   /** Items so far. */

@@ -60,9 +60,9 @@ final class Placements {
         return;
       }
       Placed placed = new Placed(view);
-      DevicePlanner planner = new DevicePlanner(DevicePlanner.Limits.DEFAULT);
+      DevicePlanner planner = planner(0);
       List<DevicePlanner.Segment> others = planned(segments.values());
-      home = Math.max(0, planner.home(devices(), others, placed.bytes()));
+      home = Math.max(0, planner.home(devices(), others, view.family(), placed.bytes()));
       placed.where(1L << home, 0);
       segments.put(view, placed);
     }
@@ -105,8 +105,18 @@ final class Placements {
         .map(
             each ->
                 new DevicePlanner.Segment(
-                    each.bytes(), each.load(), each.where().copies(), each.rests()))
+                    each.view.family(),
+                    each.bytes(),
+                    each.load(),
+                    each.where().copies(),
+                    each.rests()))
         .toList();
+  }
+
+  private DevicePlanner planner(int mostMoves) {
+    return new DevicePlanner(
+        new DevicePlanner.Limits(
+            DevicePlanner.Limits.DEFAULT.tolerance(), options.busy(), mostMoves));
   }
 
   /**
@@ -126,8 +136,8 @@ final class Placements {
   private void balance(double seconds, List<Runnable> changes) {
     double decay = Math.exp(-seconds / options.loadSeconds());
     for (Member member : members) {
-      double calls = member.takeCallNanos() / (seconds * 1e9);
-      busy[member.index] = decay * busy[member.index] + (1 - decay) * calls;
+      double now = member.takeBusy(seconds);
+      busy[member.index] = decay * busy[member.index] + (1 - decay) * now;
     }
     List<Placed> all = List.copyOf(segments.values());
     boolean moving = false;
@@ -140,11 +150,7 @@ final class Placements {
       return;
     }
     int most = Math.max(DevicePlanner.Limits.DEFAULT.mostMoves(), all.size() / options.movedPart());
-    DevicePlanner planner =
-        new DevicePlanner(
-            new DevicePlanner.Limits(
-                DevicePlanner.Limits.DEFAULT.tolerance(), options.busy(), moving ? 0 : most));
-    DevicePlanner.Plan plan = planner.plan(devices(), planned(all));
+    DevicePlanner.Plan plan = planner(moving ? 0 : most).plan(devices(), planned(all));
     for (int s = 0; s < all.size(); s++) {
       apply(all.get(s), plan.copies()[s], changes);
     }

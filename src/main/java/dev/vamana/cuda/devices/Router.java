@@ -92,7 +92,10 @@ final class Router {
       int part = whole ? size : Math.max(LEAST_PART, size / (PARTS * devices));
       for (int from = 0; from < size; ) {
         int to = Math.min(size, from + part);
-        Member member = leastLoaded(group.candidates, given);
+        Member member = whole ? together(group.candidates, given) : null;
+        if (member == null) {
+          member = leastLoaded(group.candidates, given);
+        }
         positions.get(member.index).addAll(group.positions.subList(from, to));
         given[member.index] += group.each * (to - from);
         from = to;
@@ -147,6 +150,18 @@ final class Router {
     }
     long there = (usable & where.copies()) != 0 ? usable & where.copies() : where.copies();
     return Long.lowestOneBit(there);
+  }
+
+  /** Returns a device that the call uses already and that has time, or null. */
+  private Member together(long candidates, long[] given) {
+    for (Member member : members) {
+      if (Placements.has(candidates, member)
+          && given[member.index] > 0
+          && member.pending() + given[member.index] < member.full()) {
+        return member;
+      }
+    }
+    return null;
   }
 
   private Member leastLoaded(long candidates, long[] given) {

@@ -30,6 +30,11 @@ public class DevicePlannerTests extends LuceneTestCase {
     {305_844, 1_518}, {923_463, 251}, {194_246, 146}, {30_212, 161}, {43_925, 55}, {256_493, 28}
   };
 
+  /** A segment that no query searches with another. */
+  private static Segment segment(long bytes, double load, long copies, boolean rests) {
+    return new Segment(new Object(), bytes, load, copies, rests);
+  }
+
   private static double recordedLoad(int segment) {
     return (double) RECORDED[segment][0] * RECORDED[segment][1];
   }
@@ -50,8 +55,8 @@ public class DevicePlannerTests extends LuceneTestCase {
   private static List<Segment> opened(DevicePlanner planner, List<Device> devices) {
     List<Segment> segments = new ArrayList<>();
     for (int[] recorded : RECORDED) {
-      int home = planner.home(devices, segments, recorded[0]);
-      segments.add(new Segment(recorded[0], 0, 1L << home, false));
+      int home = planner.home(devices, segments, new Object(), recorded[0]);
+      segments.add(segment(recorded[0], 0, 1L << home, false));
     }
     return segments;
   }
@@ -80,14 +85,14 @@ public class DevicePlannerTests extends LuceneTestCase {
           double load = faded[s] == 0 ? now : FADES * faded[s] + (1 - FADES) * now;
           faded[s] = load;
           Segment segment = segments.get(s);
-          measured.add(new Segment(segment.bytes(), load, segment.copies(), false));
+          measured.add(segment(segment.bytes(), load, segment.copies(), false));
         }
         last = planner.plan(devices, measured);
         assertTrue(last.moves() <= Limits.DEFAULT.mostMoves());
         moves += last.moves();
         for (int s = 0; s < measured.size(); s++) {
           Segment segment = measured.get(s);
-          measured.set(s, new Segment(segment.bytes(), segment.load(), last.copies()[s], false));
+          measured.set(s, segment(segment.bytes(), segment.load(), last.copies()[s], false));
         }
         segments = measured;
       }
@@ -153,7 +158,7 @@ public class DevicePlannerTests extends LuceneTestCase {
     for (int count : new int[] {2, 4, 8}) {
       DevicePlanner planner = new DevicePlanner(new Limits(1.05, 0.5, 64));
       List<Device> devices = devices(count, 1_000);
-      Plan plan = planner.plan(devices, List.of(new Segment(900, 5, 1, false)));
+      Plan plan = planner.plan(devices, List.of(segment(900, 5, 1, false)));
       assertEquals((1L << count) - 1, plan.copies()[0]);
       assertEquals(1, imbalance(plan, devices), 1e-6);
       assertEquals(count - 1, plan.moves());
@@ -162,12 +167,12 @@ public class DevicePlannerTests extends LuceneTestCase {
 
   public void testIdleDevicesAndFullOnesAreLeftAlone() {
     DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
-    List<Segment> one = List.of(new Segment(900, 5, 1, false));
+    List<Segment> one = List.of(segment(900, 5, 1, false));
     List<Device> idle = Collections.nCopies(2, new Device(true, 1_000, 0.1));
     assertEquals(1, planner.plan(idle, one).copies()[0]);
     List<Device> small = List.of(new Device(true, 1_000, 3), new Device(true, 800, 3));
     assertEquals(1, planner.plan(small, one).copies()[0]);
-    List<Segment> resting = List.of(new Segment(900, 5, 1, true));
+    List<Segment> resting = List.of(segment(900, 5, 1, true));
     assertEquals(1, planner.plan(devices(2, 1_000), resting).copies()[0]);
   }
 
@@ -194,10 +199,9 @@ public class DevicePlannerTests extends LuceneTestCase {
   public void testWithoutADeviceAllStays() {
     DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
     List<Device> none = Collections.nCopies(2, new Device(false, ROOM, 0));
-    Plan plan =
-        planner.plan(none, List.of(new Segment(9, 5, 2, false), new Segment(9, 5, 0, false)));
+    Plan plan = planner.plan(none, List.of(segment(9, 5, 2, false), segment(9, 5, 0, false)));
     assertArrayEquals(new long[] {2, 0}, plan.copies());
-    assertEquals(-1, planner.home(none, List.of(), 1));
+    assertEquals(-1, planner.home(none, List.of(), "f", 1));
   }
 
   public void testASetLargerThanADeviceIsSpread() {
@@ -208,7 +212,7 @@ public class DevicePlannerTests extends LuceneTestCase {
     // all on the first, as after the loss of the second
     List<Segment> crowded = new ArrayList<>();
     for (int[] recorded : RECORDED) {
-      crowded.add(new Segment(recorded[0], 0, 1, false));
+      crowded.add(segment(recorded[0], 0, 1, false));
     }
     Rounds rounds = new Rounds(devices, crowded);
     rounds.run(planner, 40, 0, random());
@@ -231,13 +235,147 @@ public class DevicePlannerTests extends LuceneTestCase {
     DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
     List<Device> devices = devices(2, 1_000);
     List<Segment> segments =
-        List.of(
-            new Segment(300, 0, 3, false),
-            new Segment(300, 10, 1, false),
-            new Segment(300, 10, 2, false));
+        List.of(segment(300, 0, 3, false), segment(300, 10, 1, false), segment(300, 10, 2, false));
     Plan plan = planner.plan(devices, segments);
     assertEquals(1, Long.bitCount(plan.copies()[0]));
     assertEquals(0, plan.moves());
+  }
+
+  /** Segments of families that were opened one after the other, with a load for each. */
+  private static List<Segment> families(List<Device> devices, int families, int each, double load) {
+    DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
+    List<Segment> segments = new ArrayList<>();
+    for (int s = 0; s < families * each; s++) {
+      String family = "shard " + s % families;
+      long bytes = 90 + random().nextInt(20);
+      int home = planner.home(devices, segments, family, bytes);
+      segments.add(new Segment(family, bytes, 0, 1L << home, false));
+    }
+    segments.replaceAll(s -> new Segment(s.family(), s.bytes(), load, s.copies(), false));
+    return segments;
+  }
+
+  private static List<Device> busy(int count, double busy) {
+    return Collections.nCopies(count, new Device(true, ROOM, busy));
+  }
+
+  private static List<Segment> planned(Plan plan, List<Segment> segments) {
+    List<Segment> after = new ArrayList<>();
+    for (int s = 0; s < segments.size(); s++) {
+      Segment segment = segments.get(s);
+      after.add(
+          new Segment(segment.family(), segment.bytes(), segment.load(), plan.copies()[s], false));
+    }
+    return after;
+  }
+
+  /** Returns how many devices have segments of a family. */
+  private static long spread(List<Segment> segments, Object family) {
+    long devices = 0;
+    for (Segment segment : segments) {
+      devices |= segment.family().equals(family) ? segment.copies() : 0;
+    }
+    return Long.bitCount(devices);
+  }
+
+  public void testAFamilyStaysTogetherUntilItsDeviceIsBusy() {
+    DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
+    List<Segment> segments = families(busy(2, 0), 1, 8, 1);
+    assertEquals(1, spread(segments, "shard 0"));
+    assertArrayEquals(
+        segments.stream().mapToLong(Segment::copies).toArray(),
+        planner.plan(busy(2, 0.9), segments).copies());
+    List<Device> devices = List.of(new Device(true, ROOM, 3), new Device(true, ROOM, 0));
+    Plan plan = null;
+    for (int round = 0; round < 4; round++) {
+      plan = planner.plan(devices, segments);
+      segments = planned(plan, segments);
+    }
+    assertTrue(imbalance(plan, devices) <= TOLERANCE);
+    // the same load, now on both: nothing is gathered, and nothing moves
+    Plan even = planner.plan(busy(2, 1.5), segments);
+    assertArrayEquals(plan.copies(), even.copies());
+    assertArrayEquals(plan.copies(), planner.plan(busy(2, 0.4), segments).copies());
+    for (int round = 0; round < 8; round++) {
+      plan = planner.plan(busy(2, 0.1), segments);
+      assertTrue(plan.moves() <= Limits.DEFAULT.mostMoves());
+      segments = planned(plan, segments);
+    }
+    assertEquals(1, spread(segments, "shard 0"));
+  }
+
+  public void testFamiliesAreSharedAmongDevices() {
+    int count = RandomNumbers.randomIntBetween(random(), 2, 8);
+    List<Segment> segments = families(busy(count, 0), 2 * count, 5, 0);
+    long[] on = new long[count];
+    for (int family = 0; family < 2 * count; family++) {
+      assertEquals(1, spread(segments, "shard " + family));
+    }
+    for (Segment segment : segments) {
+      on[Long.numberOfTrailingZeros(segment.copies())]++;
+    }
+    for (long each : on) {
+      assertTrue(Arrays.toString(on), each > 0);
+    }
+  }
+
+  public void testABusyDeviceGetsNoMoreOfItsFamily() {
+    List<Device> devices = List.of(new Device(true, ROOM, 2), new Device(true, ROOM, 0));
+    List<Segment> one = List.of(new Segment("shard", 9, 5, 1, false));
+    DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
+    assertEquals(1, planner.home(devices, one, "shard", 9));
+    assertEquals(0, planner.home(busy(2, 0), one, "shard", 9));
+  }
+
+  public void testAFamilyLargerThanADeviceIsSpread() {
+    List<Device> devices = Collections.nCopies(2, new Device(true, 600, 0));
+    List<Segment> segments = families(devices, 1, 8, 0);
+    assertEquals(2, spread(segments, "shard 0"));
+    assertFits(devices, segments);
+    DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
+    for (int round = 0; round < 20; round++) {
+      segments = planned(planner.plan(devices, segments), segments);
+      assertFits(devices, segments);
+    }
+    assertEquals(0, planner.plan(devices, segments).moves());
+  }
+
+  public void testALostDevicesFamilyStaysTogether() {
+    List<Segment> segments = families(busy(3, 0), 3, 4, 1);
+    List<Device> devices = new ArrayList<>(busy(3, 0.1));
+    int lost = Long.numberOfTrailingZeros(segments.get(0).copies());
+    devices.set(lost, new Device(false, ROOM, 0));
+    segments = planned(new DevicePlanner(Limits.DEFAULT).plan(devices, segments), segments);
+    for (int family = 0; family < 3; family++) {
+      assertEquals(1, spread(segments, "shard " + family));
+    }
+    assertTrue(segments.stream().noneMatch(segment -> segment.copies() == 1L << lost));
+  }
+
+  /**
+   * The load of a family wavers around what fills a device, and what a device has under way follows
+   * the load that it has by the plan.
+   */
+  public void testALoadNearTheLimitDoesNotThrash() {
+    DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
+    List<Segment> segments = families(busy(2, 0), 1, 8, 1);
+    double[] busy = {1, 0};
+    int moves = 0;
+    for (int round = 0; round < 500; round++) {
+      double all = 0.6 + random().nextDouble();
+      double[] loads = new double[2];
+      List<Device> devices =
+          List.of(new Device(true, ROOM, busy[0]), new Device(true, ROOM, busy[1]));
+      Plan plan = planner.plan(devices, segments);
+      segments = planned(plan, segments);
+      moves += plan.moves();
+      double sum = plan.loads()[0] + plan.loads()[1];
+      for (int d = 0; d < 2; d++) {
+        loads[d] = all * plan.loads()[d] / sum;
+        busy[d] = FADES * busy[d] + (1 - FADES) * loads[d];
+      }
+    }
+    assertTrue(moves + " moves", moves <= 8);
   }
 
   public void testAnyStateStaysWithinBounds() {
@@ -253,7 +391,9 @@ public class DevicePlannerTests extends LuceneTestCase {
       for (int s = 0; s < size; s++) {
         double load = random().nextBoolean() ? 0 : Math.exp(random().nextGaussian());
         long copies = random().nextInt(3) == 0 ? 0 : random().nextLong() & ((1L << count) - 1);
-        segments.add(new Segment(random().nextInt(2_000), load, copies, random().nextBoolean()));
+        Object family = random().nextInt(6);
+        segments.add(
+            new Segment(family, random().nextInt(2_000), load, copies, random().nextBoolean()));
       }
       int most = random().nextInt(4);
       DevicePlanner planner = new DevicePlanner(new Limits(1.05, 0.5, most));

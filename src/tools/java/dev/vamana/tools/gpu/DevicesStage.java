@@ -174,7 +174,7 @@ final class DevicesStage implements Stage {
     List<Asking> asking = new ArrayList<>();
     for (OpenDevices devices : open) {
       asking.add(new Asking(opened, devices, walk(placement, beam)));
-      copies(opened, devices, asking.get(asking.size() - 1), batch);
+      spread(opened, devices, asking.get(asking.size() - 1), batch);
     }
     double[] speed = new double[open.size()];
     for (int round = 0; round < ROUNDS; round++) {
@@ -214,14 +214,11 @@ final class DevicesStage implements Stage {
     return BEAMS[BEAMS.length - 1];
   }
 
-  /** Asks until a lone segment has been copied to all devices. */
-  private static void copies(Opened opened, OpenDevices devices, Asking asking, int batch)
+  /** Asks until balancing has put as many segments on each device. */
+  private static void spread(Opened opened, OpenDevices devices, Asking asking, int batch)
       throws IOException, InterruptedException {
-    int count = devices.executor().devices().size();
     long end = System.nanoTime() + (long) (PATIENCE * 1e9);
-    while (opened.views.size() == 1
-        && devices.copies(opened.views.get(0)) < count
-        && System.nanoTime() < end) {
+    while (devices.isSpread(opened.views) == false && System.nanoTime() < end) {
       asking.ask(0, batch);
     }
   }
@@ -381,6 +378,7 @@ final class DevicesStage implements Stage {
       double moved;
       double back;
       try {
+        await(() -> devices.isSpread(opened.views));
         long begin = System.nanoTime();
         devices.lose(count - 1);
         await(() -> devices.executor().devices().get(count - 1).usable() == false);

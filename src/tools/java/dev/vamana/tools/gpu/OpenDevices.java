@@ -29,7 +29,7 @@ final class OpenDevices implements Closeable {
 
   /** Ten plans a second, so that a stage sees the outcome of balancing. */
   private static final DevicesOptions QUICK =
-      new DevicesOptions(TimeUnit.MILLISECONDS.toNanos(100), 1, 0.2, 5, 16);
+      new DevicesOptions(TimeUnit.MILLISECONDS.toNanos(100), 1, 1e-3, 5, 16);
 
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -100,11 +100,17 @@ final class OpenDevices implements Closeable {
         .count();
   }
 
-  /** Devices that have a segment. */
-  long copies(SegmentView view) {
+  /** Whether each device has its part of the segments, or a copy of the only one. */
+  boolean isSpread(List<SegmentView> views) {
+    long least = Math.max(1, views.size() / executor.devices().size());
     return executor.devices().stream()
-        .filter(each -> each.presence(view).state() == DevicePresence.State.RESIDENT)
-        .count();
+        .allMatch(
+            each ->
+                views.stream()
+                        .filter(
+                            view -> each.presence(view).state() == DevicePresence.State.RESIDENT)
+                        .count()
+                    >= least);
   }
 
   /** Waits until no segment is on its way. */
