@@ -154,7 +154,7 @@ final class DeviceDraft {
   /**
    * Whether a tenth of the device stays free; sizes of segments that were just opened are rough.
    */
-  private boolean takes(int device, long segmentBytes) {
+  boolean takes(int device, long segmentBytes) {
     long capacity = devices.get(device).capacity();
     return bytes[device] + segmentBytes <= capacity - capacity / 10;
   }

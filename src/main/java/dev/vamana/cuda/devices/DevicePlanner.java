@@ -206,7 +206,7 @@ public final class DevicePlanner {
         continue;
       }
       if ((draft.copies[s] >>> home & 1) == 0) {
-        if (draft.fits(s, home) == false) {
+        if (draft.takes(home, segment.bytes()) == false) {
           continue;
         }
         draft.move(s, Long.numberOfTrailingZeros(draft.copies[s]), home);
