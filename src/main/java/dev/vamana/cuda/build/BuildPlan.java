@@ -21,7 +21,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * @param dimension components of a vector
  * @param maxDegree most neighbours of a finished row
  * @param slots neighbours of a row beyond which it is pruned during the build
- * @param beam nodes that a search for neighbours keeps
+ * @param firstBeam nodes that a search of the first or only pass keeps
+ * @param secondBeam nodes that a search of the second pass keeps
  * @param shape the shape of these searches
  * @param products whether vectors are compared by inner products, and not by squared distances
  */
@@ -30,12 +31,16 @@ record BuildPlan(
     int dimension,
     int maxDegree,
     int slots,
-    int beam,
+    int firstBeam,
+    int secondBeam,
     WalkShape shape,
     boolean products) {
 
   /** Nodes that a search expands in a step. */
   static final int PARENTS = 4;
+
+  // A first pass with fewer finds too few neighbours in graphs of a small max degree.
+  private static final int LEAST_BEAM = 24;
 
   // Below, a batch has as many nodes as are in, so that the first nodes are no star.
   private static final int FULL_BATCH = 512;
@@ -54,12 +59,16 @@ record BuildPlan(
     // as many spare slots as on the CPU, within a row that the walk kernels can read
     int slots = Math.min(Limits.MAX_DEGREE, degree + Math.max(2, degree / 8));
     int beam = parameters.passBeamWidth();
+    // the second pass determines the finished rows
+    boolean twice = parameters.passes() > 1;
+    int firstBeam = twice ? Math.min(beam, Math.max(LEAST_BEAM, beam * 3 / 4)) : beam;
+    int secondBeam = twice ? beam * 5 / 4 : beam;
     WalkShape shape =
         WalkShape.of(
             Reads.FLOAT32,
             task.dimension(),
             0,
-            beam,
+            secondBeam,
             StoredAdjacency.stride(slots),
             PARENTS,
             0,
@@ -67,7 +76,14 @@ record BuildPlan(
     return shape == null
         ? null
         : new BuildPlan(
-            task.size(), task.dimension(), degree, slots, beam, shape, byProducts(task));
+            task.size(),
+            task.dimension(),
+            degree,
+            slots,
+            firstBeam,
+            secondBeam,
+            shape,
+            byProducts(task));
   }
 
   private static boolean byProducts(GraphTask task) throws IOException {
@@ -75,6 +91,11 @@ record BuildPlan(
     return similarity == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
         || (similarity == VectorSimilarityFunction.DOT_PRODUCT
             && task.vectors().getEncoding() == VectorEncoding.BYTE);
+  }
+
+  /** Most nodes that a search keeps. */
+  int widestBeam() {
+    return Math.max(firstBeam, secondBeam);
   }
 
   /** Slots of a row on the device. */

@@ -98,10 +98,10 @@ final class DeviceBuild implements AutoCloseable {
       NodeOrder order = assembly.order(0);
       assembly.allocateRows();
       ended(BuildPhase.BRING);
-      insert(order, plan.size() - order.count(), plan.beam());
+      insert(order, plan.size() - order.count(), plan.firstBeam());
       ended(BuildPhase.FIRST_PASS);
       if (twice) {
-        insert(assembly.order(1), plan.size(), plan.beam());
+        insert(assembly.order(1), plan.size(), plan.secondBeam());
         ended(BuildPhase.SECOND_PASS);
       }
       trim();

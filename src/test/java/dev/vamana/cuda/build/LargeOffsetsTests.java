@@ -54,7 +54,7 @@ public class LargeOffsetsTests extends LuceneTestCase {
             BuildPlan.PARENTS,
             0,
             false);
-    return new BuildPlan(size, DIMENSION, DEGREE, SLOTS, BEAM, shape, false);
+    return new BuildPlan(size, DIMENSION, DEGREE, SLOTS, BEAM, BEAM, shape, false);
   }
 
   /** The first and the last node, nodes on both sides of every border, and others. */
