@@ -280,11 +280,14 @@ public final class GpuExecutor implements SearchExecutor {
 
   /**
    * Whether the device can search a segment. The kernels order vectors by scores, so the CPU
-   * searches segments whose scores are too coarse.
+   * searches segments whose scores are too coarse; and no kernel reads lists with product
+   * quantization codes.
    */
   private static boolean takes(SegmentView segment) {
     try {
-      return segment.isIndexed() && segment.rawComparison() == null;
+      return segment.isIndexed()
+          && (segment.hasLists() == false || segment.lists().shape().kind().isRabitq())
+          && segment.rawComparison() == null;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

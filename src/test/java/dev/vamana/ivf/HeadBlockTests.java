@@ -127,7 +127,7 @@ public class HeadBlockTests extends IvfTestCase {
     return new InvertedLists(
         FileRegion.of(input, 0, input.length()),
         shape,
-        new InvertedLists.Facts(CentroidsId.random(), 1, 0.1f, places),
+        new InvertedLists.Facts(CentroidsId.random(), 1, 0.1f, 0, places),
         VectorEncoding.FLOAT32,
         VectorSimilarityFunction.EUCLIDEAN);
   }
