@@ -68,10 +68,9 @@ import org.apache.lucene.index.SegmentWriteState;
  *       <b>int32</b> 0; 3 * <b>float</b> constant, factor and error of the whole code; for each
  *       further bit of the numbers, lowest first, D / 64 * <b>int64</b> that bit of all components.
  *       Since version 3, if codes are product quantization codes: the columns behind the errors are
- *       the bytes of a code in place of bits, eight to an <b>int64</b>, subspaces in ascending order
- *       from the lowest byte on and 0 behind the last; there are no tails.
- *       Ordinals of a list ascend. Numbers are in two's complement; their sign bit is the opposite
- *       of the head's bit.
+ *       the bytes of a code in place of bits, eight to an <b>int64</b>, subspaces in ascending
+ *       order from the lowest byte on and 0 behind the last; there are no tails. Ordinals of a list
+ *       ascend. Numbers are in two's complement; their sign bit is the opposite of the head's bit.
  *   <li>since version 3, behind the lists of product quantization codes: array[<b>float</b>] the
  *       codebook of rotated residuals, subspace-major ({@link dev.vamana.pq.Codebook}), then for
  *       each block of subspaces the rows of its rotation's square matrix ({@code

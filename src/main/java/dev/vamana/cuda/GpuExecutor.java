@@ -275,19 +275,20 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public boolean takesLists(SegmentView segment, int k, int accepted) {
-    return takes(segment) && keeper.options().plans().mode() != PlanMode.CPU && usable();
+    // no kernel reads product quantization codes of lists
+    return segment.lists().shape().kind().isRabitq()
+        && takes(segment)
+        && keeper.options().plans().mode() != PlanMode.CPU
+        && usable();
   }
 
   /**
    * Whether the device can search a segment. The kernels order vectors by scores, so the CPU
-   * searches segments whose scores are too coarse; and no kernel reads lists with product
-   * quantization codes.
+   * searches segments whose scores are too coarse.
    */
   private static boolean takes(SegmentView segment) {
     try {
-      return segment.isIndexed()
-          && (segment.hasLists() == false || segment.lists().shape().kind().isRabitq())
-          && segment.rawComparison() == null;
+      return segment.isIndexed() && segment.rawComparison() == null;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
