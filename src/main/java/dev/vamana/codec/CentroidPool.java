@@ -56,8 +56,7 @@ final class CentroidPool {
     }
 
     long bytes() {
-      int components = centroids.plain()[0].length + centroids.rotated()[0].length;
-      return (long) lists() * components * Float.BYTES;
+      return centroids.bytes();
     }
   }
 

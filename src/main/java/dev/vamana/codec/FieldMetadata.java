@@ -131,7 +131,7 @@ record FieldMetadata(
     }
     ListMetadata lists =
         version >= VamanaVectorsFormat.VERSION_LISTS && flag(in)
-            ? ListMetadata.read(in, size, dimension)
+            ? ListMetadata.read(in, size, dimension, version)
             : null;
     QuantizationMetadata quantization =
         flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;

@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum IndexType {
   /** A Vamana graph, and product quantization codes. */
   GRAPH,
-  /** Inverted lists with RaBitQ codes. */
+  /** Inverted lists with RaBitQ or product quantization codes. */
   IVF;
 
   /** Returns the name in settings. */

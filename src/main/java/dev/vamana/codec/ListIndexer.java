@@ -1,6 +1,7 @@
 package dev.vamana.codec;
 
 import dev.vamana.ivf.Centroids;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListBuilder;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.search.ExecutorRegistry;
@@ -107,10 +108,7 @@ final class ListIndexer {
     building.statistics().listsBuilt(origin, encoded, written.copied(), nanos);
     building
         .centroids()
-        .add(
-            info,
-            new CentroidPool.Known(
-                centroids.withSpread(written.facts().spread()), written.meanSquare(), size));
+        .add(info, new CentroidPool.Known(written.centroids(), written.meanSquare(), size));
     say(
         "built lists of "
             + info.name
@@ -134,7 +132,8 @@ final class ListIndexer {
   }
 
   private Centroids kept(SegmentField source) throws IOException {
-    if (source == null) {
+    CodeKind codes = building.parameters().codes();
+    if (source == null || source.lists().shape().kind().isRabitq() != codes.isRabitq()) {
       return null;
     }
     int have = source.lists().shape().lists();
@@ -158,7 +157,7 @@ final class ListIndexer {
                 info,
                 MIN_LISTS_SHARE * wanted,
                 Math.min(most, (double) size / LEAST_VECTORS_OF_LIST));
-    if (known == null) {
+    if (known == null || known.centroids().suit(building.parameters().codes()) == false) {
       return null;
     }
     VectorSample sample =

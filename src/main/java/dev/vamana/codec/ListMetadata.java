@@ -20,6 +20,10 @@ record ListMetadata(ListShape shape, InvertedLists.Facts facts, long offset, lon
 
   void write(DataOutput out) throws IOException {
     out.writeByte((byte) shape.kind().bits());
+    if (shape.kind() == CodeKind.PQ) {
+      out.writeVInt(shape.subspaces());
+      out.writeInt(Float.floatToIntBits(facts.errorQuantile()));
+    }
     out.writeVInt(shape.lists());
     out.writeBytes(facts.id().bytes(), CentroidsId.BYTES);
     out.writeLong(facts.seed());
@@ -29,8 +33,18 @@ record ListMetadata(ListShape shape, InvertedLists.Facts facts, long offset, lon
     out.writeVLong(length);
   }
 
-  static ListMetadata read(IndexInput in, int size, int dimension) throws IOException {
+  /**
+   * Reads what {@link #write} wrote.
+   *
+   * @param version version of the file
+   * @throws CorruptIndexException if values are out of range or contradict each other
+   */
+  static ListMetadata read(IndexInput in, int size, int dimension, int version) throws IOException {
     int bits = in.readByte();
+    CodeKind kind = CodeKind.ofBits(bits).orElse(null);
+    boolean quantized = kind == CodeKind.PQ;
+    int subspaces = quantized ? in.readVInt() : 0;
+    float errorQuantile = quantized ? Float.intBitsToFloat(in.readInt()) : 0;
     int lists = in.readVInt();
     byte[] id = new byte[CentroidsId.BYTES];
     in.readBytes(id, 0, id.length);
@@ -39,9 +53,11 @@ record ListMetadata(ListShape shape, InvertedLists.Facts facts, long offset, lon
     long places = in.readVLong();
     long offset = in.readVLong();
     long length = in.readVLong();
-    CodeKind kind = CodeKind.ofBits(bits).orElse(null);
     boolean valid =
         kind != null
+            && (quantized == false || version >= VamanaVectorsFormat.VERSION_QUANTIZED_LISTS)
+            && errorQuantile >= 0
+            && errorQuantile <= 1
             && lists >= 1
             && lists <= Math.min(size, ListShape.MAX_LISTS)
             && spread >= 0
@@ -50,10 +66,10 @@ record ListMetadata(ListShape shape, InvertedLists.Facts facts, long offset, lon
             && places <= size + (long) lists * ListShape.GROUP;
     if (valid) {
       ListShape shape = new ListShape(size, dimension, lists, kind);
-      if (length == shape.length(places)) {
+      if (subspaces == shape.subspaces() && length == shape.length(places)) {
         return new ListMetadata(
             shape,
-            new InvertedLists.Facts(new CentroidsId(id), seed, spread, places),
+            new InvertedLists.Facts(new CentroidsId(id), seed, spread, errorQuantile, places),
             offset,
             length);
       }
@@ -63,6 +79,10 @@ record ListMetadata(ListShape shape, InvertedLists.Facts facts, long offset, lon
             + size
             + " vectors: bits="
             + bits
+            + ", subspaces="
+            + subspaces
+            + ", errorQuantile="
+            + errorQuantile
             + ", lists="
             + lists
             + ", spread="

@@ -13,7 +13,7 @@ import org.apache.lucene.index.SegmentWriteState;
 
 /**
  * A vectors format that stores a Vamana graph and product quantization codes, or inverted lists
- * with RaBitQ codes, beside Lucene's raw vectors.
+ * with RaBitQ or product quantization codes, beside Lucene's raw vectors.
  *
  * <p>The raw vectors are stored as they were indexed. A segment with at least as many vectors as
  * the graph threshold also has a graph, and a segment with at least as many as the quantization
@@ -67,13 +67,19 @@ import org.apache.lucene.index.SegmentWriteState;
  *       negative. Then, if codes have more than one bit, for each place of the list its tail:
  *       <b>int32</b> 0; 3 * <b>float</b> constant, factor and error of the whole code; for each
  *       further bit of the numbers, lowest first, D / 64 * <b>int64</b> that bit of all components.
- *       Ordinals of a list ascend. Numbers are in two's complement; their sign bit is the opposite
- *       of the head's bit.
+ *       Since version 3, if codes are product quantization codes: the columns behind the errors are
+ *       the bytes of a code in place of bits, eight to an <b>int64</b>, subspaces in ascending
+ *       order from the lowest byte on and 0 behind the last; there are no tails. Ordinals of a list
+ *       ascend. Numbers are in two's complement; their sign bit is the opposite of the head's bit.
+ *   <li>since version 3, behind the lists of product quantization codes: array[<b>float</b>] the
+ *       codebook of rotated residuals, subspace-major ({@link dev.vamana.pq.Codebook}), then for
+ *       each block of subspaces the rows of its rotation's square matrix ({@code
+ *       dev.vamana.ivf.BlockRotation}), by which row vectors are multiplied from the left.
  * </ul>
  *
  * <p>The residual of a vector is what is left of it without its list's centroid, and is rotated.
- * Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder}
- * says how distances follow from constant, factor and error.
+ * Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder} and
+ * {@code dev.vamana.ivf.ResidualEncoder} say how distances follow from constant, factor and error.
  *
  * <h2>.veq (product quantization)</h2>
  *
@@ -114,7 +120,10 @@ import org.apache.lucene.index.SegmentWriteState;
  *       </ul>
  *   <li>since version 2: <b>byte</b> 1 if the field has inverted lists, else 0; if 1:
  *       <ul>
- *         <li><b>byte</b> bits of a component: 1, 2, 4 or 7
+ *         <li><b>byte</b> bits of a component: 1, 2, 4 or 7; since version 3 also 8, for product
+ *             quantization, followed by <b>vint</b> subspaces, which are those of {@link
+ *             dev.vamana.pq.SubspaceLayout#defaultSubspaces}, and <b>int32</b> (float bits) the
+ *             quantile of the error of estimates, 0 to 1
  *         <li><b>vint</b> number of lists
  *         <li>16 * <b>byte</b> identity of centroids and rotation
  *         <li><b>int64</b> seed of the rotation
@@ -156,7 +165,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   static final int VERSION_START = 0;
   static final int VERSION_SIGNS = 1;
   static final int VERSION_LISTS = 2;
-  static final int VERSION_CURRENT = VERSION_LISTS;
+  static final int VERSION_QUANTIZED_LISTS = 3;
+  static final int VERSION_CURRENT = VERSION_QUANTIZED_LISTS;
 
   private final Building building;
   private final FlatVectorsFormat rawFormat =
@@ -215,9 +225,12 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
     return lists == (building.parameters().type() == IndexType.IVF);
   }
 
-  /** Segments without lists stay readable by what reads version 1. */
+  /** Segments without what a version added stay readable by what reads the version before. */
   static int version(VamanaParameters parameters) {
-    return parameters.type() == IndexType.IVF ? VERSION_LISTS : VERSION_SIGNS;
+    if (parameters.type() != IndexType.IVF) {
+      return VERSION_SIGNS;
+    }
+    return parameters.codes().isRabitq() ? VERSION_LISTS : VERSION_QUANTIZED_LISTS;
   }
 
   @Override

@@ -291,7 +291,11 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public boolean takesLists(SegmentView segment, int k, int accepted) {
-    return takes(segment) && keeper.options().plans().mode() != PlanMode.CPU && usable();
+    // no kernel reads product quantization codes of lists
+    return segment.lists().shape().kind().isRabitq()
+        && takes(segment)
+        && keeper.options().plans().mode() != PlanMode.CPU
+        && usable();
   }
 
   /**

@@ -15,6 +15,8 @@ import org.apache.lucene.index.FloatVectorValues;
  * @param id identity
  * @param seed seed of the rotation
  * @param rotation the rotation
+ * @param quantizer product quantizer of the residuals; null with other codes, and until it was
+ *     trained
  * @param plain centroids as trained, rows of the field's dimension
  * @param rotated rotated centroids, rows of {@link Rotation#padded()} components
  * @param spread what {@link InvertedLists.Facts} says, or NaN if it has to be measured
@@ -22,7 +24,8 @@ import org.apache.lucene.index.FloatVectorValues;
 public record Centroids(
     CentroidsId id,
     long seed,
-    Rotation rotation,
+    VectorRotation rotation,
+    ResidualQuantizer quantizer,
     float[][] plain,
     float[][] rotated,
     float spread) {
@@ -51,16 +54,39 @@ public record Centroids(
     float[][] plain = new CentroidTrainer(sample, lists, engine, workers, abort).train();
     long own = new SplittableRandom(seed).nextLong();
     Rotation rotation = new Rotation(sample.dims(), own);
-    float[][] rotated = new float[lists][rotation.padded()];
-    for (int list = 0; list < lists; list++) {
+    float[][] rotated = rotate(plain, rotation);
+    return new Centroids(CentroidsId.random(), own, rotation, null, plain, rotated, Float.NaN);
+  }
+
+  private static float[][] rotate(float[][] plain, VectorRotation rotation) {
+    float[][] rotated = new float[plain.length][Rotation.padded(plain[0].length)];
+    for (int list = 0; list < plain.length; list++) {
       rotation.apply(plain[list], rotated[list]);
     }
-    return new Centroids(CentroidsId.random(), own, rotation, plain, rotated, Float.NaN);
+    return rotated;
+  }
+
+  /** Returns the same centroids with a quantizer of residuals and its rotation. */
+  Centroids with(ResidualQuantizer trained) {
+    float[][] turned = rotate(plain, trained.rotation());
+    return new Centroids(id, seed, trained.rotation(), trained, plain, turned, spread);
+  }
+
+  /** Whether lists with such codes can have these centroids without training anything. */
+  public boolean suit(CodeKind kind) {
+    return kind.isRabitq() == (quantizer == null);
+  }
+
+  /** Returns the bytes of centroids and quantizer on the heap. */
+  public long bytes() {
+    long floats = (long) plain.length * (plain[0].length + rotated[0].length);
+    return floats * Float.BYTES
+        + (quantizer == null ? 0 : ResidualQuantizer.bytes(plain[0].length));
   }
 
   /** Returns the same centroids with a spread that was measured. */
   public Centroids withSpread(float measured) {
-    return new Centroids(id, seed, rotation, plain, rotated, measured);
+    return new Centroids(id, seed, rotation, quantizer, plain, rotated, measured);
   }
 
   /** Returns the mean squared distance of a sample's vectors to the nearest centroid. */
@@ -93,7 +119,8 @@ public record Centroids(
     return new Centroids(
         facts.id(),
         facts.seed(),
-        lists.rotation(),
+        lists.vectorRotation(),
+        lists.shape().kind().isRabitq() ? null : lists.quantizer(),
         lists.plainCentroids(),
         rotated,
         facts.spread());

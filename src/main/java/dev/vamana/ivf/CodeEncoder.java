@@ -20,7 +20,7 @@ import java.nio.ByteBuffer;
  * probability below {@code exp(-t^2 (D - 2) / (2 D))}, where {@code c = <v, o> / (|v| |o|)} and D
  * is the padded dimension (RaBitQ, theorem 3.2).
  */
-final class CodeEncoder {
+final class CodeEncoder implements EntryEncoder {
 
   /** Steps of uniform quantization with least error for a normal distribution, by bits. */
   private static final float[] STEPS = {
@@ -48,17 +48,8 @@ final class CodeEncoder {
     this.best = new int[shape.padded()];
   }
 
-  /**
-   * Writes the entry of a vector.
-   *
-   * @param residual rotated residual, {@link ListShape#padded()} components
-   * @param centroid rotated centroid, as long
-   * @param head receives {@link ListShape#headBytes()} bytes from {@code headAt} on, little-endian;
-   *     not written if {@code headAt} is negative
-   * @param tail receives {@link ListShape#tailBytes()} bytes from {@code tailAt} on, if there are
-   *     any
-   */
-  void encode(
+  @Override
+  public void encode(
       int ordinal,
       float[] residual,
       float[] centroid,

@@ -1,6 +1,8 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.Codebook;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
  * Heads of up to {@link ListShape#BLOCK} entries of a list, and the estimates that they give. For
@@ -23,6 +25,7 @@ final class HeadBlock {
   private final float[] errors = new float[ListShape.BLOCK];
   private final float[] estimates = new float[ListShape.BLOCK];
   private final float[] bounds = new float[ListShape.BLOCK];
+  private final float[] sums = new float[ListShape.BLOCK];
   private int size;
 
   HeadBlock(ListShape shape) {
@@ -68,6 +71,62 @@ final class HeadBlock {
     for (int i = 0; i < size; i++) {
       bounds[i] =
           estimates[i] - errors[i] * margin - (slackOfBase + SLACK * Math.abs(constants[i]));
+    }
+  }
+
+  /**
+   * Estimates the distances of all places that were read, whose words are bytes of product
+   * quantization codes.
+   *
+   * @param table negated inner products of the query, 256 for each subspace
+   * @param base distance of query and centroid, the part that all estimates share
+   * @param margin times the error of an entry: how much larger its estimate may be than its
+   *     distance
+   */
+  void estimate(float[] table, float base, float margin) {
+    Arrays.fill(sums, 0, size, 0);
+    int subspaces = shape.subspaces();
+    for (int word = 0; word < shape.words(); word++) {
+      int first = word * Long.BYTES;
+      if (first + Long.BYTES <= subspaces) {
+        addEight(table, first * Codebook.CENTROIDS, word * size);
+      } else {
+        addSome(table, first, subspaces - first, word * size);
+      }
+    }
+    float slackOfBase = SLACK * Math.abs(base);
+    for (int i = 0; i < size; i++) {
+      float product = factors[i] * sums[i];
+      estimates[i] = base + constants[i] - product;
+      float slack = slackOfBase + SLACK * (Math.abs(constants[i]) + Math.abs(product));
+      bounds[i] = estimates[i] - errors[i] * margin - slack;
+    }
+  }
+
+  private void addEight(float[] table, int first, int column) {
+    for (int i = 0; i < size; i++) {
+      long code = columns[column + i];
+      float even = table[first + (int) (code & 0xFF)];
+      float odd = table[first + 0x100 + (int) (code >>> 8 & 0xFF)];
+      even += table[first + 0x200 + (int) (code >>> 16 & 0xFF)];
+      odd += table[first + 0x300 + (int) (code >>> 24 & 0xFF)];
+      even += table[first + 0x400 + (int) (code >>> 32 & 0xFF)];
+      odd += table[first + 0x500 + (int) (code >>> 40 & 0xFF)];
+      even += table[first + 0x600 + (int) (code >>> 48 & 0xFF)];
+      odd += table[first + 0x700 + (int) (code >>> 56)];
+      sums[i] += even + odd;
+    }
+  }
+
+  private void addSome(float[] table, int first, int subspaces, int column) {
+    for (int i = 0; i < size; i++) {
+      long code = columns[column + i];
+      float sum = 0;
+      for (int s = 0; s < subspaces; s++) {
+        sum += table[(first + s) * Codebook.CENTROIDS + (int) (code & 0xFF)];
+        code >>>= Byte.SIZE;
+      }
+      sums[i] += sum;
     }
   }
 

@@ -15,10 +15,11 @@ import org.apache.lucene.store.IndexInput;
 
 /**
  * The inverted lists of one field of an open segment: centroids, and for each a list of the vectors
- * nearest to it with their RaBitQ codes. Thread-safe.
+ * nearest to it with their codes. Thread-safe.
  *
  * <p>The bytes stay in the file. The table of lists, 16 bytes for each, and the signs of the
- * rotation are kept on the heap from the first search on.
+ * rotation, or codebook and rotation of product quantization, are kept on the heap from the first
+ * search on.
  */
 public final class InvertedLists {
 
@@ -38,6 +39,7 @@ public final class InvertedLists {
   private final VectorSimilarityFunction similarity;
   private volatile Table table;
   private volatile Rotation rotation;
+  private volatile ResidualQuantizer quantizer;
 
   /**
    * What the metadata of a field says of its lists.
@@ -47,9 +49,11 @@ public final class InvertedLists {
    * @param seed seed of the {@link Rotation}
    * @param spread standard deviation of the cosine between a query and a member of a list, as seen
    *     from the list's centroid; 0 to 1
+   * @param errorQuantile how large errors of estimates by product quantization are ({@code
+   *     ResidualQuantizer}); 0 to 1, and 0 for other codes
    * @param places places of all lists
    */
-  public record Facts(CentroidsId id, long seed, float spread, long places) {}
+  public record Facts(CentroidsId id, long seed, float spread, float errorQuantile, long places) {}
 
   /**
    * Opens lists.
@@ -100,7 +104,25 @@ public final class InvertedLists {
     return similarity;
   }
 
-  /** Returns the rotation of centroids and residuals. */
+  /** Returns the rotation of centroids and residuals, random or trained. */
+  VectorRotation vectorRotation() throws IOException {
+    return shape.kind().isRabitq() ? rotation() : quantizer().rotation();
+  }
+
+  /** Returns the quantizer of residuals; only with product quantization. */
+  ResidualQuantizer quantizer() throws IOException {
+    ResidualQuantizer known = quantizer;
+    if (known == null) {
+      IndexInput in = region.open();
+      in.seek(shape.quantizerOffset(facts.places()));
+      // two threads may read it at once; both copies are equal
+      known = ResidualQuantizer.read(in, shape.dimension(), facts.id(), facts.errorQuantile());
+      quantizer = known;
+    }
+    return known;
+  }
+
+  /** Returns the random rotation of centroids and residuals; only with RaBitQ codes. */
   public Rotation rotation() {
     Rotation known = rotation;
     if (known == null) {
@@ -127,7 +149,7 @@ public final class InvertedLists {
     FloatVectorValues rotated = centroids();
     float[][] plain = new float[shape.lists()][shape.dimension()];
     for (int list = 0; list < plain.length; list++) {
-      rotation().invert(rotated.vectorValue(list).clone(), plain[list]);
+      vectorRotation().invert(rotated.vectorValue(list).clone(), plain[list]);
     }
     return plain;
   }

@@ -116,6 +116,11 @@ final class ListAssignment {
         places[ordinal] = Math.toIntExact(table.starts()[list] + i);
         counts[list]++;
         copied++;
+        if (shape.kind().isRabitq() == false) {
+          // the lengths of residuals are not in the entries
+          squares[list] += table.radii()[list] * table.radii()[list];
+          continue;
+        }
         // the factors hold the squared length: |o|^2 = f^2 |v|^2 - e^2 (D - 1)
         double factor =
             heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, ListShape.FACTOR)) / times;

@@ -26,7 +26,7 @@ public final class ListBuilder {
   private static final long NONE = Long.MIN_VALUE;
 
   private final ListVectors vectors;
-  private final Centroids centroids;
+  private Centroids centroids;
   private final ListShape shape;
   private final Estimates estimates;
   private final PqEngine engine;
@@ -46,6 +46,7 @@ public final class ListBuilder {
    *
    * @param shape sizes
    * @param facts for the metadata
+   * @param centroids what the lists have, with all that was trained or measured meanwhile
    * @param copied codes that were copied
    * @param meanSquare mean squared distance of the vectors to the centroid of their list
    * @param assignedNanos nanoseconds in which the lists of vectors were found, as elapsed time
@@ -53,6 +54,7 @@ public final class ListBuilder {
   public record Written(
       ListShape shape,
       InvertedLists.Facts facts,
+      Centroids centroids,
       int copied,
       double meanSquare,
       long assignedNanos) {}
@@ -91,10 +93,18 @@ public final class ListBuilder {
     long begun = System.nanoTime();
     ListAssignment lists = ListAssignment.of(vectors, centroids, sources, engine, workers, abort);
     long assigned = System.nanoTime() - begun;
+    boolean quantized = shape.kind().isRabitq() == false;
+    if (quantized && centroids.quantizer() == null) {
+      centroids =
+          centroids.with(
+              new QuantizerTrainer(vectors.copy(), centroids, shape, lists, engine, workers, abort)
+                  .train());
+    }
     float spread = centroids.spread();
     if (Float.isNaN(spread)) {
       boolean fromOrigin = estimates.products() && estimates != Estimates.UNIT_PRODUCT;
       spread = Spread.measure(vectors.copy(), centroids.plain(), lists, fromOrigin);
+      centroids = centroids.withSpread(spread);
     }
     long start = out.getFilePointer();
     writeCentroids(out);
@@ -109,9 +119,16 @@ public final class ListBuilder {
     writeNumbers(out, lists);
     pad(out, start + shape.listsOffset());
     new Runs(out, lists, sources).write();
+    float errorQuantile = 0;
+    if (quantized) {
+      centroids.quantizer().write(out);
+      errorQuantile = centroids.quantizer().errorQuantile();
+    }
     return new Written(
         shape,
-        new InvertedLists.Facts(centroids.id(), centroids.seed(), spread, lists.places()),
+        new InvertedLists.Facts(
+            centroids.id(), centroids.seed(), spread, errorQuantile, lists.places()),
+        centroids,
         lists.copied(),
         lists.meanSquare(),
         assigned);
@@ -252,8 +269,14 @@ public final class ListBuilder {
       private final ListVectors floats = vectors.copy();
       private final float[] vector = new float[shape.dimension()];
       private final float[] rotated = new float[shape.padded()];
-      private final CodeEncoder encoder = new CodeEncoder(shape, estimates.products());
+      private final EntryEncoder encoder = encoder();
       private final IndexInput[] inputs = new IndexInput[sources.size()];
+
+      private EntryEncoder encoder() {
+        return shape.kind().isRabitq()
+            ? new CodeEncoder(shape, estimates.products())
+            : new ResidualEncoder(shape, centroids.quantizer().codebook(), estimates.products());
+      }
 
       Entries(byte[] bytes) throws IOException {
         this.buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);

@@ -1,6 +1,8 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.DistanceTable;
 import java.io.IOException;
+import java.util.Arrays;
 import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.FloatVectorValues;
@@ -43,7 +45,10 @@ public final class ListQuery {
   private final float[] squares;
   private final float norm;
   private final LongHeap near;
+  // null with other codes than RaBitQ's
   private final QueryBits firstBits;
+  // negated inner products with the centroids of the codebook; null with RaBitQ codes
+  private final float[] products;
   private final QueryBits moreBits;
   private final HeadBlock heads;
   private final long[] head;
@@ -71,12 +76,14 @@ public final class ListQuery {
       this.centroids = lists.centroids();
       this.rotated = new float[shape.padded()];
       this.residual = new float[shape.padded()];
-      this.firstBits = new QueryBits(shape.padded(), FIRST_PLANES);
+      boolean rabitq = shape.kind().isRabitq();
+      this.firstBits = rabitq ? new QueryBits(shape.padded(), FIRST_PLANES) : null;
       this.heads = new HeadBlock(shape);
       this.head = new long[shape.words()];
       this.tail = new long[shape.tailBytes() / Long.BYTES];
       this.moreBits = shape.tailBytes() > 0 ? new QueryBits(shape.padded(), MORE_PLANES) : null;
-      lists.rotation().apply(estimates.normalized(query), rotated);
+      lists.vectorRotation().apply(estimates.normalized(query), rotated);
+      this.products = rabitq ? null : products();
       this.norm = square(rotated);
       this.squares = squaredDistances();
       this.near = new LongHeap(shape.lists());
@@ -88,6 +95,15 @@ public final class ListQuery {
     } catch (IllegalStateException e) {
       throw closed(e);
     }
+  }
+
+  /** Makes the table of the query. It serves all lists: entries have what depends on these. */
+  private float[] products() throws IOException {
+    return new DistanceTable(
+            lists.quantizer().codebook(),
+            DistanceTable.Metric.NEGATED_INNER_PRODUCT,
+            Arrays.copyOf(rotated, shape.dimension()))
+        .entries();
   }
 
   private static float square(float[] vector) {
@@ -191,6 +207,11 @@ public final class ListQuery {
   }
 
   private void open() throws IOException {
+    if (products != null) {
+      base = base(list);
+      firstMargin = lists.facts().errorQuantile() * (float) Math.sqrt(squares[list]);
+      return;
+    }
     float[] centroid = centroids.vectorValue(list);
     for (int d = 0; d < residual.length; d++) {
       residual[d] = rotated[d] - centroid[d];
@@ -220,7 +241,11 @@ public final class ListQuery {
     int last = -1;
     for (int from = 0; from < count; from += ListShape.BLOCK) {
       int entries = Math.min(heads.read(reader, start, places, from), count - from);
-      heads.estimate(firstBits, base, firstMargin);
+      if (products != null) {
+        heads.estimate(products, base, firstMargin);
+      } else {
+        heads.estimate(firstBits, base, firstMargin);
+      }
       for (int i = 0; i < entries; i++) {
         if (heads.bound(i) > limit) {
           continue;

@@ -62,9 +62,17 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
     return Rotation.padded(dimension);
   }
 
-  /** Returns the 64-bit words that hold one bit of each component. */
+  /**
+   * Returns the 64-bit words of a head: they hold one bit of each component, or the bytes of a
+   * product quantization code.
+   */
   public int words() {
-    return padded() / Long.SIZE;
+    return kind.isRabitq() ? padded() / Long.SIZE : (subspaces() + Long.BYTES - 1) / Long.BYTES;
+  }
+
+  /** Returns the bytes of a product quantization code, 0 for other codes. */
+  public int subspaces() {
+    return kind.isRabitq() ? 0 : ResidualQuantizer.layout(dimension).count();
   }
 
   /** Returns the bytes of an entry's ordinal, factors and first bits. */
@@ -102,7 +110,7 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
 
   /** Returns the bytes of an entry's other factors and bits, 0 for codes of one bit. */
   public int tailBytes() {
-    int more = kind.bits() - 1;
+    int more = kind.isRabitq() ? kind.bits() - 1 : 0;
     return more == 0 ? 0 : FACTOR_BYTES + more * words() * Long.BYTES;
   }
 
@@ -137,6 +145,11 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
    * @param places places of all lists
    */
   public long length(long places) {
+    return quantizerOffset(places) + (kind.isRabitq() ? 0 : ResidualQuantizer.bytes(dimension));
+  }
+
+  /** Returns where codebook and rotation start, behind the lists. */
+  long quantizerOffset(long places) {
     return listsOffset() + places * (headBytes() + tailBytes());
   }
 

@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
  * every second round, the last power of two of components. If that is not all of them, it then adds
  * and subtracts the two halves. Vectors are padded with zeros to a multiple of 64 components.
  */
-public final class Rotation {
+public final class Rotation implements VectorRotation {
 
   private static final int ROUNDS = 4;
   // with four rounds, one vector in ten of 784 dimensions has a component above 8 / sqrt(832)
@@ -89,6 +89,7 @@ public final class Rotation {
    * @param vector at least {@code dimension} components
    * @param target receives {@link #padded()} components; another array
    */
+  @Override
   public void apply(float[] vector, float[] target) {
     System.arraycopy(vector, 0, target, 0, dimension);
     Arrays.fill(target, dimension, padded, 0);
@@ -105,6 +106,7 @@ public final class Rotation {
    * @param rotated {@link #padded()} components, which are overwritten
    * @param target receives {@code dimension} components; another array
    */
+  @Override
   public void invert(float[] rotated, float[] target) {
     for (int round = signs.length - 1; round >= 0; round--) {
       mix(rotated);

@@ -52,6 +52,7 @@ public class CentroidPoolTests extends LuceneTestCase {
             CentroidsId.random(),
             1,
             rotation,
+            null,
             new float[lists][DIMENSION],
             new float[lists][rotation.padded()],
             0.5f),

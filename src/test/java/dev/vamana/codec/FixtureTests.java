@@ -1,11 +1,13 @@
 package dev.vamana.codec;
 
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.fixture.CodebookFixture;
 import dev.vamana.tools.fixture.FixtureIndex;
 import dev.vamana.tools.fixture.ListFixture;
+import dev.vamana.tools.fixture.QuantizedListFixture;
 import dev.vamana.tools.fixture.SignFixture;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -70,6 +72,10 @@ public class FixtureTests extends LuceneTestCase {
       String fixture = listFixture(version);
       assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
     }
+    assertEquals(
+        "lists of the versions have the kinds of codes that the tests expect",
+        VamanaVectorsFormat.VERSION_CURRENT,
+        VamanaVectorsFormat.VERSION_QUANTIZED_LISTS);
   }
 
   /** Segments with lists have versions of their own. */
@@ -77,30 +83,35 @@ public class FixtureTests extends LuceneTestCase {
     for (int version = VamanaVectorsFormat.VERSION_LISTS;
         version <= VamanaVectorsFormat.VERSION_CURRENT;
         version++) {
+      boolean quantized = version >= VamanaVectorsFormat.VERSION_QUANTIZED_LISTS;
+      CodeKind kind = quantized ? QuantizedListFixture.KIND : ListFixture.KIND;
       try (Directory directory = open(listFixture(version))) {
         TestUtil.checkIndex(directory);
-        checkLists(directory);
+        checkLists(directory, kind);
         BuildStatistics statistics = new BuildStatistics();
         try (IndexWriter writer =
             new IndexWriter(
                 directory,
-                Segments.config(ListFixture.format(statistics))
+                Segments.config(
+                        quantized
+                            ? QuantizedListFixture.format(statistics)
+                            : ListFixture.format(statistics))
                     .setMergePolicy(new LogDocMergePolicy()))) {
           writer.addDocument(new Document());
           writer.forceMerge(1);
         }
         assertEquals(ListFixture.SIZE, statistics.snapshot().listCodesCopied());
         assertEquals(0, statistics.snapshot().listCodesEncoded());
-        checkLists(directory);
+        checkLists(directory, kind);
       }
     }
   }
 
-  private static void checkLists(Directory directory) throws IOException {
+  private static void checkLists(Directory directory, CodeKind kind) throws IOException {
     try (DirectoryReader reader = DirectoryReader.open(directory)) {
       SegmentField field = Segments.field(reader.leaves().get(0).reader(), ListFixture.FIELD);
       assertTrue(field.hasLists());
-      assertEquals(ListFixture.KIND, field.lists().shape().kind());
+      assertEquals(kind, field.lists().shape().kind());
       IndexSearcher searcher = new IndexSearcher(reader);
       for (int id = 0; id < ListFixture.SIZE; id += 37) {
         float[] vector = ListFixture.vector(id);

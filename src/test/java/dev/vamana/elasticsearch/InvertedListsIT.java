@@ -39,11 +39,16 @@ public class InvertedListsIT {
 
   /** An index of all documents in two segments, some of them deleted. */
   private static TestIndex filled(String name, String similarity) throws IOException {
+    return filled(name, similarity, LISTS);
+  }
+
+  private static TestIndex filled(String name, String similarity, String settings)
+      throws IOException {
     TestIndex index =
         TestIndex.create(
             node.client(),
             name,
-            LISTS,
+            settings,
             "\"colour\": {\"type\": \"keyword\"}, "
                 + TestIndex.denseVector("v", "float", DIMS, similarity, "hnsw"));
     index.index(0, COUNT / 2, InvertedListsIT::source);
@@ -106,6 +111,35 @@ public class InvertedListsIT {
       assertState(name, true);
       assertAnswers(index, similarity);
     }
+  }
+
+  @Test
+  public void testProductQuantization() throws IOException {
+    for (Similarity similarity :
+        new Similarity[] {Similarity.L2_NORM, Similarity.COSINE, Similarity.MAX_INNER_PRODUCT}) {
+      String of = similarity.name().toLowerCase(Locale.ROOT);
+      String name = "lists-pq-" + of;
+      TestIndex index = filled(name, of, LISTS + ", \"index.vamana.codes\": \"pq\"");
+      assertState(name, true);
+      assertAnswers(index, similarity);
+      index.forceMerge();
+      assertState(name, true);
+      assertAnswers(index, similarity);
+    }
+  }
+
+  @Test
+  public void testUnknownCodesAreRefused() throws IOException {
+    var answer =
+        node.client()
+            .send(
+                "PUT",
+                "/lists-refused",
+                "{\"settings\": {" + LISTS + ", \"index.vamana.codes\": \"pq8\"}}",
+                "application/json");
+    assertEquals(400, answer.status());
+    assertTrue(answer.body(), answer.body().contains("[pq8] for setting [index.vamana.codes]"));
+    assertTrue(answer.body(), answer.body().contains("rabitq7, pq]"));
   }
 
   @Test

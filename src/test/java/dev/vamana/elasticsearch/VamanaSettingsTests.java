@@ -59,6 +59,9 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertEquals(IndexType.IVF, parameters.type());
     assertEquals(CodeKind.RABITQ4, parameters.codes());
     assertEquals(7, parameters.graphThreshold(100));
+    Settings quantized =
+        Settings.builder().put("index.vamana.type", "ivf").put("index.vamana.codes", "pq").build();
+    assertEquals(CodeKind.PQ, VamanaSettings.parameters(quantized).codes());
     assertEquals(
         CodeKind.DEFAULT,
         VamanaSettings.parameters(Settings.builder().put("index.vamana.type", "ivf").build())
@@ -140,6 +143,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("index.vamana.graph_threshold", "-2");
     assertRejected("index.vamana.type", "lists");
     assertRejected("index.vamana.codes", "rabitq3");
+    assertRejected("index.vamana.codes", "pq8");
     assertRejected("vamana.build.threads", "0");
     assertRejected("index.vamana.warm", "yes");
     assertRejected("index.vamana.warm_timeout", "11m");

@@ -30,6 +30,39 @@ public class HeadBlockTests extends IvfTestCase {
     check(CodeKind.RABITQ7);
   }
 
+  /** The words are bytes of a code, whose entries of a table are added. */
+  public void testProductQuantization() throws IOException {
+    int dimension = 1 + random().nextInt(300);
+    ListShape shape = new ListShape(1 + random().nextInt(600), dimension, 1, CodeKind.PQ);
+    Head[] heads = randomHeads(shape.size(), 64 * shape.words());
+    float[] table = gaussian(256 * shape.subspaces());
+    float margin = random().nextFloat();
+    int places = ListShape.places(heads.length);
+    try (Directory directory = newDirectory()) {
+      write(directory, shape, heads);
+      try (IndexInput input = directory.openInput("lists", IOContext.DEFAULT)) {
+        InvertedLists lists = open(input, shape, places);
+        HeadBlock block = new HeadBlock(shape);
+        for (int from = 0; from < places; from += ListShape.BLOCK) {
+          int read = block.read(lists.reader(), shape.listsOffset(), places, from);
+          block.estimate(table, 3, margin);
+          for (int i = 0; i < Math.min(read, heads.length - from); i++) {
+            Head head = heads[from + i];
+            double sum = 0;
+            for (int s = 0; s < shape.subspaces(); s++) {
+              sum += table[256 * s + (int) (head.bits[s / 8] >>> 8 * (s % 8) & 0xFF)];
+            }
+            double estimate = 3 + head.constant - head.factor * sum;
+            assertEquals(head.ordinal, block.ordinal(i));
+            assertEquals(estimate, block.estimate(i), 1e-3);
+            assertEquals(estimate - head.error * margin, block.bound(i), 2e-3);
+            assertTrue(block.bound(i) <= block.estimate(i));
+          }
+        }
+      }
+    }
+  }
+
   /** One head: the numbers of its factors, then its bits. */
   private record Head(int ordinal, float constant, float factor, float error, long[] bits) {}
 
@@ -127,7 +160,7 @@ public class HeadBlockTests extends IvfTestCase {
     return new InvertedLists(
         FileRegion.of(input, 0, input.length()),
         shape,
-        new InvertedLists.Facts(CentroidsId.random(), 1, 0.1f, places),
+        new InvertedLists.Facts(CentroidsId.random(), 1, 0.1f, 0, places),
         VectorEncoding.FLOAT32,
         VectorSimilarityFunction.EUCLIDEAN);
   }

@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import dev.vamana.ivf.CodeKind;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,8 +19,15 @@ public class ListSearchTests extends SearchTestCase {
   private static TestIndex index(
       VectorEncoding encoding, VectorSimilarityFunction similarity, int segments)
       throws IOException {
+    CodeKind kind = CodeKind.values()[random().nextInt(CodeKind.values().length)];
+    return index(kind, encoding, similarity, segments);
+  }
+
+  private static TestIndex index(
+      CodeKind kind, VectorEncoding encoding, VectorSimilarityFunction similarity, int segments)
+      throws IOException {
     return new TestIndex(
-        TestVectors.clustered(random(), encoding, similarity, SIZE, 24), lists(), segments);
+        TestVectors.clustered(random(), encoding, similarity, SIZE, 24), lists(kind), segments);
   }
 
   private static double recall(TestIndex index, Query filter, IntPredicate accepted, int width)
@@ -39,12 +47,21 @@ public class ListSearchTests extends SearchTestCase {
   }
 
   public void testFindsNearest() throws IOException {
+    List<CodeKind> kinds = CodeKind.rabitq();
+    checkFindsNearest(kinds.get(random().nextInt(kinds.size())));
+  }
+
+  public void testFindsNearestByProductQuantization() throws IOException {
+    checkFindsNearest(CodeKind.PQ);
+  }
+
+  private static void checkFindsNearest(CodeKind kind) throws IOException {
     for (VectorEncoding encoding : VectorEncoding.values()) {
       for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
-        try (TestIndex index = index(encoding, similarity, 1)) {
+        try (TestIndex index = index(kind, encoding, similarity, 1)) {
           assertTrue(index.view().hasLists());
           assertFalse(index.view().hasGraph());
-          String what = encoding + " " + similarity;
+          String what = kind + " " + encoding + " " + similarity;
           double recall = recall(index, null, ALL, 60);
           assertTrue(what + ": " + recall, recall > 0.8);
           for (int limit : new int[] {SIZE / 2, SIZE / 10, SIZE / 50}) {

@@ -68,7 +68,11 @@ abstract class SearchTestCase extends LuceneTestCase {
 
   /** Inverted lists in every segment. */
   static KnnVectorsFormat lists() {
-    CodeKind kind = CodeKind.values()[random().nextInt(CodeKind.values().length)];
+    return lists(CodeKind.values()[random().nextInt(CodeKind.values().length)]);
+  }
+
+  /** Inverted lists with such codes in every segment. */
+  static KnnVectorsFormat lists(CodeKind kind) {
     return new VamanaVectorsFormat(
         VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, kind),
         Workers.callingThread());

@@ -9,7 +9,7 @@ public enum FallbackReason {
    * accepts few vectors.
    */
   SCAN(false),
-  /** The segment has inverted lists, and no kernel searches them for the item's width. */
+  /** The segment has inverted lists, and no kernel searches their codes, or with so many hits. */
   LISTS(false),
   /** The cost model predicts that the CPU is faster, or the plan setting pins the CPU. */
   PLANNED(false),

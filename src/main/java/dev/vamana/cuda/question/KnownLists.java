@@ -61,6 +61,6 @@ final class KnownLists {
       rotation.apply(plain[list], rotated[list]);
     }
     CentroidsId id = new CentroidsId(new byte[CentroidsId.BYTES]);
-    return new Centroids(id, SEED, rotation, plain, rotated, Float.NaN);
+    return new Centroids(id, SEED, rotation, null, plain, rotated, Float.NaN);
   }
 }

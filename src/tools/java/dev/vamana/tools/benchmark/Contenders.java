@@ -18,7 +18,7 @@ final class Contenders {
    */
   private static final int HIGH_DIMENSION = 200;
 
-  /** Inverted lists; with a number behind it, other codes than the default ones. */
+  /** Inverted lists; with something behind it, other codes than the default ones. */
   static final String IVF = "vamana-ivf";
 
   private Contenders() {}
@@ -39,6 +39,7 @@ final class Contenders {
         new LuceneContender(IVF + "2", () -> lists(CodeKind.RABITQ2)),
         new LuceneContender(IVF + "4", () -> lists(CodeKind.RABITQ4)),
         new LuceneContender(IVF + "7", () -> lists(CodeKind.RABITQ7)),
+        new LuceneContender(IVF + "-pq", () -> lists(CodeKind.PQ)),
         new LuceneContender("lucene-m32-b200", () -> new Lucene99HnswVectorsFormat(32, 200)),
         new JvectorContender());
   }

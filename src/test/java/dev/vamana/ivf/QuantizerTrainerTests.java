@@ -1,0 +1,84 @@
+package dev.vamana.ivf;
+
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** The rotation that is trained for product quantization. */
+public class QuantizerTrainerTests extends IvfTestCase {
+
+  private static final int SIZE = 2_000;
+  private static final int DIMENSION = 16;
+  private static final int LATENT = 4;
+
+  /** Vectors of few dimensions, all of which every subspace sees. */
+  private static float[][] correlated() {
+    float[][] directions = new float[LATENT][];
+    for (int i = 0; i < LATENT; i++) {
+      directions[i] = gaussian(DIMENSION);
+    }
+    float[][] vectors = new float[SIZE][DIMENSION];
+    for (float[] vector : vectors) {
+      for (float[] direction : directions) {
+        float length = (float) random().nextGaussian();
+        for (int d = 0; d < DIMENSION; d++) {
+          vector[d] += length * direction[d];
+        }
+      }
+    }
+    return vectors;
+  }
+
+  public void testRotationLowersTheError() throws IOException {
+    float[][] vectors = correlated();
+    ListVectors values =
+        new ListVectors(
+            FloatVectorValues.fromFloats(Arrays.asList(vectors), DIMENSION),
+            VectorSimilarityFunction.EUCLIDEAN);
+    Workers workers = Workers.callingThread();
+    AbortCheck abort = () -> {};
+    Rotation random = new Rotation(DIMENSION, 1);
+    Centroids centroids =
+        new Centroids(
+            CentroidsId.random(),
+            1,
+            random,
+            null,
+            new float[1][DIMENSION],
+            new float[1][random.padded()],
+            1);
+    ListAssignment lists =
+        ListAssignment.of(values, centroids, List.of(), PqEngine.NONE, workers, abort);
+    ListShape shape = new ListShape(SIZE, DIMENSION, 1, CodeKind.PQ);
+    ResidualQuantizer trained =
+        new QuantizerTrainer(values, centroids, shape, lists, PqEngine.NONE, workers, abort)
+            .train();
+    float[][] rotated = new float[SIZE][DIMENSION];
+    float[] back = new float[DIMENSION];
+    for (int i = 0; i < SIZE; i++) {
+      trained.rotation().apply(vectors[i], rotated[i]);
+      assertEquals(1, product(rotated[i], rotated[i]) / product(vectors[i], vectors[i]), 1e-4);
+      trained.rotation().invert(rotated[i], back);
+      assertArrayEquals(vectors[i], back, 1e-4f);
+    }
+    double plain =
+        PqTrainer.train(
+                TrainingSample.of(DIMENSION, vectors),
+                ResidualQuantizer.layout(DIMENSION),
+                trained.codebook().id(),
+                PqTrainer.Options.defaults(42),
+                abort)
+            .quantizationError(TrainingSample.of(DIMENSION, vectors), abort);
+    double turned =
+        trained.codebook().quantizationError(TrainingSample.of(DIMENSION, rotated), abort);
+    assertTrue(turned + " with the rotation, " + plain + " without", turned < 0.95 * plain);
+    assertTrue(trained.errorQuantile() > 0 && trained.errorQuantile() <= 1);
+  }
+}
