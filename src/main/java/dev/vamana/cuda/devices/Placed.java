@@ -1,5 +1,6 @@
 package dev.vamana.cuda.devices;
 
+import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.FileRegion;
@@ -40,11 +41,12 @@ final class Placed {
     this.bytes = estimate;
   }
 
-  /** Bytes of graph or lists, and vectors, as they are in the files. */
+  /** Bytes of graph or lists as they are in the file, and of vectors with padded rows. */
   private static long estimate(SegmentView view) {
     int component = view.encoding() == VectorEncoding.BYTE ? Byte.BYTES : Float.BYTES;
+    int row = SharedLayout.up16(view.dimension() * component);
     FileRegion index = view.hasLists() ? view.lists().region() : view.graphRegion();
-    return (index == null ? 0 : index.length()) + (long) view.size() * view.dimension() * component;
+    return (index == null ? 0 : index.length()) + (long) view.size() * row;
   }
 
   Where where() {
