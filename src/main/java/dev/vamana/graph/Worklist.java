@@ -44,6 +44,11 @@ public final class Worklist {
     return size;
   }
 
+  /** Whether every further entry drops another. */
+  public boolean isFull() {
+    return size == capacity;
+  }
+
   /** Whether a node at this distance would certainly not be kept. */
   public boolean rejects(float distance) {
     return size == capacity && distance > distance(size - 1);

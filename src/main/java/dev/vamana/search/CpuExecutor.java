@@ -98,7 +98,7 @@ public final class CpuExecutor implements SearchExecutor {
   }
 
   private static WorkResult walk(WorkItem item) throws IOException {
-    WorkResult result = new ReferenceWalk(item).run();
+    WorkResult result = ReferenceWalk.estimating(item).run();
     return missesHits(item, result) ? scan(item) : result;
   }
 

@@ -45,7 +45,7 @@ final class LeftStage implements Stage {
   }
 
   /** A device that makes everybody wait. */
-  private static final class SlowDriver extends ForwardingDriver {
+  static final class SlowDriver extends ForwardingDriver {
     SlowDriver() {
       super(new InstantDriver());
     }
