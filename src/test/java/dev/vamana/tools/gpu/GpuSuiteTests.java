@@ -253,6 +253,32 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertTrue(rows.toString(), recall > 0.5);
   }
 
+  /** Without a GPU: what the presence of a device costs that never answers. */
+  public void testQueriesBesideADevice() throws Exception {
+    Path home = createTempDir();
+    run(
+        home,
+        new LoneStage("clustered"),
+        options(
+            home,
+            "lone-clustered",
+            "--device=-1",
+            "--limit=3000",
+            "--segment-counts=2",
+            "--clients=1,2",
+            "--seconds=0.01"));
+    List<Map<String, Object>> rows =
+        Fragment.rows(
+            Fragment.read(home.resolve("report").resolve("lone-clustered.json")),
+            LoneStage.SECTION);
+    // two numbers of clients, two of candidates
+    assertEquals(4 * List.of("hnsw", "off", "cpu", "auto").size(), rows.size());
+    for (Map<String, Object> row : rows) {
+      assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") > 0.5);
+      assertTrue(row.toString(), ReportTables.real(row, "qps") > 0);
+    }
+  }
+
   public void testSelectionBecomesTables() throws Exception {
     Path home = createTempDir();
     Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);

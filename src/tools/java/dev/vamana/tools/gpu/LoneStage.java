@@ -43,6 +43,8 @@ import org.apache.lucene.search.TopDocs;
  */
 final class LoneStage implements Stage {
 
+  static final String SECTION = "lone";
+
   private static final int K = 10;
   private static final int[] CANDIDATES = {10, 40};
   private static final int ROUNDS = 5;
@@ -56,7 +58,7 @@ final class LoneStage implements Stage {
   }
 
   /** Lends an executor to the registry, which closes what it holds. */
-  private record Lent(SearchExecutor executor, int parents) implements SearchExecutor {
+  private record Lent(SearchExecutor executor) implements SearchExecutor {
     @Override
     public String name() {
       return executor.name();
@@ -69,7 +71,7 @@ final class LoneStage implements Stage {
 
     @Override
     public WalkParameters defaultWalk(int k) {
-      return parents == 0 ? executor.defaultWalk(k) : executor.defaultWalk(k).withParents(parents);
+      return executor.defaultWalk(k);
     }
 
     @Override
@@ -91,19 +93,10 @@ final class LoneStage implements Stage {
    *
    * @param gpu the device with its plan setting, or null
    */
-  private record Arm(String name, SetIndex index, Gpu gpu, int parents) {
+  private record Arm(String name, SetIndex index, Gpu gpu) {
 
     ExecutorRegistry.Installation install() {
-      if (parents > 0) {
-        return ExecutorRegistry.install(
-            () ->
-                new Lent(
-                    gpu == null
-                        ? new dev.vamana.search.CpuExecutor(dev.vamana.work.Workers.callingThread())
-                        : gpu.executor(),
-                    parents));
-      }
-      return gpu == null ? null : ExecutorRegistry.install(() -> new Lent(gpu.executor(), 0));
+      return gpu == null ? null : ExecutorRegistry.install(() -> new Lent(gpu.executor()));
     }
 
     long byDevice() {
@@ -173,9 +166,8 @@ final class LoneStage implements Stage {
 
   private static void addArms(SuiteOptions options, List<Arm> arms, SetIndex ours, SetIndex stock)
       throws InterruptedException {
-    addIfAsked(options, arms, new Arm("hnsw", stock, null, 0));
-    addIfAsked(options, arms, new Arm("off", ours, null, 0));
-    for (int p : new int[] {1, 2, 4}) addIfAsked(options, arms, new Arm("walk" + p, ours, null, p));
+    addIfAsked(options, arms, new Arm("hnsw", stock, null));
+    addIfAsked(options, arms, new Arm("off", ours, null));
     List<SegmentView> views =
         ours.reader().leaves().stream().map(leaf -> SetIndex.view(leaf.reader())).toList();
     List<SegmentView> indexed = views.stream().filter(SegmentView::isIndexed).toList();
@@ -185,7 +177,7 @@ final class LoneStage implements Stage {
       String name = mode.settingName();
       if (isAsked(options, name)) {
         Gpu gpu = Gpu.open(driver, Placement.EXACT, new PlanOptions(mode, CostModel.shipped()));
-        arms.add(new Arm(name, ours, gpu, 0));
+        arms.add(new Arm(name, ours, gpu));
         indexed.forEach(gpu.executor()::opened);
         gpu.await(indexed);
       }
@@ -249,15 +241,15 @@ final class LoneStage implements Stage {
       row.put("set", set.vectors().name());
       row.put("segments", cell.segments);
       row.put("search_threads", context.options().searchThreads());
-      row.put("clients", cell.clients);
-      row.put("num_candidates", cell.candidates);
-      row.put("arm", arm.name);
-      row.put("recall", Samples.round(recall(set, arm, cell), 4));
+      row.put("callers", cell.clients);
+      row.put("beam", cell.candidates);
+      row.put("variant", arm.name);
+      row.put("recall_at_10", Samples.round(recall(set, arm, cell), 4));
       row.put("p50_us", Samples.round(Findings.median(found.micros), 1));
       row.put("qps", Samples.round(Findings.median(found.rates), 0));
       row.put("cpu_us", Samples.round(Findings.median(found.cpuMicros), 1));
       row.put("items_by_gpu", Samples.round(found.byDevice / (double) found.queries, 3));
-      context.fragment().add("lone", row);
+      context.fragment().add(SECTION, row);
       context.say("%s", row);
     }
   }

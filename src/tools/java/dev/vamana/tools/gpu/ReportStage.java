@@ -49,6 +49,7 @@ final class ReportStage implements Stage {
           ListsStage.GRAPH_SECTION,
           "top_docs",
           "concurrent",
+          LoneStage.SECTION,
           DevicesStage.SECTION,
           FilterStage.SECTION,
           "overhead",
