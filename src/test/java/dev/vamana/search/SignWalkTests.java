@@ -138,8 +138,8 @@ public class SignWalkTests extends SearchTestCase {
   }
 
   /**
-   * The walk with codes finds nearly what the walk of the executor finds, which scores every node
-   * that it meets, and scores fewer.
+   * Walks with codes, of queries and of work items, find nearly what the walk finds that scores
+   * every node that it meets, and score fewer.
    */
   public void testFewerScoresForTheSameHits() throws IOException {
     for (VectorSimilarityFunction similarity : similarities()) {
@@ -162,6 +162,9 @@ public class SignWalkTests extends SearchTestCase {
           double wanted = 0;
           long scored = 0;
           long all64 = 0;
+          long estimates = 0;
+          int alike = 0;
+          int parents = 1 + random().nextInt(4);
           for (int q = 0; q < QUERIES; q++) {
             float[] query = all[SIZE + q];
             int beam = 2 * K;
@@ -171,18 +174,23 @@ public class SignWalkTests extends SearchTestCase {
             ScoreDoc[] hits = Arrays.copyOf(collector.topDocs().scoreDocs, K);
             found += recall(base, similarity, query, accepted, hits) / QUERIES;
             scored += collector.visitedCount();
-            WorkResult full =
-                CpuExecutor.search(
-                    new WorkItem(
-                        view,
-                        QueryVector.of(query),
-                        beam,
-                        WalkParameters.exact(beam),
-                        accepted,
-                        accepted == null ? SIZE : accepted.cardinality(),
-                        Long.MAX_VALUE,
-                        () -> false,
-                        new int[0]));
+            WorkItem item =
+                new WorkItem(
+                    view,
+                    QueryVector.of(query),
+                    beam,
+                    WalkParameters.exact(beam).withParents(parents),
+                    accepted,
+                    accepted == null ? SIZE : accepted.cardinality(),
+                    Long.MAX_VALUE,
+                    () -> false,
+                    new int[0]);
+            WorkResult full = new ReferenceWalk(item).run();
+            WorkResult estimated = CpuExecutor.search(item, CpuExecutor.Way.WALK);
+            estimates += estimated.visited();
+            for (int i = 0; i < K; i++) {
+              alike += estimated.ordinals()[i] == full.ordinals()[i] ? 1 : 0;
+            }
             ScoreDoc[] expected = new ScoreDoc[K];
             for (int i = 0; i < K; i++) {
               expected[i] = new ScoreDoc(full.ordinals()[i], full.scores()[i]);
@@ -193,6 +201,9 @@ public class SignWalkTests extends SearchTestCase {
           String what = similarity + ": recall " + found + " of " + wanted + ", " + scored;
           assertTrue(what, found >= wanted - 0.05);
           assertTrue(what + " of " + all64, scored < 0.9 * all64);
+          String items = parents + " parents, " + estimates + " of " + all64 + ", " + alike;
+          assertTrue(items, estimates < 0.9 * all64);
+          assertTrue(items, alike >= 0.97 * K * QUERIES);
         }
       }
     }

@@ -56,7 +56,7 @@ final class LoneStage implements Stage {
   }
 
   /** Lends an executor to the registry, which closes what it holds. */
-  private record Lent(SearchExecutor executor, int parents) implements SearchExecutor {
+  private record Lent(SearchExecutor executor) implements SearchExecutor {
     @Override
     public String name() {
       return executor.name();
@@ -69,7 +69,7 @@ final class LoneStage implements Stage {
 
     @Override
     public WalkParameters defaultWalk(int k) {
-      return parents == 0 ? executor.defaultWalk(k) : executor.defaultWalk(k).withParents(parents);
+      return executor.defaultWalk(k);
     }
 
     @Override
@@ -91,19 +91,10 @@ final class LoneStage implements Stage {
    *
    * @param gpu the device with its plan setting, or null
    */
-  private record Arm(String name, SetIndex index, Gpu gpu, int parents) {
+  private record Arm(String name, SetIndex index, Gpu gpu) {
 
     ExecutorRegistry.Installation install() {
-      if (parents > 0) {
-        return ExecutorRegistry.install(
-            () ->
-                new Lent(
-                    gpu == null
-                        ? new dev.vamana.search.CpuExecutor(dev.vamana.work.Workers.callingThread())
-                        : gpu.executor(),
-                    parents));
-      }
-      return gpu == null ? null : ExecutorRegistry.install(() -> new Lent(gpu.executor(), 0));
+      return gpu == null ? null : ExecutorRegistry.install(() -> new Lent(gpu.executor()));
     }
 
     long byDevice() {
@@ -173,9 +164,8 @@ final class LoneStage implements Stage {
 
   private static void addArms(SuiteOptions options, List<Arm> arms, SetIndex ours, SetIndex stock)
       throws InterruptedException {
-    addIfAsked(options, arms, new Arm("hnsw", stock, null, 0));
-    addIfAsked(options, arms, new Arm("off", ours, null, 0));
-    for (int p : new int[] {1, 2, 4}) addIfAsked(options, arms, new Arm("walk" + p, ours, null, p));
+    addIfAsked(options, arms, new Arm("hnsw", stock, null));
+    addIfAsked(options, arms, new Arm("off", ours, null));
     List<SegmentView> views =
         ours.reader().leaves().stream().map(leaf -> SetIndex.view(leaf.reader())).toList();
     List<SegmentView> indexed = views.stream().filter(SegmentView::isIndexed).toList();
@@ -185,7 +175,7 @@ final class LoneStage implements Stage {
       String name = mode.settingName();
       if (isAsked(options, name)) {
         Gpu gpu = Gpu.open(driver, Placement.EXACT, new PlanOptions(mode, CostModel.shipped()));
-        arms.add(new Arm(name, ours, gpu, 0));
+        arms.add(new Arm(name, ours, gpu));
         indexed.forEach(gpu.executor()::opened);
         gpu.await(indexed);
       }
