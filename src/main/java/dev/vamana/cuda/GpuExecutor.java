@@ -154,8 +154,12 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   private WorkResult search(WorkItem item) throws IOException {
-    Contests.Known known = contests.find(item);
-    if (known == null || keeper.options().plans().mode() != PlanMode.AUTO) {
+    PlanMode mode = keeper.options().plans().mode();
+    if (mode == PlanMode.CPU && ahead.mayHave(item) == false && usable()) {
+      return pinnedToCpu(item);
+    }
+    Contests.Known known = mode == PlanMode.AUTO ? contests.find(item) : null;
+    if (known == null) {
       return ahead.search(item, aheadSearch);
     }
     Ahead.Outlook outlook = contests.outlook(known);
@@ -184,6 +188,23 @@ public final class GpuExecutor implements SearchExecutor {
       long now = contests.now();
       counters.plans.add(Plan.CPU, 1, contests.predicted(known.contest()), now - since);
       contests.answered(known.contest(), since, now);
+    }
+  }
+
+  /** Answers an item on the CPU, since the setting leaves all to it. */
+  private WorkResult pinnedToCpu(WorkItem item) throws IOException {
+    counters.requested.increment();
+    counters.fallback(FallbackReason.PLANNED, 1, item.segment().name());
+    boolean scans = CpuExecutor.plansScan(item);
+    Workload task = Workloads.of(item, scans, Workload.Rows.NONE, 1, null, 1);
+    long since = contests.now();
+    load.onCpu(1);
+    try {
+      return CpuExecutor.search(item);
+    } finally {
+      load.onCpu(-1);
+      double predicted = keeper.options().plans().costs().nanos(Plan.CPU, task);
+      counters.plans.add(Plan.CPU, 1, predicted, contests.now() - since);
     }
   }
 
