@@ -56,12 +56,6 @@ public final class Controller {
   /** Time after which a trial begins if load or waits have changed a little. */
   private static final long AT_OTHER_LOAD = 1_000 * MILLI;
 
-  /** Powers of two by which a load differs at most from another that says something about it. */
-  private static final int NEAR = 2;
-
-  /** Time at a load without a trial if something was learned near it. */
-  private static final long TRUSTED = 2_000 * MILLI;
-
   /** Of the work, that both sides have at least if items are worth being split. */
   private static final double NOTABLE = 0.15;
 
@@ -100,11 +94,6 @@ public final class Controller {
       return new Load(
           Math.max(0, Math.getExponent(window.inFlight())),
           Math.getExponent(window.work() / (double) window.count()));
-    }
-
-    /** Returns by how many powers of two callers and work differ. */
-    int distance(Load other) {
-      return Math.abs(callers - other.callers) + Math.abs(work - other.work);
     }
   }
 
@@ -195,9 +184,6 @@ public final class Controller {
       tried(window, now);
     } else {
       tally.window(arm, window.inFlight());
-      if (lesson != null) {
-        lesson.watched(window);
-      }
       watched(window, now);
     }
   }
@@ -300,14 +286,7 @@ public final class Controller {
     load = entered;
     lesson = lessons.get(load);
     if (lesson == null) {
-      Load neighbour = nearest(load);
-      Lesson known = lessons.get(neighbour);
-      lesson = new Lesson(known == null ? Arm.MODEL : known.arm(), now);
-      if (known != null
-          && Math.abs(neighbour.callers() - load.callers()) <= NEAR
-          && known.promised(window)) {
-        lesson.trust(TRUSTED);
-      }
+      lesson = new Lesson(nearest(load), now);
       lessons.put(load, lesson);
     }
     choose(lesson.arm(), now);
@@ -320,18 +299,16 @@ public final class Controller {
     choose(known == null ? Arm.MODEL : known.arm(), now);
   }
 
-  /** Returns the nearest load at which something was learned; null without one. */
-  private Load nearest(Load asked) {
-    Load found = null;
+  /** Returns what was learned at the next load of the same work. */
+  private Arm nearest(Load asked) {
+    Arm found = Arm.MODEL;
     int least = Integer.MAX_VALUE;
     for (Map.Entry<Load, Lesson> entry : lessons.entrySet()) {
       Load other = entry.getKey();
-      int distance = other.distance(asked);
-      if (entry.getValue().measured()
-          && Math.abs(other.work() - asked.work()) <= NEAR
-          && distance < least) {
+      int distance = Math.abs(other.callers() - asked.callers());
+      if (entry.getValue().measured() && other.work() == asked.work() && distance < least) {
         least = distance;
-        found = other;
+        found = entry.getValue().arm();
       }
     }
     return found;

@@ -18,9 +18,6 @@ final class Lesson {
   /** Part of the callers of the trial that show that there are no fewer now. */
   private static final double SAME_LOAD = 0.95;
 
-  /** Part of the work done at one load that is to be expected at the next. */
-  private static final double PROMISED = 0.7;
-
   private static final long LONGEST_MEMORY = 2_000_000_000L;
 
   /** Least time between trials. */
@@ -34,7 +31,6 @@ final class Lesson {
   private boolean measured;
   private int disturbances;
   private long due;
-  private long trusted;
   private boolean splitNext;
   private Arm loser;
   private Window ofWinner = Window.NONE;
@@ -60,17 +56,7 @@ final class Lesson {
   }
 
   boolean due(long now) {
-    return trusted <= 0 && now - due >= 0;
-  }
-
-  /** Puts off the first trial until the load has been there for a time. */
-  void trust(long nanos) {
-    trusted = nanos;
-  }
-
-  /** Notes a window of this load without a trial. */
-  void watched(Window window) {
-    trusted -= Math.min(trusted, window.nanos());
+    return now - due >= 0;
   }
 
   /** Has the next trial begin after a time, unless it is due before. */
@@ -118,15 +104,6 @@ final class Lesson {
     kept = Window.NONE;
     long lost = REST * trial.lostNanos(won) * patience * (trial.far() ? FAR_REST : 1);
     due = now + Math.max(LEAST_REST, lost);
-  }
-
-  /**
-   * Whether a window of another load has about the work done that the better arm did here, for as
-   * many callers.
-   */
-  boolean promised(Window window) {
-    double callers = Math.min(1, window.inFlight() / ofWinner.inFlight());
-    return window.rate() >= PROMISED * callers * ofWinner.rate();
   }
 
   /**

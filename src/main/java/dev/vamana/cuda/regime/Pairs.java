@@ -15,9 +15,6 @@ final class Pairs {
   /** Logarithm of the ratio beyond which one arm is far worse than the other. */
   static final double FAR = Math.log(1.5);
 
-  /** Logarithm of the ratio that no chance explains: one pair shows it. */
-  static final double HOPELESS = Math.log(3);
-
   /** Standard errors that a mean has to be away from 0, by number of pairs: as Student's t. */
   private static final double[] ERRORS = {0, 0, 6, 4, 3, 2.7};
 
@@ -79,12 +76,12 @@ final class Pairs {
    * Returns what the pairs say so far.
    *
    * @param known whether the first arm was better before: then one pair is enough to see that the
-   *     second is still far worse; otherwise it has to be hopeless
+   *     second is still far worse
    */
   Verdict verdict(boolean known) {
     double mean = mean();
     if (count < 2) {
-      return mean < -(known ? FAR : HOPELESS) ? Verdict.WORSE : Verdict.OPEN;
+      return known && mean < -FAR ? Verdict.WORSE : Verdict.OPEN;
     }
     double error = error();
     if (mean > MARGIN && mean - error > 0) {
