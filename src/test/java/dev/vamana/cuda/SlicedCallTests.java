@@ -12,8 +12,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.NamedThreadFactory;
 
 /** Tests of calls whose items arrive at the device in several chunks. */
@@ -56,25 +54,12 @@ public class SlicedCallTests extends GpuTestCase {
 
   /** A large call in parts has the answers of the call as a whole, in the order of its items. */
   public void testInParts() throws Exception {
-    try (TestIndex index = TestIndex.any(300, 1)) {
-      assertInParts(index, 4_096 + random().nextInt(3_000));
-    }
-  }
-
-  /** Fewer items are divided if their queries are long. */
-  public void testLongQueriesInParts() throws Exception {
-    try (TestIndex index =
-        new TestIndex(VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 800, 300, 1)) {
-      assertInParts(index, 600 + random().nextInt(500));
-    }
-  }
-
-  private void assertInParts(TestIndex index, int count) throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(3, new NamedThreadFactory("parts"));
-    try (GpuExecutor whole = open(Workers.callingThread());
+    try (TestIndex index = TestIndex.any(300, 1);
+        GpuExecutor whole = open(Workers.callingThread());
         GpuExecutor parts = open(new Workers(threads, 4))) {
       List<WorkItem> items = new ArrayList<>();
-      while (items.size() < count) {
+      while (items.size() < 4_096 + random().nextInt(3_000)) {
         items.add(item(index, 1));
       }
       List<WorkResult> expected = whole.search(items);
