@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.lucene.codecs.lucene104.Lucene104HnswScalarQuantizedVectorsFormat;
 import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
+import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncoding;
 
 /** Lists the contenders, and the ones among them that set the bar. */
 final class Contenders {
@@ -21,12 +23,21 @@ final class Contenders {
   /** Inverted lists; with something behind it, other codes than the default ones. */
   static final String IVF = "vamana-ivf";
 
+  /** Lucene's HNSW on quantized vectors; compared only when asked for. */
+  private static final Set<String> QUANTIZED = Set.of("lucene-int8", "lucene-bbq");
+
   private Contenders() {}
 
   /** This project's format with inverted lists, written by the calling thread. */
   static VamanaVectorsFormat lists(CodeKind codes) {
     return new VamanaVectorsFormat(
         VamanaParameters.DEFAULT.withType(IndexType.IVF, codes), Workers.callingThread());
+  }
+
+  /** HNSW with m 16 and beam 100 on codes, whose results get exact scores. */
+  private static Contender quantized(String name, ScalarEncoding codes) {
+    return LuceneContender.reranked(
+        name, () -> new Lucene104HnswScalarQuantizedVectorsFormat(codes, 16, 100));
   }
 
   static List<Contender> all() {
@@ -41,17 +52,20 @@ final class Contenders {
         new LuceneContender(IVF + "7", () -> lists(CodeKind.RABITQ7)),
         new LuceneContender(IVF + "-pq", () -> lists(CodeKind.PQ)),
         new LuceneContender("lucene-m32-b200", () -> new Lucene99HnswVectorsFormat(32, 200)),
+        quantized("lucene-int8", ScalarEncoding.SEVEN_BIT),
+        quantized("lucene-bbq", ScalarEncoding.SINGLE_BIT_QUERY_NIBBLE),
         new JvectorContender());
   }
 
   /**
    * The names that are compared by default: all, except the one of jvector's subspace sizes that
-   * suits the dimension least.
+   * suits the dimension least, lists with other codes, and Lucene's quantized formats.
    */
   static Set<String> standard(int dimension) {
     Set<String> names = names();
     names.remove(JvectorContender.PQ + (dimension > HIGH_DIMENSION ? 2 : 8));
     names.removeIf(name -> name.startsWith(IVF) && name.equals(IVF) == false);
+    names.removeAll(QUANTIZED);
     return names;
   }
 

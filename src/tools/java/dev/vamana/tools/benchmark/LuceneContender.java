@@ -4,6 +4,8 @@ import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.index.VectorCodec;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -17,7 +19,10 @@ import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.VectorScorer;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.InfoStream;
 
@@ -34,10 +39,21 @@ final class LuceneContender implements Contender {
 
   private final String name;
   private final Supplier<KnnVectorsFormat> format;
+  private final boolean rerank;
 
   LuceneContender(String name, Supplier<KnnVectorsFormat> format) {
+    this(name, format, false);
+  }
+
+  private LuceneContender(String name, Supplier<KnnVectorsFormat> format, boolean rerank) {
     this.name = name;
     this.format = format;
+    this.rerank = rerank;
+  }
+
+  /** A format that searches by codes: all results of a search get exact scores afterwards. */
+  static LuceneContender reranked(String name, Supplier<KnnVectorsFormat> format) {
+    return new LuceneContender(name, format, true);
   }
 
   @Override
@@ -61,7 +77,7 @@ final class LuceneContender implements Contender {
             parts[0],
             parts[1],
             BuiltIndex.bytesByExtension(BuiltIndex.files(folder)),
-            new Searcher(folder, set)));
+            new Searcher(folder, set, rerank)));
   }
 
   /** Indexes all vectors on the calling thread, in one flush. */
@@ -96,8 +112,10 @@ final class LuceneContender implements Contender {
     private final LeafReader leaf;
     private final AcceptDocs all;
     private final float[][] queries;
+    private final boolean rerank;
 
-    Searcher(Path folder, VectorSet set) throws IOException {
+    Searcher(Path folder, VectorSet set, boolean rerank) throws IOException {
+      this.rerank = rerank;
       directory = new MMapDirectory(folder);
       reader = DirectoryReader.open(directory);
       if (reader.leaves().size() != 1 || reader.maxDoc() != set.base().size()) {
@@ -118,10 +136,25 @@ final class LuceneContender implements Contender {
     public long search(int query, int width, int[] nearest) throws IOException {
       TopDocs found =
           leaf.searchNearestVectors(FIELD, queries[query], width, all, Integer.MAX_VALUE);
+      if (rerank) {
+        rerank(queries[query], found.scoreDocs);
+      }
       for (int i = 0; i < nearest.length; i++) {
         nearest[i] = i < found.scoreDocs.length ? found.scoreDocs[i].doc : -1;
       }
       return found.totalHits.value();
+    }
+
+    /** Replaces estimated scores by exact ones. */
+    private void rerank(float[] query, ScoreDoc[] hits) throws IOException {
+      VectorScorer scorer = leaf.getFloatVectorValues(FIELD).rescorer(query);
+      DocIdSetIterator documents = scorer.iterator();
+      Arrays.sort(hits, Comparator.comparingInt(hit -> hit.doc));
+      for (ScoreDoc hit : hits) {
+        documents.advance(hit.doc);
+        hit.score = scorer.score();
+      }
+      Arrays.sort(hits, Comparator.<ScoreDoc>comparingDouble(hit -> hit.score).reversed());
     }
 
     @Override
