@@ -18,8 +18,11 @@ import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Tests that faults on the device end in correct answers, and that the device recovers. */
+// index files are copied, so there must be no others
+@LuceneTestCase.SuppressFileSystems("ExtrasFS")
 public class DeviceFaultTests extends DeviceTestCase {
 
   private static final int K = 10;

@@ -124,7 +124,7 @@ final class BuildMemory implements AutoCloseable {
       place.hostVectors ? 0 : vectorBytes,
       place.hostRows ? 0 : graphBytes,
       nodeBytes,
-      batch * BuildSizes.resultBytes(plan.widestBeam()),
+      batch * BuildSizes.resultBytes(plan.beam()),
       batch * ItemLayout.BYTES,
       batch * Long.BYTES,
       BuildSizes.COUNTER_BYTES,

@@ -21,8 +21,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * @param dimension components of a vector
  * @param maxDegree most neighbours of a finished row
  * @param slots neighbours of a row beyond which it is pruned during the build
- * @param firstBeam nodes that a search of the first or only pass keeps
- * @param secondBeam nodes that a search of the second pass keeps
+ * @param firstBeam nodes that a search of the first of two passes keeps, at most {@code beam}
+ * @param beam nodes that a search of the second or only pass keeps
  * @param shape the shape of these searches
  * @param products whether vectors are compared by inner products, and not by squared distances
  */
@@ -32,7 +32,7 @@ record BuildPlan(
     int maxDegree,
     int slots,
     int firstBeam,
-    int secondBeam,
+    int beam,
     WalkShape shape,
     boolean products) {
 
@@ -59,16 +59,13 @@ record BuildPlan(
     // as many spare slots as on the CPU, within a row that the walk kernels can read
     int slots = Math.min(Limits.MAX_DEGREE, degree + Math.max(2, degree / 8));
     int beam = parameters.passBeamWidth();
-    // the second pass determines the finished rows
-    boolean twice = parameters.passes() > 1;
-    int firstBeam = twice ? Math.min(beam, Math.max(LEAST_BEAM, beam * 3 / 4)) : beam;
-    int secondBeam = twice ? beam * 5 / 4 : beam;
+    int firstBeam = Math.min(beam, Math.max(LEAST_BEAM, beam * 3 / 4));
     WalkShape shape =
         WalkShape.of(
             Reads.FLOAT32,
             task.dimension(),
             0,
-            secondBeam,
+            beam,
             StoredAdjacency.stride(slots),
             PARENTS,
             0,
@@ -76,14 +73,7 @@ record BuildPlan(
     return shape == null
         ? null
         : new BuildPlan(
-            task.size(),
-            task.dimension(),
-            degree,
-            slots,
-            firstBeam,
-            secondBeam,
-            shape,
-            byProducts(task));
+            task.size(), task.dimension(), degree, slots, firstBeam, beam, shape, byProducts(task));
   }
 
   private static boolean byProducts(GraphTask task) throws IOException {
@@ -91,11 +81,6 @@ record BuildPlan(
     return similarity == VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
         || (similarity == VectorSimilarityFunction.DOT_PRODUCT
             && task.vectors().getEncoding() == VectorEncoding.BYTE);
-  }
-
-  /** Most nodes that a search keeps. */
-  int widestBeam() {
-    return Math.max(firstBeam, secondBeam);
   }
 
   /** Slots of a row on the device. */

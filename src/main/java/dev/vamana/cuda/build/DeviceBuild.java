@@ -98,10 +98,11 @@ final class DeviceBuild implements AutoCloseable {
       NodeOrder order = assembly.order(0);
       assembly.allocateRows();
       ended(BuildPhase.BRING);
-      insert(order, plan.size() - order.count(), plan.firstBeam());
+      int present = plan.size() - order.count();
+      insert(order, present, twice ? plan.firstBeam() : plan.beam());
       ended(BuildPhase.FIRST_PASS);
       if (twice) {
-        insert(assembly.order(1), plan.size(), plan.secondBeam());
+        insert(assembly.order(1), plan.size(), plan.beam());
         ended(BuildPhase.SECOND_PASS);
       }
       trim();

@@ -100,9 +100,10 @@ final class OpenDevices implements Closeable {
         .count();
   }
 
-  /** Whether each device has its part of the segments, or a copy of the only one. */
+  /** Whether each device has its part of the resident segments, or a copy of the only one. */
   boolean isSpread(List<SegmentView> views) {
-    long least = Math.max(1, views.size() / executor.devices().size());
+    long resident = resident(views);
+    long least = resident == 0 ? 0 : Math.max(1, resident / executor.devices().size());
     return executor.devices().stream()
         .allMatch(
             each ->
