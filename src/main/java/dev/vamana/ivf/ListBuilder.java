@@ -94,11 +94,11 @@ public final class ListBuilder {
     ListAssignment lists = ListAssignment.of(vectors, centroids, sources, engine, workers, abort);
     long assigned = System.nanoTime() - begun;
     boolean quantized = shape.kind().isRabitq() == false;
-    if (quantized && centroids.quantizer() == null) {
-      centroids =
-          centroids.with(
-              new QuantizerTrainer(vectors.copy(), centroids, shape, lists, engine, workers, abort)
-                  .train());
+    if (quantized) {
+      QuantizerTrainer trainer =
+          new QuantizerTrainer(vectors.copy(), centroids, shape, lists, engine, workers, abort);
+      ResidualQuantizer known = centroids.quantizer();
+      centroids = centroids.with(known == null ? trainer.train() : trainer.measured(known));
     }
     float spread = centroids.spread();
     if (Float.isNaN(spread)) {

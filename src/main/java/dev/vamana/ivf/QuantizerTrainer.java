@@ -104,6 +104,17 @@ final class QuantizerTrainer {
     return new ResidualQuantizer(rotation, codebook, quantile(rotation, codebook));
   }
 
+  /**
+   * Returns a quantizer that was trained on other vectors, with the quantile of these if that is
+   * larger: errors point where queries are if vectors have drifted away from those of the training.
+   */
+  ResidualQuantizer measured(ResidualQuantizer known) throws IOException {
+    float own = quantile(known.rotation(), known.codebook());
+    return own > known.errorQuantile()
+        ? new ResidualQuantizer(known.rotation(), known.codebook(), own)
+        : known;
+  }
+
   /** Returns the residuals of vectors that lie evenly in the segment. */
   private float[][] sample() throws IOException {
     int dimension = shape.dimension();

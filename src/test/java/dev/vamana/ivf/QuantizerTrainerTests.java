@@ -17,6 +17,7 @@ public class QuantizerTrainerTests extends IvfTestCase {
   private static final int SIZE = 2_000;
   private static final int DIMENSION = 16;
   private static final int LATENT = 4;
+  private static final AbortCheck ABORT = () -> {};
 
   /** Vectors of few dimensions, all of which every subspace sees. */
   private static float[][] correlated() {
@@ -36,14 +37,13 @@ public class QuantizerTrainerTests extends IvfTestCase {
     return vectors;
   }
 
-  public void testRotationLowersTheError() throws IOException {
-    float[][] vectors = correlated();
+  /** A trainer over one list around the origin. */
+  private static QuantizerTrainer trainer(float[][] vectors) throws IOException {
     ListVectors values =
         new ListVectors(
             FloatVectorValues.fromFloats(Arrays.asList(vectors), DIMENSION),
             VectorSimilarityFunction.EUCLIDEAN);
     Workers workers = Workers.callingThread();
-    AbortCheck abort = () -> {};
     Rotation random = new Rotation(DIMENSION, 1);
     Centroids centroids =
         new Centroids(
@@ -55,11 +55,31 @@ public class QuantizerTrainerTests extends IvfTestCase {
             new float[1][random.padded()],
             1);
     ListAssignment lists =
-        ListAssignment.of(values, centroids, List.of(), PqEngine.NONE, workers, abort);
+        ListAssignment.of(values, centroids, List.of(), PqEngine.NONE, workers, ABORT);
     ListShape shape = new ListShape(SIZE, DIMENSION, 1, CodeKind.PQ);
-    ResidualQuantizer trained =
-        new QuantizerTrainer(values, centroids, shape, lists, PqEngine.NONE, workers, abort)
-            .train();
+    return new QuantizerTrainer(values, centroids, shape, lists, PqEngine.NONE, workers, ABORT);
+  }
+
+  /** Vectors that all moved in one direction, in which their queries have moved, too. */
+  public void testTheBoundGrowsWithVectorsThatDrift() throws IOException {
+    float[][] vectors = correlated();
+    ResidualQuantizer trained = trainer(vectors).train();
+    assertSame(trained, trainer(vectors).measured(trained));
+    float[] drift = gaussian(DIMENSION);
+    for (float[] vector : vectors) {
+      for (int d = 0; d < DIMENSION; d++) {
+        vector[d] += 50 * drift[d];
+      }
+    }
+    ResidualQuantizer measured = trainer(vectors).measured(trained);
+    String both = measured.errorQuantile() + ", " + trained.errorQuantile();
+    assertTrue(both, measured.errorQuantile() > trained.errorQuantile() + 0.2f);
+    assertSame(trained.codebook(), measured.codebook());
+  }
+
+  public void testRotationLowersTheError() throws IOException {
+    float[][] vectors = correlated();
+    ResidualQuantizer trained = trainer(vectors).train();
     float[][] rotated = new float[SIZE][DIMENSION];
     float[] back = new float[DIMENSION];
     for (int i = 0; i < SIZE; i++) {
@@ -74,10 +94,10 @@ public class QuantizerTrainerTests extends IvfTestCase {
                 ResidualQuantizer.layout(DIMENSION),
                 trained.codebook().id(),
                 PqTrainer.Options.defaults(42),
-                abort)
-            .quantizationError(TrainingSample.of(DIMENSION, vectors), abort);
+                ABORT)
+            .quantizationError(TrainingSample.of(DIMENSION, vectors), ABORT);
     double turned =
-        trained.codebook().quantizationError(TrainingSample.of(DIMENSION, rotated), abort);
+        trained.codebook().quantizationError(TrainingSample.of(DIMENSION, rotated), ABORT);
     assertTrue(turned + " with the rotation, " + plain + " without", turned < 0.95 * plain);
     assertTrue(trained.errorQuantile() > 0 && trained.errorQuantile() <= 1);
   }
