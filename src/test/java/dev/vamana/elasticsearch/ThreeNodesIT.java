@@ -162,7 +162,7 @@ public class ThreeNodesIT {
             nodes[GPU].client(),
             "t",
             TestIndex.VAMANA
-                + ", \"index.number_of_shards\": 1, \"index.number_of_replicas\": 2"
+                + ", \"index.number_of_shards\": 2, \"index.number_of_replicas\": 2"
                 + ", \"index.unassigned.node_left.delayed_timeout\": \"1h\"",
             TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
     index.awaitHealth("green");
@@ -249,7 +249,7 @@ public class ThreeNodesIT {
     }
   }
 
-  /** Waits, since a search may be answered by another node's copy. */
+  /** Each has the segments of a shard. Waits, since another node's copies may answer. */
   private void awaitBothDevices() throws Exception {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     List<Long> items = List.of();
