@@ -121,9 +121,9 @@ import org.apache.lucene.index.SegmentWriteState;
  *   <li>since version 2: <b>byte</b> 1 if the field has inverted lists, else 0; if 1:
  *       <ul>
  *         <li><b>byte</b> bits of a component: 1, 2, 4 or 7; since version 3 also 8, for product
- *             quantization, followed by <b>vint</b> subspaces, which are those of {@link
- *             dev.vamana.pq.SubspaceLayout#defaultSubspaces}, and <b>int32</b> (float bits) the
- *             quantile of the error of estimates, 0 to 1
+ *             quantization. Behind 8 are <b>vint</b> the number of subspaces, as {@link
+ *             dev.vamana.pq.SubspaceLayout#defaultSubspaces} returns it, and <b>int32</b> (float
+ *             bits) the quantile of the error of estimates, 0 to 1
  *         <li><b>vint</b> number of lists
  *         <li>16 * <b>byte</b> identity of centroids and rotation
  *         <li><b>int64</b> seed of the rotation

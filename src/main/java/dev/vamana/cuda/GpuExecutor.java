@@ -180,12 +180,13 @@ public final class GpuExecutor implements SearchExecutor {
   private WorkResult pinnedToCpu(WorkItem item) throws IOException {
     counters.requested.increment();
     counters.fallback(FallbackReason.PLANNED, 1, item.segment().name());
-    boolean scans = CpuExecutor.plansScan(item);
+    CpuExecutor.Way way = CpuExecutor.way(item);
+    boolean scans = way == CpuExecutor.Way.SCAN;
     Workload task = Workloads.of(item, scans, Workload.Rows.NONE, 1, null, 1);
     long since = contests.now();
     load.onCpu(1);
     try {
-      return CpuExecutor.search(item);
+      return CpuExecutor.search(item, way);
     } finally {
       load.onCpu(-1);
       double predicted = keeper.options().plans().costs().nanos(Plan.CPU, task);

@@ -19,6 +19,12 @@ public record BuildParameters(int maxDegree, int beamWidth, float alpha, long se
   public static final float MIN_ALPHA = 1.0f;
   public static final float MAX_ALPHA = 2.0f;
 
+  /**
+   * Least number of nodes kept by searches of the first of two passes, if that many are kept by the
+   * second: with fewer, graphs of a small max degree have too few neighbours.
+   */
+  public static final int LEAST_FIRST_BEAM = 24;
+
   public BuildParameters {
     check(maxDegree, beamWidth, alpha);
     if (passes < 1 || passes > 2) {

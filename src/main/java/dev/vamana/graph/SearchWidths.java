@@ -9,8 +9,7 @@ package dev.vamana.graph;
  */
 record SearchWidths(int kept, int expanded) {
 
-  // a first pass with fewer finds too few neighbours in graphs of a small max degree
-  private static final int FIRST_KEPT = 24;
+  // of BuildParameters.LEAST_FIRST_BEAM
   private static final int FIRST_EXPANDED = 16;
 
   /** Returns the widths of searches that expand all nodes that they keep. */
@@ -26,7 +25,7 @@ record SearchWidths(int kept, int expanded) {
   static SearchWidths first(BuildParameters parameters) {
     int beam = parameters.passBeamWidth();
     return new SearchWidths(
-        Math.min(beam, Math.max(FIRST_KEPT, beam / 2)),
+        Math.min(beam, Math.max(BuildParameters.LEAST_FIRST_BEAM, beam / 2)),
         Math.min(beam, Math.max(FIRST_EXPANDED, beam * 3 / 8)));
   }
 

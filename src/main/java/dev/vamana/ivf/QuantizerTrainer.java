@@ -105,8 +105,9 @@ final class QuantizerTrainer {
   }
 
   /**
-   * Returns a quantizer that was trained on other vectors, with the quantile of these if that is
-   * larger: errors point where queries are if vectors have drifted away from those of the training.
+   * Measures the quantile of this trainer's vectors with a quantizer that was trained on others,
+   * and returns the quantizer with the larger of both quantiles. The field's vectors may have moved
+   * since the training; then errors point where queries are.
    */
   ResidualQuantizer measured(ResidualQuantizer known) throws IOException {
     float own = quantile(known.rotation(), known.codebook());

@@ -90,7 +90,8 @@ public final class CpuExecutor implements SearchExecutor {
     return search(item, way(item));
   }
 
-  private static Way way(WorkItem item) {
+  /** Returns the way in which an item is searched that nobody has planned. */
+  public static Way way(WorkItem item) {
     if (item.segment().hasLists()) {
       return Way.LISTS;
     }

@@ -41,7 +41,7 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
   private static final class Simulated implements CudaDevices.Machine {
     private final RegisteredPages pages = new RegisteredPages();
     private final CopyGate gate = new CopyGate();
-    private Path library;
+    private Path hostKernels;
 
     @Override
     public List<Integer> find(GpuSettings settings) {
@@ -53,7 +53,7 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
     @Override
     public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
       return () -> {
-        HostKernels kernels = HostKernels.of(HostLibrary.load(library));
+        HostKernels kernels = HostKernels.of(HostLibrary.load(hostKernels));
         return gate.before(new SimulatedDriver(kernels, DEVICE_BYTES, true).in(pages, ordinal));
       };
     }
@@ -62,7 +62,7 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
   @Override
   public Collection<?> createComponents(PluginServices services) {
     Path plugins = services.environment().pluginsDir();
-    machine.library = plugins.resolve("vamana").resolve(LIBRARY);
+    machine.hostKernels = plugins.resolve("vamana").resolve(LIBRARY);
     return super.createComponents(services);
   }
 

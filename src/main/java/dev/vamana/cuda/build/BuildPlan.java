@@ -39,9 +39,6 @@ record BuildPlan(
   /** Nodes that a search expands in a step. */
   static final int PARENTS = 4;
 
-  // A first pass with fewer finds too few neighbours in graphs of a small max degree.
-  private static final int LEAST_BEAM = 24;
-
   // Below, a batch has as many nodes as are in, so that the first nodes are no star.
   private static final int FULL_BATCH = 512;
 
@@ -59,7 +56,7 @@ record BuildPlan(
     // as many spare slots as on the CPU, within a row that the walk kernels can read
     int slots = Math.min(Limits.MAX_DEGREE, degree + Math.max(2, degree / 8));
     int beam = parameters.passBeamWidth();
-    int firstBeam = Math.min(beam, Math.max(LEAST_BEAM, beam * 3 / 4));
+    int firstBeam = Math.min(beam, Math.max(BuildParameters.LEAST_FIRST_BEAM, beam * 3 / 4));
     WalkShape shape =
         WalkShape.of(
             Reads.FLOAT32,

@@ -20,7 +20,7 @@ final class DeviceDraft {
   private final double[][] shares;
   private final long[] bytes;
   private final double total;
-  private final double most;
+  private final double full;
   private final Map<Object, List<Integer>> families = new HashMap<>();
 
   /**
@@ -36,7 +36,7 @@ final class DeviceDraft {
     }
     this.devices = devices;
     this.segments = segments;
-    most = busy;
+    full = busy;
     copies = new long[segments.size()];
     shares = new double[segments.size()][devices.size()];
     loads = new double[devices.size()];
@@ -146,7 +146,7 @@ final class DeviceDraft {
    */
   int home(Object family, long segmentBytes, double load) {
     int home = home(family);
-    return home >= 0 && devices.get(home).busy() < most && takes(home, segmentBytes)
+    return home >= 0 && devices.get(home).busy() < full && takes(home, segmentBytes)
         ? home
         : leastUsed(segmentBytes, load);
   }

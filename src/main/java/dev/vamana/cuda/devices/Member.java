@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.LongAdder;
 /** One of several devices, and how much it has to do. Thread-safe. */
 final class Member {
 
-  final int index;
-  final GpuExecutor executor;
   // distances times components that keep a multiprocessor occupied; walks wait for memory, so a
   // device answers more of them in the same time until it has several hundred under way
   private static final double FULL_MULTIPROCESSOR = 250_000;
 
+  final int index;
+  final GpuExecutor executor;
   private final AtomicLong pending = new AtomicLong();
   private final DoubleAdder workSeconds = new DoubleAdder();
   private final LongAdder items = new LongAdder();

@@ -15,6 +15,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.search.DevicePresence;
+import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import java.io.Closeable;
 import java.lang.foreign.MemorySegment;
@@ -95,6 +96,10 @@ final class OpenDevices implements Closeable {
 
   /** Segments that are on a device. */
   long resident(List<SegmentView> views) {
+    return resident(executor, views);
+  }
+
+  private static long resident(SearchExecutor executor, List<SegmentView> views) {
     return views.stream()
         .filter(view -> executor.presence(view).state() == DevicePresence.State.RESIDENT)
         .count();
@@ -104,14 +109,7 @@ final class OpenDevices implements Closeable {
   boolean isSpread(List<SegmentView> views) {
     long resident = resident(views);
     long least = resident == 0 ? 0 : Math.max(1, resident / executor.devices().size());
-    return executor.devices().stream()
-        .allMatch(
-            each ->
-                views.stream()
-                        .filter(
-                            view -> each.presence(view).state() == DevicePresence.State.RESIDENT)
-                        .count()
-                    >= least);
+    return executor.devices().stream().allMatch(each -> resident(each, views) >= least);
   }
 
   /** Waits until no segment is on its way. */
