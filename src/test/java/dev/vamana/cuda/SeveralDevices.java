@@ -22,10 +22,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SeveralDevices {
 
   /** A plan every few milliseconds over the load of half a second; moves as soon as it wants. */
-  static final DevicesOptions QUICK = new DevicesOptions(3_000_000L, 0.5, 1e-4, 2, 16);
+  static final DevicesOptions QUICK = new DevicesOptions(3_000_000L, 0.5, 1e-4, 0.5, 2, 16);
 
   /** No plan but for losses, so that segments stay where they are opened. */
-  static final DevicesOptions STEADY = new DevicesOptions(Long.MAX_VALUE / 4, 60, 1e9, 2, 16);
+  static final DevicesOptions STEADY = new DevicesOptions(Long.MAX_VALUE / 4, 60, 1e9, 60, 2, 16);
 
   private static final long HOST_BYTES = 1L << 30;
   private static final long RETRY_NANOS = 1_000_000;

@@ -56,11 +56,11 @@ final class Calls implements Closeable {
 
   /** Answers a call of one part. */
   static List<WorkResult> run(Router.Part part, List<WorkItem> items) throws IOException {
-    long began = part.member().begin(part.work(), items.size());
+    part.member().begin(part.work(), items.size());
     try {
       return part.member().executor.search(items);
     } finally {
-      part.member().end(part.work(), began);
+      part.member().end(part.work());
     }
   }
 

@@ -112,11 +112,16 @@ final class DeviceDraft {
     return families.get(segments.get(segment).family()).size() == 1;
   }
 
-  /** How busy all usable devices are together. */
-  double busy() {
-    return devices.stream()
-        .filter(DevicePlanner.Device::usable)
-        .mapToDouble(DevicePlanner.Device::busy)
+  /** How busy the usable devices that have a family's segments are together. */
+  double busy(Object family) {
+    long own = 0;
+    for (int s : families.get(family)) {
+      own |= copies[s];
+    }
+    long among = own;
+    return IntStream.range(0, devices.size())
+        .filter(d -> has(among, d) && devices.get(d).usable())
+        .mapToDouble(d -> devices.get(d).busy())
         .sum();
   }
 

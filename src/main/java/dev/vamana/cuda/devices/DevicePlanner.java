@@ -31,8 +31,8 @@ public final class DevicePlanner {
   private static final double PRICE_OF_A_COPY = 0.02;
   // a segment below this part of the mean load needs no second copy
   private static final double COLD = 0.01;
-  // a family is gathered if all devices together are so much less busy than one that gives away;
-  // spread again at once if this was near 1
+  // a family is gathered if its devices together are so much less busy than one that gives away;
+  // near 1 it would be spread again at once
   private static final double GATHERED = 0.25;
 
   private final Limits limits;
@@ -50,7 +50,7 @@ public final class DevicePlanner {
   public record Limits(double tolerance, double busy, int mostMoves) {
 
     /** A plan every few seconds that moves little at a time. */
-    public static final Limits DEFAULT = new Limits(1.05, 1, 2);
+    public static final Limits DEFAULT = new Limits(1.05, 0.75, 2);
 
     public Limits {
       if (tolerance <= 1) {
@@ -67,7 +67,7 @@ public final class DevicePlanner {
    *
    * @param usable whether it answers
    * @param capacity most bytes of segments
-   * @param busy mean work under way, in parts of what fills the device
+   * @param busy mean of its work under way in parts of what fills it, where more counts as 1
    */
   public record Device(boolean usable, long capacity, double busy) {}
 
@@ -192,15 +192,13 @@ public final class DevicePlanner {
 
   /** Brings segments of a family together that are on several devices, if these have time. */
   private void gather(DeviceDraft draft) {
-    if (draft.busy() > GATHERED * limits.busy()) {
-      return;
-    }
     for (int s = 0; s < draft.segments.size() && draft.moves < limits.mostMoves(); s++) {
       Segment segment = draft.segments.get(s);
       int home = draft.home(segment.family());
       if (segment.rests()
           || home < 0
           || draft.isAlone(s)
+          || draft.busy(segment.family()) > GATHERED * limits.busy()
           || draft.copies[s] == 1L << home
           || draft.usable(draft.copies[s]) == 0) {
         continue;

@@ -5,16 +5,26 @@ package dev.vamana.cuda.devices;
  *
  * @param roundNanos time between two plans, at least 1
  * @param loadSeconds time after which work counts 1/e of what it counted; above 0
- * @param busy work under way, in parts of what fills a device, from which a device's segments are
- *     moved or copied for balance; above 0
+ * @param busy how busy a device is at least whose segments are moved or copied for balance, as
+ *     {@link DevicePlanner.Device#busy}; above 0, and above 1 for never
+ * @param busySeconds time after which being busy counts 1/e of what it counted; above 0
  * @param rests rounds that a moved segment stays where it is, at least 0
  * @param movedPart a round moves one segment of so many, or two if that is more; at least 1
  */
 public record DevicesOptions(
-    long roundNanos, double loadSeconds, double busy, int rests, int movedPart) {
+    long roundNanos,
+    double loadSeconds,
+    double busy,
+    double busySeconds,
+    int rests,
+    int movedPart) {
 
-  /** A plan every five seconds over the load of about a minute; one move of a segment a minute. */
-  public static final DevicesOptions DEFAULT = new DevicesOptions(5_000_000_000L, 60, 1, 12, 16);
+  /**
+   * A plan every five seconds over the load of about a minute; one move of a segment a minute. A
+   * device that becomes full is busy after 21 seconds.
+   */
+  public static final DevicesOptions DEFAULT =
+      new DevicesOptions(5_000_000_000L, 60, DevicePlanner.Limits.DEFAULT.busy(), 15, 12, 16);
 
   public DevicesOptions {
     if (roundNanos < 1) {
@@ -25,6 +35,9 @@ public record DevicesOptions(
     }
     if ((busy > 0) == false) {
       throw new IllegalArgumentException("busy must be above 0, got " + busy);
+    }
+    if ((busySeconds > 0) == false) {
+      throw new IllegalArgumentException("busySeconds must be above 0, got " + busySeconds);
     }
     if (rests < 0) {
       throw new IllegalArgumentException("rests must be at least 0, got " + rests);

@@ -2,8 +2,6 @@ package dev.vamana.cuda.devices;
 
 import dev.vamana.cuda.GpuExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /** One of several devices, and how much it has to do. Thread-safe. */
@@ -15,8 +13,7 @@ final class Member {
 
   final int index;
   final GpuExecutor executor;
-  private final AtomicLong pending = new AtomicLong();
-  private final DoubleAdder workSeconds = new DoubleAdder();
+  private final UnderWay underWay = new UnderWay(System::nanoTime);
   private final LongAdder items = new LongAdder();
   private final AtomicInteger builds = new AtomicInteger();
 
@@ -32,20 +29,18 @@ final class Member {
 
   /** Work of the calls under way, in distances times components. */
   long pending() {
-    return pending.get();
+    return underWay.work();
   }
 
-  /** Counts a call in; returns when it began. */
-  long begin(long work, int count) {
-    pending.addAndGet(work);
+  /** Counts a call in. */
+  void begin(long work, int count) {
+    underWay.add(work, full());
     items.add(count);
-    return System.nanoTime();
   }
 
   /** Counts a call out. */
-  void end(long work, long began) {
-    pending.addAndGet(-work);
-    workSeconds.add(work * 1e-9 * (System.nanoTime() - began));
+  void end(long work) {
+    underWay.add(-work, full());
   }
 
   /** Work under way that fills the device, in distances times components. */
@@ -53,12 +48,9 @@ final class Member {
     return FULL_MULTIPROCESSOR * Math.max(1, executor.device().multiprocessors());
   }
 
-  /**
-   * Mean work under way since the last time this was asked, of the calls that have ended, in parts
-   * of what fills the device; one thread asks.
-   */
+  /** How busy it was since this was last asked, as {@link UnderWay#takeBusy}. */
   double takeBusy(double seconds) {
-    return workSeconds.sumThenReset() / (seconds * full());
+    return underWay.takeBusy(full(), seconds);
   }
 
   /** Items so far. */

@@ -135,9 +135,10 @@ final class Placements {
 
   private void balance(double seconds, List<Runnable> changes) {
     double decay = Math.exp(-seconds / options.loadSeconds());
+    double busyDecay = Math.exp(-seconds / options.busySeconds());
     for (Member member : members) {
       double now = member.takeBusy(seconds);
-      busy[member.index] = decay * busy[member.index] + (1 - decay) * now;
+      busy[member.index] = busyDecay * busy[member.index] + (1 - busyDecay) * now;
     }
     List<Placed> all = List.copyOf(segments.values());
     boolean moving = false;

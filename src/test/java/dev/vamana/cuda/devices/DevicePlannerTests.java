@@ -40,7 +40,7 @@ public class DevicePlannerTests extends LuceneTestCase {
   }
 
   private static List<Device> devices(int count, long capacity) {
-    return new ArrayList<>(Collections.nCopies(count, new Device(true, capacity, 3)));
+    return new ArrayList<>(Collections.nCopies(count, new Device(true, capacity, 1)));
   }
 
   private static double roundRobin(int devices) {
@@ -170,7 +170,7 @@ public class DevicePlannerTests extends LuceneTestCase {
     List<Segment> one = List.of(segment(900, 5, 1, false));
     List<Device> idle = Collections.nCopies(2, new Device(true, 1_000, 0.1));
     assertEquals(1, planner.plan(idle, one).copies()[0]);
-    List<Device> small = List.of(new Device(true, 1_000, 3), new Device(true, 800, 3));
+    List<Device> small = List.of(new Device(true, 1_000, 1), new Device(true, 800, 1));
     assertEquals(1, planner.plan(small, one).copies()[0]);
     List<Segment> resting = List.of(segment(900, 5, 1, true));
     assertEquals(1, planner.plan(devices(2, 1_000), resting).copies()[0]);
@@ -190,7 +190,7 @@ public class DevicePlannerTests extends LuceneTestCase {
     }
     rounds.run(planner, 40, 0, random());
     assertTrue(imbalance(rounds.last, devices) <= TOLERANCE);
-    devices.set(lost, new Device(true, ROOM, 3));
+    devices.set(lost, new Device(true, ROOM, 1));
     rounds.run(planner, 40, 0, random());
     assertTrue(rounds.last.loads()[lost] > 0);
     assertTrue(imbalance(rounds.last, devices) <= TOLERANCE);
@@ -284,8 +284,8 @@ public class DevicePlannerTests extends LuceneTestCase {
     assertEquals(1, spread(segments, "shard 0"));
     assertArrayEquals(
         segments.stream().mapToLong(Segment::copies).toArray(),
-        planner.plan(busy(2, 0.9), segments).copies());
-    List<Device> devices = List.of(new Device(true, ROOM, 3), new Device(true, ROOM, 0));
+        planner.plan(busy(2, 0.7), segments).copies());
+    List<Device> devices = List.of(new Device(true, ROOM, 1), new Device(true, ROOM, 0));
     Plan plan = null;
     for (int round = 0; round < 4; round++) {
       plan = planner.plan(devices, segments);
@@ -293,15 +293,34 @@ public class DevicePlannerTests extends LuceneTestCase {
     }
     assertTrue(imbalance(plan, devices) <= TOLERANCE);
     // the same load, now on both: nothing is gathered, and nothing moves
-    Plan even = planner.plan(busy(2, 1.5), segments);
+    Plan even = planner.plan(busy(2, 0.9), segments);
     assertArrayEquals(plan.copies(), even.copies());
-    assertArrayEquals(plan.copies(), planner.plan(busy(2, 0.4), segments).copies());
+    assertArrayEquals(plan.copies(), planner.plan(busy(2, 0.2), segments).copies());
     for (int round = 0; round < 8; round++) {
-      plan = planner.plan(busy(2, 0.1), segments);
+      plan = planner.plan(busy(2, 0.08), segments);
       assertTrue(plan.moves() <= Limits.DEFAULT.mostMoves());
       segments = planned(plan, segments);
     }
     assertEquals(1, spread(segments, "shard 0"));
+  }
+
+  /** What other devices do is no reason to leave a family on two. */
+  public void testAFamilyIsGatheredBesideDevicesOfOthers() {
+    DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
+    int count = RandomNumbers.randomIntBetween(random(), 4, 8);
+    List<Segment> segments = new ArrayList<>();
+    for (int s = 0; s < 6; s++) {
+      segments.add(new Segment("spread", 9, 1, 1L << s % 2, false));
+    }
+    List<Device> devices = new ArrayList<>(busy(2, 0.05));
+    for (int d = 2; d < count; d++) {
+      devices.add(new Device(true, ROOM, 0.3));
+      segments.add(new Segment("shard " + d, 9, 6, 1L << d, false));
+    }
+    for (int round = 0; round < 8; round++) {
+      segments = planned(planner.plan(devices, segments), segments);
+    }
+    assertEquals(1, spread(segments, "spread"));
   }
 
   public void testFamiliesAreSharedAmongDevices() {
@@ -320,7 +339,7 @@ public class DevicePlannerTests extends LuceneTestCase {
   }
 
   public void testABusyDeviceGetsNoMoreOfItsFamily() {
-    List<Device> devices = List.of(new Device(true, ROOM, 2), new Device(true, ROOM, 0));
+    List<Device> devices = List.of(new Device(true, ROOM, 1), new Device(true, ROOM, 0));
     List<Segment> one = List.of(new Segment("shard", 9, 5, 1, false));
     DevicePlanner planner = new DevicePlanner(Limits.DEFAULT);
     assertEquals(1, planner.home(devices, one, "shard", 9));
@@ -372,7 +391,7 @@ public class DevicePlannerTests extends LuceneTestCase {
       double sum = plan.loads()[0] + plan.loads()[1];
       for (int d = 0; d < 2; d++) {
         loads[d] = all * plan.loads()[d] / sum;
-        busy[d] = FADES * busy[d] + (1 - FADES) * loads[d];
+        busy[d] = FADES * busy[d] + (1 - FADES) * Math.min(1, loads[d]);
       }
     }
     assertTrue(moves + " moves", moves <= 8);

@@ -26,6 +26,11 @@ public record NodeParts(
   /** The mode without a GPU. Other modes are placements. */
   public static final String OFF = "off";
 
+  /** Returns the same parts for a node that runs beside others, in a folder of its own. */
+  public NodeParts in(String subfolder) {
+    return new NodeParts(folder.resolve(subfolder), data, classes, jars, metadata, heap);
+  }
+
   /** Packs the plugin and assembles the node's home. */
   public NodeHome assemble() throws IOException {
     Files.createDirectories(folder);
