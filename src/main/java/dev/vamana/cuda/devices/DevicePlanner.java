@@ -50,7 +50,7 @@ public final class DevicePlanner {
   public record Limits(double tolerance, double busy, int mostMoves) {
 
     /** A plan every few seconds that moves little at a time. */
-    public static final Limits DEFAULT = new Limits(1.05, 0.75, 2);
+    public static final Limits DEFAULT = new Limits(1.05, 0.5, 2);
 
     public Limits {
       if (tolerance <= 1) {

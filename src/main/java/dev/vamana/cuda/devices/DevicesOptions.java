@@ -21,7 +21,7 @@ public record DevicesOptions(
 
   /**
    * A plan every five seconds over the load of about a minute; one move of a segment a minute. A
-   * device that becomes full is busy after 21 seconds.
+   * device that becomes full is busy after ten seconds.
    */
   public static final DevicesOptions DEFAULT =
       new DevicesOptions(5_000_000_000L, 60, DevicePlanner.Limits.DEFAULT.busy(), 15, 12, 16);

@@ -284,7 +284,7 @@ public class DevicePlannerTests extends LuceneTestCase {
     assertEquals(1, spread(segments, "shard 0"));
     assertArrayEquals(
         segments.stream().mapToLong(Segment::copies).toArray(),
-        planner.plan(busy(2, 0.7), segments).copies());
+        planner.plan(busy(2, 0.45), segments).copies());
     List<Device> devices = List.of(new Device(true, ROOM, 1), new Device(true, ROOM, 0));
     Plan plan = null;
     for (int round = 0; round < 4; round++) {
@@ -297,7 +297,7 @@ public class DevicePlannerTests extends LuceneTestCase {
     assertArrayEquals(plan.copies(), even.copies());
     assertArrayEquals(plan.copies(), planner.plan(busy(2, 0.2), segments).copies());
     for (int round = 0; round < 8; round++) {
-      plan = planner.plan(busy(2, 0.08), segments);
+      plan = planner.plan(busy(2, 0.06), segments);
       assertTrue(plan.moves() <= Limits.DEFAULT.mostMoves());
       segments = planned(plan, segments);
     }
@@ -403,7 +403,7 @@ public class DevicePlannerTests extends LuceneTestCase {
       List<Device> devices = new ArrayList<>();
       for (int d = 0; d < count; d++) {
         devices.add(
-            new Device(random().nextInt(5) > 0, random().nextInt(5_000), random().nextInt(3)));
+            new Device(random().nextInt(5) > 0, random().nextInt(5_000), random().nextDouble()));
       }
       List<Segment> segments = new ArrayList<>();
       int size = random().nextInt(30);

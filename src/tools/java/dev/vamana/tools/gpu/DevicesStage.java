@@ -214,13 +214,16 @@ final class DevicesStage implements Stage {
     return BEAMS[BEAMS.length - 1];
   }
 
-  /** Asks until balancing has put as many segments on each device. */
+  /** Asks until balancing has put as many segments on each device; in vain, if they do not fit. */
   private static void spread(Opened opened, OpenDevices devices, Asking asking, int batch)
-      throws IOException, InterruptedException {
+      throws InterruptedException {
+    Load load = new Load(asking, batch);
+    load.start();
     long end = System.nanoTime() + (long) (PATIENCE * 1e9);
     while (devices.isSpread(opened.views) == false && System.nanoTime() < end) {
-      asking.ask(0, batch);
+      Thread.sleep(1);
     }
+    load.stop();
   }
 
   private static List<Long> items(DevicesExecutor executor) {
