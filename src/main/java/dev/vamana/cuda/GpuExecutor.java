@@ -9,6 +9,7 @@ import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.call.CallPlanner;
 import dev.vamana.cuda.call.Contests;
 import dev.vamana.cuda.call.DeviceCall;
+import dev.vamana.cuda.call.Families;
 import dev.vamana.cuda.call.PlanLoad;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -71,6 +72,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final GraphEngine graphs;
   private final PlanLoad load = new PlanLoad();
   private final Contests contests = new Contests(System::nanoTime);
+  private final Families families = new Families();
   private final Ahead ahead;
   private final Ahead.Search aheadSearch = new AheadSearch();
 
@@ -249,7 +251,7 @@ public final class GpuExecutor implements SearchExecutor {
     long since = contests.now();
     int threads = keeper.options().workers().threads();
     CallPlanner planner =
-        new CallPlanner(session, keeper, counters, load, contests, call, threads, inTurn);
+        new CallPlanner(session, keeper, counters, load, contests, families, call, threads, inTurn);
     List<WorkResult> results =
         new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run(leftAlone);
     contests.answered(planner.contested(), since, contests.now());
@@ -319,13 +321,25 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void opened(SegmentView segment) {
     if (takes(segment)) {
+      families.opened(segment);
       keeper.segments().opened(segment);
+    }
+  }
+
+  /**
+   * Tells of a segment that was opened on another device: queries search it with those of its
+   * family that are here.
+   */
+  public void openedElsewhere(SegmentView segment) {
+    if (takes(segment)) {
+      families.opened(segment);
     }
   }
 
   @Override
   public void closing(SegmentView segment) {
     if (segment.isIndexed()) {
+      families.closing(segment);
       ahead.closing(segment);
       contests.closing(segment);
       keeper.segments().closing(segment);

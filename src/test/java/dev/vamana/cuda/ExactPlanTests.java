@@ -174,6 +174,34 @@ public class ExactPlanTests extends PlanTestCase {
     }
   }
 
+  /**
+   * A query's segments are scanned one after the other, but walked at the same time: what is right
+   * for one of them is not for all. It depends on the open segments, not on how many are asked.
+   */
+  public void testSegmentsOfOneQuery() throws Exception {
+    try (TestIndex index = TestIndex.any(1500, 4);
+        GpuExecutor executor = open(options(PlanMode.AUTO, costs(10, 1e9, 25, 1e9)))) {
+      List<SegmentView> views = index.views();
+      assumeTrue("needs several segments", views.size() > 2);
+      for (int open = 1; open <= views.size(); open++) {
+        executor.opened(views.get(open - 1));
+        assertPlan(index, executor, open <= 2);
+      }
+      executor.opened(views.get(0));
+      views.subList(2, views.size()).forEach(executor::closing);
+      assertPlan(index, executor, true);
+    }
+  }
+
+  private static void assertPlan(TestIndex index, GpuExecutor executor, boolean scan)
+      throws IOException {
+    long scans = items(executor, "scan");
+    long walks = items(executor, "graph");
+    executor.search(List.of(item(index, index.views().get(0), 5, null)));
+    assertEquals(scan ? 1 : 0, items(executor, "scan") - scans);
+    assertEquals(scan ? 0 : 1, items(executor, "graph") - walks);
+  }
+
   public void testTheCpuWhereItIsFaster() throws IOException {
     try (TestIndex index = TestIndex.any(1200, 1);
         GpuExecutor executor = open(options(PlanMode.AUTO, costs(10, 10, 10, 4)))) {

@@ -43,6 +43,7 @@ public final class CallPlanner {
   private final BatchSizes sizes;
   private final PlanMode mode;
   private final Contests contests;
+  private final Families families;
   private final Contested contested = new Contested();
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
   private final Map<Kind, Decision> decisions = new HashMap<>();
@@ -53,6 +54,7 @@ public final class CallPlanner {
    * Makes a planner for one call.
    *
    * @param contests who answers contested items
+   * @param families all open segments
    * @param batch the call's items
    * @param threads number of threads with which the CPU answers
    * @param inTurn items that one of them would answer one after the other at least
@@ -63,6 +65,7 @@ public final class CallPlanner {
       ExecutorCounters counters,
       PlanLoad load,
       Contests contests,
+      Families families,
       List<WorkItem> batch,
       int threads,
       int inTurn) {
@@ -71,6 +74,7 @@ public final class CallPlanner {
     this.counters = counters;
     this.mode = keeper.options().plans().mode();
     this.contests = keeper.options().plans().measured() ? contests : null;
+    this.families = families;
     this.sizes = new BatchSizes(batch, threads, inTurn, load);
   }
 
@@ -268,7 +272,8 @@ public final class CallPlanner {
     boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
     MemorySegment file = streams && Workloads.exactFits(item) ? Workloads.file(view) : null;
     boolean exact =
-        asked.scans() || (file != null && prefersExact(alone(asked, Workload.Rows.STREAMED, null)));
+        asked.scans()
+            || (file != null && prefersExact(asked, alone(asked, Workload.Rows.STREAMED, null)));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
@@ -289,10 +294,11 @@ public final class CallPlanner {
 
   /**
    * Whether items that the CPU would walk are answered exactly. It depends on the request, the
-   * segment, its place and the device: not on what else the node does.
+   * segments, their place and the device: not on what else the node does.
    */
-  private boolean prefersExact(Workload alone) {
-    return mode == PlanMode.AUTO && session.chooser.prefersExact(alone);
+  private boolean prefersExact(Asked asked, Workload alone) {
+    return mode == PlanMode.AUTO
+        && session.chooser.prefersExact(alone, families.size(asked.view()));
   }
 
   /**
@@ -319,8 +325,8 @@ public final class CallPlanner {
         alone(
             asked,
             readable(item, segment, asked.batch()),
-            walks ? Workloads.walk(item, placement, asked.batch()) : null);
-    boolean exact = asked.scans() || prefersExact(alone);
+            walks ? Workloads.walk(item, placement, asked.batch() * families.size(view)) : null);
+    boolean exact = asked.scans() || prefersExact(asked, alone);
     CpuExecutor.Way way = way(placement, exact, walks);
     Workload.Walk walk = walks ? Workloads.walk(item, placement, sizes.walking()) : null;
     ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());

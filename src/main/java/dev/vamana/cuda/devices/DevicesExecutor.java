@@ -157,6 +157,7 @@ public final class DevicesExecutor implements SearchExecutor {
   @Override
   public void opened(SegmentView segment) {
     if (segment.isIndexed()) {
+      members.forEach(member -> member.executor.openedElsewhere(segment));
       placements.opened(segment);
     }
   }

@@ -43,12 +43,24 @@ public final class PlanChooser {
 
   /**
    * Whether queries are answered exactly although the CPU would walk. It depends on nothing but the
-   * task, so it is the same at any load.
+   * task and the number of segments, so it is the same at any load.
    *
-   * @param alone the request's own queries, on a node that does nothing else
+   * @param alone the request's own queries over one segment, on a node that does nothing else; its
+   *     walk has the queries over all segments
+   * @param segments segments that the request searches, at least 1: the device scans one after the
+   *     other, and walks over all of them at the same time
    */
-  public boolean prefersExact(Workload alone) {
-    return choose(alone, PlanMode.AUTO, 0).plan().exactOnDevice();
+  public boolean prefersExact(Workload alone, int segments) {
+    Choice exact = exact(alone, 0);
+    if (exact == null) {
+      return false;
+    }
+    double scans = costs.handOver() + segments * exact.nanos();
+    double others = CPU_WEIGHT * segments * costs.nanos(Plan.CPU, alone);
+    if (alone.cpu().scans() == false && alone.walk().graph() != Workload.Graph.NONE) {
+      others = Math.min(others, costs.handOver() + costs.nanos(Plan.GRAPH, alone));
+    }
+    return scans < others;
   }
 
   /**

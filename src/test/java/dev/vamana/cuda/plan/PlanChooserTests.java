@@ -26,6 +26,22 @@ public class PlanChooserTests extends PlanTestCase {
     }
   }
 
+  /** Segments are scanned one after the other, and walked at the same time. */
+  public void testManySegmentsAreWalked() {
+    PlanChooser chooser = withoutCpu();
+    for (int segments : new int[] {1, 2, 5, 8}) {
+      // segments of 10 us and 0.4 ns a vector take as long as a walk of 100 us
+      int even = (int) ((WALK_NANOS / segments - 10_000) / 0.4);
+      for (int off : new int[] {-100, 100}) {
+        Workload task =
+            task(even + off, even + off, Workload.Rows.DEVICE, Workload.Graph.DEVICE, false, 1);
+        assertEquals(off < 0, chooser.prefersExact(task, segments));
+      }
+    }
+    Workload absent = task(100, 100, Workload.Rows.NONE, Workload.Graph.DEVICE, false, 1);
+    assertFalse(chooser.prefersExact(absent, 1));
+  }
+
   public void testWaitingCounts() {
     PlanChooser chooser = withoutCpu();
     Workload task = task(100_000, 100_000, Workload.Rows.DEVICE, Workload.Graph.DEVICE, false, 1);
