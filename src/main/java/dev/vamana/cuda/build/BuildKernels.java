@@ -80,7 +80,6 @@ final class BuildKernels implements AutoCloseable {
     set(BuildLayout.MAX_DEGREE, plan.maxDegree());
     set(BuildLayout.SLOTS, plan.slots());
     set(BuildLayout.PARENTS, BuildPlan.PARENTS);
-    set(BuildLayout.BEAM, plan.beam());
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, memory.addresses);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, memory.counters);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.DIMENSION, plan.dimension());
@@ -99,17 +98,19 @@ final class BuildKernels implements AutoCloseable {
    * Inserts a batch of nodes: searches for each, chooses its neighbours, and adds the edges back.
    *
    * @param from place of the first node in the order of the pass
+   * @param beam nodes that a search keeps
    * @param alpha factor of robust prune
    */
-  void insert(int from, int count, float alpha) {
+  void insert(int from, int count, int beam, float alpha) {
     besideSearches = searches.any();
+    set(BuildLayout.BEAM, beam);
     build.set(ValueLayout.JAVA_FLOAT, BuildLayout.ALPHA, alpha);
     set(BuildLayout.NODES, memory.nodes + (long) from * Integer.BYTES);
     set(BuildLayout.FOUND, memory.found);
     set(BuildLayout.COUNT, count);
     launch("build_items", (count + THREADS - 1) / THREADS, THREADS, 0);
-    walk(count, plan.walkSizes());
-    choose(count, plan.candidates(plan.beam()));
+    walk(count, plan.walkSizes(beam));
+    choose(count, plan.candidates(beam));
     int striding = striding((long) count * plan.maxDegree());
     launch("build_count", striding, THREADS, 0);
     launch("build_place", striding, THREADS, 0);

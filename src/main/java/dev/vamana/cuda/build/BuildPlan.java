@@ -21,7 +21,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * @param dimension components of a vector
  * @param maxDegree most neighbours of a finished row
  * @param slots neighbours of a row beyond which it is pruned during the build
- * @param beam nodes that a search keeps
+ * @param firstBeam nodes that a search of the first of two passes keeps, at most {@code beam}
+ * @param beam nodes that a search of the second or only pass keeps
  * @param shape the shape of these searches
  * @param products whether vectors are compared by inner products, and not by squared distances
  */
@@ -30,6 +31,7 @@ record BuildPlan(
     int dimension,
     int maxDegree,
     int slots,
+    int firstBeam,
     int beam,
     WalkShape shape,
     boolean products) {
@@ -53,7 +55,8 @@ record BuildPlan(
     int degree = parameters.maxDegree();
     // as many spare slots as on the CPU, within a row that the walk kernels can read
     int slots = Math.min(Limits.MAX_DEGREE, degree + Math.max(2, degree / 8));
-    int beam = parameters.passBeamWidth();
+    int firstBeam = parameters.passBeamWidth();
+    int beam = parameters.passes() > 1 ? firstBeam * 9 / 8 : firstBeam;
     WalkShape shape =
         WalkShape.of(
             Reads.FLOAT32,
@@ -67,13 +70,12 @@ record BuildPlan(
     return shape == null
         ? null
         : new BuildPlan(
-            task.size(), task.dimension(), degree, slots, beam, shape, byProducts(task));
+            task.size(), task.dimension(), degree, slots, firstBeam, beam, shape, byProducts(task));
   }
 
   /**
-   * Returns the factor of robust prune in the first of two passes, if the second inserts every node
-   * again. The rows of the first pass are only the way to what the second chooses from: shorter
-   * ones lead there with fewer distances, and leave it more room.
+   * Returns the factor of robust prune in the first of two passes. Its rows are the way to what the
+   * second pass chooses from: shorter ones lead there with fewer distances, and leave it more room.
    */
   static float firstAlpha() {
     return BuildParameters.MIN_ALPHA;
@@ -111,9 +113,9 @@ record BuildPlan(
     return 2 * BuildSizes.CHUNK;
   }
 
-  /** The memory that searches need. */
-  ChunkSizes walkSizes() {
-    return new ChunkSizes(beam, WalkShape.fresh(stride(), PARENTS, 0), dimension, 0, 0, false);
+  /** The memory that searches need that keep so many nodes. */
+  ChunkSizes walkSizes(int kept) {
+    return new ChunkSizes(kept, WalkShape.fresh(stride(), PARENTS, 0), dimension, 0, 0, false);
   }
 
   /** Most nodes of a batch. */

@@ -96,15 +96,18 @@ final class DeviceBuild implements AutoCloseable {
       sendSegment(driver, plan, memory, assembly.entryPoint(), stream);
       float alpha = task.parameters().alpha();
       NodeOrder order = assembly.order(0);
-      NodeOrder again = task.parameters().passes() > 1 ? assembly.order(1) : null;
-      boolean allTwice = again != null && again.count() == plan.size();
+      boolean twice = task.parameters().passes() > 1;
       assembly.allocateRows();
       ended(BuildPhase.BRING);
       int present = plan.size() - order.count();
-      insert(order, present, allTwice ? BuildPlan.firstAlpha() : alpha);
+      if (twice) {
+        insert(order, present, plan.firstBeam(), BuildPlan.firstAlpha());
+      } else {
+        insert(order, present, plan.beam(), alpha);
+      }
       ended(BuildPhase.FIRST_PASS);
-      if (again != null) {
-        insert(again, plan.size(), alpha);
+      if (twice) {
+        insert(assembly.order(1), plan.size(), plan.beam(), alpha);
         ended(BuildPhase.SECOND_PASS);
       }
       trim(alpha);
@@ -230,9 +233,10 @@ final class DeviceBuild implements AutoCloseable {
    * Inserts nodes in batches.
    *
    * @param present nodes that are in the graph already, the entry point included
+   * @param beam nodes that a search keeps
    * @param alpha factor of robust prune
    */
-  private void insert(NodeOrder order, int present, float alpha) throws IOException {
+  private void insert(NodeOrder order, int present, int beam, float alpha) throws IOException {
     int nodes = order.count();
     transfers.send(
         memory.nodes,
@@ -246,7 +250,7 @@ final class DeviceBuild implements AutoCloseable {
       task.abort().check();
       int in = Math.min(plan.size(), Math.max(1, present) + done);
       int batch = plan.batch(in, nodes - done);
-      kernels.insert(done, batch, alpha);
+      kernels.insert(done, batch, beam, alpha);
       done += batch;
       waiting += batch;
       if (waiting >= NODES_UNDER_WAY) {

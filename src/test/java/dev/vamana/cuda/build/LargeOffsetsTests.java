@@ -55,7 +55,7 @@ public class LargeOffsetsTests extends LuceneTestCase {
             BuildPlan.PARENTS,
             0,
             false);
-    return new BuildPlan(size, DIMENSION, DEGREE, SLOTS, BEAM, shape, false);
+    return new BuildPlan(size, DIMENSION, DEGREE, SLOTS, BEAM, BEAM, shape, false);
   }
 
   /** The first and the last node, nodes on both sides of every border, and others. */
@@ -135,7 +135,7 @@ public class LargeOffsetsTests extends LuceneTestCase {
         for (int done = 0; done < inserted.length; ) {
           int in = pass == 0 ? 1 + done : nodes.length;
           int batch = Math.min(Math.min(in, 128), inserted.length - done);
-          kernels.insert(done, batch, ALPHA);
+          kernels.insert(done, batch, BEAM, ALPHA);
           done += batch;
         }
       }
