@@ -55,12 +55,7 @@ final class BuildKernels implements AutoCloseable {
   private boolean besideSearches;
 
   BuildKernels(
-      CudaDriver driver,
-      BuildPlan plan,
-      BuildMemory memory,
-      float alpha,
-      long stream,
-      RecentSearches searches) {
+      CudaDriver driver, BuildPlan plan, BuildMemory memory, long stream, RecentSearches searches) {
     this.searches = searches;
     this.driver = driver;
     this.plan = plan;
@@ -85,7 +80,6 @@ final class BuildKernels implements AutoCloseable {
     set(BuildLayout.MAX_DEGREE, plan.maxDegree());
     set(BuildLayout.SLOTS, plan.slots());
     set(BuildLayout.PARENTS, BuildPlan.PARENTS);
-    build.set(ValueLayout.JAVA_FLOAT, BuildLayout.ALPHA, alpha);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, memory.addresses);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, memory.counters);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.DIMENSION, plan.dimension());
@@ -105,10 +99,12 @@ final class BuildKernels implements AutoCloseable {
    *
    * @param from place of the first node in the order of the pass
    * @param beam nodes that a search keeps
+   * @param alpha factor of robust prune
    */
-  void insert(int from, int count, int beam) {
+  void insert(int from, int count, int beam, float alpha) {
     besideSearches = searches.any();
     set(BuildLayout.BEAM, beam);
+    build.set(ValueLayout.JAVA_FLOAT, BuildLayout.ALPHA, alpha);
     set(BuildLayout.NODES, memory.nodes + (long) from * Integer.BYTES);
     set(BuildLayout.FOUND, memory.found);
     set(BuildLayout.COUNT, count);
@@ -146,9 +142,14 @@ final class BuildKernels implements AutoCloseable {
     launch("build_norms", (plan.size() + together - 1) / together, THREADS, 0);
   }
 
-  /** Prunes the rows of nodes {@code first} to {@code first + count - 1}. */
-  void trim(int first, int count) {
+  /**
+   * Prunes the rows of nodes {@code first} to {@code first + count - 1}.
+   *
+   * @param alpha factor of robust prune
+   */
+  void trim(int first, int count, float alpha) {
     besideSearches = searches.any();
+    build.set(ValueLayout.JAVA_FLOAT, BuildLayout.ALPHA, alpha);
     set(BuildLayout.NODES, 0L);
     set(BuildLayout.FOUND, 0L);
     set(BuildLayout.FIRST, first);

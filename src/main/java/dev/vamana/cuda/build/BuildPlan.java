@@ -55,8 +55,8 @@ record BuildPlan(
     int degree = parameters.maxDegree();
     // as many spare slots as on the CPU, within a row that the walk kernels can read
     int slots = Math.min(Limits.MAX_DEGREE, degree + Math.max(2, degree / 8));
-    int beam = parameters.passBeamWidth();
-    int firstBeam = Math.min(beam, Math.max(BuildParameters.LEAST_FIRST_BEAM, beam * 3 / 4));
+    int firstBeam = parameters.passBeamWidth();
+    int beam = parameters.passes() > 1 ? firstBeam * 9 / 8 : firstBeam;
     WalkShape shape =
         WalkShape.of(
             Reads.FLOAT32,
@@ -71,6 +71,14 @@ record BuildPlan(
         ? null
         : new BuildPlan(
             task.size(), task.dimension(), degree, slots, firstBeam, beam, shape, byProducts(task));
+  }
+
+  /**
+   * Returns the factor of robust prune in the first of two passes. Its rows are the way to what the
+   * second pass chooses from: shorter ones lead there with fewer distances, and leave it more room.
+   */
+  static float firstAlpha() {
+    return BuildParameters.MIN_ALPHA;
   }
 
   private static boolean byProducts(GraphTask task) throws IOException {

@@ -82,7 +82,7 @@ final class DeviceBuild implements AutoCloseable {
   VamanaGraph run() throws IOException {
     phaseStart = System.nanoTime();
     stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
-    kernels = new BuildKernels(driver, plan, memory, task.parameters().alpha(), stream, searches);
+    kernels = new BuildKernels(driver, plan, memory, stream, searches);
     if (memory.hostRows() == null) {
       driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
     } else {
@@ -94,18 +94,23 @@ final class DeviceBuild implements AutoCloseable {
     try (GraphAssembly assembly = new GraphAssembly(task)) {
       sendRows(assembly);
       sendSegment(driver, plan, memory, assembly.entryPoint(), stream);
-      boolean twice = task.parameters().passes() > 1;
+      float alpha = task.parameters().alpha();
       NodeOrder order = assembly.order(0);
+      boolean twice = task.parameters().passes() > 1;
       assembly.allocateRows();
       ended(BuildPhase.BRING);
       int present = plan.size() - order.count();
-      insert(order, present, twice ? plan.firstBeam() : plan.beam());
+      if (twice) {
+        insert(order, present, plan.firstBeam(), BuildPlan.firstAlpha());
+      } else {
+        insert(order, present, plan.beam(), alpha);
+      }
       ended(BuildPhase.FIRST_PASS);
       if (twice) {
-        insert(assembly.order(1), plan.size(), plan.beam());
+        insert(assembly.order(1), plan.size(), plan.beam(), alpha);
         ended(BuildPhase.SECOND_PASS);
       }
-      trim();
+      trim(alpha);
       ended(BuildPhase.TRIM);
       return finish(assembly);
     }
@@ -229,8 +234,9 @@ final class DeviceBuild implements AutoCloseable {
    *
    * @param present nodes that are in the graph already, the entry point included
    * @param beam nodes that a search keeps
+   * @param alpha factor of robust prune
    */
-  private void insert(NodeOrder order, int present, int beam) throws IOException {
+  private void insert(NodeOrder order, int present, int beam, float alpha) throws IOException {
     int nodes = order.count();
     transfers.send(
         memory.nodes,
@@ -244,7 +250,7 @@ final class DeviceBuild implements AutoCloseable {
       task.abort().check();
       int in = Math.min(plan.size(), Math.max(1, present) + done);
       int batch = plan.batch(in, nodes - done);
-      kernels.insert(done, batch, beam);
+      kernels.insert(done, batch, beam, alpha);
       done += batch;
       waiting += batch;
       if (waiting >= NODES_UNDER_WAY) {
@@ -255,10 +261,10 @@ final class DeviceBuild implements AutoCloseable {
     driver.synchronize(stream);
   }
 
-  private void trim() throws IOException {
+  private void trim(float alpha) throws IOException {
     for (long first = 0; first < plan.size(); first += ROWS_UNDER_WAY) {
       task.abort().check();
-      kernels.trim((int) first, (int) Math.min(ROWS_UNDER_WAY, plan.size() - first));
+      kernels.trim((int) first, (int) Math.min(ROWS_UNDER_WAY, plan.size() - first), alpha);
       driver.synchronize(stream);
     }
   }

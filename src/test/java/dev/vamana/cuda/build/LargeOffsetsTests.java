@@ -35,6 +35,7 @@ public class LargeOffsetsTests extends LuceneTestCase {
   private static final int DEGREE = 64;
   private static final int SLOTS = 72;
   private static final int BEAM = 64;
+  private static final float ALPHA = 1.2f;
   private static final long NEEDED = 50L << 30;
 
   private static CudaDriver open() {
@@ -115,7 +116,7 @@ public class LargeOffsetsTests extends LuceneTestCase {
         BuildMemory memory =
             BuildMemory.allocate(driver, DeviceBudget.UNLIMITED, hostMemory, plan);
         BuildKernels kernels =
-            new BuildKernels(driver, plan, memory, 1.2f, stream, new RecentSearches(() -> 0))) {
+            new BuildKernels(driver, plan, memory, stream, new RecentSearches(() -> 0))) {
       assertNull("rows are on the device", memory.hostRows());
       MemorySegment row = arena.allocate(plan.rowBytes(), Long.BYTES);
       MemorySegment zero = arena.allocate(ValueLayout.JAVA_INT);
@@ -134,12 +135,12 @@ public class LargeOffsetsTests extends LuceneTestCase {
         for (int done = 0; done < inserted.length; ) {
           int in = pass == 0 ? 1 + done : nodes.length;
           int batch = Math.min(Math.min(in, 128), inserted.length - done);
-          kernels.insert(done, batch, BEAM);
+          kernels.insert(done, batch, BEAM, ALPHA);
           done += batch;
         }
       }
       for (int node : nodes) {
-        kernels.trim(node, 1);
+        kernels.trim(node, 1, ALPHA);
       }
       driver.synchronize(stream);
       int[][] rows = new int[nodes.length][];
