@@ -261,11 +261,11 @@ public class SignWalkTests extends SearchTestCase {
   }
 
   public void testAngles() {
-    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.06f).useful());
-    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.13f).useful());
-    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.13f).valid());
-    assertFalse(new SignCodes.Angles(Float.NaN, 0.01f, 0.06f).valid());
-    assertFalse(new SignCodes.Angles(0.2f, Float.POSITIVE_INFINITY, 0.06f).valid());
-    assertFalse(new SignCodes.Angles(0.2f, 0.01f, -1).valid());
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.06f, false).useful());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.13f, false).useful());
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.13f, false).valid());
+    assertFalse(new SignCodes.Angles(Float.NaN, 0.01f, 0.06f, false).valid());
+    assertFalse(new SignCodes.Angles(0.2f, Float.POSITIVE_INFINITY, 0.06f, false).valid());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, -1, false).valid());
   }
 }
