@@ -127,6 +127,11 @@ public final class SignCodes {
     input.readFloats(mean, 0, dimension);
   }
 
+  /** Whether bits tell the signs of sums of components instead of components. */
+  public boolean mixed() {
+    return terms != null;
+  }
+
   /** Whether a segment's vectors get codes. */
   public static boolean suit(
       VectorEncoding encoding, VectorSimilarityFunction similarity, int dimension) {
