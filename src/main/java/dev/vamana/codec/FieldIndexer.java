@@ -139,16 +139,23 @@ final class FieldIndexer {
         == false) {
       return null;
     }
-    SignWriter writer =
-        new SignWriter(
-            vectors, info.getVectorSimilarityFunction(), mean, building.workers(), abort);
+    SignWriter writer = signWriter(vectors, mean, false);
     SignCodes.Angles angles = writer.angles(graph);
+    if (angles.useful() == false) {
+      writer = signWriter(vectors, mean, true);
+      angles = writer.angles(graph);
+    }
     if (angles.useful() == false) {
       return null;
     }
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     writer.write(out);
     return new FieldMetadata.SignMetadata(offset, out.getFilePointer() - offset, angles);
+  }
+
+  private SignWriter signWriter(KnnVectorValues vectors, float[] mean, boolean mixed) {
+    return new SignWriter(
+        vectors, info.getVectorSimilarityFunction(), mean, mixed, building.workers(), abort);
   }
 
   /**

@@ -224,23 +224,32 @@ record FieldMetadata(
   /** A field's {@link SignCodes}, and their place in .vex. */
   record SignMetadata(long offset, long length, SignCodes.Angles angles) {
 
+    /**
+     * Added to the deviation of mixed codes. Readers that know no mixed codes then take all angles
+     * to be 0, for which estimates leave out nothing that matters.
+     */
+    static final float MIXED = 4;
+
     void write(DataOutput out) throws IOException {
       out.writeVLong(offset);
       out.writeVLong(length);
       out.writeInt(Float.floatToIntBits(angles.intercept()));
       out.writeInt(Float.floatToIntBits(angles.slope()));
-      out.writeInt(Float.floatToIntBits(angles.deviation()));
+      out.writeInt(Float.floatToIntBits(angles.deviation() + (angles.mixed() ? MIXED : 0)));
     }
 
     static SignMetadata read(IndexInput in, int size, int dimension) throws IOException {
+      long offset = in.readVLong();
+      long length = in.readVLong();
+      float intercept = Float.intBitsToFloat(in.readInt());
+      float slope = Float.intBitsToFloat(in.readInt());
+      float deviation = Float.intBitsToFloat(in.readInt());
+      boolean mixed = deviation >= MIXED;
       SignMetadata signs =
           new SignMetadata(
-              in.readVLong(),
-              in.readVLong(),
-              new SignCodes.Angles(
-                  Float.intBitsToFloat(in.readInt()),
-                  Float.intBitsToFloat(in.readInt()),
-                  Float.intBitsToFloat(in.readInt())));
+              offset,
+              length,
+              new SignCodes.Angles(intercept, slope, mixed ? deviation - MIXED : deviation, mixed));
       if (signs.length != SignCodes.length(size, dimension) || signs.angles.valid() == false) {
         throw new CorruptIndexException("invalid sign codes of " + size + " vectors: " + signs, in);
       }

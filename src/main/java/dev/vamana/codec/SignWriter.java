@@ -3,6 +3,7 @@ package dev.vamana.codec;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.vectors.FloatVectors;
 import dev.vamana.vectors.SignCodes;
+import dev.vamana.vectors.SignEncoder;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -32,11 +33,19 @@ final class SignWriter {
   private final int size;
   private final int dimension;
   private final float[] mean;
+  private final boolean mixed;
 
+  /**
+   * Makes a writer.
+   *
+   * @param mean the mean of all vectors
+   * @param mixed whether bits tell the signs of sums of components
+   */
   SignWriter(
       KnnVectorValues vectors,
       VectorSimilarityFunction similarity,
       float[] mean,
+      boolean mixed,
       Workers workers,
       AbortCheck abort) {
     this.vectors = vectors;
@@ -46,6 +55,7 @@ final class SignWriter {
     this.size = vectors.size();
     this.dimension = vectors.dimension();
     this.mean = mean;
+    this.mixed = mixed;
   }
 
   private KnnVectorValues copy() throws IOException {
@@ -78,6 +88,7 @@ final class SignWriter {
     private final FloatVectors floats = open();
     private final float[] vector = new float[dimension];
     private final long[] words = new long[SignCodes.words(dimension)];
+    private final SignEncoder encoder = new SignEncoder(mean, mixed);
     private final ByteBuffer block;
     private final int start;
 
@@ -89,7 +100,7 @@ final class SignWriter {
     void encode(int from, int to) throws IOException {
       for (int ordinal = from; ordinal < to; ordinal++) {
         floats.read(ordinal, vector);
-        float norm = SignCodes.encode(vector, mean, words);
+        float norm = encoder.encode(vector, words);
         int at = (ordinal - start) * SignCodes.rowBytes(dimension);
         for (long word : words) {
           block.putLong(at, word);
@@ -125,7 +136,7 @@ final class SignWriter {
     for (Line part : parts) {
       line.add(part);
     }
-    return line.fit();
+    return line.fit(mixed);
   }
 
   /** Pairs of a node and what edges lead to, for one thread. */
@@ -160,13 +171,14 @@ final class SignWriter {
     private final FloatVectors floats = open();
     private final float[] vector = new float[dimension];
     private final long[] words = new long[SignCodes.words(dimension)];
+    private final SignEncoder encoder = new SignEncoder(mean, mixed);
     private float norm;
 
     private Sampled() throws IOException {}
 
     void read(int ordinal) throws IOException {
       floats.read(ordinal, vector);
-      norm = SignCodes.encode(vector, mean, words);
+      norm = encoder.encode(vector, words);
     }
 
     int differences(Sampled other) {
@@ -221,16 +233,16 @@ final class SignWriter {
     }
 
     /** Without variation, bits tell nothing: then every angle is possible. */
-    SignCodes.Angles fit() {
+    SignCodes.Angles fit(boolean mixed) {
       double variance = count * xx - x * x;
       if (count < 2 || variance <= 0) {
-        return new SignCodes.Angles(0, 0, (float) Math.PI);
+        return new SignCodes.Angles(0, 0, (float) Math.PI, mixed);
       }
       double slope = (count * xy - x * y) / variance;
       double intercept = (y - slope * x) / count;
       double squares = yy - intercept * y - slope * xy;
       return new SignCodes.Angles(
-          (float) intercept, (float) slope, (float) Math.sqrt(Math.max(0, squares / count)));
+          (float) intercept, (float) slope, (float) Math.sqrt(Math.max(0, squares / count)), mixed);
     }
   }
 }

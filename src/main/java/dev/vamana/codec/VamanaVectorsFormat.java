@@ -42,7 +42,8 @@ import org.apache.lucene.index.SegmentWriteState;
  *       by multiplication.
  *   <li>since version 1, if the field has sign codes ({@link dev.vamana.vectors.SignCodes}),
  *       starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal array[<b>int64</b>]
- *       one bit for each component, lowest first, set where the vector is greater than the mean;
+ *       one bit for each component, lowest first, set where the vector is greater than the mean, or
+ *       for mixed codes one bit for each sum of 16 components ({@code SignMix}), set where it is;
  *       <b>float</b> the distance of the vector to the mean; <b>int32</b> 0. Then
  *       array[<b>float</b>] the mean. Vectors of a COSINE field are scaled to unit length first.
  * </ul>
@@ -116,7 +117,8 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li>since version 1: <b>byte</b> 1 if the field has sign codes, else 0; if 1:
  *             <b>vlong</b> offset and <b>vlong</b> length of codes and mean in .vex; 3 *
  *             <b>int32</b> (float bits) the line that gives angles from differences: intercept,
- *             slope, deviation
+ *             slope, deviation; 4 is added to the deviation of mixed codes, from which earlier
+ *             readers estimate no angle above 0
  *       </ul>
  *   <li>since version 2: <b>byte</b> 1 if the field has inverted lists, else 0; if 1:
  *       <ul>

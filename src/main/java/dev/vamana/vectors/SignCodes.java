@@ -13,6 +13,7 @@ import org.apache.lucene.util.VectorUtil;
 
 /**
  * One bit for each component of each vector: whether it is greater than the mean of all vectors.
+ * Or, where that tells little, one bit for each of as many {@linkplain SignMix sums of components}.
  *
  * <p>The share of bits in which two codes differ tells the angle between the two vectors as seen
  * from the mean (SONG, section 7, after Charikar's random hyperplanes). With their distances to the
@@ -35,6 +36,9 @@ public final class SignCodes {
    */
   private static final float MAX_DEVIATION = 0.1f;
 
+  /** The same for sums, which cost a query some time. Images of digits have 0.05. */
+  private static final float MAX_MIXED_DEVIATION = 0.07f;
+
   /**
    * Standard deviations by which an estimated angle is taken to be too large. At two, a walk over
    * text embeddings computes two fifths of the distances and finds as many neighbours.
@@ -50,6 +54,8 @@ public final class SignCodes {
   private final VectorSimilarityFunction similarity;
   private final float[] cosines;
   private final float[] mean;
+  // null unless mixed
+  private final SignMix.Terms terms;
 
   /**
    * A line through pairs of vectors: angle = intercept + slope * number of different bits.
@@ -57,8 +63,9 @@ public final class SignCodes {
    * @param intercept radians
    * @param slope radians for each bit
    * @param deviation standard deviation of angles from the line, radians
+   * @param mixed whether bits tell the signs of sums of components instead of components
    */
-  public record Angles(float intercept, float slope, float deviation) {
+  public record Angles(float intercept, float slope, float deviation, boolean mixed) {
 
     /** Whether the numbers can come from a measurement. */
     public boolean valid() {
@@ -81,7 +88,7 @@ public final class SignCodes {
 
     /** Whether estimates are so good that a walk is faster with them. */
     public boolean useful() {
-      return deviation <= MAX_DEVIATION;
+      return deviation <= (mixed ? MAX_MIXED_DEVIATION : MAX_DEVIATION);
     }
   }
 
@@ -114,9 +121,15 @@ public final class SignCodes {
     this.similarity = similarity;
     this.cosines = angles.cosines(dimension);
     this.mean = new float[dimension];
+    this.terms = angles.mixed ? SignMix.Terms.of(dimension) : null;
     IndexInput input = region.open();
     input.seek((long) size * rowBytes(dimension));
     input.readFloats(mean, 0, dimension);
+  }
+
+  /** Whether bits tell the signs of sums of components instead of components. */
+  public boolean mixed() {
+    return terms != null;
   }
 
   /** Whether a segment's vectors get codes. */
@@ -143,28 +156,6 @@ public final class SignCodes {
     return (long) size * rowBytes(dimension) + (long) dimension * Float.BYTES;
   }
 
-  /**
-   * Writes the code of a vector.
-   *
-   * @param mean the mean of all vectors
-   * @param words receives the bits, at least {@link #words} elements
-   * @return the distance of the vector to the mean
-   */
-  public static float encode(float[] vector, float[] mean, long[] words) {
-    float squared = 0;
-    for (int word = 0; word < words(mean.length); word++) {
-      long bits = 0;
-      int to = Math.min(mean.length, (word + 1) * Long.SIZE);
-      for (int d = word * Long.SIZE; d < to; d++) {
-        float component = vector[d] - mean[d];
-        squared += component * component;
-        bits |= component > 0 ? 1L << d : 0;
-      }
-      words[word] = bits;
-    }
-    return (float) Math.sqrt(squared);
-  }
-
   /** Returns a filter for one query, for the calling thread. */
   public SignFilter filter(float[] query) throws IOException {
     float[] asked = query;
@@ -172,7 +163,7 @@ public final class SignCodes {
       asked = VectorUtil.l2normalize(query.clone(), false);
     }
     long[] words = new long[words(dimension)];
-    float norm = encode(asked, mean, words);
+    float norm = new SignEncoder(mean, terms).encode(asked, words);
     return new SignFilter(new Rows(), similarity, cosines, asked, words, norm);
   }
 

@@ -7,6 +7,7 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.fixture.CodebookFixture;
 import dev.vamana.tools.fixture.FixtureIndex;
 import dev.vamana.tools.fixture.ListFixture;
+import dev.vamana.tools.fixture.MixedSignFixture;
 import dev.vamana.tools.fixture.QuantizedListFixture;
 import dev.vamana.tools.fixture.SignFixture;
 import dev.vamana.work.Workers;
@@ -15,6 +16,7 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -61,6 +63,7 @@ public class FixtureTests extends LuceneTestCase {
       List<String> fixtures = new ArrayList<>(List.of(fixture(version), codebookFixture(version)));
       if (version >= VamanaVectorsFormat.VERSION_SIGNS) {
         fixtures.add(signFixture(version));
+        fixtures.add(mixedFixture(version));
       }
       for (String fixture : fixtures) {
         assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
@@ -218,43 +221,54 @@ public class FixtureTests extends LuceneTestCase {
     return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-signs.zip";
   }
 
+  private static String mixedFixture(int version) {
+    return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-mixed.zip";
+  }
+
   public void testSignCodesAreReadAndMerged() throws IOException {
     for (int version = VamanaVectorsFormat.VERSION_SIGNS;
         version < VamanaVectorsFormat.VERSION_LISTS;
         version++) {
-      try (Directory directory = open(signFixture(version))) {
-        TestUtil.checkIndex(directory);
-        checkSigns(directory);
-        try (IndexWriter writer =
-            new IndexWriter(
-                directory,
-                Segments.config(new VamanaVectorsFormat(GRAPHS, Workers.callingThread()))
-                    .setMergePolicy(new LogDocMergePolicy()))) {
-          writer.addDocument(new Document());
-          writer.forceMerge(1);
-        }
-        checkSigns(directory);
-      }
+      checkSigns(signFixture(version), SignFixture.FIELD, SignFixture::vector, false);
+      checkSigns(mixedFixture(version), MixedSignFixture.FIELD, MixedSignFixture::vector, true);
     }
   }
 
-  private static void checkSigns(Directory directory) throws IOException {
+  private static void checkSigns(
+      String fixture, String name, IntFunction<float[]> vectors, boolean mixed) throws IOException {
+    try (Directory directory = open(fixture)) {
+      TestUtil.checkIndex(directory);
+      checkSigns(directory, name, vectors.apply(0), mixed);
+      try (IndexWriter writer =
+          new IndexWriter(
+              directory,
+              Segments.config(new VamanaVectorsFormat(GRAPHS, Workers.callingThread()))
+                  .setMergePolicy(new LogDocMergePolicy()))) {
+        writer.addDocument(new Document());
+        writer.forceMerge(1);
+      }
+      checkSigns(directory, name, vectors.apply(0), mixed);
+    }
+  }
+
+  private static void checkSigns(Directory directory, String name, float[] query, boolean mixed)
+      throws IOException {
     try (DirectoryReader reader = DirectoryReader.open(directory)) {
       assertEquals(1, reader.leaves().size());
-      SegmentField field = Segments.field(reader.leaves().get(0).reader(), SignFixture.FIELD);
+      SegmentField field = Segments.field(reader.leaves().get(0).reader(), name);
       assertNotNull(field.signCodes());
-      float[] query = SignFixture.vector(0);
-      int[] ordinals = IntStream.range(0, SignFixture.SIZE).toArray();
-      int[] leftOut = new int[SignFixture.SIZE];
+      assertEquals(mixed, field.signCodes().mixed());
+      int[] ordinals = IntStream.range(0, field.size()).toArray();
+      int[] leftOut = new int[field.size()];
       // all that is far is left out, and nothing that is near
       float far = 1 / (1 + 1e-3f);
       int kept = field.signCodes().filter(query).keep(ordinals, ordinals.length, leftOut, 0, far);
       assertEquals(0, ordinals[0]);
-      assertTrue("kept " + kept, kept < SignFixture.SIZE / 2);
+      assertTrue("kept " + kept, kept < field.size() / 2);
       float near = 1 / (1 + 1e9f);
-      ordinals = IntStream.range(0, SignFixture.SIZE).toArray();
+      ordinals = IntStream.range(0, field.size()).toArray();
       kept = field.signCodes().filter(query).keep(ordinals, ordinals.length, leftOut, 0, near);
-      assertEquals(SignFixture.SIZE, kept);
+      assertEquals(field.size(), kept);
     }
   }
 

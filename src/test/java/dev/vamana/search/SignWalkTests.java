@@ -39,11 +39,35 @@ public class SignWalkTests extends SearchTestCase {
   private static final int QUERIES = 40;
   private static final int K = 10;
 
-  /** Vectors around centres in a space of few dimensions, away from zero, of many lengths. */
+  /** Components of {@link #pictures}, and of them equal ones. */
+  private static final int PIXELS = 1_024;
+
+  private static final int EQUAL = 4;
+
+  /** Vectors whose components vary like their neighbours, and are often 0. */
+  private static float[][] pictures(int count, VectorSimilarityFunction similarity) {
+    float[][] places = vectors(count, PIXELS / EQUAL, VectorSimilarityFunction.EUCLIDEAN);
+    float[][] pictures = new float[count][PIXELS];
+    for (int i = 0; i < count; i++) {
+      for (int d = 0; d < PIXELS; d++) {
+        pictures[i][d] = Math.max(0, places[i][d / EQUAL] - d / EQUAL * 37 % 15);
+      }
+      if (similarity == VectorSimilarityFunction.DOT_PRODUCT) {
+        VectorUtil.l2normalize(pictures[i]);
+      }
+    }
+    return pictures;
+  }
+
   private static float[][] vectors(int count, VectorSimilarityFunction similarity) {
+    return vectors(count, DIMS, similarity);
+  }
+
+  /** Vectors around centres in a space of few dimensions, away from zero, of many lengths. */
+  private static float[][] vectors(int count, int dims, VectorSimilarityFunction similarity) {
     Random random = new Random(random().nextLong());
     Random fixed = new Random(5);
-    float[][] map = new float[DIMS][LATENT];
+    float[][] map = new float[dims][LATENT];
     for (float[] row : map) {
       for (int l = 0; l < LATENT; l++) {
         row[l] = (float) fixed.nextGaussian();
@@ -55,14 +79,14 @@ public class SignWalkTests extends SearchTestCase {
         centre[l] = (float) fixed.nextGaussian();
       }
     }
-    float[][] vectors = new float[count][DIMS];
+    float[][] vectors = new float[count][dims];
     for (float[] vector : vectors) {
       float[] centre = centres[random.nextInt(centres.length)];
       float[] point = new float[LATENT];
       for (int l = 0; l < LATENT; l++) {
         point[l] = centre[l] + 0.6f * (float) random.nextGaussian();
       }
-      for (int d = 0; d < DIMS; d++) {
+      for (int d = 0; d < dims; d++) {
         vector[d] = VectorUtil.dotProduct(map[d], point) + 1;
       }
       if (similarity == VectorSimilarityFunction.DOT_PRODUCT) {
@@ -143,68 +167,80 @@ public class SignWalkTests extends SearchTestCase {
    */
   public void testFewerScoresForTheSameHits() throws IOException {
     for (VectorSimilarityFunction similarity : similarities()) {
-      float[][] all = vectors(SIZE + QUERIES, similarity);
-      float[][] base = Arrays.copyOf(all, SIZE);
-      FixedBitSet accepted = null;
-      if (random().nextBoolean()) {
-        accepted = new FixedBitSet(SIZE);
-        accepted.set(0, SIZE);
-        for (int i = 0; i < SIZE / 20; i++) {
-          accepted.clear(random().nextInt(SIZE));
-        }
+      fewerScoresForTheSameHits(similarity, vectors(SIZE + QUERIES, similarity), false);
+    }
+  }
+
+  /** The same for codes of sums of components, where the components themselves tell too little. */
+  public void testFewerScoresOfPictures() throws IOException {
+    for (VectorSimilarityFunction similarity : similarities()) {
+      fewerScoresForTheSameHits(similarity, pictures(SIZE + QUERIES, similarity), true);
+    }
+  }
+
+  private void fewerScoresForTheSameHits(
+      VectorSimilarityFunction similarity, float[][] all, boolean mixed) throws IOException {
+    float[][] base = Arrays.copyOf(all, SIZE);
+    FixedBitSet accepted = null;
+    if (random().nextBoolean()) {
+      accepted = new FixedBitSet(SIZE);
+      accepted.set(0, SIZE);
+      for (int i = 0; i < SIZE / 20; i++) {
+        accepted.clear(random().nextInt(SIZE));
       }
-      try (Directory directory = directory()) {
-        index(directory, base, similarity);
-        try (DirectoryReader reader = DirectoryReader.open(directory)) {
-          SegmentView view = view(reader);
-          assertNotNull(view.signCodes());
-          double found = 0;
-          double wanted = 0;
-          long scored = 0;
-          long all64 = 0;
-          long estimates = 0;
-          int alike = 0;
-          int parents = 1 + random().nextInt(4);
-          for (int q = 0; q < QUERIES; q++) {
-            float[] query = all[SIZE + q];
-            int beam = 2 * K;
-            TopKnnCollector collector = new TopKnnCollector(beam, Integer.MAX_VALUE);
-            SegmentSearch.search(
-                view, QueryVector.of(query), collector, AcceptDocs.fromLiveDocs(accepted, SIZE));
-            ScoreDoc[] hits = Arrays.copyOf(collector.topDocs().scoreDocs, K);
-            found += recall(base, similarity, query, accepted, hits) / QUERIES;
-            scored += collector.visitedCount();
-            WorkItem item =
-                new WorkItem(
-                    view,
-                    QueryVector.of(query),
-                    beam,
-                    WalkParameters.exact(beam).withParents(parents),
-                    accepted,
-                    accepted == null ? SIZE : accepted.cardinality(),
-                    Long.MAX_VALUE,
-                    () -> false,
-                    new int[0]);
-            WorkResult full = new ReferenceWalk(item).run();
-            WorkResult estimated = CpuExecutor.search(item, CpuExecutor.Way.WALK);
-            estimates += estimated.visited();
-            for (int i = 0; i < K; i++) {
-              alike += estimated.ordinals()[i] == full.ordinals()[i] ? 1 : 0;
-            }
-            ScoreDoc[] expected = new ScoreDoc[K];
-            for (int i = 0; i < K; i++) {
-              expected[i] = new ScoreDoc(full.ordinals()[i], full.scores()[i]);
-            }
-            wanted += recall(base, similarity, query, accepted, expected) / QUERIES;
-            all64 += full.visited();
+    }
+    try (Directory directory = directory()) {
+      index(directory, base, similarity);
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        SegmentView view = view(reader);
+        assertNotNull(view.signCodes());
+        assertEquals(mixed, view.signCodes().mixed());
+        double found = 0;
+        double wanted = 0;
+        long scored = 0;
+        long all64 = 0;
+        long estimates = 0;
+        int alike = 0;
+        int parents = 1 + random().nextInt(4);
+        for (int q = 0; q < QUERIES; q++) {
+          float[] query = all[SIZE + q];
+          int beam = 2 * K;
+          TopKnnCollector collector = new TopKnnCollector(beam, Integer.MAX_VALUE);
+          SegmentSearch.search(
+              view, QueryVector.of(query), collector, AcceptDocs.fromLiveDocs(accepted, SIZE));
+          ScoreDoc[] hits = Arrays.copyOf(collector.topDocs().scoreDocs, K);
+          found += recall(base, similarity, query, accepted, hits) / QUERIES;
+          scored += collector.visitedCount();
+          WorkItem item =
+              new WorkItem(
+                  view,
+                  QueryVector.of(query),
+                  beam,
+                  WalkParameters.exact(beam).withParents(parents),
+                  accepted,
+                  accepted == null ? SIZE : accepted.cardinality(),
+                  Long.MAX_VALUE,
+                  () -> false,
+                  new int[0]);
+          WorkResult full = new ReferenceWalk(item).run();
+          WorkResult estimated = CpuExecutor.search(item, CpuExecutor.Way.WALK);
+          estimates += estimated.visited();
+          for (int i = 0; i < K; i++) {
+            alike += estimated.ordinals()[i] == full.ordinals()[i] ? 1 : 0;
           }
-          String what = similarity + ": recall " + found + " of " + wanted + ", " + scored;
-          assertTrue(what, found >= wanted - 0.05);
-          assertTrue(what + " of " + all64, scored < 0.9 * all64);
-          String items = parents + " parents, " + estimates + " of " + all64 + ", " + alike;
-          assertTrue(items, estimates < 0.9 * all64);
-          assertTrue(items, alike >= 0.97 * K * QUERIES);
+          ScoreDoc[] expected = new ScoreDoc[K];
+          for (int i = 0; i < K; i++) {
+            expected[i] = new ScoreDoc(full.ordinals()[i], full.scores()[i]);
+          }
+          wanted += recall(base, similarity, query, accepted, expected) / QUERIES;
+          all64 += full.visited();
         }
+        String what = similarity + ": recall " + found + " of " + wanted + ", " + scored;
+        assertTrue(what, found >= wanted - 0.05);
+        assertTrue(what + " of " + all64, scored < 0.9 * all64);
+        String items = parents + " parents, " + estimates + " of " + all64 + ", " + alike;
+        assertTrue(items, estimates < 0.9 * all64);
+        assertTrue(items, alike >= 0.97 * K * QUERIES);
       }
     }
   }
@@ -261,11 +297,13 @@ public class SignWalkTests extends SearchTestCase {
   }
 
   public void testAngles() {
-    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.06f).useful());
-    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.13f).useful());
-    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.13f).valid());
-    assertFalse(new SignCodes.Angles(Float.NaN, 0.01f, 0.06f).valid());
-    assertFalse(new SignCodes.Angles(0.2f, Float.POSITIVE_INFINITY, 0.06f).valid());
-    assertFalse(new SignCodes.Angles(0.2f, 0.01f, -1).valid());
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.09f, false).useful());
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.06f, true).useful());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.09f, true).useful());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.13f, false).useful());
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.13f, false).valid());
+    assertFalse(new SignCodes.Angles(Float.NaN, 0.01f, 0.06f, false).valid());
+    assertFalse(new SignCodes.Angles(0.2f, Float.POSITIVE_INFINITY, 0.06f, false).valid());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, -1, false).valid());
   }
 }
