@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -16,10 +17,17 @@ import org.elasticsearch.action.search.ShardSearchFailure;
 import org.elasticsearch.action.support.RefCountingRunnable;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchShardTarget;
+import org.elasticsearch.search.internal.ShardSearchContextId;
 
 /**
  * Runs one batched search on the coordinating node. It queries a copy of every shard, tries the
  * next copy if one fails, merges the hits, and fetches the documents of the merged hits.
+ *
+ * <p>If a copy is lost after its hits have been merged, the run queries all shards again, and asks
+ * the next copy of the lost one. Hits of another copy may be others, and so may the merged hits of
+ * every shard; but the readers that have been fetched from are closed, and the hits that did not
+ * win are forgotten. Keeping them would cost every search memory. Each time at least one shard goes
+ * on to its next copy, so a run ends.
  */
 final class BatchSearchRun {
 
@@ -38,6 +46,8 @@ final class BatchSearchRun {
   private final AtomicReferenceArray<Answered> answered;
   private final AtomicReferenceArray<HitsBuilder.Fetched> fetched;
   private final AtomicReferenceArray<ShardSearchFailure> failures;
+  private final AtomicReferenceArray<ShardSearchContextId> readers;
+  private final AtomicIntegerArray copies;
   private final AtomicLongArray fetchNanos;
   private final AtomicReference<Exception> ownFailure = new AtomicReference<>();
 
@@ -79,6 +89,8 @@ final class BatchSearchRun {
     this.answered = new AtomicReferenceArray<>(shards.size());
     this.fetched = new AtomicReferenceArray<>(shards.size());
     this.failures = new AtomicReferenceArray<>(shards.size());
+    this.readers = new AtomicReferenceArray<>(shards.size());
+    this.copies = new AtomicIntegerArray(shards.size());
     this.fetchNanos = new AtomicLongArray(shards.size());
   }
 
@@ -87,7 +99,9 @@ final class BatchSearchRun {
     task.start(query.vectors().count(), shards.size());
     try (RefCountingRunnable pending = new RefCountingRunnable(completing(this::merge))) {
       for (int shard = 0; shard < shards.size(); shard++) {
-        query(shard, 0, null, pending.acquireListener());
+        if (failures.get(shard) == null) {
+          query(shard, null, pending.acquireListener());
+        }
       }
     }
   }
@@ -103,29 +117,29 @@ final class BatchSearchRun {
     void run() throws Exception;
   }
 
-  private void query(int shard, int copy, Exception last, ActionListener<Void> done) {
-    ShardTargets.Copies copies = shards.get(shard);
-    if (copy == copies.nodes().size()) {
+  private void query(int shard, Exception last, ActionListener<Void> done) {
+    ShardTargets.Copies of = shards.get(shard);
+    int copy = copies.get(shard);
+    if (copy == of.nodes().size()) {
       Exception cause =
-          last == null ? new NoShardAvailableActionException(copies.target().shardId()) : last;
-      String node = copy == 0 ? null : copies.nodes().get(copy - 1);
+          last == null ? new NoShardAvailableActionException(of.target().shardId()) : last;
+      String node = copy == 0 ? null : of.nodes().get(copy - 1);
       failures.set(shard, new ShardSearchFailure(cause, target(shard, node)));
       done.onResponse(null);
       return;
     }
-    String node = copies.nodes().get(copy);
+    String node = of.nodes().get(copy);
     ActionListener<ShardQueryResponse> next =
         listener(
             response -> take(shard, node, response),
             failure -> {
               boolean noOther = isRefused(failure) || ownFailure.get() != null;
-              query(shard, noOther ? copies.nodes().size() : copy + 1, failure, done);
+              copies.set(shard, noOther ? of.nodes().size() : copy + 1);
+              query(shard, failure, done);
             },
             done);
     client.query(
-        node,
-        new ShardQueryRequest(copies.target(), query, shards.size() == 1 ? fetch : null),
-        next);
+        node, new ShardQueryRequest(of.target(), query, shards.size() == 1 ? fetch : null), next);
   }
 
   /**
@@ -162,6 +176,7 @@ final class BatchSearchRun {
   private void take(int shard, String node, ShardQueryResponse response) {
     // noted before anything can fail, since its reader has to be closed then
     answered.set(shard, new Answered(target(shard, node), response));
+    readers.set(shard, response.reader());
     charge.add(
         response.hits().ramBytesUsed()
             + (response.fetched() == null ? 0 : response.fetched().ramBytesUsed()));
@@ -173,6 +188,7 @@ final class BatchSearchRun {
   }
 
   private void merge() throws Exception {
+    failIfEnded();
     failUnlessEnough("query");
     failIfUnmapped();
     Elapsed merging = Elapsed.now();
@@ -235,32 +251,35 @@ final class BatchSearchRun {
       done.onResponse(null);
       return;
     }
-    ShardFetchRequest request =
-        new ShardFetchRequest(
-            shards.get(shard).target(),
-            found.response().reader(),
-            docs.docs(),
-            fetch,
-            query.nowMillis(),
-            BatchSummary.of(query));
+    ShardFetchRequest request = fetchRequest(shard, found.response().reader(), docs.docs());
     Elapsed fetching = Elapsed.now();
     client.fetch(
         found.target().getNodeId(),
         request,
         listener(
             response -> {
+              readers.set(shard, null);
               fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
               fetchNanos.set(shard, fetching.nanos());
               charge.add(response.fetched().ramBytesUsed());
             },
             failure -> {
               failures.set(shard, new ShardSearchFailure(failure, found.target()));
+              boolean isLost = LostCopy.isCauseOf(failure);
+              copies.set(shard, isLost ? copies.get(shard) + 1 : shards.get(shard).nodes().size());
+              free(shard);
               done.onResponse(null);
             },
             done));
   }
 
   private void respond(MergedHits merged, long mergedBytes, long mergeNanos) throws Exception {
+    failIfEnded();
+    if (takeBackLost()) {
+      charge.release(mergedBytes + forgetAnswers());
+      start();
+      return;
+    }
     failUnlessEnough("fetch");
     List<HitsBuilder.Fetched> parts = new ArrayList<>();
     boolean timedOut = false;
@@ -282,6 +301,30 @@ final class BatchSearchRun {
             profile ? profile(mergeNanos) : null,
             charge);
     ActionListener.respondAndRelease(answer, response);
+  }
+
+  /** Whether a copy was lost of a shard that has another; its failure no longer counts. */
+  private boolean takeBackLost() {
+    boolean any = false;
+    for (int shard = 0; shard < shards.size(); shard++) {
+      if (failures.get(shard) != null && copies.get(shard) < shards.get(shard).nodes().size()) {
+        failures.set(shard, null);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /** Forgets what the shards answered, and returns the bytes charged for their documents. */
+  private long forgetAnswers() {
+    long bytes = 0;
+    for (int shard = 0; shard < shards.size(); shard++) {
+      HitsBuilder.Fetched docs = fetched.getAndSet(shard, null);
+      bytes += docs == null ? 0 : docs.docs().ramBytesUsed();
+      answered.set(shard, null);
+      fetchNanos.set(shard, 0);
+    }
+    return bytes;
   }
 
   private BatchProfile profile(long mergeNanos) {
@@ -309,11 +352,14 @@ final class BatchSearchRun {
     return failed.toArray(ShardSearchFailure[]::new);
   }
 
-  private void failUnlessEnough(String phase) throws Exception {
+  private void failIfEnded() throws Exception {
     task.ensureNotCancelled();
     if (ownFailure.get() != null) {
       throw ownFailure.get();
     }
+  }
+
+  private void failUnlessEnough(String phase) throws Exception {
     ShardSearchFailure[] failed = failed();
     if (failed.length > 0 && failed.length == shards.size()) {
       Exception first = refusal(failed[0]);
@@ -339,23 +385,22 @@ final class BatchSearchRun {
 
   private void fail(Exception failure) {
     for (int shard = 0; shard < shards.size(); shard++) {
-      Answered found = answered.get(shard);
-      if (found != null && found.response().reader() != null && fetched.get(shard) == null) {
-        free(shard, found);
-      }
+      free(shard);
     }
     answer.onFailure(failure);
   }
 
-  private void free(int shard, Answered found) {
-    client.free(
-        found.target().getNodeId(),
-        new ShardFetchRequest(
-            shards.get(shard).target(),
-            found.response().reader(),
-            new int[0],
-            fetch,
-            query.nowMillis(),
-            BatchSummary.of(query)));
+  /** Closes the reader that a shard has left open, if there is one. */
+  private void free(int shard) {
+    ShardSearchContextId reader = readers.getAndSet(shard, null);
+    if (reader != null) {
+      client.free(
+          answered.get(shard).target().getNodeId(), fetchRequest(shard, reader, new int[0]));
+    }
+  }
+
+  private ShardFetchRequest fetchRequest(int shard, ShardSearchContextId reader, int[] docs) {
+    return new ShardFetchRequest(
+        shards.get(shard).target(), reader, docs, fetch, query.nowMillis(), BatchSummary.of(query));
   }
 }

@@ -30,8 +30,9 @@ public final class BatchSearchTask extends CancellableTask {
     super(id, type, action, description, parent, headers);
   }
 
-  /** Sets the amount of work. */
+  /** Sets the amount of work, of which nothing is done yet. */
   public void start(int vectorCount, int shardCount) {
+    done.set(0);
     vectors = vectorCount;
     shards = shardCount;
   }
