@@ -9,6 +9,7 @@ import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.cuda.memory.Placement;
@@ -30,7 +31,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
 import org.apache.lucene.index.DirectoryReader;
@@ -69,7 +69,10 @@ public class ListParityTests extends LuceneTestCase {
   private static final int OTHER_WAYS = 2;
 
   private static Gpu open(Placement placement) {
-    Tuning tuning = Tuning.DEFAULT.withWarps(RandomPicks.randomFrom(random(), ListKernels.TUNED));
+    Tuning tuning =
+        Tuning.DEFAULT
+            .withWarps(RandomPicks.randomFrom(random(), ListKernels.TUNED))
+            .withTable(random().nextInt(3) == 0 ? Policy.TABLE_GLOBAL : null);
     return Gpu.open(drivers(), placement, tuning);
   }
 
@@ -98,7 +101,7 @@ public class ListParityTests extends LuceneTestCase {
   }
 
   private static CodeKind codes() {
-    return CodeKind.rabitq().get(random().nextInt(CodeKind.rabitq().size()));
+    return RandomPicks.randomFrom(random(), CodeKind.values());
   }
 
   private static VectorSimilarityFunction similarity() {
@@ -220,27 +223,6 @@ public class ListParityTests extends LuceneTestCase {
     compare(what, items, onDevice(placement, List.of(segment.view()), items));
   }
 
-  /** No kernel reads such codes: the CPU answers, and the statistics say why. */
-  public void testProductQuantizationIsLeftToTheCpu() throws Exception {
-    try (DeviceSegment segment = segment(1_500, 20, encoding(), similarity(), CodeKind.PQ);
-        Gpu gpu = open(Placement.EXACT)) {
-      SegmentView view = segment.view();
-      gpu.executor().opened(view);
-      assertFalse(gpu.executor().takesLists(view, K, view.size()));
-      List<WorkItem> items = items(segment, 10, K, 30, null, Long.MAX_VALUE);
-      Gpu.Counts before = gpu.counts();
-      List<WorkResult> results = gpu.executor().search(items);
-      List<WorkResult> expected = new CpuExecutor(Workers.callingThread()).search(items);
-      for (int i = 0; i < items.size(); i++) {
-        assertArrayEquals(expected.get(i).ordinals(), results.get(i).ordinals());
-        assertArrayEquals(expected.get(i).scores(), results.get(i).scores(), 0);
-      }
-      assertEquals(before.answered(), gpu.counts().answered());
-      assertEquals(before.fallbacks() + items.size(), gpu.counts().fallbacks());
-      assertEquals(Map.of("lists", (long) items.size()), gpu.fallbacks());
-    }
-  }
-
   public void testEverySimilarity() throws Exception {
     for (VectorEncoding encoding : VectorEncoding.values()) {
       for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
@@ -258,7 +240,7 @@ public class ListParityTests extends LuceneTestCase {
   }
 
   public void testCodesAndDimensions() throws Exception {
-    for (CodeKind codes : CodeKind.rabitq()) {
+    for (CodeKind codes : CodeKind.values()) {
       int dimension = TestUtil.nextInt(random(), 2, random().nextInt(4) > 0 ? 300 : 1_200);
       try (DeviceSegment segment =
           segment(2_500, dimension, encoding(), VectorSimilarityFunction.EUCLIDEAN, codes)) {

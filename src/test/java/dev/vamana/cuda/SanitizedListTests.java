@@ -24,7 +24,7 @@ public class SanitizedListTests extends DeviceTestCase {
 
   public void testLists() throws Exception {
     for (VectorEncoding encoding : VectorEncoding.values()) {
-      for (CodeKind codes : List.of(CodeKind.RABITQ1, CodeKind.RABITQ4)) {
+      for (CodeKind codes : List.of(CodeKind.RABITQ1, CodeKind.RABITQ4, CodeKind.PQ)) {
         try (DeviceSegment segment = segment(encoding, codes)) {
           for (int warps : ListKernels.TUNED) {
             search(segment, Tuning.DEFAULT.withWarps(warps));
