@@ -32,6 +32,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
@@ -55,6 +57,9 @@ public class ListParityTests extends LuceneTestCase {
 
   private static final long SIMULATED_BYTES = 1L << 30;
   private static final int K = 10;
+
+  // a table of 64 subspaces has 32 KB
+  private static final int LITTLE_SHARED_BYTES = 32 << 10;
 
   /**
    * Share of the ranks that are equal, or tie. A search whose last hit is as near as another
@@ -255,6 +260,32 @@ public class ListParityTests extends LuceneTestCase {
     }
   }
 
+  /** Tables of product quantization are in device memory where a block has no room for them. */
+  public void testTablesThatDoNotFit() throws Exception {
+    HostKernels kernels = HostKernels.load();
+    Set<String> launched = ConcurrentHashMap.newKeySet();
+    Supplier<CudaDriver> driver =
+        () ->
+            new SimulatedDriver(
+                    name -> {
+                      launched.add(name);
+                      return kernels.find(name);
+                    },
+                    SIMULATED_BYTES,
+                    random().nextBoolean())
+                .sharedBytesPerBlock(LITTLE_SHARED_BYTES);
+    try (DeviceSegment segment = segment(1_500, 256, encoding(), similarity(), CodeKind.PQ);
+        Gpu gpu = Gpu.open(driver, Placement.EXACT, Tuning.DEFAULT)) {
+      List<WorkItem> items = items(segment, 40, K, 30, null, Long.MAX_VALUE);
+      compare("little shared memory", items, onDevice(gpu, List.of(segment.view()), items));
+    }
+    launched.removeIf(name -> name.startsWith("list_search_") == false);
+    assertFalse(launched.isEmpty());
+    for (String name : launched) {
+      assertTrue(name, name.contains("_global_w"));
+    }
+  }
+
   public void testWidths() throws Exception {
     try (DeviceSegment segment = segment(6_000, 24, encoding(), similarity(), codes())) {
       for (int width : new int[] {1, 7, 64, 257, 1_000}) {
@@ -325,15 +356,18 @@ public class ListParityTests extends LuceneTestCase {
     VectorSimilarityFunction similarity = similarity();
     try (DeviceSegment one = segment(1_000, 30, encoding, similarity, CodeKind.RABITQ1);
         DeviceSegment two = segment(3_000, 50, encoding, similarity, CodeKind.RABITQ4);
-        DeviceSegment three = segment(2_000, 70, encoding, similarity, CodeKind.RABITQ7)) {
+        DeviceSegment three = segment(2_000, 70, encoding, similarity, CodeKind.RABITQ7);
+        DeviceSegment four = segment(1_000, 40, encoding, similarity, CodeKind.PQ);
+        DeviceSegment five = segment(2_000, 60, encoding, similarity, CodeKind.PQ)) {
       List<WorkItem> items = new ArrayList<>();
-      for (DeviceSegment segment : List.of(one, two, three)) {
+      List<DeviceSegment> segments = List.of(one, two, three, four, five);
+      for (DeviceSegment segment : segments) {
         items.addAll(items(segment, 100, K, 5 + random().nextInt(40), null, Long.MAX_VALUE));
       }
       compare(
-          "three segments",
+          "five segments",
           items,
-          onDevice(Placement.EXACT, List.of(one.view(), two.view(), three.view()), items));
+          onDevice(Placement.EXACT, segments.stream().map(DeviceSegment::view).toList(), items));
     }
   }
 
