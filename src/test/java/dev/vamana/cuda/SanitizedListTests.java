@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.cuda.memory.Placement;
@@ -28,6 +29,9 @@ public class SanitizedListTests extends DeviceTestCase {
         try (DeviceSegment segment = segment(encoding, codes)) {
           for (int warps : ListKernels.TUNED) {
             search(segment, Tuning.DEFAULT.withWarps(warps));
+            if (codes == CodeKind.PQ) {
+              search(segment, Tuning.DEFAULT.withWarps(warps).withTable(Policy.TABLE_GLOBAL));
+            }
           }
         }
       }
