@@ -178,18 +178,13 @@ float exact_distance(const Segment& segment, const HostRows& rows, const HostQue
                              reinterpret_cast<const ByteFacts*>(rows.facts)[ordinal], query);
 }
 
-std::vector<float> distance_table(const Segment& segment, std::vector<float> query, float norm2,
-                                  bool fixed) {
-  const bool euclidean = segment.similarity == kEuclidean;
-  if (segment.similarity == kCosine && norm2 > 0) {
-    float inverse = 1 / std::sqrt(norm2);
-    for (float& component : query) {
-      component *= inverse;
-    }
-  }
+HostTable table_of(const Segment& segment, bool euclidean, const std::vector<float>& query,
+                   bool fixed) {
   const float* columns = reinterpret_cast<const float*>(segment.columns);
   const float* norms = reinterpret_cast<const float*>(segment.centroid_norms);
-  std::vector<float> table(segment.subspaces * kCentroids);
+  HostTable made;
+  std::vector<float>& table = made.entries;
+  table.resize(segment.subspaces * kCentroids);
   float range = 0;
   for (uint32_t s = 0; s < segment.subspaces; s++) {
     uint32_t from = subspace_offset(segment.dimension, segment.subspaces, s);
@@ -207,15 +202,27 @@ std::vector<float> distance_table(const Segment& segment, std::vector<float> que
     }
   }
   if (fixed) {
-    const float scale = fixed_scale(range);
+    made.scale = fixed_scale(range);
     for (auto row = table.begin(); row != table.end(); row += kCentroids) {
       const float smallest = *std::min_element(row, row + kCentroids);
+      made.smallest += smallest;
       std::transform(row, row + kCentroids, row, [&](float entry) {
-        return fixed_entry(entry, smallest, scale);
+        return fixed_entry(entry, smallest, made.scale);
       });
     }
   }
-  return table;
+  return made;
+}
+
+std::vector<float> distance_table(const Segment& segment, std::vector<float> query, float norm2,
+                                  bool fixed) {
+  if (segment.similarity == kCosine && norm2 > 0) {
+    float inverse = 1 / std::sqrt(norm2);
+    for (float& component : query) {
+      component *= inverse;
+    }
+  }
+  return table_of(segment, segment.similarity == kEuclidean, query, fixed).entries;
 }
 
 float code_sum(const float* table, const uint8_t* code, uint32_t subspaces) {

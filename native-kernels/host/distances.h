@@ -54,6 +54,17 @@ float exact_distance(const Segment& segment, const HostRows& rows, const HostQue
 std::vector<float> distance_table(const Segment& segment, std::vector<float> query, float norm2,
                                   bool fixed);
 
+// Entries of a table, and for fixed ones their scale and the sum of each subspace's smallest.
+struct HostTable {
+  std::vector<float> entries;
+  float scale = 1;
+  float smallest = 0;
+};
+
+// The table of squared differences or of negated products of a query that is as the codebook's vectors are.
+HostTable table_of(const Segment& segment, bool euclidean, const std::vector<float>& query,
+                   bool fixed);
+
 // Sum of the entries that a code names.
 float code_sum(const float* table, const uint8_t* code, uint32_t subspaces);
 

@@ -39,9 +39,9 @@ Outcome run_checked(const void* parameters) {
   return last_error.empty() ? kDone : kBadParameters;
 }
 
-template <uint32_t FORMAT>
+template <uint32_t FORMAT, uint32_t CODES>
 Outcome run_lists(const void* parameters) {
-  last_error = list_search_host(FORMAT, *static_cast<const ListSearch*>(parameters));
+  last_error = list_search_host(FORMAT, CODES, *static_cast<const ListSearch*>(parameters));
   return last_error.empty() ? kDone : kBadParameters;
 }
 
@@ -74,6 +74,10 @@ struct Kernel {
   }, {                                                \
     "walk_" #name "_w16", run_walk<policy, 16>        \
   }
+#define LISTS(name, format, codes)                                       \
+  {"list_search_" #name "_w4", run_lists<format, codes>}, {             \
+    "list_search_" #name "_w24", run_lists<format, codes>               \
+  }
 #define SIMPLE(name) {#name, [](const void* p) { return run(name##_host, p); }}
 #define CHECKED(name, parameters) {#name, run_checked<parameters, name##_host>}
 
@@ -90,10 +94,12 @@ constexpr Kernel kKernels[] = {
     WALK(table_half, kTableHalf),
     WALK(table_float, kTableFloat),
     WALK(table_global, kTableFloatGlobal),
-    {"list_search_float_w4", run_lists<kFloat32>},
-    {"list_search_float_w24", run_lists<kFloat32>},
-    {"list_search_byte_w4", run_lists<kByte>},
-    {"list_search_byte_w24", run_lists<kByte>},
+    LISTS(float, kFloat32, kListBits),
+    LISTS(byte, kByte, kListBits),
+    LISTS(float_table, kFloat32, kListTable),
+    LISTS(byte_table, kByte, kListTable),
+    LISTS(float_global, kFloat32, kListTableGlobal),
+    LISTS(byte_global, kByte, kListTableGlobal),
     SIMPLE(convert_range),
     SIMPLE(convert_float16),
     SIMPLE(convert_byte),

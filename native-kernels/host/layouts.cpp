@@ -61,6 +61,8 @@ constexpr Field kFields[] = {
     FIELD(Lists, numbers),
     FIELD(Lists, entries),
     FIELD(Lists, signs),
+    FIELD(Lists, turned),
+    FIELD(Lists, matrices),
     FIELD(Lists, lists),
     FIELD(Lists, padded),
     FIELD(Lists, bits),
@@ -68,6 +70,14 @@ constexpr Field kFields[] = {
     FIELD(Lists, transformed),
     FIELD(Lists, estimates),
     FIELD(Lists, spread),
+    FIELD(Lists, quantile),
+    FIELD(Lists, head_bytes),
+    FIELD(Lists, tail_bytes),
+    STRUCT(RotatedComponent),
+    FIELD(RotatedComponent, first),
+    FIELD(RotatedComponent, length),
+    FIELD(RotatedComponent, at),
+    FIELD(RotatedComponent, reserved),
     STRUCT(ListSearch),
     FIELD(ListSearch, items),
     FIELD(ListSearch, counter),
@@ -78,7 +88,9 @@ constexpr Field kFields[] = {
     FIELD(ListSearch, lists),
     FIELD(ListSearch, padded),
     FIELD(ListSearch, dimension),
+    FIELD(ListSearch, subspaces),
     FIELD(ListSearch, flags),
+    FIELD(ListSearch, reserved),
     STRUCT(Build),
     FIELD(Build, segment),
     FIELD(Build, vectors),
@@ -374,6 +386,10 @@ constexpr Constant kConstants[] = {
     CONSTANT(kWaveCandidates),
     CONSTANT(kListsOfGroup),
     CONSTANT(kOpenListBytes),
+    CONSTANT(kListBits),
+    CONSTANT(kListTable),
+    CONSTANT(kListTableGlobal),
+    CONSTANT(kQuantizedBits),
     CONSTANT(kMaxDynamicShared),
     CONSTANT(kExactNan),
     CONSTANT(kExactFewHits),
@@ -435,10 +451,11 @@ VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int kind, int rows, int partit
                                           : select::global_size(k) * 8ull);
 }
 
-VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32_t waves) {
-  return list_layout(*search, waves != 0).bytes;
+VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32_t waves,
+                                                uint32_t codes) {
+  return list_layout(*search, waves != 0, codes).bytes;
 }
 
-VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search) {
-  return list_scratch_bytes(*search);
+VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search, uint32_t codes) {
+  return list_scratch_bytes(*search, codes);
 }

@@ -13,6 +13,21 @@ namespace vamana {
 
 namespace {
 
+// dev.vamana.ivf.BlockRotation.apply.
+void rotate_as_trained(const Lists& lists, std::vector<float>& x) {
+  const RotatedComponent* turned = reinterpret_cast<const RotatedComponent*>(lists.turned);
+  const float* matrices = reinterpret_cast<const float*>(lists.matrices);
+  std::vector<float> rotated(lists.padded);
+  for (uint32_t d = 0; d < lists.padded; d++) {
+    const RotatedComponent& component = turned[d];
+    for (uint32_t i = 0; i < component.length; i++) {
+      rotated[d] = std::fmaf(x[component.first + i],
+                             matrices[component.at + i * component.length], rotated[d]);
+    }
+  }
+  x = rotated;
+}
+
 // dev.vamana.ivf.Rotation.apply.
 void rotate(const Lists& lists, std::vector<float>& x) {
   const float* signs = reinterpret_cast<const float*>(lists.signs);
@@ -72,8 +87,9 @@ struct Candidate {
 
 class Searcher {
  public:
-  Searcher(const Item& item)
+  Searcher(const Item& item, uint32_t codes)
       : item_(item),
+        codes_(codes),
         segment_(*reinterpret_cast<const Segment*>(item.segment)),
         lists_(*reinterpret_cast<const Lists*>(item.segment + kListsOffset)),
         query_(query_of(segment_, item, 4)) {}
@@ -95,7 +111,15 @@ class Searcher {
                      [scale](float component) { return scale * component; });
     }
     rotated_.resize(lists_.padded);
-    rotate(lists_, rotated_);
+    if (codes_ == kListBits) {
+      rotate(lists_, rotated_);
+    } else {
+      rotate_as_trained(lists_, rotated_);
+      table_ = table_of(segment_, false, rotated_, codes_ == kListTable);
+      entries_ = codes_ == kListTable
+                     ? list_table(table_.scale, table_.smallest, segment_.subspaces)
+                     : whole_table();
+    }
     norm2_ = query_norm2(rotated_, 4);
     const HostRows rows = {lists_.centroids, lists_.padded * 4, lists_.padded, kFloat32, 0, true};
     const ListFacts* facts = reinterpret_cast<const ListFacts*>(lists_.facts);
@@ -139,9 +163,11 @@ class Searcher {
     const float squares = query_norm2(residual, 4);
     const Numbers first(residual, largest, kListPlanes);
     const Numbers more(residual, largest, kListMorePlanes);
+    const float margin = codes_ == kListBits
+                             ? list_margin(first.step.step, squares, lists_.padded)
+                             : lists_.quantile * std::sqrt(squares);
     const ListHeads heads = {list_base(lists_.estimates, squares, norm2_, facts.norm2),
-                             first.step.step, static_cast<float>(first.sum) * 0.5f,
-                             list_margin(first.step.step, squares, lists_.padded)};
+                             first.step.step, static_cast<float>(first.sum) * 0.5f, margin};
     const auto scan = [&](uint32_t from, uint32_t to) {
       std::vector<Candidate> candidates;
       for (uint32_t i = from; i < to; i++) {
@@ -179,12 +205,19 @@ class Searcher {
     const auto head = [&](uint32_t word) {
       return block.words[2 * (word / 2 * block.together + at) + word % 2];
     };
-    int32_t product = 0;
-    for (uint32_t word = 0; word < words; word++) {
-      product += first.product(word, head(word));
+    const float constant = numbers[block.together];
+    const float factor = numbers[2 * block.together];
+    const float error = numbers[3 * block.together];
+    ListEstimate found;
+    if (codes_ == kListBits) {
+      int32_t product = 0;
+      for (uint32_t word = 0; word < words; word++) {
+        product += first.product(word, head(word));
+      }
+      found = list_estimate(heads, product, constant, factor, error);
+    } else {
+      found = list_quantized(heads, entries_, code_sum(head), constant, factor, error);
     }
-    ListEstimate found = list_estimate(heads, product, numbers[block.together],
-                                       numbers[2 * block.together], numbers[3 * block.together]);
     if (!(found.bound <= limit_)) {
       return;
     }
@@ -199,10 +232,10 @@ class Searcher {
     if (accepted != nullptr && (accepted[own >> 6] >> (own & 63u) & 1u) == 0) {
       return;
     }
-    if (lists_.bits > 1) {
+    if (codes_ == kListBits && lists_.bits > 1) {
       const uint32_t* tail = reinterpret_cast<const uint32_t*>(
-          list_address(lists_, list) + uint64_t{list_places(count)} * list_head_bytes(lists_) +
-          uint64_t{i} * list_tail_bytes(lists_));
+          list_address(lists_, list) + uint64_t{list_places(count)} * lists_.head_bytes +
+          uint64_t{i} * lists_.tail_bytes);
       int32_t sum = 0;
       int32_t signs = 0;
       for (uint32_t word = 0; word < words; word++) {
@@ -220,6 +253,22 @@ class Searcher {
       }
     }
     candidates.push_back({uint64_t{sortable(found.distance)} << 32 | i, found.bound});
+  }
+
+  // Sum of the table's entries that a code names: for each 64-bit word by two sums.
+  template <class Head>
+  float code_sum(Head head) const {
+    float sum = 0;
+    for (uint32_t from = 0; from < segment_.subspaces; from += 8) {
+      const bool whole = segment_.subspaces - from >= 8;
+      float sums[2] = {0, 0};
+      for (uint32_t b = 0; b < 8 && from + b < segment_.subspaces; b++) {
+        const uint32_t centroid = head(from / 4 + b / 4) >> (b % 4 * 8) & 0xFFu;
+        sums[whole ? b % 2 : 0] += table_.entries[(from + b) * kCentroids + centroid];
+      }
+      sum += sums[0] + sums[1];
+    }
+    return sum;
   }
 
   void score(uint32_t list, uint32_t count, std::vector<Candidate>& candidates) {
@@ -271,11 +320,14 @@ class Searcher {
   }
 
   const Item& item_;
+  const uint32_t codes_;
   const Segment& segment_;
   const Lists& lists_;
   const HostQuery query_;
   std::vector<float> rotated_;
   float norm2_ = 0;
+  HostTable table_;
+  ListTable entries_ = {};
   std::vector<uint32_t> order_;
   std::vector<uint32_t> history_;
   std::vector<uint64_t> best_;
@@ -291,7 +343,39 @@ class Searcher {
     if (!(condition)) return "does not hold: " #condition; \
   } while (false)
 
-std::string check(uint32_t format, const ListSearch& search, const Item& item) {
+// The same of lists whose codes are bits of components.
+std::string check_bits(const Lists& lists) {
+  REQUIRE(lists.bits >= 1 && lists.bits <= 7);
+  REQUIRE(lists.head_bytes == kListNumberBytes + lists.padded / 8);
+  REQUIRE(lists.tail_bytes ==
+          (lists.bits == 1 ? 0 : kListNumberBytes + (lists.bits - 1) * (lists.padded / 8)));
+  REQUIRE(lists.signs != 0 && lists.signs % 4 == 0);
+  REQUIRE(lists.rounds >= 1 && lists.transformed <= lists.padded);
+  REQUIRE(lists.transformed >= 64 && (lists.transformed & (lists.transformed - 1)) == 0);
+  return "";
+}
+
+// The same of lists of product quantization codes.
+std::string check_quantized(const ListSearch& search, const Segment& segment, const Lists& lists) {
+  REQUIRE(lists.bits == kQuantizedBits);
+  REQUIRE(segment.subspaces >= 1 && segment.subspaces <= search.subspaces);
+  REQUIRE(segment.subspaces <= kMaxSubspaces && segment.subspaces <= segment.dimension);
+  REQUIRE(lists.head_bytes == kListNumberBytes + (segment.subspaces + 7) / 8 * 8);
+  REQUIRE(lists.tail_bytes == 0);
+  REQUIRE(segment.columns != 0 && segment.columns % 16 == 0);
+  REQUIRE(segment.centroid_norms != 0 && segment.centroid_norms % 4 == 0);
+  REQUIRE(lists.matrices != 0 && lists.matrices % 4 == 0);
+  REQUIRE(lists.turned != 0 && lists.turned % 16 == 0);
+  const RotatedComponent* turned = reinterpret_cast<const RotatedComponent*>(lists.turned);
+  for (uint32_t d = 0; d < lists.padded; d++) {
+    REQUIRE(turned[d].length == 0 || turned[d].first + turned[d].length <= segment.dimension);
+    REQUIRE((turned[d].length == 0) == (d >= segment.dimension));
+  }
+  REQUIRE(lists.quantile >= 0 && lists.quantile <= 1);
+  return "";
+}
+
+std::string check(uint32_t format, uint32_t codes, const ListSearch& search, const Item& item) {
   REQUIRE(item.segment != 0 && item.segment % 16 == 0);
   const Segment& segment = *reinterpret_cast<const Segment*>(item.segment);
   const Lists& lists = *reinterpret_cast<const Lists*>(item.segment + kListsOffset);
@@ -310,24 +394,20 @@ std::string check(uint32_t format, const ListSearch& search, const Item& item) {
   REQUIRE(lists.starts != 0 && lists.starts % 4 == 0);
   REQUIRE(lists.numbers != 0 && lists.numbers % 2 == 0);
   REQUIRE(lists.entries != 0 && lists.entries % 8 == 0);
-  REQUIRE(lists.signs != 0 && lists.signs % 4 == 0);
   REQUIRE(lists.lists >= 1 && lists.lists <= search.lists && lists.lists <= kMaxLists);
   REQUIRE(lists.padded % 64 == 0 && lists.padded <= search.padded);
   REQUIRE(lists.padded >= segment.dimension && lists.padded <= kMaxDimension);
-  REQUIRE(lists.bits >= 1 && lists.bits <= 7);
-  REQUIRE(lists.rounds >= 1 && lists.transformed <= lists.padded);
-  REQUIRE(lists.transformed >= 64 && (lists.transformed & (lists.transformed - 1)) == 0);
   REQUIRE(lists.estimates <= kEstimateMaximumProduct);
-  return "";
+  return codes == kListBits ? check_bits(lists) : check_quantized(search, segment, lists);
 }
 
-std::string check(const ListSearch& search) {
+std::string check(uint32_t codes, const ListSearch& search) {
   REQUIRE(search.items != 0 && search.items % 8 == 0);
   REQUIRE(search.counter != 0 && search.counter % 4 == 0);
   REQUIRE(*reinterpret_cast<const uint32_t*>(search.counter) == 0);
   REQUIRE(search.scratch != 0 && search.scratch % 16 == 0);
   REQUIRE(search.scratch_stride % 512 == 0);
-  REQUIRE(search.scratch_stride >= list_scratch_bytes(search));
+  REQUIRE(search.scratch_stride >= list_scratch_bytes(search, codes));
   REQUIRE((search.flags & kOneItem) == 0 || search.count == 1);
   return "";
 }
@@ -340,13 +420,13 @@ const Item& item_of(const ListSearch& search, uint32_t i) {
 
 }  // namespace
 
-std::string list_search_host(uint32_t format, const ListSearch& search) {
-  std::string wrong = check(search);
+std::string list_search_host(uint32_t format, uint32_t codes, const ListSearch& search) {
+  std::string wrong = check(codes, search);
   for (uint32_t i = 0; i < search.count && wrong.empty(); i++) {
-    wrong = check(format, search, item_of(search, i));
+    wrong = check(format, codes, search, item_of(search, i));
   }
   for (uint32_t i = 0; i < search.count && wrong.empty(); i++) {
-    Searcher(item_of(search, i)).run();
+    Searcher(item_of(search, i), codes).run();
   }
   return wrong;
 }

@@ -14,9 +14,8 @@ namespace vamana {
 // Scale of a table of 16-bit entries. All threads call it; scratch is a word of shared memory
 // for the block. Ends with a barrier.
 template <int WARPS>
-__device__ __forceinline__ float table_scale(const Segment& segment, const float* query,
-                                             float* scratch) {
-  const bool euclidean = segment.similarity == kEuclidean;
+__device__ __forceinline__ float table_scale(const Segment& segment, bool euclidean,
+                                             const float* query, float* scratch) {
   if (warp_id() == 0) {
     const float* norms = reinterpret_cast<const float*>(segment.centroid_norms);
     float range = 0;
@@ -40,9 +39,9 @@ __device__ __forceinline__ float table_scale(const Segment& segment, const float
 
 // A lane's entries of a subspace: of the four centroids from 4 * lane on, and as many 128 further on.
 // Columns are requested some at a time, since nothing else hides their latency.
-__device__ __forceinline__ void make_entries(const Segment& segment, const float* query,
-                                             uint32_t subspace, float4 (&entries)[2]) {
-  const bool euclidean = segment.similarity == kEuclidean;
+__device__ __forceinline__ void make_entries(const Segment& segment, bool euclidean,
+                                             const float* query, uint32_t subspace,
+                                             float4 (&entries)[2]) {
   const float4* columns = reinterpret_cast<const float4*>(segment.columns) + lane_id();
   uint32_t from = subspace_offset(segment.dimension, segment.subspaces, subspace);
   uint32_t to = subspace_offset(segment.dimension, segment.subspaces, subspace + 1);
@@ -62,14 +61,14 @@ __device__ __forceinline__ void make_entries(const Segment& segment, const float
   }
 }
 
-// Fills the table: entry of centroid c of subspace s at s * 256 + c. A warp makes a subspace's
+// Fills the table of squared differences, or of negated products: entry of centroid c of subspace s at s * 256 + c. A warp makes a subspace's
 // entries, so that it reads whole lines of the codebook's columns.
 template <int WARPS>
-__device__ __forceinline__ void fill_table(const Segment& segment, const float* query,
-                                           float* table) {
+__device__ __forceinline__ void fill_table(const Segment& segment, bool euclidean,
+                                           const float* query, float* table) {
   for (uint32_t s = warp_id(); s < segment.subspaces; s += WARPS) {
     float4 entries[2];
-    make_entries(segment, query, s, entries);
+    make_entries(segment, euclidean, query, s, entries);
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {
       reinterpret_cast<float4*>(table + s * kCentroids)[half * 32 + lane_id()] = entries[half];
@@ -81,14 +80,16 @@ __device__ __forceinline__ float smallest(float4 entries) {
   return fminf(fminf(entries.x, entries.y), fminf(entries.z, entries.w));
 }
 
-// As above, in 16 bits.
+// As above, in 16 bits. Returns the sum of the smallest entries of the warp's subspaces.
 template <int WARPS>
-__device__ __forceinline__ void fill_table(const Segment& segment, const float* query, float scale,
-                                           uint16_t* table) {
+__device__ __forceinline__ float fill_table(const Segment& segment, bool euclidean,
+                                            const float* query, float scale, uint16_t* table) {
+  float bases = 0;
   for (uint32_t s = warp_id(); s < segment.subspaces; s += WARPS) {
     float4 entries[2];
-    make_entries(segment, query, s, entries);
+    make_entries(segment, euclidean, query, s, entries);
     float base = -warp_max(-fminf(smallest(entries[0]), smallest(entries[1])));
+    bases += base;
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {
       ushort4 fixed = {fixed_entry(entries[half].x, base, scale),
@@ -98,6 +99,7 @@ __device__ __forceinline__ void fill_table(const Segment& segment, const float* 
       reinterpret_cast<ushort4*>(table + s * kCentroids)[half * 32 + lane_id()] = fixed;
     }
   }
+  return bases;
 }
 
 // What entries are added up in: integers are exact.

@@ -95,7 +95,8 @@ extern "C" __global__ void __launch_bounds__(kWarps * 32)
     }
     __syncthreads();
   }
-  fill_table<kWarps>(segment, query, const_cast<float*>(slot.table));
+  fill_table<kWarps>(segment, segment.similarity == kEuclidean, query,
+                     const_cast<float*>(slot.table));
   if (threadIdx.x == 0) {
     *slot.state = {item.segment,        segment.codes, kNoKey, segment.size, segment.code_stride,
                    segment.subspaces,   item.beam,     item.visit_limit,

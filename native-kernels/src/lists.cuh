@@ -91,18 +91,19 @@ __device__ __forceinline__ void write_hits(const S& s, uint32_t probed) {
   }
 }
 
-template <uint32_t FORMAT, int WARPS>
+template <uint32_t FORMAT, int WARPS, uint32_t CODES>
 __device__ __forceinline__ void search_list_items(const ListSearch& parameters) {
   extern __shared__ __align__(16) uint8_t shared[];
-  ListState<FORMAT, WARPS> state(parameters, shared);
+  ListState<FORMAT, WARPS, CODES> state(parameters, shared);
   while (take_list_item(state)) {
     state.width = state.control.item.beam;
     state.best_size = 0;
     state.limit = infinite();
     load_list_query(state);
     rotate(state);
+    make_table(state);
     uint32_t probed;
-    if constexpr (ListState<FORMAT, WARPS>::kWaves) {
+    if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
       measure_lists(state);
       probed = search_waves(state);
     } else {

@@ -24,9 +24,10 @@ struct ListLayout {
   uint32_t best;        // width 64-bit keys, nearest first
   uint32_t query;       // dimension floats, padded to 16, as exact scores need them
   uint32_t rotated;     // padded floats
-  uint32_t residual;    // padded floats
+  uint32_t residual;    // padded floats; of product quantization the query before its rotation
   uint32_t planes;      // for 32 components four words: bits of the residual's numbers; of each list
   uint32_t more;        // for 32 components eight words; of each list
+  uint32_t table;       // with kListTable: subspaces * 256 16-bit entries, in place of planes
   uint32_t near;        // lists 32-bit keys; or in the scratch
   uint32_t history;     // of waves: lists 32-bit numbers of hits; or in the scratch
   uint32_t groups;      // of waves: the nearest list of each kListsOfGroup, 64-bit
@@ -37,7 +38,7 @@ VAMANA_HD bool lists_shared(const ListSearch& search) { return search.lists <= k
 
 // Of a block that searches one list after the other, or several at once in waves. Parts whose sizes do not
 // depend on the search come first: their offsets take no registers.
-VAMANA_HD ListLayout list_layout(const ListSearch& search, bool waves) {
+VAMANA_HD ListLayout list_layout(const ListSearch& search, bool waves, uint32_t codes) {
   ListLayout layout;
   const uint32_t candidates = waves ? kWaveCandidates : kListCandidates;
   const uint32_t opened = waves ? kListWave : 1;
@@ -63,9 +64,11 @@ VAMANA_HD ListLayout list_layout(const ListSearch& search, bool waves) {
   layout.residual = at;
   at += search.padded * 4;
   layout.planes = at;
-  at += opened * (search.padded / 32 * kListPlanes * 4);
+  at += codes == kListBits ? opened * (search.padded / 32 * kListPlanes * 4) : 0;
   layout.more = at;
-  at += opened * (search.padded / 32 * kListMorePlanes * 4);
+  at += codes == kListBits ? opened * (search.padded / 32 * kListMorePlanes * 4) : 0;
+  layout.table = at;
+  at += codes == kListTable ? search.subspaces * kCentroids * 2 : 0;
   layout.near = at;
   const uint32_t of_lists = lists_shared(search) ? up16(search.lists * 4) : 0;
   at += of_lists;
@@ -77,10 +80,21 @@ VAMANA_HD ListLayout list_layout(const ListSearch& search, bool waves) {
   return layout;
 }
 
-// Bytes of a block's scratch: the hits before each list that was searched, then the order of lists.
-VAMANA_HD uint64_t list_scratch_bytes(const ListSearch& search) {
-  const uint64_t row = (uint64_t{search.lists} * 4 + 255) & ~uint64_t{255};
-  return row * (lists_shared(search) ? 1 : 2);
+// Bytes from the hits before each list to the order of lists in a block's scratch.
+VAMANA_HD uint64_t list_scratch_row(const ListSearch& search) {
+  return (uint64_t{search.lists} * 4 + 255) & ~uint64_t{255};
+}
+
+// Where the table of kListTableGlobal is in a block's scratch.
+VAMANA_HD uint64_t list_scratch_table(const ListSearch& search) {
+  return list_scratch_row(search) * (lists_shared(search) ? 1 : 2);
+}
+
+// Bytes of a block's scratch: the hits before each list that was searched, then the order of lists, then a table
+// of floats.
+VAMANA_HD uint64_t list_scratch_bytes(const ListSearch& search, uint32_t codes) {
+  return list_scratch_table(search) +
+         (codes == kListTableGlobal ? uint64_t{search.subspaces} * kCentroids * 4 : 0);
 }
 
 }  // namespace vamana

@@ -32,6 +32,15 @@ constexpr uint32_t kListWave = 8;           // most lists that a wave searches a
 constexpr uint32_t kWaveCandidates = 1024;  // candidates of a wave that a block has room for
 constexpr uint32_t kListsOfGroup = 64;      // lists whose nearest is kept while lists are taken in waves
 constexpr uint32_t kMaxLists = 65536;
+constexpr uint32_t kQuantizedBits = 8;      // Lists.bits of product quantization: a byte for each subspace
+
+// How a kernel estimates, which the codes of its lists decide, and for product quantization the room that there
+// is for the query's table.
+enum ListCodes : uint32_t {
+  kListBits = 0,         // RaBitQ codes
+  kListTable = 1,        // product quantization: a table of 16-bit entries in shared memory
+  kListTableGlobal = 2,  // the same, a table of floats in the block's scratch
+};
 
 // What the file says of a list.
 struct ListFacts {
@@ -48,14 +57,27 @@ struct Lists {
   uint64_t starts;     // for each list the number of groups of places before it, 32 bits
   uint64_t numbers;    // for each ordinal the number of its list, 16 bits
   uint64_t entries;    // the first list: heads by columns, then tails; 8-byte aligned
-  uint64_t signs;      // rounds rows of padded floats: signs of the rotation, times its factor
+  uint64_t signs;      // rounds rows of padded floats: signs of the rotation, times its factor; or 0
+  uint64_t turned;     // of product quantization: for each of padded components its RotatedComponent; or 0
+  uint64_t matrices;   // floats of the rotation that was trained; or 0
   uint32_t lists;      // 1 to 65,536
   uint32_t padded;     // components of a rotated vector, a multiple of 64
-  uint32_t bits;       // of a component of a code: 1, 2, 4 or 7
+  uint32_t bits;       // of a component of a code: 1, 2, 4 or 7; or kQuantizedBits
   uint32_t rounds;     // of the rotation
   uint32_t transformed;  // components that a round transforms, a power of two
   uint32_t estimates;  // Estimates
   float spread;        // root of the mean squared cosine of a query and a member, 0 to 1
+  float quantile;      // of product quantization: what part of error and residual an estimate may be too large
+  uint32_t head_bytes;  // of an entry
+  uint32_t tail_bytes;  // the same; 0 if entries have none
+};
+
+// Where the numbers are that make a component of a rotated vector: it is the sum of components first..first +
+// length - 1, times Lists.matrices[at] and each `length` further.
+struct RotatedComponent {
+  uint32_t first;
+  uint32_t length;
+  uint32_t at;
   uint32_t reserved;
 };
 
@@ -71,12 +93,15 @@ struct ListSearch {
   uint32_t lists;           // most lists of the items
   uint32_t padded;          // largest of the items
   uint32_t dimension;       // largest of the items
+  uint32_t subspaces;       // largest of the items; 0 without product quantization
   uint32_t flags;           // kOneItem
+  uint32_t reserved;
 };
 
 static_assert(sizeof(ListFacts) == 16, "ListFacts");
-static_assert(sizeof(Lists) == 80, "Lists");
-static_assert(sizeof(ListSearch) == 56, "ListSearch");
+static_assert(sizeof(Lists) == 104, "Lists");
+static_assert(sizeof(RotatedComponent) == 16, "RotatedComponent");
+static_assert(sizeof(ListSearch) == 64, "ListSearch");
 
 // Standard deviations by which an error is taken to make an estimate too large.
 constexpr float kListMargin = 1.9f;
@@ -173,6 +198,24 @@ struct ListHeads {
   float margin;
 };
 
+// The table of a query, for product quantization: an entry is `step` times the stored one, and `smallest` the
+// sum of what was taken off the entries of each subspace. `rounding` times the factor of an entry is how wrong
+// the sum of stored ones may be.
+struct ListTable {
+  float step;
+  float smallest;
+  float rounding;
+};
+
+// A stored entry is wrong by a part of its step, so a sum by step * sqrt(subspaces / 12).
+VAMANA_HD ListTable list_table(float scale, float smallest, uint32_t subspaces) {
+  const float step = 1 / scale;
+  return {step, smallest, kListMargin * step * sqrtf(static_cast<float>(subspaces) / 12.0f)};
+}
+
+// A table whose entries are stored as they are.
+VAMANA_HD ListTable whole_table() { return {1, 0, 0}; }
+
 // From a head; `product` is the inner product of the query's numbers and the bits.
 VAMANA_HD ListEstimate list_estimate(const ListHeads& heads, int32_t product, float constant,
                                      float factor, float error) {
@@ -180,6 +223,17 @@ VAMANA_HD ListEstimate list_estimate(const ListHeads& heads, int32_t product, fl
                          factor * heads.step * (static_cast<float>(product) - heads.half);
   return {distance, distance - error * heads.margin -
                         (kListSlack * magnitude(heads.base) + kListSlack * magnitude(constant))};
+}
+
+// From a head of product quantization; `sum` is the sum of the table's stored entries.
+VAMANA_HD ListEstimate list_quantized(const ListHeads& heads, const ListTable& table, float sum,
+                                      float constant, float factor, float error) {
+  const float product = factor * (table.smallest + table.step * sum);
+  const float distance = heads.base + constant - product;
+  const float slack =
+      kListSlack * magnitude(heads.base) + kListSlack * (magnitude(constant) + magnitude(product));
+  return {distance,
+          distance - error * heads.margin - magnitude(factor) * table.rounding - slack};
 }
 
 // From a tail; `numbers` is the inner product of the query's numbers, whose sum is `sum`, and the code's.
@@ -213,13 +267,6 @@ VAMANA_HD bool list_ends(uint32_t probed, uint32_t late, uint32_t width) {
   return static_cast<double>(late) <= (few > rated ? few : rated);
 }
 
-// Bytes of a head and of a tail.
-VAMANA_HD uint32_t list_head_bytes(const Lists& lists) { return kListNumberBytes + lists.padded / 8; }
-
-VAMANA_HD uint32_t list_tail_bytes(const Lists& lists) {
-  return lists.bits == 1 ? 0 : kListNumberBytes + (lists.bits - 1) * (lists.padded / 8);
-}
-
 VAMANA_HD uint32_t list_places(uint32_t count) {
   return (count + kListGroup - 1) / kListGroup * kListGroup;
 }
@@ -228,7 +275,7 @@ VAMANA_HD uint32_t list_places(uint32_t count) {
 VAMANA_HD uint64_t list_address(const Lists& lists, uint32_t list) {
   const uint64_t places =
       uint64_t{reinterpret_cast<const uint32_t*>(lists.starts)[list]} * kListGroup;
-  return lists.entries + places * (list_head_bytes(lists) + list_tail_bytes(lists));
+  return lists.entries + places * (lists.head_bytes + lists.tail_bytes);
 }
 
 // Where the entries of a block of heads lie.
@@ -242,7 +289,7 @@ VAMANA_HD ListColumns list_columns(const Lists& lists, uint64_t list, uint32_t p
                                    uint32_t first) {
   const uint32_t left = places - first;
   const uint32_t together = left < kListBlock ? left : kListBlock;
-  const uint64_t at = list + uint64_t{first} * list_head_bytes(lists);
+  const uint64_t at = list + uint64_t{first} * lists.head_bytes;
   return {reinterpret_cast<const uint32_t*>(at),
           reinterpret_cast<const uint32_t*>(at + uint64_t{kListNumberBytes} * together), together};
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "asymmetric.cuh"
 #include "byte_dot.cuh"
 #include "cta.cuh"
 #include "exact.cuh"
@@ -79,8 +80,9 @@ __device__ __forceinline__ void load_list_query(S& s) {
     s.query_norm2 = __uint_as_float(cta_sum<S::kWarps>(squares, s.keys));
   }
   const float scale = lists.estimates == kEstimateCosine && norm2 > 0 ? 1 / sqrtf(norm2) : 1;
+  float* unrotated = S::kQuantized ? s.residual : s.rotated;
   for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
-    s.rotated[d] =
+    unrotated[d] =
         d < segment.dimension ? scale * s.query[query_place<S::kFormat>(d, padded)] : 0;
   }
   cta_sync<S::kWarps>();
@@ -92,7 +94,7 @@ __device__ __forceinline__ void load_list_query(S& s) {
 
 // dev.vamana.ivf.Rotation.apply.
 template <class S>
-__device__ __forceinline__ void rotate(S& s) {
+__device__ __forceinline__ void rotate_randomly(S& s) {
   const Lists& lists = s.control.lists;
   const float* signs = reinterpret_cast<const float*>(lists.signs);
   const float half_root = 0.70710678118f;
@@ -123,11 +125,75 @@ __device__ __forceinline__ void rotate(S& s) {
       cta_sync<S::kWarps>();
     }
   }
+}
+
+// dev.vamana.ivf.BlockRotation.apply. Where there are threads for it, several share a component.
+template <class S>
+__device__ __forceinline__ void rotate_as_trained(S& s) {
+  const Lists& lists = s.control.lists;
+  const uint4* turned = reinterpret_cast<const uint4*>(lists.turned);
+  const float* matrices = reinterpret_cast<const float*>(lists.matrices);
+  const uint32_t parts = lists.padded < S::kThreads ? S::kThreads / lists.padded : 1;
+  static_assert(S::kThreads * 4 <= kListCandidates * 8 || S::kWaves, "sums of all threads");
+  static_assert(S::kThreads * 4 <= kWaveCandidates * 8, "sums of all threads");
+  float* sums = parts > 1 ? reinterpret_cast<float*>(s.candidates) : s.rotated;
+  for (uint32_t place = threadIdx.x; place < parts * lists.padded; place += S::kThreads) {
+    const uint32_t part = place / lists.padded;
+    const uint4 words = __ldg(turned + place % lists.padded);
+    const RotatedComponent component = {words.x, words.y, words.z, 0};
+    const uint32_t end = component.length * (part + 1) / parts;
+    float sum = 0;
+    // numbers are asked for together, since nothing else hides their latency
+#pragma unroll 8
+    for (uint32_t i = component.length * part / parts; i < end; i++) {
+      sum = fmaf(s.residual[component.first + i],
+                 __ldg(matrices + component.at + i * component.length), sum);
+    }
+    sums[place] = sum;
+  }
+  if (parts > 1) {
+    cta_sync<S::kWarps>();
+    for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
+      float sum = sums[d];
+      for (uint32_t part = 1; part < parts; part++) {
+        sum += sums[part * lists.padded + d];
+      }
+      s.rotated[d] = sum;
+    }
+  }
+}
+
+// The query as centroids are. Ends with a barrier.
+template <class S>
+__device__ __forceinline__ void rotate(S& s) {
+  if constexpr (S::kQuantized) {
+    rotate_as_trained(s);
+  } else {
+    rotate_randomly(s);
+  }
   float norm2 = 0;
-  for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
+  for (uint32_t d = threadIdx.x; d < s.control.lists.padded; d += S::kThreads) {
     norm2 = fmaf(s.rotated[d], s.rotated[d], norm2);
   }
   s.rotated_norm2 = cta_sum<S::kWarps>(norm2, s.keys);
+}
+
+// The table of the rotated query, for all lists. A barrier comes before its entries are read.
+template <class S>
+__device__ __forceinline__ void make_table(S& s) {
+  const Segment& segment = s.control.segment;
+  if constexpr (S::kCodes == kListTable) {
+    float* scratch = reinterpret_cast<float*>(s.keys);
+    const float scale = table_scale<S::kWarps>(segment, false, s.rotated, scratch);
+    cta_sync<S::kWarps>();
+    // all lanes of a warp have its sum
+    const float of_warp = fill_table<S::kWarps>(segment, false, s.rotated, scale, s.table);
+    const float smallest = cta_sum<S::kWarps>(lane_id() == 0 ? of_warp : 0, s.keys);
+    s.entries = list_table(scale, smallest, segment.subspaces);
+  } else if constexpr (S::kCodes == kListTableGlobal) {
+    fill_table<S::kWarps>(segment, false, s.rotated, s.table);
+    s.entries = whole_table();
+  }
 }
 
 }  // namespace vamana

@@ -29,7 +29,15 @@ __device__ __forceinline__ int32_t split_residual(uint32_t padded, uint32_t firs
   return static_cast<int32_t>(warp_sum(static_cast<uint32_t>(sum)));
 }
 
-// Opens a list. Two barriers; the first is behind everything that read the list before.
+// What a list is to estimates by product quantization.
+__device__ __forceinline__ ListHeads quantized_heads(const Lists& lists, float squares,
+                                                     float query_norm2, float norm2) {
+  return {list_base(lists.estimates, squares, query_norm2, norm2), 0, 0,
+          lists.quantile * sqrtf(squares)};
+}
+
+// Opens a list. Two barriers, one for product quantization; the first is behind everything that read the list
+// before.
 template <class S>
 __device__ __forceinline__ OpenList open_list(S& s, uint32_t list) {
   const Lists& lists = s.control.lists;
@@ -45,8 +53,10 @@ __device__ __forceinline__ OpenList open_list(S& s, uint32_t list) {
   float squares = 0;
   for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
     const float r = s.rotated[d] - __ldg(centroid + d);
-    s.residual[d] = r;
-    largest = fmaxf(largest, fabsf(r));
+    if constexpr (S::kQuantized == false) {
+      s.residual[d] = r;
+      largest = fmaxf(largest, fabsf(r));
+    }
     squares = fmaf(r, r, squares);
   }
   largest = warp_max(largest);
@@ -64,6 +74,10 @@ __device__ __forceinline__ OpenList open_list(S& s, uint32_t list) {
   for (int warp = 0; warp < S::kWarps; warp++) {
     largest = fmaxf(largest, s.control.largest[warp]);
     squares += s.control.squares[warp];
+  }
+  if constexpr (S::kQuantized) {
+    open.heads = quantized_heads(lists, squares, s.rotated_norm2, __uint_as_float(facts.z));
+    return open;
   }
   const ListStep step = list_step(largest, kListPlanes);
   const auto component = [&s](uint32_t d) { return s.residual[d]; };

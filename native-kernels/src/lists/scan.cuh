@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "asymmetric.cuh"
 #include "cta.cuh"
 #include "lists/residual.cuh"
 #include "lists/state.cuh"
@@ -54,8 +55,8 @@ __device__ __forceinline__ ListEstimate refine(const Lists& lists, const OpenLis
                                                const ListColumns& columns, uint32_t i,
                                                const uint32_t* more) {
   const uint32_t* tail = reinterpret_cast<const uint32_t*>(
-      open.address + static_cast<uint64_t>(open.places) * list_head_bytes(lists) +
-      static_cast<uint64_t>(i) * list_tail_bytes(lists));
+      open.address + static_cast<uint64_t>(open.places) * lists.head_bytes +
+      static_cast<uint64_t>(i) * lists.tail_bytes);
   const uint4* planes = reinterpret_cast<const uint4*>(more);
   const uint32_t words = lists.padded / 32;
   const uint32_t at = i % kListBlock;
@@ -76,15 +77,54 @@ __device__ __forceinline__ ListEstimate refine(const Lists& lists, const OpenLis
                       __uint_as_float(__ldg(tail + 2)), __uint_as_float(__ldg(tail + 3)));
 }
 
-// The estimate from the head of entry i; its place in `columns` is `at`.
-__device__ __forceinline__ ListEstimate head_estimate(const Lists& lists, const ListHeads& heads,
+// Sum of the table's entries that a code names, whose 64-bit words are `together` apart; by two sums, as
+// dev.vamana.ivf.HeadBlock.
+template <class Entry>
+__device__ __forceinline__ typename SumOf<Entry>::Type sum_code(const Entry* table,
+                                                                const uint2* words,
+                                                                uint32_t together,
+                                                                uint32_t subspaces) {
+  typename SumOf<Entry>::Type sum = 0;
+#pragma unroll 2
+  for (uint32_t word = 0; word < subspaces / 8; word++) {
+    const uint2 code = __ldg(words + word * together);
+    typename SumOf<Entry>::Type sums[2] = {0, 0};
+#pragma unroll
+    for (uint32_t b = 0; b < 8; b++) {
+      const uint32_t centroid = (b < 4 ? code.x : code.y) >> (b % 4 * 8) & 0xFFu;
+      sums[b % 2] += table[b * kCentroids + centroid];
+    }
+    sum += sums[0] + sums[1];
+    table += 8 * kCentroids;
+  }
+  if (subspaces % 8 != 0) {
+    const uint2 code = __ldg(words + subspaces / 8 * together);
+    uint64_t bytes = static_cast<uint64_t>(code.y) << 32 | code.x;
+#pragma unroll 1
+    for (uint32_t b = 0; b < subspaces % 8; b++) {
+      sum += table[b * kCentroids + static_cast<uint32_t>(bytes & 0xFFu)];
+      bytes >>= 8;
+    }
+  }
+  return sum;
+}
+
+// The estimate from the head of an entry, whose place in `columns` is `at`.
+template <class S>
+__device__ __forceinline__ ListEstimate head_estimate(const S& s, const ListHeads& heads,
                                                       const ListColumns& columns, uint32_t at,
                                                       const uint4* planes) {
+  const Lists& lists = s.control.lists;
   const uint32_t* numbers = columns.numbers + at;
   const float constant = __uint_as_float(__ldg(numbers + columns.together));
   const float factor = __uint_as_float(__ldg(numbers + 2 * columns.together));
   const float error = __uint_as_float(__ldg(numbers + 3 * columns.together));
   const uint2* codes = reinterpret_cast<const uint2*>(columns.words) + at;
+  if constexpr (S::kQuantized) {
+    const auto sum =
+        sum_code(s.table, codes, columns.together, s.control.segment.subspaces);
+    return list_quantized(heads, s.entries, static_cast<float>(sum), constant, factor, error);
+  }
   const uint32_t words = lists.padded / 64;
   int32_t product = 0;
 #pragma unroll 2
@@ -112,7 +152,7 @@ __device__ __forceinline__ void scan_entries(S& s, const OpenList& open, uint32_
     bool keep = i < to;
     ListEstimate estimate = {0, 0};
     if (keep) {
-      estimate = head_estimate(lists, open.heads, columns, at, planes);
+      estimate = head_estimate(s, open.heads, columns, at, planes);
       keep = estimate.bound <= s.limit;
       if (keep) {
         const uint32_t ordinal = __ldg(columns.numbers + at);
@@ -121,7 +161,7 @@ __device__ __forceinline__ void scan_entries(S& s, const OpenList& open, uint32_
           keep = false;
         } else if (accepts_entry(s, ordinal) == false) {
           keep = false;
-        } else if (lists.bits > 1) {
+        } else if (S::kQuantized == false && lists.bits > 1) {
           estimate = refine(lists, open, columns, i, s.more);
           keep = estimate.bound <= s.limit;
         }

@@ -56,10 +56,26 @@ struct ListControl {
 };
 static_assert(sizeof(ListControl) <= kListControlBytes, "ListControl");
 
+// What the kernels of some codes store of an entry of the query's table.
+template <uint32_t CODES>
+struct ListEntryOf {
+  using Type = float;
+};
+
+template <>
+struct ListEntryOf<kListTable> {
+  using Type = uint16_t;
+};
+
+template <uint32_t CODES>
+using ListTableEntry = typename ListEntryOf<CODES>::Type;
+
 // Everything a block knows of its item; the same in all threads, but for what a thread watches.
-template <uint32_t FORMAT, int WARPS>
+template <uint32_t FORMAT, int WARPS, uint32_t CODES>
 struct ListState {
   static constexpr uint32_t kFormat = FORMAT;
+  static constexpr uint32_t kCodes = CODES;
+  static constexpr bool kQuantized = CODES != kListBits;
   static constexpr int kWarps = WARPS;
   static constexpr uint32_t kThreads = WARPS * 32;
   static constexpr bool kWaves = WARPS > kListWarps;
@@ -78,6 +94,8 @@ struct ListState {
   float* residual;
   uint32_t* planes;
   uint32_t* more;
+  ListTableEntry<CODES>* table;  // of product quantization
+  ListTable entries;             // what its entries are
   uint32_t* near;
   uint32_t* history;   // hits before each list that was searched
   uint64_t* groups;
@@ -94,7 +112,7 @@ struct ListState {
 
   __device__ ListState(const ListSearch& parameters, uint8_t* shared)
       : search(parameters), control(*reinterpret_cast<ListControl*>(shared)) {
-    const ListLayout layout = list_layout(parameters, kWaves);
+    const ListLayout layout = list_layout(parameters, kWaves, CODES);
     best = reinterpret_cast<uint64_t*>(shared + layout.best);
     keys = reinterpret_cast<uint64_t*>(shared + layout.keys);
     ids = reinterpret_cast<uint32_t*>(shared + layout.ids);
@@ -114,7 +132,9 @@ struct ListState {
     history = reinterpret_cast<uint32_t*>(
         kWaves && lists_shared(search) ? shared + layout.history : scratch);
     near = reinterpret_cast<uint32_t*>(lists_shared(search) ? shared + layout.near
-                                                            : scratch + search.scratch_stride / 2);
+                                                            : scratch + list_scratch_row(search));
+    table = reinterpret_cast<ListTableEntry<CODES>*>(
+        CODES == kListTableGlobal ? scratch + list_scratch_table(search) : shared + layout.table);
   }
 };
 

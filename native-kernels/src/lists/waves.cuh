@@ -109,8 +109,15 @@ __device__ __forceinline__ void open_slot(S& s, uint32_t slot, uint32_t list) {
     largest = fmaxf(largest, fabsf(r));
     squares = fmaf(r, r, squares);
   }
-  largest = warp_max(largest);
   squares = warp_sum(squares);
+  if constexpr (S::kQuantized) {
+    open.heads = quantized_heads(lists, squares, s.rotated_norm2, __uint_as_float(facts.z));
+    if (lane_id() == 0) {
+      s.opened[slot] = open;
+    }
+    return;
+  }
+  largest = warp_max(largest);
   const uint32_t words = lists.padded / 32;
   const ListStep step = list_step(largest, kListPlanes);
   const int32_t sum = split_residual<kListPlanes>(
@@ -180,9 +187,9 @@ __device__ __forceinline__ void scan_wave(S& s, const WaveRange& range) {
       ListEstimate estimate = {0, 0};
       bool keep = i < to;
       if (keep) {
-        estimate = head_estimate(lists, open.heads, columns, at, planes);
+        estimate = head_estimate(s, open.heads, columns, at, planes);
         keep = estimate.bound <= limit && filter_accepts(s, columns, at);
-        if (keep && lists.bits > 1) {
+        if (S::kQuantized == false && keep && lists.bits > 1) {
           estimate =
               refine(lists, open, columns, i, s.more + slot * words * kListMorePlanes);
           keep = estimate.bound <= limit;

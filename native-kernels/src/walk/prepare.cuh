@@ -138,11 +138,13 @@ __device__ __forceinline__ void prepare(W& w) {
     load_floats(w);
   }
   if constexpr (W::kExact == false) {
+    const bool euclidean = segment.similarity == kEuclidean;
     if constexpr (W::kPolicy == kTableHalf) {
-      float scale = table_scale<W::kWarps>(segment, w.query, &w.control.table_scale);
-      fill_table<W::kWarps>(segment, w.query, scale, reinterpret_cast<uint16_t*>(w.table));
+      float scale = table_scale<W::kWarps>(segment, euclidean, w.query, &w.control.table_scale);
+      fill_table<W::kWarps>(segment, euclidean, w.query, scale,
+                            reinterpret_cast<uint16_t*>(w.table));
     } else {
-      fill_table<W::kWarps>(segment, w.query, reinterpret_cast<float*>(w.table));
+      fill_table<W::kWarps>(segment, euclidean, w.query, reinterpret_cast<float*>(w.table));
     }
     cta_sync<W::kWarps>();
   }

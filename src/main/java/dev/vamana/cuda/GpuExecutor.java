@@ -299,11 +299,7 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public boolean takesLists(SegmentView segment, int k, int accepted) {
-    // no kernel reads product quantization codes of lists
-    return segment.lists().shape().kind().isRabitq()
-        && takes(segment)
-        && keeper.options().plans().mode() != PlanMode.CPU
-        && usable();
+    return takes(segment) && keeper.options().plans().mode() != PlanMode.CPU && usable();
   }
 
   /**

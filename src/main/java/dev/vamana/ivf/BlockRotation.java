@@ -11,10 +11,10 @@ import java.util.Arrays;
  *
  * <p>A row vector x becomes {@code x M} in each block. Components behind the dimension are 0.
  */
-final class BlockRotation implements VectorRotation {
+public final class BlockRotation implements VectorRotation {
 
   /** Most components of a block, unless one subspace has more. */
-  static final int MOST = 128;
+  public static final int MOST = 128;
 
   private final int dimension;
   private final int[] starts;
@@ -58,6 +58,40 @@ final class BlockRotation implements VectorRotation {
       floats += length * length;
     }
     return floats;
+  }
+
+  /** Returns the components of a vector. */
+  public int dimension() {
+    return dimension;
+  }
+
+  /** Returns the first component of the block of a component. */
+  public int first(int component) {
+    return starts[block(component)];
+  }
+
+  /** Returns the number of components of the block of a component. */
+  public int length(int component) {
+    int block = block(component);
+    return starts[block + 1] - starts[block];
+  }
+
+  /**
+   * Returns which of all elements, as they lie in the file, a rotated component has of the first
+   * component of its block; the element of each next component is {@link #length} further.
+   */
+  public int at(int component) {
+    int block = block(component);
+    int before = 0;
+    for (int i = 0; i < block; i++) {
+      before += (starts[i + 1] - starts[i]) * (starts[i + 1] - starts[i]);
+    }
+    return before + component - starts[block];
+  }
+
+  private int block(int component) {
+    int found = Arrays.binarySearch(starts, component);
+    return found >= 0 ? found : -found - 2;
   }
 
   /** Returns the elements, which must not be changed. */

@@ -40,7 +40,7 @@ public enum CodeKind {
     return bits;
   }
 
-  /** Whether codes are bits of components, which devices can read, too. */
+  /** Whether codes are bits of components. */
   public boolean isRabitq() {
     return this != PQ;
   }

@@ -1,5 +1,6 @@
 package dev.vamana.ivf;
 
+import dev.vamana.pq.Codebook;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -120,6 +121,25 @@ public final class InvertedLists {
       quantizer = known;
     }
     return known;
+  }
+
+  /** Returns the codebook of rotated residuals; only with product quantization. */
+  public Codebook codebook() throws IOException {
+    return quantizer().codebook();
+  }
+
+  /** Returns the rotation of centroids and residuals; only with product quantization. */
+  public BlockRotation trainedRotation() throws IOException {
+    return quantizer().rotation();
+  }
+
+  /**
+   * Returns where the matrices of {@link #trainedRotation} lie in the region; only with product
+   * quantization.
+   */
+  public long matricesOffset() {
+    long codebook = (long) Codebook.CENTROIDS * shape.dimension() * Float.BYTES;
+    return shape.quantizerOffset(facts.places()) + codebook;
   }
 
   /** Returns the random rotation of centroids and residuals; only with RaBitQ codes. */

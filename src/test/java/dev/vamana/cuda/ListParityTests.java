@@ -9,6 +9,7 @@ import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.cuda.memory.Placement;
@@ -30,8 +31,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
@@ -56,6 +58,9 @@ public class ListParityTests extends LuceneTestCase {
   private static final long SIMULATED_BYTES = 1L << 30;
   private static final int K = 10;
 
+  // a table of 64 subspaces has 32 KB
+  private static final int LITTLE_SHARED_BYTES = 32 << 10;
+
   /**
    * Share of the ranks that are equal, or tie. A search whose last hit is as near as another
    * vector, to rounding, may end a list earlier or later and find other hits in it.
@@ -69,7 +74,10 @@ public class ListParityTests extends LuceneTestCase {
   private static final int OTHER_WAYS = 2;
 
   private static Gpu open(Placement placement) {
-    Tuning tuning = Tuning.DEFAULT.withWarps(RandomPicks.randomFrom(random(), ListKernels.TUNED));
+    Tuning tuning =
+        Tuning.DEFAULT
+            .withWarps(RandomPicks.randomFrom(random(), ListKernels.TUNED))
+            .withTable(random().nextInt(3) == 0 ? Policy.TABLE_GLOBAL : null);
     return Gpu.open(drivers(), placement, tuning);
   }
 
@@ -98,7 +106,7 @@ public class ListParityTests extends LuceneTestCase {
   }
 
   private static CodeKind codes() {
-    return CodeKind.rabitq().get(random().nextInt(CodeKind.rabitq().size()));
+    return RandomPicks.randomFrom(random(), CodeKind.values());
   }
 
   private static VectorSimilarityFunction similarity() {
@@ -220,27 +228,6 @@ public class ListParityTests extends LuceneTestCase {
     compare(what, items, onDevice(placement, List.of(segment.view()), items));
   }
 
-  /** No kernel reads such codes: the CPU answers, and the statistics say why. */
-  public void testProductQuantizationIsLeftToTheCpu() throws Exception {
-    try (DeviceSegment segment = segment(1_500, 20, encoding(), similarity(), CodeKind.PQ);
-        Gpu gpu = open(Placement.EXACT)) {
-      SegmentView view = segment.view();
-      gpu.executor().opened(view);
-      assertFalse(gpu.executor().takesLists(view, K, view.size()));
-      List<WorkItem> items = items(segment, 10, K, 30, null, Long.MAX_VALUE);
-      Gpu.Counts before = gpu.counts();
-      List<WorkResult> results = gpu.executor().search(items);
-      List<WorkResult> expected = new CpuExecutor(Workers.callingThread()).search(items);
-      for (int i = 0; i < items.size(); i++) {
-        assertArrayEquals(expected.get(i).ordinals(), results.get(i).ordinals());
-        assertArrayEquals(expected.get(i).scores(), results.get(i).scores(), 0);
-      }
-      assertEquals(before.answered(), gpu.counts().answered());
-      assertEquals(before.fallbacks() + items.size(), gpu.counts().fallbacks());
-      assertEquals(Map.of("lists", (long) items.size()), gpu.fallbacks());
-    }
-  }
-
   public void testEverySimilarity() throws Exception {
     for (VectorEncoding encoding : VectorEncoding.values()) {
       for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
@@ -258,7 +245,7 @@ public class ListParityTests extends LuceneTestCase {
   }
 
   public void testCodesAndDimensions() throws Exception {
-    for (CodeKind codes : CodeKind.rabitq()) {
+    for (CodeKind codes : CodeKind.values()) {
       int dimension = TestUtil.nextInt(random(), 2, random().nextInt(4) > 0 ? 300 : 1_200);
       try (DeviceSegment segment =
           segment(2_500, dimension, encoding(), VectorSimilarityFunction.EUCLIDEAN, codes)) {
@@ -270,6 +257,32 @@ public class ListParityTests extends LuceneTestCase {
               items(segment, 40, K, 30, null, Long.MAX_VALUE));
         }
       }
+    }
+  }
+
+  /** Tables of product quantization are in device memory where a block has no room for them. */
+  public void testTablesThatDoNotFit() throws Exception {
+    HostKernels kernels = HostKernels.load();
+    Set<String> launched = ConcurrentHashMap.newKeySet();
+    Supplier<CudaDriver> driver =
+        () ->
+            new SimulatedDriver(
+                    name -> {
+                      launched.add(name);
+                      return kernels.find(name);
+                    },
+                    SIMULATED_BYTES,
+                    random().nextBoolean())
+                .sharedBytesPerBlock(LITTLE_SHARED_BYTES);
+    try (DeviceSegment segment = segment(1_500, 256, encoding(), similarity(), CodeKind.PQ);
+        Gpu gpu = Gpu.open(driver, Placement.EXACT, Tuning.DEFAULT)) {
+      List<WorkItem> items = items(segment, 40, K, 30, null, Long.MAX_VALUE);
+      compare("little shared memory", items, onDevice(gpu, List.of(segment.view()), items));
+    }
+    launched.removeIf(name -> name.startsWith("list_search_") == false);
+    assertFalse(launched.isEmpty());
+    for (String name : launched) {
+      assertTrue(name, name.contains("_global_w"));
     }
   }
 
@@ -343,15 +356,18 @@ public class ListParityTests extends LuceneTestCase {
     VectorSimilarityFunction similarity = similarity();
     try (DeviceSegment one = segment(1_000, 30, encoding, similarity, CodeKind.RABITQ1);
         DeviceSegment two = segment(3_000, 50, encoding, similarity, CodeKind.RABITQ4);
-        DeviceSegment three = segment(2_000, 70, encoding, similarity, CodeKind.RABITQ7)) {
+        DeviceSegment three = segment(2_000, 70, encoding, similarity, CodeKind.RABITQ7);
+        DeviceSegment four = segment(1_000, 40, encoding, similarity, CodeKind.PQ);
+        DeviceSegment five = segment(2_000, 60, encoding, similarity, CodeKind.PQ)) {
       List<WorkItem> items = new ArrayList<>();
-      for (DeviceSegment segment : List.of(one, two, three)) {
+      List<DeviceSegment> segments = List.of(one, two, three, four, five);
+      for (DeviceSegment segment : segments) {
         items.addAll(items(segment, 100, K, 5 + random().nextInt(40), null, Long.MAX_VALUE));
       }
       compare(
-          "three segments",
+          "five segments",
           items,
-          onDevice(Placement.EXACT, List.of(one.view(), two.view(), three.view()), items));
+          onDevice(Placement.EXACT, segments.stream().map(DeviceSegment::view).toList(), items));
     }
   }
 

@@ -53,6 +53,25 @@ public class ResidualEncoderTests extends IvfTestCase {
     assertArrayEquals(vector, back, 0);
   }
 
+  /** What a component is the sum of, as devices read it. */
+  public void testComponents() {
+    int dimension = 1 + random().nextInt(500);
+    SubspaceLayout layout = ResidualQuantizer.layout(dimension);
+    float[] matrices = gaussian(BlockRotation.floats(layout));
+    BlockRotation rotation = new BlockRotation(layout, matrices);
+    assertEquals(dimension, rotation.dimension());
+    float[] vector = gaussian(dimension);
+    float[] rotated = new float[Rotation.padded(dimension)];
+    rotation.apply(vector, rotated);
+    for (int d = 0; d < dimension; d++) {
+      float sum = 0;
+      for (int i = 0; i < rotation.length(d); i++) {
+        sum += vector[rotation.first(d) + i] * matrices[rotation.at(d) + i * rotation.length(d)];
+      }
+      assertEquals(rotated[d], sum, 1e-3f);
+    }
+  }
+
   /**
    * The estimate of an entry differs from the distance by at most error and length of the query's
    * residual, and not at all for a query in the direction of the residual.

@@ -8,6 +8,7 @@ import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.ivf.ListShape;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
@@ -101,10 +102,14 @@ public record ItemPlan(
    */
   private static ItemPlan ofLists(WorkItem item, HeldSegment segment) {
     SegmentView view = item.segment();
+    ListShape lists = view.lists().shape();
     int width = item.listWidth();
     ListSearchShape shape =
         ListSearchShape.of(
-            view.encoding() == VectorEncoding.BYTE, Math.max(1, width), view.dimension());
+            view.encoding() == VectorEncoding.BYTE,
+            lists.kind().isRabitq() == false,
+            Math.max(1, width),
+            view.dimension());
     if (shape == null || segment.reranksOnDevice() == false) {
       return null;
     }
@@ -115,9 +120,9 @@ public record ItemPlan(
             width,
             0,
             view.dimension(),
+            lists.subspaces(),
             0,
-            0,
-            view.lists().shape().lists(),
+            lists.lists(),
             visitLimit != VisitLimit.NONE);
     return new ItemPlan(segment, shape, k, width, k, visitLimit, k, sizes);
   }

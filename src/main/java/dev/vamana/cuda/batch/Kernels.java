@@ -51,7 +51,7 @@ public final class Kernels {
 
   /** Chooses the kernel and grid of a launch that searches inverted lists. */
   ListKernels.Choice lists(ListSearchShape shape, ListKernels.Sizes sizes, int items, int others) {
-    return lists.choose(shape, sizes, tuning.warps(), items, others);
+    return lists.choose(shape, sizes, tuning, items, others);
   }
 
   /** Makes an instance for one driver. */

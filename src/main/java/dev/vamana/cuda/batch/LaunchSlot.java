@@ -177,7 +177,8 @@ final class LaunchSlot {
     ListKernels.Choice choice =
         kernels.lists(
             shape,
-            new ListKernels.Sizes(sizes.beam(), sizes.lists(), sizes.dimension()),
+            new ListKernels.Sizes(
+                sizes.beam(), sizes.lists(), sizes.dimension(), sizes.subspaces()),
             items,
             others);
     long stride = choice.memory().scratchBytes();
@@ -190,6 +191,7 @@ final class LaunchSlot {
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.LISTS, sizes.lists());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.PADDED, shape.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.DIMENSION, sizes.dimension());
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.SUBSPACES, sizes.subspaces());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, oneItem());
     driver.launch(
         choice.kernel(), blocks, choice.threads(), choice.memory().sharedBytes(), search, stream);

@@ -216,9 +216,6 @@ public final class CallPlanner {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
     CpuExecutor.ListPlan lists = CpuExecutor.listPlan(item);
-    if (view.lists().shape().kind().isRabitq() == false) {
-      return cpu(asked, FallbackReason.LISTS, view.name() + " has product quantization codes");
-    }
     HeldSegment segment = hold(item, wanted);
     if (segment == null) {
       return session.residency.damaged(view)

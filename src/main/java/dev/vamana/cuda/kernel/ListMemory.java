@@ -40,13 +40,22 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
   /**
    * Computes the memory.
    *
+   * @param codes how the block estimates
    * @param width largest width of the items
    * @param lists most lists of the items
    * @param dimension largest dimension of the items
    * @param padded components of its rotated vector
+   * @param subspaces most subspaces of the items' codes; 0 without product quantization
    * @param waves whether a block searches several lists at once
    */
-  public static ListMemory of(int width, int lists, int dimension, int padded, boolean waves) {
+  public static ListMemory of(
+      ListCodes codes,
+      int width,
+      int lists,
+      int dimension,
+      int padded,
+      int subspaces,
+      boolean waves) {
     int bytes = CONTROL_BYTES;
     bytes += SharedLayout.up16(width * Long.BYTES);
     bytes += SCORED * Long.BYTES;
@@ -56,7 +65,10 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
             : SCORED * Integer.BYTES + CANDIDATES * (Long.BYTES + Float.BYTES + Short.BYTES);
     bytes += SharedLayout.up16(dimension) * Float.BYTES;
     bytes += 2 * padded * Float.BYTES;
-    bytes += padded / Byte.SIZE * PLANES * (waves ? WAVE : 1);
+    if (codes == ListCodes.BITS) {
+      bytes += padded / Byte.SIZE * PLANES * (waves ? WAVE : 1);
+    }
+    bytes += codes.sharedBytes(subspaces);
     if (waves) {
       bytes += WAVE * OPEN_LIST_BYTES;
       bytes += SharedLayout.up16((lists + GROUP - 1) / GROUP * Long.BYTES);
@@ -65,8 +77,12 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
     if (lists <= SHARED_LISTS) {
       // their order, and of waves the hits before each
       bytes += SharedLayout.up16(lists * Integer.BYTES) * (waves ? 2 : 1);
-      return new ListMemory(bytes, (row + 511) & ~511L);
+      return new ListMemory(bytes, scratch(row + codes.scratchBytes(subspaces)));
     }
-    return new ListMemory(bytes, 2 * row);
+    return new ListMemory(bytes, scratch(2 * row + codes.scratchBytes(subspaces)));
+  }
+
+  private static long scratch(long bytes) {
+    return (bytes + 511) & ~511L;
   }
 }

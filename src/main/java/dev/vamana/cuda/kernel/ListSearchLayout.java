@@ -8,7 +8,7 @@ package dev.vamana.cuda.kernel;
 public final class ListSearchLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 56;
+  public static final int BYTES = 64;
 
   /** As {@link WalkLayout#ITEMS}. */
   public static final long ITEMS = 0;
@@ -37,8 +37,11 @@ public final class ListSearchLayout {
   /** Largest dimension of the items. */
   public static final long DIMENSION = 48;
 
+  /** Most subspaces of the items' codes; 0 without product quantization. */
+  public static final long SUBSPACES = 52;
+
   /** {@link WalkLayout#FLAG_ONE_ITEM} or 0. */
-  public static final long FLAGS = 52;
+  public static final long FLAGS = 56;
 
   private ListSearchLayout() {}
 }

@@ -3,6 +3,8 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListsLayout;
+import dev.vamana.cuda.kernel.RotatedComponentLayout;
+import dev.vamana.ivf.BlockRotation;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
@@ -13,8 +15,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Brings the inverted lists of a segment to the device: the bytes of the file as they are, where
- * each list starts, the signs of the rotation, and a {@code vamana::Lists} through which kernels
- * find them.
+ * each list starts, the signs of the rotation or where the file has the numbers of a trained one,
+ * and a {@code vamana::Lists} through which kernels find them.
  */
 final class ListUpload {
 
@@ -50,12 +52,33 @@ final class ListUpload {
     PlacementPlan.ListParts parts = plan.lists();
     copyFile(lists.region(), parts.file());
     copyNumbers(lists.groups(), parts.starts());
-    Rotation rotation = lists.rotation();
-    for (int round = 0; round < rotation.rounds(); round++) {
-      long row = (long) round * rotation.padded() * Float.BYTES;
-      copyFloats(rotation.signs(round), parts.signs() + row);
+    if (lists.shape().kind().isRabitq()) {
+      copySigns(lists.rotation(), parts.rotation());
+    } else {
+      copyTurned(lists.trainedRotation(), lists.shape().padded(), parts.rotation());
     }
     copyDescriptor(lists);
+  }
+
+  private void copySigns(Rotation rotation, long offset) {
+    for (int round = 0; round < rotation.rounds(); round++) {
+      long row = (long) round * rotation.padded() * Float.BYTES;
+      copyFloats(rotation.signs(round), offset + row);
+    }
+  }
+
+  private void copyTurned(BlockRotation rotation, int padded, long offset) {
+    long bytes = (long) padded * RotatedComponentLayout.BYTES;
+    BounceBuffers.Buffer buffer = buffers.next();
+    MemorySegment target = buffer.memory().asSlice(0, bytes);
+    target.fill((byte) 0);
+    for (int d = 0; d < rotation.dimension(); d++) {
+      long at = (long) d * RotatedComponentLayout.BYTES;
+      setInt(target, at + RotatedComponentLayout.FIRST, rotation.first(d));
+      setInt(target, at + RotatedComponentLayout.LENGTH, rotation.length(d));
+      setInt(target, at + RotatedComponentLayout.AT, rotation.at(d));
+    }
+    copy(buffer, offset, bytes);
   }
 
   private void copyFile(FileRegion region, long offset) throws IOException {
@@ -87,7 +110,6 @@ final class ListUpload {
 
   private void copyDescriptor(InvertedLists lists) {
     ListShape shape = lists.shape();
-    Rotation rotation = lists.rotation();
     long file = block + plan.lists().file();
     BounceBuffers.Buffer buffer = buffers.next();
     MemorySegment target = buffer.memory().asSlice(0, ListsLayout.BYTES);
@@ -97,14 +119,22 @@ final class ListUpload {
     setLong(target, ListsLayout.STARTS, block + plan.lists().starts());
     setLong(target, ListsLayout.NUMBERS, file + shape.numbersOffset());
     setLong(target, ListsLayout.ENTRIES, file + shape.listsOffset());
-    setLong(target, ListsLayout.SIGNS, block + plan.lists().signs());
     setInt(target, ListsLayout.LISTS, shape.lists());
     setInt(target, ListsLayout.PADDED, shape.padded());
     setInt(target, ListsLayout.BITS, shape.kind().bits());
-    setInt(target, ListsLayout.ROUNDS, rotation.rounds());
-    setInt(target, ListsLayout.TRANSFORMED, rotation.transformed());
     setInt(target, ListsLayout.ESTIMATES, ListsLayout.estimates(lists.estimates()));
-    target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, ListsLayout.SPREAD, lists.facts().spread());
+    setFloat(target, ListsLayout.SPREAD, lists.facts().spread());
+    setFloat(target, ListsLayout.QUANTILE, lists.facts().errorQuantile());
+    setInt(target, ListsLayout.HEAD_BYTES, shape.headBytes());
+    setInt(target, ListsLayout.TAIL_BYTES, shape.tailBytes());
+    if (shape.kind().isRabitq()) {
+      setLong(target, ListsLayout.SIGNS, block + plan.lists().rotation());
+      setInt(target, ListsLayout.ROUNDS, lists.rotation().rounds());
+      setInt(target, ListsLayout.TRANSFORMED, lists.rotation().transformed());
+    } else {
+      setLong(target, ListsLayout.TURNED, block + plan.lists().rotation());
+      setLong(target, ListsLayout.MATRICES, file + lists.matricesOffset());
+    }
     copy(buffer, ListMemory.LISTS_OFFSET, ListsLayout.BYTES);
   }
 
@@ -116,6 +146,10 @@ final class ListUpload {
 
   private static void setLong(MemorySegment target, long offset, long value) {
     target.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
+  }
+
+  private static void setFloat(MemorySegment target, long offset, float value) {
+    target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset, value);
   }
 
   private static void setInt(MemorySegment target, long offset, int value) {

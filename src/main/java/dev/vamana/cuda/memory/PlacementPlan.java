@@ -3,6 +3,7 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListsLayout;
+import dev.vamana.cuda.kernel.RotatedComponentLayout;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
 
@@ -64,9 +65,10 @@ record PlacementPlan(
    *
    * @param file offset of the bytes of the file
    * @param starts offset of the number of groups of places before each list
-   * @param signs offset of the signs of the rotation
+   * @param rotation offset of the signs of the rotation, or of what says where a trained one has
+   *     the numbers of each component
    */
-  record ListParts(long file, long starts, long signs) {}
+  record ListParts(long file, long starts, long rotation) {}
 
   /** Lays out the block of a placement. */
   static PlacementPlan of(SegmentShape shape, Placement placement, RawVectors raw) {
@@ -134,7 +136,13 @@ record PlacementPlan(
         new ListParts(
             layout.add(shape.listBytes()),
             layout.add((long) lists.lists() * Integer.BYTES),
-            layout.add(Rotation.rounds(lists.dimension()) * (long) lists.padded() * Float.BYTES));
+            layout.add(rotationBytes(lists)));
+    long columns = NONE;
+    long norms = NONE;
+    if (lists.subspaces() > 0) {
+      columns = layout.add((long) lists.dimension() * Limits.CENTROIDS * Float.BYTES);
+      norms = layout.add((long) lists.subspaces() * Float.BYTES);
+    }
     long rawCopy = NONE;
     if (raw == RawVectors.DEVICE) {
       rawCopy = layout.add((long) shape.size() * padded(shape.vectorBytes()));
@@ -147,13 +155,21 @@ record PlacementPlan(
         placement == Placement.EXACT ? rawCopy : NONE,
         rawCopy,
         NONE,
-        NONE,
-        NONE,
+        columns,
+        norms,
         NONE,
         NONE,
         parts,
         layout.end,
         raw == RawVectors.MAPPED ? pages(shape.rawBytes()) : 0);
+  }
+
+  private static long rotationBytes(ListShape lists) {
+    int bytes =
+        lists.kind().isRabitq()
+            ? Rotation.rounds(lists.dimension()) * Float.BYTES
+            : RotatedComponentLayout.BYTES;
+    return (long) lists.padded() * bytes;
   }
 
   private static final class Layout {
@@ -204,6 +220,14 @@ record PlacementPlan(
       case MAPPED -> shape.vectorBytes();
       case CALLER -> 0;
     };
+  }
+
+  /** Subspaces of the codes that kernels read; 0 if they read none of product quantization. */
+  int subspaces() {
+    if (lists != null) {
+      return shape.lists().subspaces();
+    }
+    return codes == NONE ? 0 : shape.subspaces();
   }
 
   /** Bytes between codes; 0 without codes. */

@@ -81,9 +81,6 @@ final class PlacementPlanner {
     if (shape.size() < 1 || (shape.hasGraph() == false && shape.hasLists() == false)) {
       return "no graph";
     }
-    if (shape.hasLists() && shape.lists().kind().isRabitq() == false) {
-      return "no kernel reads lists with product quantization codes";
-    }
     if (shape.graphStride() > Limits.MAX_DEGREE) {
       return "rows of " + shape.graphStride() + " slots are above " + Limits.MAX_DEGREE;
     }

@@ -43,7 +43,7 @@ final class SegmentDescriptor {
     setInt(target, SegmentLayout.VECTOR_STRIDE, plan.vectorStride());
     setInt(target, SegmentLayout.RAW_STRIDE, plan.rawStride());
     setInt(target, SegmentLayout.CODE_STRIDE, plan.codeStride());
-    setInt(target, SegmentLayout.SUBSPACES, plan.codeStride() == 0 ? 0 : shape.subspaces());
+    setInt(target, SegmentLayout.SUBSPACES, plan.subspaces());
     setInt(target, SegmentLayout.SIMILARITY, SegmentLayout.similarity(view.similarity()));
     int rawFormat = shape.floats() ? SegmentLayout.FORMAT_FLOAT32 : SegmentLayout.FORMAT_BYTE;
     setInt(target, SegmentLayout.VECTOR_FORMAT, vectorFormat(plan.placement(), rawFormat));

@@ -148,7 +148,9 @@ final class SegmentUpload {
     }
     if (plan.codeStride() > 0) {
       copyRows(view.codesRegion(), shape.subspaces(), plan.codes());
-      copyCodebook(view.codebook());
+    }
+    if (plan.subspaces() > 0) {
+      copyCodebook(plan.lists() == null ? view.codebook() : view.lists().codebook());
     }
     if (plan.converts()) {
       convert();

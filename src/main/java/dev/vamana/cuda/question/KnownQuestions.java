@@ -32,6 +32,8 @@ public final class KnownQuestions {
   private final KnownSegment bytes;
   private final KnownSegment floatLists;
   private final KnownSegment byteLists;
+  private final KnownSegment floatQuantized;
+  private final KnownSegment byteQuantized;
   private int round;
 
   /** Generates the vectors, which takes some milliseconds. */
@@ -47,6 +49,8 @@ public final class KnownQuestions {
       // tails are read with codes of more than one bit only
       floatLists = KnownSegment.ofLists(known, VectorEncoding.FLOAT32, CodeKind.RABITQ1);
       byteLists = KnownSegment.ofLists(known, VectorEncoding.BYTE, CodeKind.RABITQ4);
+      floatQuantized = KnownSegment.ofLists(known, VectorEncoding.FLOAT32, CodeKind.PQ);
+      byteQuantized = KnownSegment.ofLists(known, VectorEncoding.BYTE, CodeKind.PQ);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -77,6 +81,8 @@ public final class KnownQuestions {
     skip();
     interrogation.ask(new WalkQuestions(driver, account, known, floats, bytes, round));
     interrogation.ask(new WalkQuestions(driver, account, known, floatLists, byteLists, round));
+    interrogation.ask(
+        new WalkQuestions(driver, account, known, floatQuantized, byteQuantized, round));
     interrogation.ask(new ScanQuestions(driver, account, known, round));
     interrogation.ask(new SelectQuestions(driver, account));
     interrogation.ask(new TrainingQuestions(driver, account, round));

@@ -7,6 +7,7 @@ import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.kernel.FetchStep;
+import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lane.DeviceResult;
@@ -114,18 +115,26 @@ final class WalkQuestions implements Questions {
   /** Returns the questions to the kernels that search inverted lists. */
   private List<Question> lists(KnownSegment segment) {
     ResidentSegment[] placed = new ResidentSegment[1];
+    boolean bytes = segment.encoding() == VectorEncoding.BYTE;
+    List<ListCodes> kernels =
+        segment.lists().shape().kind().isRabitq()
+            ? List.of(ListCodes.BITS)
+            : List.of(ListCodes.TABLE, ListCodes.TABLE_GLOBAL);
     List<Question> questions = new ArrayList<>();
-    for (int warps : ListKernels.TUNED) {
-      Tuning tuning = Tuning.DEFAULT.withWarps(warps);
-      questions.add(
-          new Question(
-              ListKernels.name(segment.encoding() == VectorEncoding.BYTE, ListKernels.warps(warps)),
-              () -> {
-                if (placed[0] == null) {
-                  placed[0] = places.place(segment, Placement.EXACT);
-                }
-                walk(segment, placed[0], tuning);
-              }));
+    for (ListCodes codes : kernels) {
+      Policy table = codes == ListCodes.TABLE_GLOBAL ? Policy.TABLE_GLOBAL : null;
+      for (int warps : ListKernels.TUNED) {
+        Tuning tuning = Tuning.DEFAULT.withTable(table).withWarps(warps);
+        questions.add(
+            new Question(
+                ListKernels.name(bytes, codes, ListKernels.warps(warps)),
+                () -> {
+                  if (placed[0] == null) {
+                    placed[0] = places.place(segment, Placement.EXACT);
+                  }
+                  walk(segment, placed[0], tuning);
+                }));
+      }
     }
     return questions;
   }

@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.lists.ListKernels;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 /**
  * The project's kernels run by the CPU, with which a {@link dev.vamana.cuda.driver.SimulatedDriver}
@@ -67,7 +68,11 @@ public final class HostKernels implements SimulatedKernels {
 
   private void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
     int waves = name.endsWith("_w" + ListKernels.MANY_WARPS) ? 1 : 0;
-    int needed = host.vamana_list_shared_bytes(HostLibrary.pointer(search), waves);
+    int codes = ListCodes.BITS.ordinal();
+    for (ListCodes of : List.of(ListCodes.TABLE, ListCodes.TABLE_GLOBAL)) {
+      codes = name.contains(of.kernelName() + "_w") ? of.ordinal() : codes;
+    }
+    int needed = host.vamana_list_shared_bytes(HostLibrary.pointer(search), waves, codes);
     if (sharedBytes < needed || name.endsWith("_w" + threads / 32) == false) {
       throw new IllegalStateException(
           name + " needs " + needed + " bytes, got " + sharedBytes + ", threads " + threads);

@@ -118,9 +118,9 @@ public interface HostLibrary extends Library {
 
   long vamana_scratch_bytes(int policy, Pointer walk);
 
-  int vamana_list_shared_bytes(Pointer search, int waves);
+  int vamana_list_shared_bytes(Pointer search, int waves, int codes);
 
-  long vamana_list_scratch_bytes(Pointer search);
+  long vamana_list_scratch_bytes(Pointer search, int codes);
 
   int vamana_host_has_kernel(String name);
 

@@ -2,6 +2,7 @@ package dev.vamana.cuda.kernel;
 
 import com.sun.jna.Pointer;
 import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
 import java.lang.foreign.Arena;
@@ -35,7 +36,12 @@ public class LayoutTests extends KernelTestCase {
 
   public void testLists() throws IllegalAccessException {
     assertLayout("Lists", ListsLayout.class);
+    assertLayout("RotatedComponent", RotatedComponentLayout.class);
     assertLayout("ListSearch", ListSearchLayout.class);
+    assertConstant(ListCodes.BITS.ordinal(), "kListBits");
+    assertConstant(ListCodes.TABLE.ordinal(), "kListTable");
+    assertConstant(ListCodes.TABLE_GLOBAL.ordinal(), "kListTableGlobal");
+    assertConstant(CodeKind.PQ.bits(), "kQuantizedBits");
     assertConstant(ListMemory.LISTS_OFFSET, "kListsOffset");
     assertConstant(ListMemory.CONTROL_BYTES, "kListControlBytes");
     assertConstant(ListMemory.SHARED_LISTS, "kListSharedLists");
@@ -49,8 +55,10 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(ListShape.GROUP, "kListGroup");
     for (boolean bytes : new boolean[] {false, true}) {
       for (int warps : new int[] {ListKernels.FEW_WARPS, ListKernels.MANY_WARPS}) {
-        String name = ListKernels.name(bytes, warps);
-        assertEquals(name, 1, library.vamana_host_has_kernel(name));
+        for (ListCodes codes : ListCodes.values()) {
+          String name = ListKernels.name(bytes, codes, warps);
+          assertEquals(name, 1, library.vamana_host_has_kernel(name));
+        }
       }
     }
   }
@@ -61,6 +69,8 @@ public class LayoutTests extends KernelTestCase {
       int lists = 1 + random().nextInt(random().nextBoolean() ? 5_000 : ListShape.MAX_LISTS);
       int dimension = 1 + random().nextInt(Limits.MAX_DIMENSION);
       int padded = Rotation.padded(dimension);
+      ListCodes codes = ListCodes.values()[random().nextInt(ListCodes.values().length)];
+      int subspaces = codes == ListCodes.BITS ? 0 : 1 + random().nextInt(Math.min(dimension, 256));
       try (Arena arena = Arena.ofConfined()) {
         Pointer search =
             HostLibrary.pointer(
@@ -69,11 +79,15 @@ public class LayoutTests extends KernelTestCase {
                     .set("lists", lists)
                     .set("dimension", dimension)
                     .set("padded", padded)
+                    .set("subspaces", subspaces)
                     .memory());
         boolean waves = random().nextBoolean();
-        ListMemory memory = ListMemory.of(width, lists, dimension, padded, waves);
-        assertEquals(library.vamana_list_shared_bytes(search, waves ? 1 : 0), memory.sharedBytes());
-        assertTrue(library.vamana_list_scratch_bytes(search) <= memory.scratchBytes());
+        ListMemory memory = ListMemory.of(codes, width, lists, dimension, padded, subspaces, waves);
+        assertEquals(
+            library.vamana_list_shared_bytes(search, waves ? 1 : 0, codes.ordinal()),
+            memory.sharedBytes());
+        assertTrue(
+            library.vamana_list_scratch_bytes(search, codes.ordinal()) <= memory.scratchBytes());
         assertEquals(0, memory.scratchBytes() % 512);
       }
     }

@@ -56,6 +56,8 @@ public class KnownQuestionsTests extends LuceneTestCase {
           Map.entry("kmeans_seed_long", "kmeans_draw"),
           Map.entry("kmeans_update", "kmeans_move"),
           Map.entry("list_search", "list_search_float_w4"),
+          Map.entry("list_search_global", "list_search_float_global_w4"),
+          Map.entry("list_search_table", "list_search_float_table_w4"),
           Map.entry("select_bits", "select_bits_1024"),
           Map.entry("select_large", "select_radix"),
           Map.entry("select_sort", "select_sort_4096"));

@@ -20,7 +20,8 @@ import java.util.Set;
 /**
  * Measures recall and queries per second of inverted lists at every batch size, on one set, and
  * beside them the walk of the graph over exact distances, in the same process. Candidates of a
- * search of lists are the beam of a row.
+ * search of lists are the beam of a row. With {@code --codes=rabitq1,pq} lists of several kinds of
+ * codes are measured one after the other.
  */
 final class ListsStage implements Stage {
 
@@ -50,19 +51,29 @@ final class ListsStage implements Stage {
     List<String> methods = context.options().methods();
     boolean graph = methods.isEmpty() || methods.contains(GRAPH);
     int largest = context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
-    try (SetIndex index = index(context, set)) {
-      QueryPool pool = QueryPool.of(set.vectors(), index.view(), largest);
-      if (methods.isEmpty() || methods.contains(METHOD)) {
-        for (Lane lane : lanes(context.options())) {
-          measure(context, set, index, pool, lane, true);
-        }
-      }
-      if (graph) {
-        try (SetIndex other = BenchStage.index(context, set)) {
-          measure(context, set, other, pool, graphLane(context.options()), false);
+    List<CodeKind> codes = context.options().codes();
+    QueryPool pool = null;
+    for (CodeKind kind : codes.isEmpty() ? List.of(CodeKind.DEFAULT) : codes) {
+      try (SetIndex index = index(context, set, kind)) {
+        // the same queries for all
+        pool = pool != null ? pool : QueryPool.of(set.vectors(), index.view(), largest);
+        if (methods.isEmpty() || methods.contains(METHOD)) {
+          for (Lane lane : lanes(context.options(), kind)) {
+            measure(context, set, index, pool, lane, true);
+          }
         }
       }
     }
+    if (graph) {
+      try (SetIndex index = BenchStage.index(context, set)) {
+        measure(context, set, index, pool, graphLane(context.options()), false);
+      }
+    }
+  }
+
+  /** Returns the method of rows: the default kind of codes has no name. */
+  private static String method(CodeKind codes) {
+    return codes == CodeKind.DEFAULT ? METHOD : METHOD + "-" + codes.settingName();
   }
 
   private static boolean onCpu(SuiteOptions options) {
@@ -74,31 +85,30 @@ final class ListsStage implements Stage {
   }
 
   /** Returns the lanes of lists: vectors on the device, and in the mapped file. */
-  private static List<Lane> lanes(SuiteOptions options) {
+  private static List<Lane> lanes(SuiteOptions options, CodeKind codes) {
     List<Lane> lanes = new ArrayList<>();
     if (onCpu(options)) {
-      lanes.add(new Lane(METHOD, CPU, null, false));
+      lanes.add(new Lane(method(codes), CPU, null, false));
       return lanes;
     }
     for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
       if (options.placements().isEmpty()
           || options.placements().contains(placement.settingName())) {
-        lanes.add(new Lane(METHOD, placement.settingName(), placement, false));
+        lanes.add(new Lane(method(codes), placement.settingName(), placement, false));
       }
     }
     return lanes;
   }
 
-  private static SetIndex index(Context context, SuiteSet set) throws IOException {
-    CodeKind codes = CodeKind.DEFAULT;
+  private static SetIndex index(Context context, SuiteSet set, CodeKind codes) throws IOException {
     int n = set.vectors().base().size();
-    context.say("lists of %s, %,d vectors", set.vectors().name(), n);
+    context.say("lists of %s, %,d vectors, %s", set.vectors().name(), n, codes.settingName());
     Path folder =
         context
             .options()
             .home()
             .resolve("index")
-            .resolve(set.vectors().name() + "-" + n + "-" + METHOD);
+            .resolve(set.vectors().name() + "-" + n + "-" + method(codes));
     VamanaVectorsFormat format =
         new VamanaVectorsFormat(
             VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, codes),
@@ -107,7 +117,7 @@ final class ListsStage implements Stage {
     context.say("lists ready, built in %.1f s", index.buildSeconds());
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set.vectors().name());
-    row.put("method", METHOD);
+    row.put("method", method(codes));
     row.put("n", n);
     row.put("codes", codes.settingName());
     row.put("lists", index.view().lists().shape().lists());

@@ -1,7 +1,9 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.tools.arguments.Arguments;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -11,6 +13,8 @@ import java.util.List;
  * @param stage name of the stage
  * @param placements names of placements to measure; empty for all
  * @param methods names of methods to measure, for stages that know several; empty for all
+ * @param codes kinds of codes of lists to measure, as {@code index.vamana.codes} names them; empty
+ *     for the default
  * @param drivers names of drivers to ask a node as; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
@@ -29,6 +33,7 @@ record SuiteOptions(
     String stage,
     List<String> placements,
     List<String> methods,
+    List<CodeKind> codes,
     List<String> drivers,
     List<Integer> batches,
     double seconds,
@@ -48,6 +53,7 @@ record SuiteOptions(
           "stage",
           "placements",
           "methods",
+          "codes",
           "drivers",
           "batches",
           "seconds",
@@ -73,6 +79,7 @@ record SuiteOptions(
         given.required("stage", "the name of a stage"),
         given.list("placements", List.of()),
         given.list("methods", List.of()),
+        given.list("codes", List.of()).stream().map(SuiteOptions::codes).toList(),
         given.list("drivers", List.of()),
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),
@@ -85,5 +92,18 @@ record SuiteOptions(
         given.number("loaders", 1, 1_000, 1),
         given.number("devices", 1, 64, 1),
         given.number("device", -1, Integer.MAX_VALUE, 0));
+  }
+
+  private static CodeKind codes(String name) {
+    return Arrays.stream(CodeKind.values())
+        .filter(kind -> kind.settingName().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "--codes must be of "
+                        + Arrays.stream(CodeKind.values()).map(CodeKind::settingName).toList()
+                        + ", got "
+                        + name));
   }
 }

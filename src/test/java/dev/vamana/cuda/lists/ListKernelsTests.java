@@ -1,0 +1,84 @@
+package dev.vamana.cuda.lists;
+
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.ListCodes;
+import dev.vamana.cuda.kernel.ListSearchShape;
+import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.pq.SubspaceLayout;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Tests the choice of the kernel that searches inverted lists. */
+public class ListKernelsTests extends LuceneTestCase {
+
+  private static final int LISTS = 1_300;
+  private static final int WIDTH = 20;
+
+  private SimulatedDriver driver;
+
+  @Override
+  public void setUp() throws Exception {
+    super.setUp();
+    driver =
+        new SimulatedDriver(name -> (blocks, threads, shared, parameters) -> {}, 1 << 20, false);
+    driver.bind();
+  }
+
+  @Override
+  public void tearDown() throws Exception {
+    driver.close();
+    super.tearDown();
+  }
+
+  private String choose(Tuning tuning, int dimension, boolean quantized, int items) {
+    ListSearchShape shape = ListSearchShape.of(false, quantized, WIDTH, dimension);
+    int subspaces = quantized ? SubspaceLayout.defaultSubspaces(dimension) : 0;
+    ListKernels.Sizes sizes = new ListKernels.Sizes(WIDTH, LISTS, dimension, subspaces);
+    ListKernels.Choice choice = new ListKernels(driver).choose(shape, sizes, tuning, items, 0);
+    assertTrue(choice.memory().sharedBytes() <= driver.device().sharedBytesPerBlock());
+    return choice.kernel().name();
+  }
+
+  private String choose(int dimension, boolean quantized, int items) {
+    return choose(Tuning.DEFAULT, dimension, quantized, items);
+  }
+
+  private static String name(ListCodes codes, int warps) {
+    return ListKernels.name(false, codes, warps);
+  }
+
+  public void testManyItemsHaveFewWarps() {
+    int many = 10 * driver.device().multiprocessors();
+    assertEquals(name(ListCodes.BITS, 4), choose(128, false, many));
+    assertEquals(name(ListCodes.BITS, 24), choose(128, false, 1));
+    assertEquals(name(ListCodes.TABLE, 4), choose(128, true, many));
+    assertEquals(name(ListCodes.TABLE, 24), choose(128, true, 1));
+  }
+
+  /** The table of 256 subspaces takes more than half of what a multiprocessor has. */
+  public void testALargeTableHasManyWarps() {
+    int many = 10 * driver.device().multiprocessors();
+    assertEquals(name(ListCodes.TABLE, 24), choose(2_048, true, many));
+    assertEquals(name(ListCodes.TABLE, 4), choose(Tuning.DEFAULT.withWarps(4), 2_048, true, many));
+    assertEquals(name(ListCodes.BITS, 4), choose(2_048, false, many));
+  }
+
+  public void testATableThatDoesNotFit() {
+    driver.sharedBytesPerBlock(64 << 10);
+    int many = 10 * driver.device().multiprocessors();
+    assertEquals(name(ListCodes.TABLE, 4), choose(384, true, many));
+    assertEquals(name(ListCodes.TABLE_GLOBAL, 4), choose(1_024, true, many));
+  }
+
+  public void testTuning() {
+    int items = 1 + random().nextInt(10_000);
+    for (int warps : ListKernels.TUNED) {
+      Tuning tuning = Tuning.DEFAULT.withWarps(warps);
+      int own = ListKernels.warps(warps);
+      assertEquals(name(ListCodes.TABLE, own), choose(tuning, 128, true, items));
+      Tuning global = tuning.withTable(Policy.TABLE_GLOBAL);
+      assertEquals(name(ListCodes.TABLE_GLOBAL, own), choose(global, 128, true, items));
+      assertEquals(name(ListCodes.BITS, own), choose(global, 128, false, items));
+    }
+  }
+}
