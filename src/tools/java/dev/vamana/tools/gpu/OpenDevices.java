@@ -28,10 +28,12 @@ import java.util.function.Supplier;
 /** An executor over several devices, each of which can be taken away and given back. */
 final class OpenDevices implements Closeable {
 
-  /** Ten plans a second, so that a stage sees the outcome of balancing; as busy as in a node. */
+  /**
+   * Ten plans a second, so that a stage sees the outcome of balancing; segments are spread as soon
+   * as there is anything to do.
+   */
   private static final DevicesOptions QUICK =
-      new DevicesOptions(
-          TimeUnit.MILLISECONDS.toNanos(100), 1, DevicesOptions.DEFAULT.busy(), 0.3, 5, 16);
+      new DevicesOptions(TimeUnit.MILLISECONDS.toNanos(100), 1, 1e-3, 0.3, 5, 16);
 
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
