@@ -28,8 +28,8 @@ final class NodeDevicesStage implements Stage {
   private static final int CLIENTS = 64;
   // how fast a process becomes differs from start to start by some percent
   private static final int STARTS = 2;
-  private static final int ROUNDS = 9;
-  private static final double WARM = 10;
+  private static final int ROUNDS = 24;
+  private static final double WARM = 16;
 
   private final String setName;
 
