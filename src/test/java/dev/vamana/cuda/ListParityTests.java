@@ -262,6 +262,7 @@ public class ListParityTests extends LuceneTestCase {
 
   /** Tables of product quantization are in device memory where a block has no room for them. */
   public void testTablesThatDoNotFit() throws Exception {
+    assumeTrue("needs kernels of the host", Gpu.missing() != null);
     HostKernels kernels = HostKernels.load();
     Set<String> launched = ConcurrentHashMap.newKeySet();
     Supplier<CudaDriver> driver =
