@@ -11,6 +11,7 @@ import static org.junit.Assert.assertTrue;
 import com.carrotsearch.randomizedtesting.RandomizedTest;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.codebook.Wire;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -91,7 +92,7 @@ public class LostCopyTests extends RandomizedTest {
 
   private static Exception remote(Exception cause) {
     return new RemoteTransportException(
-        "n", InetSocketAddress.createUnresolved("n", 9300), "action", cause);
+        "n", new InetSocketAddress(InetAddress.getLoopbackAddress(), 9300), "action", cause);
   }
 
   /** The nodes that answer, if all that are lost are. */
