@@ -32,8 +32,8 @@ import org.junit.Test;
  * gave it. If that node leaves before the next phase, Elasticsearch answers without the shard, or
  * with an error, of which there are many kinds: the connection is gone, the node's search contexts
  * are closed, its thread pools refuse work. So the clients ask again while a node leaves, as
- * clients of Elasticsearch have to, and at no other time. Batched searches of an index of one shard
- * have one phase, and are never repeated.
+ * clients of Elasticsearch have to, and at no other time. Batched searches go on to other copies by
+ * themselves in both of their phases, and clients never repeat them.
  */
 public class ThreeNodesIT {
   private static final int NODES = 3;
@@ -162,7 +162,7 @@ public class ThreeNodesIT {
             nodes[GPU].client(),
             "t",
             TestIndex.VAMANA
-                + ", \"index.number_of_shards\": 1, \"index.number_of_replicas\": 2"
+                + ", \"index.number_of_shards\": 2, \"index.number_of_replicas\": 2"
                 + ", \"index.unassigned.node_left.delayed_timeout\": \"1h\"",
             TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
     index.awaitHealth("green");
