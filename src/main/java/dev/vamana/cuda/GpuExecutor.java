@@ -323,8 +323,8 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   /**
-   * Tells of a segment that was opened on another device: queries search it with those of its
-   * family that are here.
+   * Counts a segment of another device in its family. The same queries search the family's segments
+   * here, and {@link CallPlanner} decides by how many they are.
    */
   public void openedElsewhere(SegmentView segment) {
     if (takes(segment)) {

@@ -90,7 +90,7 @@ public final class CpuExecutor implements SearchExecutor {
     return search(item, way(item));
   }
 
-  /** Returns the way in which an item is searched that nobody has planned. */
+  /** Returns how the CPU searches an item without a plan. */
   public static Way way(WorkItem item) {
     if (item.segment().hasLists()) {
       return Way.LISTS;

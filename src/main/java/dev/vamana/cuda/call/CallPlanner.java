@@ -270,7 +270,8 @@ public final class CallPlanner {
     MemorySegment file = streams && Workloads.exactFits(item) ? Workloads.file(view) : null;
     boolean exact =
         asked.scans()
-            || (file != null && prefersExact(asked, alone(asked, Workload.Rows.STREAMED, null)));
+            || (file != null
+                && prefersExact(alone(asked, Workload.Rows.STREAMED, null), families.size(view)));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
@@ -292,10 +293,11 @@ public final class CallPlanner {
   /**
    * Whether items that the CPU would walk are answered exactly. It depends on the request, the
    * segments, their place and the device: not on what else the node does.
+   *
+   * @param open open segments of the segment's family
    */
-  private boolean prefersExact(Asked asked, Workload alone) {
-    return mode == PlanMode.AUTO
-        && session.chooser.prefersExact(alone, families.size(asked.view()));
+  private boolean prefersExact(Workload alone, int open) {
+    return mode == PlanMode.AUTO && session.chooser.prefersExact(alone, open);
   }
 
   /**
@@ -318,12 +320,13 @@ public final class CallPlanner {
         placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
     ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
     boolean walks = fetched != null || plan != null;
+    int open = families.size(view);
     Workload alone =
         alone(
             asked,
             readable(item, segment, asked.batch()),
-            walks ? Workloads.walk(item, placement, asked.batch() * families.size(view)) : null);
-    boolean exact = asked.scans() || prefersExact(asked, alone);
+            walks ? Workloads.walk(item, placement, asked.batch() * open) : null);
+    boolean exact = asked.scans() || prefersExact(alone, open);
     CpuExecutor.Way way = way(placement, exact, walks);
     Workload.Walk walk = walks ? Workloads.walk(item, placement, sizes.walking()) : null;
     ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());

@@ -40,7 +40,7 @@ public class UnderWayTests extends LuceneTestCase {
     assertEquals(0.1, underWay.takeBusy(FULL, 1), 1e-9);
   }
 
-  /** What calls have under way together counts, also of those that have not ended. */
+  /** Calls at the same time add up, whether they have ended or not. */
   public void testCallsAtTheSameTime() {
     underWay.add(300, FULL);
     idle(200);

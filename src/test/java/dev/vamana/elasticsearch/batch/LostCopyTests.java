@@ -104,7 +104,10 @@ public class LostCopyTests extends RandomizedTest {
 
   private record Hit(String node, int doc, float score) {}
 
-  /** The hits of a query, merged by sorting those of the nodes, without documents of the lost. */
+  /**
+   * Sorts the hits that all nodes have for a query, keeps the best, and leaves out documents of
+   * lost nodes.
+   */
   private List<Hit> merged(List<String> nodes, int query) {
     List<Hit> hits = new ArrayList<>();
     for (String node : nodes) {
