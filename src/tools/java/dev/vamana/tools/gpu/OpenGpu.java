@@ -13,6 +13,8 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.RotatedComponentLayout;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
@@ -102,10 +104,19 @@ final class OpenGpu implements Gpu {
       }
       ListShape shape = segment.lists().shape();
       long starts = (long) shape.lists() * Integer.BYTES;
-      long signs = (long) Rotation.rounds(shape.dimension()) * shape.padded() * Float.BYTES;
-      bytes += segment.lists().region().length() + starts + signs + BESIDE_LISTS;
+      long rotation =
+          shape.kind().isRabitq()
+              ? (long) Rotation.rounds(shape.dimension()) * shape.padded() * Float.BYTES
+              : (long) shape.padded() * RotatedComponentLayout.BYTES;
+      long codebook = shape.subspaces() == 0 ? 0 : codebookBytes(shape);
+      bytes += segment.lists().region().length() + starts + rotation + codebook + BESIDE_LISTS;
     }
     return MemoryLimit.bytes(bytes);
+  }
+
+  private static long codebookBytes(ListShape shape) {
+    long floats = (long) shape.dimension() * Limits.CENTROIDS + shape.subspaces();
+    return floats * Float.BYTES;
   }
 
   /** As above, with another limit of the device's memory for segments. */
