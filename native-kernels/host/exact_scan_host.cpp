@@ -74,6 +74,36 @@ std::string exact_few_host(const ExactScan& p) {
 template std::string exact_few_host<false>(const ExactScan&);
 template std::string exact_few_host<true>(const ExactScan&);
 
+template <bool BYTES, uint32_t QUERIES>
+std::string exact_many_host(const ExactMany& m) {
+  const ExactScan* scans = reinterpret_cast<const ExactScan*>(m.scans);
+  const ExactBlock* all = reinterpret_cast<const ExactBlock*>(m.blocks);
+  for (uint32_t i = 0; i < m.count; i++) {
+    const ExactBlock& block = all[i];
+    if (block.part >= block.parts || block.parts > kExactParts) {
+      return "block " + std::to_string(i) + " is no part of a scan";
+    }
+    const ExactScan& p = scans[block.scan];
+    if (p.query_count > QUERIES || p.scores != 0) {
+      return "exact_many takes up to " + std::to_string(QUERIES) + " queries, and writes no scores";
+    }
+    // the last block joins
+    if (++*reinterpret_cast<uint32_t*>(p.ticket) == block.parts) {
+      *reinterpret_cast<uint32_t*>(p.ticket) = 0;
+      std::string error = exact_few_host<BYTES>(p);
+      if (!error.empty()) {
+        return error;
+      }
+    }
+  }
+  return "";
+}
+
+template std::string exact_many_host<false, 1>(const ExactMany&);
+template std::string exact_many_host<false, 4>(const ExactMany&);
+template std::string exact_many_host<true, 1>(const ExactMany&);
+template std::string exact_many_host<true, 4>(const ExactMany&);
+
 std::string exact_found_host(const ExactScan& p) {
   for (uint64_t i = 0; i < static_cast<uint64_t>(p.query_count) * p.k; i++) {
     reinterpret_cast<uint64_t*>(p.found)[i] =

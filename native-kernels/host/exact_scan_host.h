@@ -9,6 +9,8 @@ namespace vamana {
 
 template <bool BYTES>
 std::string exact_few_host(const ExactScan& scan);
+template <bool BYTES, uint32_t QUERIES>
+std::string exact_many_host(const ExactMany& many);
 std::string exact_found_host(const ExactScan& scan);
 std::string exact_join_host(const ExactScan& scan);
 std::string exact_facts_host(const ExactScan& scan);

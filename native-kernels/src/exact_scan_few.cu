@@ -4,6 +4,9 @@
 //
 // Launch: blocks, 256 threads, shared memory for one Nearest a query and the queries, as floats or as
 // bytes, padded to multiples of 16 components. If scores are written, the blocks are a multiple of the groups of queries.
+//
+// exact_many does so for many scans at once, for instance of one query over many small segments: a launch
+// takes longer than the rows of a small segment.
 #include "exact_scan/nearest.cuh"
 #include "exact_scan/rows.cuh"
 
@@ -17,6 +20,12 @@ constexpr uint32_t kGroups = kThreads / kRowLanes;
 constexpr uint32_t kUnseen = 256;
 // Keys that a thread reads at once when parts are joined.
 constexpr uint32_t kJoined = 8;
+
+// One of the blocks that share a scan.
+struct Part {
+  uint32_t index;
+  uint32_t count;
+};
 
 struct Shared {
   Nearest* nearest;
@@ -59,15 +68,16 @@ __device__ __forceinline__ void load_queries(const ExactScan& p, const Shared& s
 }
 
 // Joins the parts of one query by the whole block.
-__device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint32_t query) {
+__device__ __forceinline__ void join(const ExactScan& p, uint32_t count, Nearest& nearest,
+                                     uint32_t query) {
   const uint64_t* parts = reinterpret_cast<const uint64_t*>(p.parts) +
-                          static_cast<uint64_t>(query) * gridDim.x * p.k;
+                          static_cast<uint64_t>(query) * count * p.k;
   uint64_t* found = reinterpret_cast<uint64_t*>(p.found) + static_cast<uint64_t>(query) * p.k;
   __syncthreads();
   clear(nearest);
   __syncthreads();
   // the k-th best of the parts' best is no better than the k-th best of all
-  for (uint32_t i = threadIdx.x; i < gridDim.x; i += kThreads) {
+  for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
     offer(nearest, __ldcg(parts + static_cast<uint64_t>(i) * p.k));
   }
   __syncthreads();
@@ -77,7 +87,7 @@ __device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint3
     nearest.limit = nearest.limit == kNoKey ? kNoKey : nearest.limit + 1;
   }
   __syncthreads();
-  const uint32_t total = gridDim.x * p.k;
+  const uint32_t total = count * p.k;
   // only the k parts with the best first keys have any below the limit
   const bool fits = p.k * p.k <= kNearestSlots;
   for (uint32_t base = 0; base < total; base += kJoined * kThreads) {
@@ -104,22 +114,22 @@ __device__ __forceinline__ void join(const ExactScan& p, Nearest& nearest, uint3
 
 // Keeps what this block has found; the last block joins.
 template <int QUERIES>
-__device__ __forceinline__ void finish(const ExactScan& p, const Shared& shared) {
+__device__ __forceinline__ void finish(const ExactScan& p, const Part& part, const Shared& shared) {
   __shared__ bool last;
   for (uint32_t q = 0; q < p.query_count; q++) {
     Nearest& nearest = shared.nearest[q];
     settle(nearest, p.k);
-    uint64_t* part = reinterpret_cast<uint64_t*>(p.parts) +
-                     (static_cast<uint64_t>(q) * gridDim.x + blockIdx.x) * p.k;
+    uint64_t* own = reinterpret_cast<uint64_t*>(p.parts) +
+                    (static_cast<uint64_t>(q) * part.count + part.index) * p.k;
     for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
-      part[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
+      own[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
     }
   }
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
     uint32_t* ticket = reinterpret_cast<uint32_t*>(p.ticket);
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+    last = atomicAdd(ticket, 1u) == part.count - 1;
     if (last) {
       *ticket = 0;
     }
@@ -128,19 +138,19 @@ __device__ __forceinline__ void finish(const ExactScan& p, const Shared& shared)
   if (last) {
     __threadfence();
     for (uint32_t q = 0; q < p.query_count; q++) {
-      join(p, shared.nearest[q], q);
+      join(p, part.count, shared.nearest[q], q);
     }
   }
 }
 
 template <bool BYTES, int QUERIES>
-__device__ __forceinline__ void scan(const ExactScan& p) {
+__device__ __forceinline__ void scan(const ExactScan& p, const Part& part) {
   constexpr int kRows = QUERIES == 1 ? 2 : 4;
   extern __shared__ __align__(16) uint8_t memory[];
   const Shared shared = shared_memory<QUERIES>(p, memory);
   const bool select = p.scores == 0;
   const uint32_t groups = select ? 1 : (p.query_count + QUERIES - 1) / QUERIES;
-  const uint32_t first = blockIdx.x % groups * QUERIES;
+  const uint32_t first = part.index % groups * QUERIES;
   NumberOf<BYTES> norms[QUERIES];
   load_queries<BYTES>(p, shared, first, norms);
   if (select) {
@@ -154,8 +164,8 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
   constexpr uint32_t step = kGroups * kRows;
   static_assert(kUnseen % step == 0, "whole steps");
   uint32_t unseen = 0;
-  for (uint64_t base = static_cast<uint64_t>(blockIdx.x / groups) * step; base < p.candidates;
-       base += static_cast<uint64_t>(gridDim.x / groups) * step) {
+  for (uint64_t base = static_cast<uint64_t>(part.index / groups) * step; base < p.candidates;
+       base += static_cast<uint64_t>(part.count / groups) * step) {
     const uint8_t* rows[kRows];
     uint32_t numbers[kRows];
 #pragma unroll
@@ -215,8 +225,21 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
   }
   if (select) {
     __syncthreads();
-    finish<QUERIES>(p, shared);
+    finish<QUERIES>(p, part, shared);
   }
+}
+
+template <bool BYTES, int QUERIES>
+__device__ __forceinline__ void scan_one_of(const ExactMany& m) {
+  __shared__ ExactScan p;
+  const ExactBlock& own = reinterpret_cast<const ExactBlock*>(m.blocks)[blockIdx.x];
+  const uint32_t* source =
+      reinterpret_cast<const uint32_t*>(reinterpret_cast<const ExactScan*>(m.scans) + own.scan);
+  for (uint32_t i = threadIdx.x; i < sizeof(ExactScan) / sizeof(uint32_t); i += kThreads) {
+    reinterpret_cast<uint32_t*>(&p)[i] = source[i];
+  }
+  __syncthreads();
+  scan<BYTES, QUERIES>(p, Part{own.part, own.parts});
 }
 
 }  // namespace
@@ -224,7 +247,7 @@ __device__ __forceinline__ void scan(const ExactScan& p) {
 #define EXACT_FEW(name, bytes, queries, blocks)                                            \
   extern "C" __global__ void __launch_bounds__(kThreads, blocks)                           \
       exact_few_##name##_q##queries(const __grid_constant__ ExactScan p) {                 \
-    scan<bytes, queries>(p);                                                               \
+    scan<bytes, queries>(p, Part{blockIdx.x, gridDim.x});                                  \
   }
 
 EXACT_FEW(float, false, 1, 3)
@@ -233,3 +256,14 @@ EXACT_FEW(float, false, 8, 2)
 EXACT_FEW(byte, true, 1, 3)
 EXACT_FEW(byte, true, 4, 2)
 EXACT_FEW(byte, true, 8, 2)
+
+#define EXACT_MANY(name, bytes, queries, blocks)                                           \
+  extern "C" __global__ void __launch_bounds__(kThreads, blocks)                           \
+      exact_many_##name##_q##queries(const __grid_constant__ ExactMany m) {                \
+    scan_one_of<bytes, queries>(m);                                                        \
+  }
+
+EXACT_MANY(float, false, 1, 3)
+EXACT_MANY(float, false, 4, 2)
+EXACT_MANY(byte, true, 1, 3)
+EXACT_MANY(byte, true, 4, 2)

@@ -57,6 +57,22 @@ struct ExactScan {
   uint64_t selected_candidates;  // whose they are
 };
 
+// Parameter of exact_many_*: many scans in one launch, each by some of its blocks.
+struct ExactMany {
+  uint64_t scans;   // ExactScan each, without scores, of at most as many queries as the kernel takes
+  uint64_t blocks;  // ExactBlock of every block of the launch
+  uint32_t count;   // blocks
+  uint32_t reserved;
+};
+
+// What a block of exact_many_* does.
+struct ExactBlock {
+  uint32_t scan;
+  uint32_t part;   // of the scan
+  uint32_t parts;  // of the scan, 1 to kExactParts
+  uint32_t reserved;
+};
+
 // What products are made of.
 enum ExactFormat : uint32_t {
   kExactHalf = 0,      // half precision, single precision sums
@@ -78,6 +94,8 @@ struct ExactFacts {
 };
 
 static_assert(sizeof(ExactScan) == 256, "ExactScan");
+static_assert(sizeof(ExactMany) == 24, "ExactMany");
+static_assert(sizeof(ExactBlock) == 16, "ExactBlock");
 static_assert(sizeof(ExactEntry) == 8, "ExactEntry");
 static_assert(sizeof(ExactFacts) == 16, "ExactFacts");
 

@@ -25,6 +25,7 @@ public final class ExactScans implements Closeable {
   private final TileSource tiles;
   private final PlainScan plain;
   private final ProductScan products;
+  private final ManyScans many;
   private final FactFinder facts;
   private final Slice[] slices;
   private final ScanParameters parameters = new ScanParameters();
@@ -57,6 +58,7 @@ public final class ExactScans implements Closeable {
       slices = new Slice[] {new Slice(objects, workers), new Slice(objects, workers)};
       stream = objects.stream();
       copyStream = objects.stream();
+      many = new ManyScans(objects, stream);
     } catch (RuntimeException e) {
       Cleanup.after(e, objects::free);
       throw e;
@@ -105,6 +107,37 @@ public final class ExactScans implements Closeable {
     } catch (Throwable e) {
       // nothing may be in use when the next search begins
       plain.recover();
+      Cleanup.after(e, objects::synchronize);
+      throw e;
+    }
+  }
+
+  /**
+   * A batch of {@link #searchMany}.
+   *
+   * @param hits receives the best accepted rows of every query
+   */
+  public record Asked(ExactRows rows, ExactBatch batch, ExactHits hits) {}
+
+  /** Whether a batch over these rows can be searched with others in one launch. */
+  public static boolean oneOfMany(ExactRows rows, ExactBatch batch) {
+    return ManyScans.takes(rows, batch);
+  }
+
+  /**
+   * Searches several batches in one launch, or in a few if they are very many. Otherwise as {@link
+   * #search}.
+   *
+   * @param batches as {@link #oneOfMany}, with rows of the same encoding
+   */
+  public void searchMany(List<Asked> batches) {
+    for (Asked asked : batches) {
+      asked.batch().check(asked.rows());
+    }
+    try {
+      many.search(batches);
+    } catch (Throwable e) {
+      many.recover();
       Cleanup.after(e, objects::synchronize);
       throw e;
     }

@@ -73,7 +73,7 @@ final class QueryStage {
     return address;
   }
 
-  private static void write(
+  static void write(
       ExactRows rows, ExactBatch batch, int first, int from, int to, MemorySegment target) {
     for (int q = from; q < to; q++) {
       long at = (long) q * stride(rows);

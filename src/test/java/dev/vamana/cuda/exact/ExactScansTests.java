@@ -5,8 +5,10 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ByteVectors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -121,6 +123,48 @@ public class ExactScansTests extends ExactTestCase {
     check(vectors, floats(1, 9, vectors.similarity()), 100);
     check(vectors, floats(40, 9, vectors.similarity()), 100);
     check(vectors, floats(40, 9, vectors.similarity()), 1000);
+  }
+
+  /** Sets of every size, some of them empty or accepted in part, with a few queries each. */
+  public void testManyScansInOneLaunch() {
+    for (int kind = 0; kind < 3; kind++) {
+      boolean single = random().nextBoolean();
+      int count = random().nextInt(10) == 0 ? 1100 : 1 + random().nextInt(40);
+      List<Vectors> vectors = new ArrayList<>();
+      List<Vectors> queries = new ArrayList<>();
+      List<IntPredicate> accepted = new ArrayList<>();
+      List<ExactScans.Asked> asked = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        VectorSimilarityFunction similarity = similarity();
+        int dimension = DIMENSIONS[random().nextInt(DIMENSIONS.length)];
+        int size = random().nextInt(count > 1000 ? 10 : random().nextInt(5) == 0 ? 3000 : 100);
+        int step = random().nextBoolean() ? 1 : 1 + random().nextInt(5);
+        int k = random().nextBoolean() ? 10 : 1 + random().nextInt(128);
+        vectors.add(some(kind, size, dimension, similarity));
+        queries.add(some(kind, single ? 1 : 1 + random().nextInt(16), dimension, similarity));
+        accepted.add(ordinal -> ordinal % step == 0);
+        ExactRows rows = resident(vectors.get(i));
+        ExactBatch batch = queries.get(i).batch(k);
+        batch = step == 1 ? batch : batch.accepting(bits(size, accepted.get(i)));
+        assertTrue(ExactScans.oneOfMany(rows, batch));
+        asked.add(new ExactScans.Asked(rows, batch, new ExactHits()));
+      }
+      scans.searchMany(asked);
+      for (int i = 0; i < count; i++) {
+        int k = asked.get(i).batch().k();
+        assertHits(vectors.get(i), queries.get(i), k, accepted.get(i), asked.get(i).hits());
+      }
+    }
+  }
+
+  public void testWhatIsNotOneOfMany() {
+    Vectors vectors = floats(20, 4, similarity());
+    ExactRows rows = resident(vectors);
+    assertFalse(ExactScans.oneOfMany(rows, floats(17, 4, vectors.similarity()).batch(10)));
+    assertFalse(ExactScans.oneOfMany(rows, floats(1, 4, vectors.similarity()).batch(129)));
+    ExactBatch one = floats(1, 4, vectors.similarity()).batch(10);
+    assertFalse(ExactScans.oneOfMany(rows, one.among(new int[] {3})));
+    scans.searchMany(List.of());
   }
 
   public void testNoRows() {

@@ -133,6 +133,8 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(ExactLimits.UNSIGNED, "kExactUnsigned");
     assertConstant(ExactLimits.SIGNED, "kExactSigned");
     assertLayout("ExactFacts", ExactFactsLayout.class);
+    assertLayout("ExactMany", ExactManyLayout.class);
+    assertLayout("ExactBlock", ExactBlockLayout.class);
   }
 
   public void testSelect() throws IllegalAccessException {

@@ -160,6 +160,10 @@ public class ResourcesTests {
       expected.add("exact_few_float_q" + queries);
       expected.add("exact_few_byte_q" + queries);
     }
+    for (int queries : new int[] {1, 4}) {
+      expected.add("exact_many_float_q" + queries);
+      expected.add("exact_many_byte_q" + queries);
+    }
     assertEquals(expected, actual);
   }
 

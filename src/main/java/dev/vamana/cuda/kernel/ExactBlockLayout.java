@@ -1,0 +1,22 @@
+package dev.vamana.cuda.kernel;
+
+/**
+ * Byte offsets of {@code vamana::ExactBlock} in native-kernels/include/vamana/exact_scan.h: what a
+ * block does in a launch of many scans. Fields are named as there and have 32 bits.
+ */
+public final class ExactBlockLayout {
+
+  /** Size of the block. */
+  public static final int BYTES = 16;
+
+  /** Number of the scan. */
+  public static final long SCAN = 0;
+
+  /** Number of the block among those of its scan. */
+  public static final long PART = 4;
+
+  /** Blocks of the scan, 1 to {@link ExactLimits#MOST_PARTS}. */
+  public static final long PARTS = 8;
+
+  private ExactBlockLayout() {}
+}
