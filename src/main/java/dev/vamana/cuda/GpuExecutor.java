@@ -14,6 +14,7 @@ import dev.vamana.cuda.call.PlanLoad;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
@@ -289,7 +290,10 @@ public final class GpuExecutor implements SearchExecutor {
       return false;
     }
     try {
-      Workload task = Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, 1);
+      // without a filter the query's segments are sent together
+      int segments = accepted < segment.size() ? 1 : families.size(segment);
+      Workload task =
+          Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments).over(segments);
       return (mode == PlanMode.EXACT || session.chooser.sureOfCpu(task) == false)
           && session.residency.presence(segment).state() == DevicePresence.State.RESIDENT;
     } finally {
@@ -308,7 +312,7 @@ public final class GpuExecutor implements SearchExecutor {
    */
   private static boolean takes(SegmentView segment) {
     try {
-      return segment.isIndexed() && segment.rawComparison() == null;
+      return Residency.takes(segment) && segment.rawComparison() == null;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -334,12 +338,10 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public void closing(SegmentView segment) {
-    if (segment.isIndexed()) {
-      families.closing(segment);
-      ahead.closing(segment);
-      contests.closing(segment);
-      keeper.segments().closing(segment);
-    }
+    families.closing(segment);
+    ahead.closing(segment);
+    contests.closing(segment);
+    keeper.segments().closing(segment);
   }
 
   /** Returns the device in use, or the last one if its context is lost. */

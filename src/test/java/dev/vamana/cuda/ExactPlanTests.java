@@ -90,7 +90,7 @@ public class ExactPlanTests extends PlanTestCase {
     }
   }
 
-  /** Items of a call that have a filter in common are one batch, others are not. */
+  /** Items of a call that have a filter in common are one batch, and all batches one launch. */
   public void testBatches() throws IOException {
     try (TestIndex index = TestIndex.any(800, 1);
         GpuExecutor executor = open(options(PlanMode.EXACT, costs(0, 1, 0, 0)))) {
@@ -101,7 +101,7 @@ public class ExactPlanTests extends PlanTestCase {
         items.add(item(index, view, 5, i % 2 == 0 ? filter : null));
       }
       assertSame(scanned(items), executor.search(items), 0.99);
-      assertEquals(2, executor.statistics().counter("plan_batches", "scan"));
+      assertEquals(1, executor.statistics().counter("plan_batches", "scan"));
       assertEquals(1, executor.statistics().counter("plan_calls", "scan") / 2);
       assertEquals(30, items(executor, "scan"));
     }
@@ -175,8 +175,9 @@ public class ExactPlanTests extends PlanTestCase {
   }
 
   /**
-   * A query's segments are scanned one after the other, but walked at the same time: what is right
-   * for one of them is not for all. It depends on the open segments, not on how many are asked.
+   * Many queries scan segments one after the other, but walk all at the same time: what is right
+   * for one of them is not for all. It depends on the open segments, not on how many are asked. Few
+   * queries scan all in one launch.
    */
   public void testSegmentsOfOneQuery() throws Exception {
     try (TestIndex index = TestIndex.any(1500, 4);
@@ -185,21 +186,26 @@ public class ExactPlanTests extends PlanTestCase {
       assumeTrue("needs several segments", views.size() > 2);
       for (int open = 1; open <= views.size(); open++) {
         executor.opened(views.get(open - 1));
-        assertPlan(index, executor, open <= 2);
+        assertPlan(index, executor, 17, open <= 2);
+        assertPlan(index, executor, 1, true);
       }
       executor.opened(views.get(0));
       views.subList(2, views.size()).forEach(executor::closing);
-      assertPlan(index, executor, true);
+      assertPlan(index, executor, 17, true);
     }
   }
 
-  private static void assertPlan(TestIndex index, GpuExecutor executor, boolean scan)
+  private static void assertPlan(TestIndex index, GpuExecutor executor, int queries, boolean scan)
       throws IOException {
     long scans = items(executor, "scan");
     long walks = items(executor, "graph");
-    executor.search(List.of(item(index, index.views().get(0), 5, null)));
-    assertEquals(scan ? 1 : 0, items(executor, "scan") - scans);
-    assertEquals(scan ? 0 : 1, items(executor, "graph") - walks);
+    List<WorkItem> items = new ArrayList<>();
+    for (int i = 0; i < queries; i++) {
+      items.add(item(index, index.views().get(0), 5, null));
+    }
+    executor.search(items);
+    assertEquals(scan ? queries : 0, items(executor, "scan") - scans);
+    assertEquals(scan ? 0 : queries, items(executor, "graph") - walks);
   }
 
   public void testTheCpuWhereItIsFaster() throws IOException {

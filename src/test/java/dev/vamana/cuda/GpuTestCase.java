@@ -196,6 +196,18 @@ public abstract class GpuTestCase extends LuceneTestCase {
         int segments,
         Directory directory)
         throws IOException {
+      this(encoding, similarity, dimension, size, segments, 0, directory);
+    }
+
+    private TestIndex(
+        VectorEncoding encoding,
+        VectorSimilarityFunction similarity,
+        int dimension,
+        int size,
+        int segments,
+        int graphThreshold,
+        Directory directory)
+        throws IOException {
       this.encoding = encoding;
       this.similarity = similarity;
       this.dimension = dimension;
@@ -204,7 +216,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
       this.directory = directory;
       VamanaVectorsFormat format =
           new VamanaVectorsFormat(
-              VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(0, 0),
+              VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(graphThreshold, 0),
               Workers.callingThread());
       IndexWriterConfig config =
           new IndexWriterConfig()
@@ -227,6 +239,18 @@ public abstract class GpuTestCase extends LuceneTestCase {
         writer.commit();
       }
       this.reader = DirectoryReader.open(directory);
+    }
+
+    /** Segments of vectors alone, of which each has {@code size / segments}. */
+    static TestIndex withoutGraphs(int dimension, int size, int segments) throws IOException {
+      return new TestIndex(
+          LuceneTestCase.random().nextInt(3) == 0 ? VectorEncoding.BYTE : VectorEncoding.FLOAT32,
+          VectorSimilarityFunction.values()[LuceneTestCase.random().nextInt(4)],
+          dimension,
+          size,
+          segments,
+          size + 1,
+          newDirectory());
     }
 
     static TestIndex any(int size, int segments) throws IOException {

@@ -69,6 +69,11 @@ final class BatchSizes {
     return together == null ? 1 : together.get(new Key(item.segment(), item.acceptedOrdinals()))[0];
   }
 
+  /** Returns how many segments the items search, counted once more for each filter. */
+  int segments() {
+    return together == null ? 1 : together.size();
+  }
+
   /**
    * Returns how many items would walk on the device at the same time, concurrent calls included.
    */

@@ -189,20 +189,23 @@ public final class CallPlanner {
       return decideLists(asked, wanted);
     }
     if (asked.scans()) {
-      Workload task = asked.task(false, Workload.Rows.DEVICE, batch, null);
+      Workload task = ofAllSegments(asked, asked.task(false, Workload.Rows.DEVICE, batch, null));
       boolean cpu =
           switch (mode) {
             case AUTO -> session.chooser.sureOfCpu(task);
             case EXACT -> false;
             case GRAPH, CPU -> true;
           };
-      if (cpu || view.hasGraph() == false || Workloads.exactFits(item) == false) {
+      if (cpu || Workloads.exactFits(item) == false) {
         return cpu(task, FallbackReason.SCAN, view.name(), asked.way());
       }
     }
     HeldSegment segment = hold(item, wanted && asked.scans() == false);
     if (segment == null && wanted == false) {
       return cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
+    }
+    if (segment == null && view.isIndexed() == false) {
+      return cpu(asked, FallbackReason.SCAN, view.name());
     }
     return segment == null ? decideAbsent(asked) : decide(asked, segment);
   }
@@ -271,7 +274,8 @@ public final class CallPlanner {
     boolean exact =
         asked.scans()
             || (file != null
-                && prefersExact(alone(asked, Workload.Rows.STREAMED, null), families.size(view)));
+                && prefersExact(
+                    alone(asked, Workload.Rows.STREAMED, null).over(families.size(view))));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
@@ -293,11 +297,9 @@ public final class CallPlanner {
   /**
    * Whether items that the CPU would walk are answered exactly. It depends on the request, the
    * segments, their place and the device: not on what else the node does.
-   *
-   * @param open open segments of the segment's family
    */
-  private boolean prefersExact(Workload alone, int open) {
-    return mode == PlanMode.AUTO && session.chooser.prefersExact(alone, open);
+  private boolean prefersExact(Workload alone) {
+    return mode == PlanMode.AUTO && session.chooser.prefersExact(alone);
   }
 
   /**
@@ -315,7 +317,7 @@ public final class CallPlanner {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
     Placement placement = segment.placement();
-    boolean hopeless = hopeless(item);
+    boolean hopeless = view.isIndexed() == false || hopeless(item);
     FetchShape fetched =
         placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
     ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
@@ -323,17 +325,18 @@ public final class CallPlanner {
     int open = families.size(view);
     Workload alone =
         alone(
-            asked,
-            readable(item, segment, asked.batch()),
-            walks ? Workloads.walk(item, placement, asked.batch() * open) : null);
-    boolean exact = asked.scans() || prefersExact(alone, open);
+                asked,
+                readable(item, segment, asked.batch()),
+                walks ? Workloads.walk(item, placement, asked.batch() * open) : null)
+            .over(open);
+    boolean exact = asked.scans() || prefersExact(alone);
     CpuExecutor.Way way = way(placement, exact, walks);
     Workload.Walk walk = walks ? Workloads.walk(item, placement, sizes.walking()) : null;
     ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
     int together = asked.batch() + backlog.together();
     boolean reads = exact || mode == PlanMode.EXACT;
     Workload.Rows rows = reads ? readable(item, segment, together) : Workload.Rows.NONE;
-    Workload task = asked.task(exact, rows, together, walk);
+    Workload task = ofAllSegments(asked, asked.task(exact, rows, together, walk));
     // the CPU has no copies of vectors, so its answers may differ
     boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
     Contest contest = device ? null : contest(item, exact ? alone.scanned() : alone, way);
@@ -343,6 +346,18 @@ public final class CallPlanner {
             ? session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos())
             : session.chooser.contested(task, forDevice, backlog.nanos());
     return decision(asked, segment, choice, rows, way, plan, fetched).with(contest);
+  }
+
+  /**
+   * Returns a task with all segments of the call, if a launch scans them together: the CPU is
+   * compared with that launch, so its threads have all segments to scan, too. A filter may be so
+   * strict that each segment's accepted vectors are gathered instead.
+   */
+  private Workload ofAllSegments(Asked asked, Workload task) {
+    int all = sizes.segments();
+    return task.cpu().scans() && task.filtered() == false && task.scansTogether()
+        ? task.over(all, sizes.cpuRounds(all * asked.batch()))
+        : task;
   }
 
   /**

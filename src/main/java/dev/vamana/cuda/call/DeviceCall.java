@@ -104,10 +104,18 @@ public final class DeviceCall {
           leftAlone.run();
         }
         times.begin();
+        List<ScanTicket> exact = new ArrayList<>();
         for (Map.Entry<Object, IntList> group : groups.entrySet()) {
-          if (group.getKey() instanceof LaunchShape == false) {
-            submit(group.getValue());
+          if (group.getKey() instanceof FetchShape shape) {
+            submit(shape, group.getValue());
+          } else if (group.getKey() instanceof LaunchShape == false) {
+            ScanTicket ticket = scan(group.getValue());
+            scans.add(ticket);
+            exact.add(ticket);
           }
+        }
+        if (exact.isEmpty() == false) {
+          session.scans.submit(exact);
         }
         for (Map.Entry<Object, IntList> group : groups.entrySet()) {
           if (group.getKey() instanceof LaunchShape shape) {
@@ -188,34 +196,33 @@ public final class DeviceCall {
     return end;
   }
 
-  /** Submits items that no launch walks, to the lane that their likeness names. */
-  private void submit(IntList group) {
+  /** Submits items whose walks the CPU fetches neighbours for. */
+  private void submit(FetchShape shape, IntList group) {
+    int[] items = Arrays.copyOf(group.values(), group.size());
+    List<WorkItem> own = Arrays.stream(items).mapToObj(batch::get).toList();
+    List<HeldSegment> segments =
+        Arrays.stream(items).mapToObj(i -> decisions[i].segment()).toList();
+    FetchTicket ticket = new FetchTicket(shape, items, own, segments);
+    fetches.add(ticket);
+    session.fetches.submit(ticket);
+  }
+
+  /** Returns a ticket of items that are answered exactly, by one decision. */
+  private ScanTicket scan(IntList group) {
     int[] items = Arrays.copyOf(group.values(), group.size());
     WorkItem first = batch.get(items[0]);
     Decision decision = decisions[items[0]];
-    if (decision.likeness() instanceof FetchShape shape) {
-      List<WorkItem> own = Arrays.stream(items).mapToObj(batch::get).toList();
-      List<HeldSegment> segments =
-          Arrays.stream(items).mapToObj(i -> decisions[i].segment()).toList();
-      FetchTicket ticket = new FetchTicket(shape, items, own, segments);
-      fetches.add(ticket);
-      session.fetches.submit(ticket);
-    } else {
-      ScanTicket.Job job =
-          new ScanTicket.Job(
-              decision.segment(),
-              decision.file(),
-              first.acceptedOrdinals(),
-              first.acceptedCount(),
-              decision.choice().plan() == Plan.GATHER,
-              Math.min(first.k(), first.segment().size()),
-              decision.choice().work());
-      ScanTicket ticket =
-          new ScanTicket(
-              job, items, Arrays.stream(items).mapToObj(i -> batch.get(i).query()).toList());
-      scans.add(ticket);
-      session.scans.submit(ticket);
-    }
+    ScanTicket.Job job =
+        new ScanTicket.Job(
+            decision.segment(),
+            decision.file(),
+            first.acceptedOrdinals(),
+            first.acceptedCount(),
+            decision.choice().plan() == Plan.GATHER,
+            Math.min(first.k(), first.segment().size()),
+            decision.choice().work());
+    return new ScanTicket(
+        job, items, Arrays.stream(items).mapToObj(i -> batch.get(i).query()).toList());
   }
 
   /** Packs and submits items of one walk shape, chunk by chunk. */

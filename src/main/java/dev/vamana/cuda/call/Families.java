@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The open segments that the same queries search, {@link SegmentView#family}. {@link CallPlanner}
- * asks how many they are: walks over all of them share a launch, scans take one after the other.
+ * asks how many they are: walks over all of them share a launch, and scans by few queries another.
  * {@code GpuExecutor} tells of segments that open and close, wherever they are. Thread-safe.
  */
 public final class Families {
@@ -36,7 +36,7 @@ public final class Families {
   }
 
   /** Returns how many segments of a segment's family are open, at least 1. */
-  int size(SegmentView segment) {
+  public int size(SegmentView segment) {
     Set<SegmentView> segments = open.get(segment.family());
     return segments == null ? 1 : Math.max(1, segments.size());
   }

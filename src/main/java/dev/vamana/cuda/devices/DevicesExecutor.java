@@ -5,6 +5,7 @@ import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Residency;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.search.DevicePresence;
@@ -156,7 +157,7 @@ public final class DevicesExecutor implements SearchExecutor {
 
   @Override
   public void opened(SegmentView segment) {
-    if (segment.isIndexed()) {
+    if (Residency.takes(segment)) {
       members.forEach(member -> member.executor.openedElsewhere(segment));
       placements.opened(segment);
     }

@@ -119,16 +119,17 @@ public final class ExactScans implements Closeable {
    */
   public record Asked(ExactRows rows, ExactBatch batch, ExactHits hits) {}
 
-  /** Whether a batch over these rows can be searched with others in one launch. */
-  public static boolean oneOfMany(ExactRows rows, ExactBatch batch) {
-    return ManyScans.takes(rows, batch);
+  /** Whether a batch of queries over these rows is better searched with others in one launch. */
+  public static boolean oneOfMany(ExactRows rows, int queries) {
+    return ManyScans.takes(rows, queries);
   }
 
   /**
    * Searches several batches in one launch, or in a few if they are very many. Otherwise as {@link
    * #search}.
    *
-   * @param batches as {@link #oneOfMany}, with rows of the same encoding
+   * @param batches over all or accepted rows of one encoding, in place, for as many hits as {@link
+   *     #few} allows
    */
   public void searchMany(List<Asked> batches) {
     for (Asked asked : batches) {

@@ -64,9 +64,16 @@ public abstract class Lane<T extends Ticket> {
 
   /** Queues a ticket. */
   public final void submit(T ticket) {
-    ticket.submitted();
-    inbox.add(ticket);
-    pending.add(ticket.count());
+    submit(List.of(ticket));
+  }
+
+  /** Queues tickets of one call, of which the thread then sees all or none. */
+  public final void submit(List<T> tickets) {
+    for (T ticket : tickets) {
+      ticket.submitted();
+      pending.add(ticket.count());
+    }
+    inbox.addAll(tickets);
     if (lost != null) {
       failInbox();
     } else if (begun.get()) {

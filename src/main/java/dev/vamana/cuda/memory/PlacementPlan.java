@@ -85,7 +85,7 @@ record PlacementPlan(
     long facts = NONE;
     long center = NONE;
     long mapped = 0;
-    if (graphCopied(placement)) {
+    if (shape.hasGraph() && graphCopied(placement)) {
       graph = layout.add(shape.graphBytes());
     } else if (placement == Placement.MAPPED_GRAPH) {
       mapped += pages(shape.graphBytes());

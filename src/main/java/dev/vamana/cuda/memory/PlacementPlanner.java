@@ -78,8 +78,8 @@ final class PlacementPlanner {
 
   /** Returns why the device can never search a segment, or null. */
   static String obstacle(SegmentShape shape) {
-    if (shape.size() < 1 || (shape.hasGraph() == false && shape.hasLists() == false)) {
-      return "no graph";
+    if (shape.size() < 1) {
+      return "no vectors";
     }
     if (shape.graphStride() > Limits.MAX_DEGREE) {
       return "rows of " + shape.graphStride() + " slots are above " + Limits.MAX_DEGREE;
@@ -109,6 +109,10 @@ final class PlacementPlanner {
     if (shape.hasLists()) {
       return shape.rawVectors()
           && (placement == Placement.EXACT || placement == Placement.IN_MEMORY);
+    }
+    if (shape.hasGraph() == false) {
+      // nothing but scans
+      return placement == Placement.EXACT && shape.rawVectors();
     }
     return switch (placement) {
       case EXACT -> shape.rawVectors();

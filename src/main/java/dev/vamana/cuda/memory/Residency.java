@@ -11,9 +11,24 @@ import java.util.SortedMap;
 public interface Residency extends DeviceBudget, Closeable {
 
   /**
+   * Least bytes of the raw vectors of a segment without graph and lists: the CPU scans less in the
+   * time that a search by the device takes to plan.
+   */
+  int LEAST_SCANNED_BYTES = 16_384;
+
+  /**
+   * Whether a segment may be on the device: it has a graph or lists, or vectors to scan of {@value
+   * #LEAST_SCANNED_BYTES} bytes or more.
+   */
+  static boolean takes(SegmentView view) {
+    return view.isIndexed()
+        || (long) view.size() * view.dimension() * view.encoding().byteSize >= LEAST_SCANNED_BYTES;
+  }
+
+  /**
    * Registers an opened segment and queues its upload. Returns at once.
    *
-   * @param view any segment; one without a graph is ignored
+   * @param view any segment; ignored unless the device {@linkplain #takes takes} it
    */
   void opened(SegmentView view);
 

@@ -199,13 +199,13 @@ final class SegmentPlacer {
 
   /**
    * Returns the best plan that fits. Evicts other segments only if the best plan without evictions
-   * puts neither graph nor lists on the device.
+   * puts neither graph nor lists on the device, and never for a segment that has none.
    */
   private PlacementPlan makeRoom(SegmentEntry entry, List<PlacementPlan> candidates) {
     long free = memory.free();
     long mappedFree = memory.pageCache().free();
     PlacementPlan plan = PlacementPlanner.choose(candidates, free, mappedFree);
-    if (plan != null && plan.indexOnDevice()) {
+    if ((plan != null && plan.indexOnDevice()) || entry.view().isIndexed() == false) {
       return plan;
     }
     List<Victim> victims = victims(entry);

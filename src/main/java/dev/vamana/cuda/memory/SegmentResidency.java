@@ -95,7 +95,7 @@ public final class SegmentResidency implements Residency {
 
   @Override
   public void opened(SegmentView view) {
-    if (view.isIndexed()) {
+    if (Residency.takes(view)) {
       entry(view);
     }
   }
@@ -127,7 +127,7 @@ public final class SegmentResidency implements Residency {
   public ResidentSegment acquire(SegmentView view) {
     SegmentEntry entry = entries.get(view);
     if (entry == null) {
-      counters.missed(view.isIndexed() ? Absence.CLOSED : Absence.UNSUPPORTED);
+      counters.missed(Residency.takes(view) ? Absence.CLOSED : Absence.UNSUPPORTED);
       return null;
     }
     ResidentSegment segment = use(entry);
@@ -160,7 +160,7 @@ public final class SegmentResidency implements Residency {
     if (entry != null) {
       return entry.absence();
     }
-    return view.isIndexed() ? Absence.CLOSED : Absence.UNSUPPORTED;
+    return Residency.takes(view) ? Absence.CLOSED : Absence.UNSUPPORTED;
   }
 
   @Override
@@ -181,7 +181,7 @@ public final class SegmentResidency implements Residency {
 
   @Override
   public void warm(SegmentView view) {
-    SegmentEntry entry = view.isIndexed() ? entry(view) : null;
+    SegmentEntry entry = Residency.takes(view) ? entry(view) : null;
     if (entry != null) {
       entry.used(now());
       if (entry.urge()) {
@@ -198,7 +198,7 @@ public final class SegmentResidency implements Residency {
    */
   @Override
   public void keep(SegmentView view, boolean kept) {
-    SegmentEntry entry = view.isIndexed() ? entry(view) : null;
+    SegmentEntry entry = Residency.takes(view) ? entry(view) : null;
     if (entry == null) {
       return;
     }

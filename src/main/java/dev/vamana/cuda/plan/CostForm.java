@@ -9,8 +9,14 @@ import java.util.function.ToDoubleFunction;
  * coefficient in nanoseconds. docs/internals/query-plans.md lists the formulas.
  */
 public enum CostForm {
-  /** The device compares few queries with every vector. */
-  SCAN(calls(), deviceBytes(true), hostBytes(true), filterBytes(), products(true), hits()),
+  /** The device compares few queries with every vector, of several segments in one launch. */
+  SCAN(
+      calls(),
+      deviceBytes(true).ofAllSegments(),
+      hostBytes(true).ofAllSegments(),
+      filterBytes().ofAllSegments(),
+      products(true).ofAllSegments(),
+      hits().ofAllSegments()),
   /** The device compares many queries with every vector. */
   BATCHED_SCAN(calls(), deviceBytes(true), hostBytes(true), filterBytes(), products(true), hits()),
   /** The device compares few queries with the accepted vectors only. */
@@ -48,7 +54,12 @@ public enum CostForm {
    * @param throughput whether a device with more multiprocessors needs less time for it
    * @param quantity the quantity that the coefficient multiplies
    */
-  record Term(String name, boolean throughput, ToDoubleFunction<Workload> quantity) {}
+  record Term(String name, boolean throughput, ToDoubleFunction<Workload> quantity) {
+
+    Term ofAllSegments() {
+      return new Term(name, throughput, task -> task.segments() * quantity.applyAsDouble(task));
+    }
+  }
 
   @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable list of stateless functions
   private final List<Term> terms;

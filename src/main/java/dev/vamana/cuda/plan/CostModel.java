@@ -138,6 +138,11 @@ public final class CostModel {
     return coefficients.get(CostForm.HAND_OVER)[0];
   }
 
+  /** Returns the nanoseconds that a scan by few queries takes without its rows. */
+  double scanLaunch() {
+    return coefficients.get(CostForm.SCAN)[0];
+  }
+
   /** Returns the name of the device that was measured. */
   public String device() {
     return device;
@@ -195,10 +200,20 @@ public final class CostModel {
     };
   }
 
-  /** Returns the predicted nanoseconds of a plan. */
+  /**
+   * Whether the scans of all segments of a task take one launch. Others take one after the other.
+   */
+  static boolean inOneLaunch(Plan plan, Workload task) {
+    return plan == Plan.SCAN && task.scansTogether();
+  }
+
+  /**
+   * Returns the predicted nanoseconds of a plan: for all segments of the task if their scans take
+   * {@linkplain #inOneLaunch one launch}, otherwise for one of them.
+   */
   public double nanos(Plan plan, Workload task) {
     CostForm form = form(plan, task);
-    double[] quantities = form.quantities(task);
+    double[] quantities = form.quantities(inOneLaunch(plan, task) ? task : task.over(1));
     double[] own = coefficients.get(form);
     double sum = 0;
     for (int i = 0; i < own.length; i++) {

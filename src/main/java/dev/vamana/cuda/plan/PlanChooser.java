@@ -9,6 +9,13 @@ public final class PlanChooser {
    */
   static final double CPU_WEIGHT = 2;
 
+  /**
+   * Most time that the rows of several segments may take, in parts of the launch that scans them.
+   * More callers read more rows, but share the time of a launch, so a scan of more rows would be
+   * fast for one caller only.
+   */
+  static final double ROWS_OF_LAUNCH = 0.5;
+
   /** Idle costs that differ by more are not contested. */
   static final double CONTESTED = 8;
 
@@ -43,19 +50,23 @@ public final class PlanChooser {
 
   /**
    * Whether queries are answered exactly although the CPU would walk. It depends on nothing but the
-   * task and the number of segments, so it is the same at any load.
+   * task, so it is the same at any load.
    *
-   * @param alone the request's own queries over one segment, on a node that does nothing else; its
-   *     walk has the queries over all segments
-   * @param segments segments that the request searches, at least 1: the device scans one after the
-   *     other, and walks over all of them at the same time
+   * @param alone the request's own queries over all its segments, on a node that does nothing else.
+   *     The device walks over all segments at the same time, and scans them in one launch for few
+   *     queries, otherwise one after the other
    */
-  public boolean prefersExact(Workload alone, int segments) {
+  public boolean prefersExact(Workload alone) {
     Choice exact = exact(alone, 0);
     if (exact == null) {
       return false;
     }
-    double scans = costs.handOver() + segments * exact.nanos();
+    int segments = alone.segments();
+    boolean together = CostModel.inOneLaunch(exact.plan(), alone);
+    if (together && segments > 1 && exact.nanos() > (1 + ROWS_OF_LAUNCH) * costs.scanLaunch()) {
+      return false;
+    }
+    double scans = costs.handOver() + (together ? 1 : segments) * exact.nanos();
     double others = CPU_WEIGHT * segments * costs.nanos(Plan.CPU, alone);
     if (alone.cpu().scans() == false && alone.walk().graph() != Workload.Graph.NONE) {
       others = Math.min(others, costs.handOver() + costs.nanos(Plan.GRAPH, alone));
@@ -77,7 +88,8 @@ public final class PlanChooser {
    * Returns what is known of work that both sides can do at similar cost; null if the device cannot
    * do it, or if the costs are far apart.
    *
-   * @param alone the request's own queries, on a node that does nothing else
+   * @param alone the request's own queries, on a node that does nothing else; over all its segments
+   *     if they may be scanned in one launch
    */
   public Contest contest(Workload alone) {
     Choice cpu = of(Plan.CPU, alone, 0);
@@ -85,14 +97,15 @@ public final class PlanChooser {
     if (device == null) {
       return null;
     }
-    double ratio = cpu.nanos() / device.nanos();
+    int segments = CostModel.inOneLaunch(device.plan(), alone) ? alone.segments() : 1;
+    double ratio = segments * cpu.nanos() / device.nanos();
     // written so that NaN is not contested either
     if ((ratio <= CONTESTED && ratio >= 1 / CONTESTED) == false) {
       return null;
     }
     return new Contest(
         cpu.nanos() / Math.max(1, alone.cpu().rounds()),
-        onDevice(device) < CPU_WEIGHT * cpu.nanos());
+        onDevice(device) < CPU_WEIGHT * segments * cpu.nanos());
   }
 
   /**

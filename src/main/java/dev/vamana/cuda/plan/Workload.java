@@ -1,10 +1,11 @@
 package dev.vamana.cuda.plan;
 
+import dev.vamana.cuda.exact.ExactScans;
 import java.util.Objects;
 
 /**
- * Queries over one segment, described by the numbers that their cost depends on. {@code
- * call.Workloads} makes it, {@link CostModel} predicts its time.
+ * Queries over one segment, or over several of about its size, described by the numbers that their
+ * cost depends on. {@code call.Workloads} makes it, {@link CostModel} predicts its time.
  *
  * @param vectors number of vectors of the segment, at least 1
  * @param dimension components of a vector, at least 1
@@ -14,6 +15,7 @@ import java.util.Objects;
  * @param filtered whether the set of accepted vectors has to be sent to the device
  * @param k hits of a query, at least 1
  * @param batch queries compared with the vectors together, at least 1
+ * @param segments segments whose scans by few queries share a launch, this one included, at least 1
  * @param walk the walk on the device
  * @param cpu the work of the CPU
  */
@@ -26,6 +28,7 @@ public record Workload(
     boolean filtered,
     int k,
     int batch,
+    int segments,
     Walk walk,
     Cpu cpu) {
 
@@ -90,6 +93,52 @@ public record Workload(
     check("accepted", accepted, 0, vectors);
     check("k", k, 1, Integer.MAX_VALUE);
     check("batch", batch, 1, Integer.MAX_VALUE);
+    check("segments", segments, 1, Integer.MAX_VALUE);
+  }
+
+  /** As above, for queries over one segment. */
+  public Workload(
+      int vectors,
+      int dimension,
+      int rowBytes,
+      Rows rows,
+      int accepted,
+      boolean filtered,
+      int k,
+      int batch,
+      Walk walk,
+      Cpu cpu) {
+    this(vectors, dimension, rowBytes, rows, accepted, filtered, k, batch, 1, walk, cpu);
+  }
+
+  /** Whether a launch may scan several segments for these queries. */
+  public boolean scansTogether() {
+    return (rows == Rows.DEVICE || rows == Rows.HOST) && ExactScans.few(batch, k);
+  }
+
+  /** Returns this task over several segments of this size. */
+  public Workload over(int newSegments) {
+    return over(newSegments, cpu.rounds());
+  }
+
+  /**
+   * Returns this task over several segments of this size.
+   *
+   * @param rounds as {@link Cpu#rounds}
+   */
+  public Workload over(int newSegments, double rounds) {
+    return new Workload(
+        vectors,
+        dimension,
+        rowBytes,
+        rows,
+        accepted,
+        filtered,
+        k,
+        batch,
+        newSegments,
+        walk,
+        new Cpu(cpu.scans(), rounds, cpu.distances()));
   }
 
   /** Returns this task with a scan as the work of the CPU. */
@@ -103,6 +152,7 @@ public record Workload(
         filtered,
         k,
         batch,
+        segments,
         walk,
         new Cpu(true, cpu.rounds(), accepted));
   }

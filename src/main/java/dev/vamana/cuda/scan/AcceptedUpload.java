@@ -5,12 +5,14 @@ import dev.vamana.cuda.memory.DeviceBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Converts accepted ordinals for exact searches: to a list, or to a bitset on the device. Only the
+ * Converts accepted ordinals for exact searches: to a list, or to bitsets on the device. Only the
  * lane's thread uses it.
  */
 final class AcceptedUpload {
@@ -60,31 +62,59 @@ final class AcceptedUpload {
   }
 
   /**
-   * Copies the bits to the device as 64-bit words and returns their address. Overwrites the earlier
-   * bits.
+   * Accepted ordinals of a segment.
+   *
+   * @param bits readable by any thread
+   * @param size vectors of the segment
    */
-  long bring(Bits accepted, int size) {
-    int words = FixedBitSet.bits2words(size);
-    long bytes = (long) words * Long.BYTES;
+  record Accepted(Bits bits, int size) {
+
+    int words() {
+      return FixedBitSet.bits2words(size);
+    }
+  }
+
+  /**
+   * Copies bits to the device as 64-bit words, and returns an address for each. Overwrites the
+   * earlier bits.
+   */
+  List<Long> bring(List<Accepted> all) {
+    List<Long> addresses = new ArrayList<>();
+    long bytes = all.stream().mapToLong(Accepted::words).sum() * Long.BYTES;
+    if (bytes == 0) {
+      return addresses;
+    }
     if (host.byteSize() < bytes) {
       host = Arena.ofAuto().allocate(bytes, Long.BYTES);
     }
-    if (accepted instanceof FixedBitSet own && own.getBits().length >= words) {
-      MemorySegment.copy(own.getBits(), 0, host, ValueLayout.JAVA_LONG, 0, words);
-    } else {
-      host.asSlice(0, bytes).fill((byte) 0);
-      for (int o = next(accepted, 0, size); o < size; o = next(accepted, o + 1, size)) {
-        long word = host.getAtIndex(ValueLayout.JAVA_LONG, o >> 6);
-        host.setAtIndex(ValueLayout.JAVA_LONG, o >> 6, word | 1L << o);
-      }
+    long address = bits.ensure(bytes);
+    long at = 0;
+    for (Accepted accepted : all) {
+      long own = (long) accepted.words() * Long.BYTES;
+      write(accepted, host.asSlice(at, own));
+      addresses.add(address + at);
+      at += own;
     }
     if (stream == 0) {
       stream = driver.createStream();
     }
-    long address = bits.ensure(bytes);
     driver.copyToDevice(address, host.asSlice(0, bytes), stream);
     driver.synchronize(stream);
-    return address;
+    return addresses;
+  }
+
+  private static void write(Accepted accepted, MemorySegment target) {
+    int words = accepted.words();
+    if (accepted.bits() instanceof FixedBitSet own && own.getBits().length >= words) {
+      MemorySegment.copy(own.getBits(), 0, target, ValueLayout.JAVA_LONG, 0, words);
+      return;
+    }
+    target.fill((byte) 0);
+    int size = accepted.size();
+    for (int o = next(accepted.bits(), 0, size); o < size; o = next(accepted.bits(), o + 1, size)) {
+      long word = target.getAtIndex(ValueLayout.JAVA_LONG, o >> 6);
+      target.setAtIndex(ValueLayout.JAVA_LONG, o >> 6, word | 1L << o);
+    }
   }
 
   /** Frees everything, which must not be in use. */

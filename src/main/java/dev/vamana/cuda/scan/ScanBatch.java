@@ -12,14 +12,16 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * Searches tickets that are alike in one batch. Only the lane's thread uses it. {@link ScanLane}
- * has one.
+ * Searches tickets that are alike: those of one segment in one batch, and small batches over
+ * several segments in one launch. Only the lane's thread uses it. {@link ScanLane} has one.
  */
 final class ScanBatch {
 
@@ -48,26 +50,103 @@ final class ScanBatch {
         Math.min(most.scratchBytes(), scratch), most.tileBytes(), most.leastProducts());
   }
 
-  /** Searches all tickets, and gives them their hits. */
-  void search(List<ScanTicket> tickets) {
-    ScanTicket.Job first = tickets.get(0).job();
+  /** Key of tickets that are searched in one batch. */
+  private record Kind(ScanTicket.Job job) {
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Kind kind && job.alike(kind.job);
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(job.segment().view())
+          + System.identityHashCode(job.accepted());
+    }
+  }
+
+  /**
+   * Searches all tickets, and gives them their hits.
+   *
+   * @param tickets of which any two are alike, or can be {@linkplain ScanTicket.Job#oneOfMany
+   *     searched in one launch}
+   * @return number of searches
+   */
+  int search(List<ScanTicket> tickets) {
+    Map<Kind, List<ScanTicket>> kinds = new LinkedHashMap<>();
+    for (ScanTicket ticket : tickets) {
+      kinds.computeIfAbsent(new Kind(ticket.job()), unseen -> new ArrayList<>()).add(ticket);
+    }
+    if (kinds.size() == 1) {
+      searchAlone(tickets);
+      return 1;
+    }
+    List<List<ScanTicket>> together = new ArrayList<>();
+    List<List<ScanTicket>> alone = new ArrayList<>();
+    for (List<ScanTicket> own : kinds.values()) {
+      int queries = own.stream().mapToInt(ScanTicket::count).sum();
+      ExactRows rows = rows(own.get(0).job().segment());
+      (ExactScans.oneOfMany(rows, queries) ? together : alone).add(own);
+    }
+    alone.forEach(this::searchAlone);
+    if (together.isEmpty() == false) {
+      searchTogether(together);
+    }
+    return alone.size() + (together.isEmpty() ? 0 : 1);
+  }
+
+  /** Searches batches of tickets in one launch, a batch for each segment and filter. */
+  private void searchTogether(List<List<ScanTicket>> batches) {
+    List<AcceptedUpload.Accepted> filters = new ArrayList<>();
+    for (List<ScanTicket> tickets : batches) {
+      ScanTicket.Job job = tickets.get(0).job();
+      if (job.accepted() != null) {
+        filters.add(new AcceptedUpload.Accepted(job.accepted(), job.segment().view().size()));
+      }
+    }
+    Iterator<Long> addresses = accepted.bring(filters).iterator();
+    List<ExactScans.Asked> asked = new ArrayList<>();
+    for (List<ScanTicket> tickets : batches) {
+      ScanTicket.Job job = tickets.get(0).job();
+      ExactBatch batch = batch(job.segment().view(), queries(tickets), job.k());
+      asked.add(
+          new ExactScans.Asked(
+              rows(job.segment()),
+              job.accepted() == null ? batch : batch.accepting(addresses.next()),
+              new ExactHits()));
+    }
+    scans.searchMany(asked);
+    for (int i = 0; i < batches.size(); i++) {
+      deliver(batches.get(i), asked.get(i).hits());
+    }
+  }
+
+  private static List<QueryVector> queries(List<ScanTicket> tickets) {
     List<QueryVector> queries = new ArrayList<>();
     tickets.forEach(ticket -> queries.addAll(ticket.queries()));
-    ExactBatch batch = batch(first.segment().view(), queries, first.k());
+    return queries;
+  }
+
+  private void searchAlone(List<ScanTicket> tickets) {
+    ScanTicket.Job first = tickets.get(0).job();
+    ExactBatch batch = batch(first.segment().view(), queries(tickets), first.k());
     if (first.accepted() != null) {
       int size = first.segment().view().size();
       batch =
           first.gather()
               ? batch.among(AcceptedUpload.ordinals(first.accepted(), size, first.acceptedCount()))
-              : batch.accepting(accepted.bring(first.accepted(), size));
+              : batch.accepting(
+                  accepted
+                      .bring(List.of(new AcceptedUpload.Accepted(first.accepted(), size)))
+                      .get(0));
     }
     ExactRows rows =
         first.file() == null ? rows(first.segment()) : streamed(first.segment().view(), first);
     scans.search(rows, batch, hits);
-    deliver(tickets);
+    deliver(tickets, hits);
   }
 
-  private void deliver(List<ScanTicket> tickets) {
+  private static void deliver(List<ScanTicket> tickets, ExactHits hits) {
     int from = 0;
     for (ScanTicket ticket : tickets) {
       for (int i = 0; i < ticket.count(); i++) {

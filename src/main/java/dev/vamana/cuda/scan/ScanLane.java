@@ -64,6 +64,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
   public Backlog backlog(SegmentView view, Bits accepted) {
     double nanos = 0;
+    double launch = 0;
     int together = 0;
     for (ScanTicket ticket : running()) {
       nanos = Math.max(nanos, ticket.job().nanos());
@@ -72,11 +73,14 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       ScanTicket.Job job = ticket.job();
       if (job.segment().view() == view && job.accepted() == accepted) {
         together += ticket.count();
+      } else if (job.oneOfMany()) {
+        // one launch, or the tickets of one call, of which each has the time of all
+        launch = Math.max(launch, job.nanos());
       } else {
         nanos += job.nanos();
       }
     }
-    return new Backlog(nanos, together);
+    return new Backlog(nanos + launch, together);
   }
 
   /** Returns the number of waiting tickets. */
@@ -86,7 +90,12 @@ public final class ScanLane extends BatchLane<ScanTicket> {
 
   @Override
   protected boolean alike(ScanTicket first, ScanTicket ticket) {
-    return ticket.job().alike(first.job());
+    ScanTicket.Job one = first.job();
+    ScanTicket.Job other = ticket.job();
+    return other.alike(one)
+        || (one.oneOfMany()
+            && other.oneOfMany()
+            && one.segment().view().encoding() == other.segment().view().encoding());
   }
 
   @Override
@@ -106,8 +115,10 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       if (batch == null) {
         batch = new ScanBatch(driver(), account);
       }
-      batch.search(tickets);
-      plans.searched(first.gather() ? Plan.GATHER : Plan.SCAN);
+      int searches = batch.search(tickets);
+      for (int i = 0; i < searches; i++) {
+        plans.searched(first.gather() ? Plan.GATHER : Plan.SCAN);
+      }
     } finally {
       if (first.file() != null) {
         lease.endReading();

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.scan;
 
+import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
@@ -43,6 +44,11 @@ public final class ScanTicket extends Ticket {
           && accepted == other.accepted
           && gather == other.gather
           && k == other.k;
+    }
+
+    /** Whether a launch can search this with other segments. */
+    boolean oneOfMany() {
+      return file == null && gather == false && ExactScans.few(1, k);
     }
   }
 

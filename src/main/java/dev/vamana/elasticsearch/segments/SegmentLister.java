@@ -129,14 +129,16 @@ final class SegmentLister {
   }
 
   private static FieldSegment.OnDevice onDevice(SegmentView view, FieldSegment.Bytes disk) {
-    if (view.isIndexed() == false) {
-      return FieldSegment.OnDevice.not(NO_GRAPH);
-    }
     SearchExecutor executor = ExecutorRegistry.current();
-    if (executor == null) {
+    boolean indexed = view.isIndexed();
+    if (executor == null && indexed) {
       return FieldSegment.OnDevice.not(view.hasLists() ? LISTS : CPU);
     }
-    DevicePresence presence = executor.presence(view);
+    DevicePresence presence = executor == null ? null : executor.presence(view);
+    if (indexed == false
+        && (presence == null || presence.state() == DevicePresence.State.REFUSED)) {
+      return FieldSegment.OnDevice.not(NO_GRAPH);
+    }
     if (presence.state() != DevicePresence.State.RESIDENT) {
       return FieldSegment.OnDevice.not(presence.reason().replace(' ', '_'));
     }

@@ -26,20 +26,58 @@ public class PlanChooserTests extends PlanTestCase {
     }
   }
 
-  /** Segments are scanned one after the other, and walked at the same time. */
-  public void testManySegmentsAreWalked() {
+  private static Workload segments(int segments, int vectors, Workload.Rows rows, int queries) {
+    return task(vectors, vectors, rows, Workload.Graph.DEVICE, false, queries).over(segments);
+  }
+
+  /** Many queries scan segments one after the other, and walk all at the same time. */
+  public void testSegmentsOfManyQueries() {
     PlanChooser chooser = withoutCpu();
-    for (int segments : new int[] {1, 2, 5, 8}) {
-      // segments of 10 us and 0.4 ns a vector take as long as a walk of 100 us
-      int even = (int) ((WALK_NANOS / segments - 10_000) / 0.4);
+    for (int segments : new int[] {1, 2, 4}) {
+      // segments of 20 us and 0.4 ns a vector take as long as a walk of 100 us
+      int even = (int) ((WALK_NANOS / segments - 20_000) / 0.4);
       for (int off : new int[] {-100, 100}) {
-        Workload task =
-            task(even + off, even + off, Workload.Rows.DEVICE, Workload.Graph.DEVICE, false, 1);
-        assertEquals(off < 0, chooser.prefersExact(task, segments));
+        Workload task = segments(segments, even + off, Workload.Rows.DEVICE, 17);
+        assertEquals(off < 0, chooser.prefersExact(task));
       }
     }
-    Workload absent = task(100, 100, Workload.Rows.NONE, Workload.Graph.DEVICE, false, 1);
-    assertFalse(chooser.prefersExact(absent, 1));
+    assertFalse(chooser.prefersExact(segments(1, 100, Workload.Rows.NONE, 17)));
+  }
+
+  /** Few queries scan all segments in one launch of 10 us and 0.4 ns a vector. */
+  public void testSegmentsOfFewQueries() {
+    PlanChooser chooser = withoutCpu();
+    PlanChooser walks = new PlanChooser(model(1e-3, 1e9).with(CostForm.WALK, 12_000, 0, 0, 0, 0));
+    for (int segments : new int[] {2, 8, 100}) {
+      int half = (int) (5_000 / 0.4 / segments);
+      int even = (int) (2_000 / 0.4 / segments);
+      for (int off : new int[] {-5, 5}) {
+        // rows that take more than half of a launch's time are for a walk
+        Workload task = segments(segments, half + off, Workload.Rows.DEVICE, 1);
+        assertEquals(off < 0, chooser.prefersExact(task));
+        task = segments(segments, even + off, Workload.Rows.DEVICE, 1);
+        assertEquals(off < 0, walks.prefersExact(task));
+      }
+      // streamed one after the other
+      assertEquals(
+          segments < 4, chooser.prefersExact(segments(segments, 10, Workload.Rows.STREAMED, 1)));
+    }
+  }
+
+  /** Segments that share a launch are worth one together. */
+  public void testContestOfSegments() {
+    // 4 us on the CPU, 10 us and 1.6 us of rows on the device
+    Workload task = task(4_000, 4_000, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
+    assertFalse(CHOOSER.contest(task).favoursDevice());
+    assertTrue(CHOOSER.contest(task.over(4)).favoursDevice());
+    assertNotNull(CHOOSER.contest(task.over(8)));
+    Workload small = task(400, 400, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
+    assertNull(CHOOSER.contest(small));
+    assertNotNull(CHOOSER.contest(small.over(10)));
+    // by far better on the device
+    CostModel slow = model(1e-3, 10);
+    assertNull(new PlanChooser(slow).contest(small.over(100)));
+    assertEquals(4_000, CHOOSER.contest(task.over(4)).work(), 1e-6);
   }
 
   public void testWaitingCounts() {
