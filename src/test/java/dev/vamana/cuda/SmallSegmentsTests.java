@@ -146,7 +146,7 @@ public class SmallSegmentsTests extends PlanTestCase {
                 1,
                 newDirectory());
         TestIndex index = small()) {
-      try (GpuExecutor executor = open(MemoryLimit.bytes(800_000), pinned(PlanMode.EXACT))) {
+      try (GpuExecutor executor = open(MemoryLimit.bytes(660_000), pinned(PlanMode.EXACT))) {
         SegmentView first = graphs.views().get(0);
         executor.opened(first);
         await(() -> executor.presence(first).state() == DevicePresence.State.RESIDENT);

@@ -89,6 +89,7 @@ final class TestResidency implements Residency {
     if (abandoned
         || closed.contains(view)
         || late
+        || view.isIndexed() == false
         || residents.containsKey(view)
         || choices.apply(view) == null) {
       return;

@@ -136,46 +136,10 @@ public final class CallPlanner {
     }
   }
 
-  /**
-   * Items that differ only in their query, with what is the same for all of them.
-   *
-   * @param scans whether scoring all accepted vectors is faster than a walk: decided here, once
-   * @param batch number of these items in the call
-   * @param rounds items that one thread answers one after the other if the CPU answers them
-   */
-  private record Asked(WorkItem item, boolean scans, int batch, double rounds) {
-
-    SegmentView view() {
-      return item.segment();
-    }
-
-    /** Describes the work of the CPU. */
-    Workload task() {
-      return Workloads.of(item, scans, Workload.Rows.NONE, batch, null, rounds);
-    }
-
-    /**
-     * Describes the work.
-     *
-     * @param exact whether the CPU would scan, whatever the rule says
-     */
-    Workload task(boolean exact, Workload.Rows rows, int together, Workload.Walk walk) {
-      Workload task = Workloads.of(item, scans, rows, together, walk, rounds);
-      return exact ? task.scanned() : task;
-    }
-
-    CpuExecutor.Way way() {
-      if (item.segment().hasLists()) {
-        return CpuExecutor.Way.LISTS;
-      }
-      return scans ? CpuExecutor.Way.SCAN : CpuExecutor.Way.WALK;
-    }
-  }
-
   private Decision decide(WorkItem item, boolean wanted) throws IOException {
     SegmentView view = item.segment();
     int batch = sizes.together(item);
-    Asked asked = new Asked(item, CpuExecutor.plansScan(item), batch, sizes.cpuRounds(batch));
+    Asked asked = new Asked(item, CpuExecutor.plansScan(item), batch, sizes);
     if (mode == PlanMode.CPU) {
       return cpu(asked, FallbackReason.PLANNED, null);
     }
@@ -189,7 +153,7 @@ public final class CallPlanner {
       return decideLists(asked, wanted);
     }
     if (asked.scans()) {
-      Workload task = ofAllSegments(asked, asked.task(false, Workload.Rows.DEVICE, batch, null));
+      Workload task = asked.ofCall(asked.task(false, Workload.Rows.DEVICE, batch, null));
       boolean cpu =
           switch (mode) {
             case AUTO -> session.chooser.sureOfCpu(task);
@@ -275,7 +239,7 @@ public final class CallPlanner {
         asked.scans()
             || (file != null
                 && prefersExact(
-                    alone(asked, Workload.Rows.STREAMED, null).over(families.size(view))));
+                    asked.alone(Workload.Rows.STREAMED, null).over(families.size(view))));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
@@ -302,16 +266,6 @@ public final class CallPlanner {
     return mode == PlanMode.AUTO && session.chooser.prefersExact(alone);
   }
 
-  /**
-   * Describes a call's items as if the node did nothing else.
-   *
-   * @param walk how the device would walk them alone, or null
-   */
-  private Workload alone(Asked asked, Workload.Rows rows, Workload.Walk walk) {
-    int batch = asked.batch();
-    return Workloads.of(asked.item(), asked.scans(), rows, batch, walk, sizes.ownRounds(batch));
-  }
-
   /** Decides for items whose segment is on the device. */
   private Decision decide(Asked asked, HeldSegment segment) throws IOException {
     WorkItem item = asked.item();
@@ -324,8 +278,8 @@ public final class CallPlanner {
     boolean walks = fetched != null || plan != null;
     int open = families.size(view);
     Workload alone =
-        alone(
-                asked,
+        asked
+            .alone(
                 readable(item, segment, asked.batch()),
                 walks ? Workloads.walk(item, placement, asked.batch() * open) : null)
             .over(open);
@@ -336,7 +290,7 @@ public final class CallPlanner {
     int together = asked.batch() + backlog.together();
     boolean reads = exact || mode == PlanMode.EXACT;
     Workload.Rows rows = reads ? readable(item, segment, together) : Workload.Rows.NONE;
-    Workload task = ofAllSegments(asked, asked.task(exact, rows, together, walk));
+    Workload task = asked.ofCall(asked.task(exact, rows, together, walk));
     // the CPU has no copies of vectors, so its answers may differ
     boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
     Contest contest = device ? null : contest(item, exact ? alone.scanned() : alone, way);
@@ -346,18 +300,6 @@ public final class CallPlanner {
             ? session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos())
             : session.chooser.contested(task, forDevice, backlog.nanos());
     return decision(asked, segment, choice, rows, way, plan, fetched).with(contest);
-  }
-
-  /**
-   * Returns a task with all segments of the call, if a launch scans them together: the CPU is
-   * compared with that launch, so its threads have all segments to scan, too. A filter may be so
-   * strict that each segment's accepted vectors are gathered instead.
-   */
-  private Workload ofAllSegments(Asked asked, Workload task) {
-    int all = sizes.segments();
-    return task.cpu().scans() && task.filtered() == false && task.scansTogether()
-        ? task.over(all, sizes.cpuRounds(all * asked.batch()))
-        : task;
   }
 
   /**

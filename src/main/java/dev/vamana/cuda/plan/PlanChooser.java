@@ -160,7 +160,8 @@ public final class PlanChooser {
       return scan;
     }
     Choice gather = of(Plan.GATHER, task, scanWait);
-    return gather.nanos() < scan.nanos() ? gather : scan;
+    int inTurn = CostModel.inOneLaunch(Plan.SCAN, task) ? task.segments() : 1;
+    return inTurn * gather.nanos() < scan.nanos() ? gather : scan;
   }
 
   private Choice walk(Workload task) {

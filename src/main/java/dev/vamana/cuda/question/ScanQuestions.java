@@ -6,6 +6,7 @@ import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,14 +26,19 @@ final class ScanQuestions implements Questions {
   // more hits than launches that select at once have
   private static final int MANY_HITS = 150;
   private static final int MANY_QUERIES = 4;
+  // queries of a batch that shares its launch with others: one, or groups
+  private static final int[] GROUPS = {1, 4};
   private static final float HALF = 0.5f;
   private static final int STEP = 9;
 
   // products from the first candidate on; the rows of floats are two tiles
   private static final ExactOptions OPTIONS = new ExactOptions(16L << 20, 64L << 10, 1);
 
+  private final CudaDriver driver;
   private final KnownVectors known;
   private final ExactScans scans;
+  private final DeviceBuffer floatRows;
+  private final DeviceBuffer byteRows;
   private final ExactHits hits = new ExactHits();
   private final Arena arena = Arena.ofShared();
   private int next;
@@ -43,8 +49,11 @@ final class ScanQuestions implements Questions {
    * @param round number of the round, by which queries differ
    */
   ScanQuestions(CudaDriver driver, SessionHostMemory account, KnownVectors known, int round) {
+    this.driver = driver;
     this.next = round;
     this.known = known;
+    this.floatRows = new DeviceBuffer(driver);
+    this.byteRows = new DeviceBuffer(driver);
     this.scans = new ExactScans(driver, account, OPTIONS);
   }
 
@@ -61,6 +70,10 @@ final class ScanQuestions implements Questions {
     questions.add(question("exact scan of floats", floats, MANY_QUERIES, MANY_HITS, 1));
     questions.add(question("exact scan of bytes", bytes, MANY_QUERIES, MANY_HITS, 1));
     questions.add(new Question("exact scan of accepted floats", () -> among(floats)));
+    for (int size : GROUPS) {
+      questions.add(together(VectorEncoding.FLOAT32, floatRows, size));
+      questions.add(together(VectorEncoding.BYTE, byteRows, size));
+    }
     questions.add(products("unsigned", floats, 1));
     questions.add(products("half-precision", halves, HALF));
     questions.add(products("signed", bytes, 1));
@@ -74,6 +87,25 @@ final class ScanQuestions implements Questions {
         KnownVectors.QUERIES,
         KnownVectors.NEIGHBORS,
         scale);
+  }
+
+  /** Two scans in one launch. */
+  private Question together(VectorEncoding encoding, DeviceBuffer memory, int size) {
+    return new Question(
+        "exact scans of " + encoding + " vectors in one launch, " + size + " queries each",
+        () -> {
+          ExactRows rows = resident(encoding, memory);
+          int[] firsts = {next(), next()};
+          List<ExactScans.Asked> asked = new ArrayList<>();
+          for (int first : firsts) {
+            ExactBatch batch = batch(rows, first, size, KnownVectors.NEIGHBORS, 1);
+            asked.add(new ExactScans.Asked(rows, batch, new ExactHits()));
+          }
+          scans.searchMany(asked);
+          for (int i = 0; i < firsts.length; i++) {
+            check(asked.get(i).batch(), asked.get(i).hits(), firsts[i], 1, null);
+          }
+        });
   }
 
   private Question question(String family, ExactRows rows, int size, int k, double scale) {
@@ -94,7 +126,36 @@ final class ScanQuestions implements Questions {
     return next;
   }
 
+  private ExactRows resident(VectorEncoding encoding, DeviceBuffer memory) {
+    MemorySegment host = components(encoding, 1);
+    long address = memory.ensure(host.byteSize());
+    long stream = driver.createStream();
+    try {
+      driver.copyToDevice(address, host, stream);
+      driver.synchronize(stream);
+    } finally {
+      driver.destroyStream(stream);
+    }
+    return ExactRows.resident(
+        address,
+        KnownVectors.DIMENSION * encoding.byteSize,
+        KnownVectors.SIZE,
+        KnownVectors.DIMENSION,
+        VectorSimilarityFunction.EUCLIDEAN,
+        encoding);
+  }
+
   private ExactRows rows(VectorEncoding encoding, float scale) {
+    return ExactRows.streamed(
+        components(encoding, scale),
+        KnownVectors.DIMENSION * encoding.byteSize,
+        KnownVectors.SIZE,
+        KnownVectors.DIMENSION,
+        VectorSimilarityFunction.EUCLIDEAN,
+        encoding);
+  }
+
+  private MemorySegment components(VectorEncoding encoding, float scale) {
     boolean bytes = encoding == VectorEncoding.BYTE;
     int stride = KnownVectors.DIMENSION * encoding.byteSize;
     MemorySegment host = arena.allocate((long) KnownVectors.SIZE * stride, Long.BYTES);
@@ -110,13 +171,7 @@ final class ScanQuestions implements Questions {
         }
       }
     }
-    return ExactRows.streamed(
-        host,
-        stride,
-        KnownVectors.SIZE,
-        KnownVectors.DIMENSION,
-        VectorSimilarityFunction.EUCLIDEAN,
-        encoding);
+    return host;
   }
 
   private ExactBatch batch(ExactRows rows, int first, int size, int k, double scale) {
@@ -139,7 +194,7 @@ final class ScanQuestions implements Questions {
 
   private void search(ExactRows rows, ExactBatch batch, int first, double scale) {
     scans.search(rows, batch, hits);
-    check(batch, first, scale, null);
+    check(batch, hits, first, scale, null);
   }
 
   /** Searches among every second row. */
@@ -151,14 +206,14 @@ final class ScanQuestions implements Questions {
     int first = next();
     ExactBatch batch = batch(rows, first, 1, KnownVectors.NEIGHBORS, 1).among(accepted);
     scans.search(rows, batch, hits);
-    check(batch, first, 1, accepted);
+    check(batch, hits, first, 1, accepted);
   }
 
-  private void check(ExactBatch batch, int first, double scale, int[] accepted) {
+  private void check(ExactBatch batch, ExactHits found, int first, double scale, int[] accepted) {
     for (int q = 0; q < batch.size(); q++) {
       int query = (first + q) % KnownVectors.QUERIES;
       Question.check(
-          known.wrong(query, hits.ordinals(q), hits.scores(q), batch.k(), scale, accepted));
+          known.wrong(query, found.ordinals(q), found.scores(q), batch.k(), scale, accepted));
     }
   }
 
@@ -166,6 +221,8 @@ final class ScanQuestions implements Questions {
   public void close() {
     try {
       scans.close();
+      floatRows.free();
+      byteRows.free();
     } finally {
       arena.close();
     }

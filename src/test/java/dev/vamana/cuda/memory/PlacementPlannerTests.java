@@ -139,13 +139,26 @@ public class PlacementPlannerTests extends LuceneTestCase {
   public void testObstacles() {
     assertNull(PlacementPlanner.obstacle(FLOATS));
     assertNull(PlacementPlanner.obstacle(withGraph(FLOATS, 128, 256)));
-    assertEquals("no graph", PlacementPlanner.obstacle(withGraph(FLOATS, 0, 32)));
+    assertNull(PlacementPlanner.obstacle(withGraph(FLOATS, 0, 0)));
     assertEquals(
         "rows of 132 slots are above 128", PlacementPlanner.obstacle(withGraph(FLOATS, 132, 32)));
     assertEquals(
         "rows of 66 slots are not multiples of 16 bytes",
         PlacementPlanner.obstacle(withGraph(FLOATS, 66, 32)));
     assertEquals(List.of(), names(null, withGraph(FLOATS, 132, 32), true));
+  }
+
+  /** Vectors alone are scanned, where they lie in device memory. */
+  public void testNoGraph() {
+    SegmentShape shape = withGraph(FLOATS, 0, 0);
+    List<PlacementPlan> plans = new PlacementPlanner(Placement.ALL).candidates(shape, true);
+    assertEquals(1, plans.size());
+    assertEquals(Placement.EXACT, plans.get(0).placement());
+    assertEquals(RawVectors.DEVICE, plans.get(0).raw());
+    assertFalse(plans.get(0).indexOnDevice());
+    PlacementPlan withGraph = PlacementPlan.of(FLOATS, Placement.EXACT, RawVectors.DEVICE);
+    assertEquals(FLOATS.graphBytes(), withGraph.deviceBytes() - plans.get(0).deviceBytes());
+    assertEquals(List.of(), names(Placement.IN_MEMORY, shape, true));
   }
 
   /** Each placement gives way to the next one byte below what it takes. */

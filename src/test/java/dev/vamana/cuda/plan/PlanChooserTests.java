@@ -64,6 +64,15 @@ public class PlanChooserTests extends PlanTestCase {
     }
   }
 
+  /** Accepted vectors of several segments are gathered one segment after the other. */
+  public void testGatherOrScanOfSegments() {
+    PlanChooser chooser = withoutCpu();
+    Workload strict = task(2_000, 500, Workload.Rows.DEVICE, Workload.Graph.DEVICE, true, 1);
+    // 10.4 us, or 10 us and 1 us of rows and filter for each segment
+    assertEquals(Plan.GATHER, chooser.choose(strict, PlanMode.AUTO, 0).plan());
+    assertEquals(Plan.SCAN, chooser.choose(strict.over(2), PlanMode.AUTO, 0).plan());
+  }
+
   /** Segments that share a launch are worth one together. */
   public void testContestOfSegments() {
     // 4 us on the CPU, 10 us and 1.6 us of rows on the device

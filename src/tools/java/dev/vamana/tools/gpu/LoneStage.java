@@ -6,6 +6,7 @@ import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.ExecutorRegistry;
@@ -170,7 +171,7 @@ final class LoneStage implements Stage {
     addIfAsked(options, arms, new Arm("off", ours, null));
     List<SegmentView> views =
         ours.reader().leaves().stream().map(leaf -> SetIndex.view(leaf.reader())).toList();
-    List<SegmentView> indexed = views.stream().filter(SegmentView::isIndexed).toList();
+    List<SegmentView> taken = views.stream().filter(Residency::takes).toList();
     Supplier<CudaDriver> driver =
         options.device() < 0 ? LeftStage.SlowDriver::new : new DeviceProbe(0)::open;
     for (PlanMode mode : List.of(PlanMode.CPU, PlanMode.AUTO, PlanMode.GRAPH)) {
@@ -178,8 +179,8 @@ final class LoneStage implements Stage {
       if (isAsked(options, name)) {
         Gpu gpu = Gpu.open(driver, Placement.EXACT, new PlanOptions(mode, CostModel.shipped()));
         arms.add(new Arm(name, ours, gpu));
-        indexed.forEach(gpu.executor()::opened);
-        gpu.await(indexed);
+        taken.forEach(gpu.executor()::opened);
+        gpu.await(taken);
       }
     }
   }
