@@ -138,11 +138,6 @@ public final class CostModel {
     return coefficients.get(CostForm.HAND_OVER)[0];
   }
 
-  /** Returns the nanoseconds that a scan by few queries takes without its rows. */
-  double scanLaunch() {
-    return coefficients.get(CostForm.SCAN)[0];
-  }
-
   /** Returns the name of the device that was measured. */
   public String device() {
     return device;

@@ -9,13 +9,6 @@ public final class PlanChooser {
    */
   static final double CPU_WEIGHT = 2;
 
-  /**
-   * Most time that the rows of several segments may take, in parts of the launch that scans them.
-   * More callers read more rows, but share the time of a launch, so a scan of more rows would be
-   * fast for one caller only.
-   */
-  static final double ROWS_OF_LAUNCH = 0.5;
-
   /** Idle costs that differ by more are not contested. */
   static final double CONTESTED = 8;
 
@@ -52,21 +45,19 @@ public final class PlanChooser {
    * Whether queries are answered exactly although the CPU would walk. It depends on nothing but the
    * task, so it is the same at any load.
    *
-   * @param alone the request's own queries over all its segments, on a node that does nothing else.
-   *     The device walks over all segments at the same time, and scans them in one launch for few
-   *     queries, otherwise one after the other
+   * <p>The device walks over all segments at the same time. Scans count as if each took a launch,
+   * even where {@linkplain Workload#scansTogether one launch} has all: more callers read more rows,
+   * so scans were never faster than walks beside other callers (docs/internals/query-plans.md).
+   *
+   * @param alone the request's own queries over all its segments, on a node that does nothing else
    */
   public boolean prefersExact(Workload alone) {
-    Choice exact = exact(alone, 0);
+    Choice exact = exact(alone.over(1), 0);
     if (exact == null) {
       return false;
     }
     int segments = alone.segments();
-    boolean together = CostModel.inOneLaunch(exact.plan(), alone);
-    if (together && segments > 1 && exact.nanos() > (1 + ROWS_OF_LAUNCH) * costs.scanLaunch()) {
-      return false;
-    }
-    double scans = costs.handOver() + (together ? 1 : segments) * exact.nanos();
+    double scans = costs.handOver() + segments * exact.nanos();
     double others = CPU_WEIGHT * segments * costs.nanos(Plan.CPU, alone);
     if (alone.cpu().scans() == false && alone.walk().graph() != Workload.Graph.NONE) {
       others = Math.min(others, costs.handOver() + costs.nanos(Plan.GRAPH, alone));

@@ -10,6 +10,7 @@ import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanCounters;
 import dev.vamana.search.SegmentView;
+import java.util.Iterator;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.lucene.util.Bits;
@@ -25,6 +26,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
 
   private static final int ALIGNMENT = 16;
   private static final int MAX_BATCH = 16_384;
+  private static final int LOOKED_AT = 32;
 
   private final SessionHostMemory account;
   private final PlanCounters plans;
@@ -60,16 +62,27 @@ public final class ScanLane extends BatchLane<ScanTicket> {
    */
   public record Backlog(double nanos, int together) {}
 
-  /** Returns the queue before a ticket for these ordinals of a segment. */
+  /**
+   * Returns the queue before a ticket for these ordinals of a segment. Looks at the first {@value
+   * #LOOKED_AT} waiting tickets, and takes the others to be like them: each item of each caller
+   * asks.
+   */
   @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
   public Backlog backlog(SegmentView view, Bits accepted) {
     double nanos = 0;
-    double launch = 0;
-    int together = 0;
+    long underWay = 0;
     for (ScanTicket ticket : running()) {
       nanos = Math.max(nanos, ticket.job().nanos());
+      underWay += ticket.count();
     }
-    for (ScanTicket ticket : inbox()) {
+    double before = 0;
+    double launch = 0;
+    int together = 0;
+    int items = 0;
+    int tickets = 0;
+    Iterator<ScanTicket> waiting = inbox().iterator();
+    while (tickets < LOOKED_AT && waiting.hasNext()) {
+      ScanTicket ticket = waiting.next();
       ScanTicket.Job job = ticket.job();
       if (job.segment().view() == view && job.accepted() == accepted) {
         together += ticket.count();
@@ -77,10 +90,13 @@ public final class ScanLane extends BatchLane<ScanTicket> {
         // one launch, or the tickets of one call, of which each has the time of all
         launch = Math.max(launch, job.nanos());
       } else {
-        nanos += job.nanos();
+        before += job.nanos();
       }
+      items += ticket.count();
+      tickets++;
     }
-    return new Backlog(nanos + launch, together);
+    double all = tickets < LOOKED_AT ? 1 : Math.max(1, (pending() - underWay) / (double) items);
+    return new Backlog(nanos + launch + all * before, (int) (all * together));
   }
 
   /** Returns the number of waiting tickets. */

@@ -30,38 +30,22 @@ public class PlanChooserTests extends PlanTestCase {
     return task(vectors, vectors, rows, Workload.Graph.DEVICE, false, queries).over(segments);
   }
 
-  /** Many queries scan segments one after the other, and walk all at the same time. */
-  public void testSegmentsOfManyQueries() {
+  /** Scans count one after the other, and walks at the same time. */
+  public void testManySegmentsAreWalked() {
     PlanChooser chooser = withoutCpu();
-    for (int segments : new int[] {1, 2, 4}) {
-      // segments of 20 us and 0.4 ns a vector take as long as a walk of 100 us
-      int even = (int) ((WALK_NANOS / segments - 20_000) / 0.4);
+    for (int segments : new int[] {1, 2, 5, 8}) {
+      // segments of 10 us and 0.4 ns a vector take as long as a walk of 100 us
+      int even = (int) ((WALK_NANOS / segments - 10_000) / 0.4);
       for (int off : new int[] {-100, 100}) {
-        Workload task = segments(segments, even + off, Workload.Rows.DEVICE, 17);
+        Workload task = segments(segments, even + off, Workload.Rows.DEVICE);
         assertEquals(off < 0, chooser.prefersExact(task));
       }
     }
-    assertFalse(chooser.prefersExact(segments(1, 100, Workload.Rows.NONE, 17)));
+    assertFalse(chooser.prefersExact(segments(1, 100, Workload.Rows.NONE)));
   }
 
-  /** Few queries scan all segments in one launch of 10 us and 0.4 ns a vector. */
-  public void testSegmentsOfFewQueries() {
-    PlanChooser chooser = withoutCpu();
-    PlanChooser walks = new PlanChooser(model(1e-3, 1e9).with(CostForm.WALK, 12_000, 0, 0, 0, 0));
-    for (int segments : new int[] {2, 8, 100}) {
-      int half = (int) (5_000 / 0.4 / segments);
-      int even = (int) (2_000 / 0.4 / segments);
-      for (int off : new int[] {-5, 5}) {
-        // rows that take more than half of a launch's time are for a walk
-        Workload task = segments(segments, half + off, Workload.Rows.DEVICE, 1);
-        assertEquals(off < 0, chooser.prefersExact(task));
-        task = segments(segments, even + off, Workload.Rows.DEVICE, 1);
-        assertEquals(off < 0, walks.prefersExact(task));
-      }
-      // streamed one after the other
-      assertEquals(
-          segments < 4, chooser.prefersExact(segments(segments, 10, Workload.Rows.STREAMED, 1)));
-    }
+  private static Workload segments(int segments, int vectors, Workload.Rows rows) {
+    return task(vectors, vectors, rows, Workload.Graph.DEVICE, false, 1).over(segments);
   }
 
   /** Accepted vectors of several segments are gathered one segment after the other. */
