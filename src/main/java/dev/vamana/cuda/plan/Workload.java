@@ -118,7 +118,7 @@ public record Workload(
 
   /** Returns this task over several segments of this size. */
   public Workload over(int newSegments) {
-    return over(newSegments, cpu.rounds());
+    return with(newSegments, cpu);
   }
 
   /**
@@ -127,6 +127,15 @@ public record Workload(
    * @param rounds as {@link Cpu#rounds}
    */
   public Workload over(int newSegments, double rounds) {
+    return with(newSegments, new Cpu(cpu.scans(), rounds, cpu.distances()));
+  }
+
+  /** Returns this task with a scan as the work of the CPU. */
+  public Workload scanned() {
+    return with(segments, new Cpu(true, cpu.rounds(), accepted));
+  }
+
+  private Workload with(int newSegments, Cpu newCpu) {
     return new Workload(
         vectors,
         dimension,
@@ -138,23 +147,7 @@ public record Workload(
         batch,
         newSegments,
         walk,
-        new Cpu(cpu.scans(), rounds, cpu.distances()));
-  }
-
-  /** Returns this task with a scan as the work of the CPU. */
-  public Workload scanned() {
-    return new Workload(
-        vectors,
-        dimension,
-        rowBytes,
-        rows,
-        accepted,
-        filtered,
-        k,
-        batch,
-        segments,
-        walk,
-        new Cpu(true, cpu.rounds(), accepted));
+        newCpu);
   }
 
   private static void check(String name, int value, int min, int max) {
