@@ -178,8 +178,8 @@ final class ListIndexer {
   }
 
   private void say(String message) {
-    if (messages.isEnabled(FieldIndexer.INFO_COMPONENT)) {
-      messages.message(FieldIndexer.INFO_COMPONENT, message);
+    if (messages.isEnabled(VamanaVectorsFormat.INFO_COMPONENT)) {
+      messages.message(VamanaVectorsFormat.INFO_COMPONENT, message);
     }
   }
 }
