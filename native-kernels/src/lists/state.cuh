@@ -10,8 +10,8 @@
 
 namespace vamana {
 
-// Warps of a block that searches one list after the other.
-constexpr uint32_t kListWarps = 4;
+// Most warps of a block that searches one list after the other.
+constexpr uint32_t kListWarps = 8;
 
 // An opened list: where it is, and the query as seen from its centroid.
 struct OpenList {
