@@ -78,6 +78,8 @@ struct Kernel {
   {"list_search_" #name "_w4", run_lists<format, codes>}, {             \
     "list_search_" #name "_w24", run_lists<format, codes>               \
   }
+#define LISTS_EIGHT(name, format, codes) \
+  {"list_search_" #name "_w8", run_lists<format, codes>}
 #define SIMPLE(name) {#name, [](const void* p) { return run(name##_host, p); }}
 #define CHECKED(name, parameters) {#name, run_checked<parameters, name##_host>}
 
@@ -98,6 +100,8 @@ constexpr Kernel kKernels[] = {
     LISTS(byte, kByte, kListBits),
     LISTS(float_table, kFloat32, kListTable),
     LISTS(byte_table, kByte, kListTable),
+    LISTS_EIGHT(float_table, kFloat32, kListTable),
+    LISTS_EIGHT(byte_table, kByte, kListTable),
     LISTS(float_global, kFloat32, kListTableGlobal),
     LISTS(byte_global, kByte, kListTableGlobal),
     SIMPLE(convert_range),

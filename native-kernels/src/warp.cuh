@@ -18,6 +18,10 @@ __device__ __forceinline__ uint32_t warp_max(uint32_t value) {
   return __reduce_max_sync(kAllLanes, value);
 }
 
+__device__ __forceinline__ uint32_t warp_min(uint32_t value) {
+  return __reduce_min_sync(kAllLanes, value);
+}
+
 __device__ __forceinline__ uint32_t warp_or(uint32_t value) {
   return __reduce_or_sync(kAllLanes, value);
 }
@@ -43,6 +47,10 @@ __device__ __forceinline__ uint32_t warp_sum(uint32_t value) {
 
 __device__ __forceinline__ uint32_t warp_max(uint32_t value) {
   return warp_combine(value, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
+}
+
+__device__ __forceinline__ uint32_t warp_min(uint32_t value) {
+  return warp_combine(value, [](uint32_t a, uint32_t b) { return a < b ? a : b; });
 }
 
 __device__ __forceinline__ uint32_t warp_or(uint32_t value) {

@@ -39,15 +39,19 @@ __device__ __forceinline__ void measure_lists(S& s) {
       const uint32_t list = from + v * kTeams + team;
       own[v] = list < lists.lists ? list : from;
     }
+    const uint32_t list = from + lane * kTeams + team;
+    const bool known = lane < kVectors && list < lists.lists;
+    uint4 words = {0, 0, 0, 0};
+    if (known) {
+      words = __ldg(reinterpret_cast<const uint4*>(lists.facts) + list);
+    }
     team_sums<kFloat32, 2>(rows, true, s.rotated, lists.padded, own, sums);
     float squares = sums[0].first;
 #pragma unroll
     for (int v = 1; v < kVectors; v++) {
       squares = lane == v ? sums[v].first : squares;
     }
-    const uint32_t list = from + lane * kTeams + team;
-    if (lane < kVectors && list < lists.lists) {
-      const uint4 words = __ldg(reinterpret_cast<const uint4*>(lists.facts) + list);
+    if (known) {
       const ListFacts facts = {words.x, __uint_as_float(words.y), __uint_as_float(words.z), 0};
       s.near[list] = list_key(lists, facts, squares, s.rotated_norm2);
     }

@@ -104,13 +104,28 @@ __device__ __forceinline__ void rotate_randomly(S& s) {
     }
     cta_sync<S::kWarps>();
     float* x = s.rotated + (round % 2 == 0 ? 0 : lists.padded - lists.transformed);
-    for (uint32_t half = 1; half < lists.transformed; half *= 2) {
-      for (uint32_t pair = threadIdx.x; pair < lists.transformed / 2; pair += S::kThreads) {
-        const uint32_t i = pair / half * half * 2 + pair % half;
-        const float a = x[i];
-        const float b = x[i + half];
-        x[i] = a + b;
-        x[i + half] = a - b;
+    uint32_t half = 1;
+    // two steps between barriers
+    for (; half * 4 <= lists.transformed; half *= 4) {
+      for (uint32_t four = threadIdx.x; four < lists.transformed / 4; four += S::kThreads) {
+        const uint32_t i = 4 * four - 3 * (four & (half - 1));
+        const float a = x[i] + x[i + half];
+        const float b = x[i] - x[i + half];
+        const float c = x[i + 2 * half] + x[i + 3 * half];
+        const float d = x[i + 2 * half] - x[i + 3 * half];
+        x[i] = a + c;
+        x[i + half] = b + d;
+        x[i + 2 * half] = a - c;
+        x[i + 3 * half] = b - d;
+      }
+      cta_sync<S::kWarps>();
+    }
+    if (half < lists.transformed) {
+      for (uint32_t pair = threadIdx.x; pair < half; pair += S::kThreads) {
+        const float a = x[pair];
+        const float b = x[pair + half];
+        x[pair] = a + b;
+        x[pair + half] = a - b;
       }
       cta_sync<S::kWarps>();
     }

@@ -81,34 +81,37 @@ struct StoreKeys {
 };
 
 // Counts hits among the new keys as if they came one after the other, and merges them into the nearest so far.
-// By the block's first WARPS warps; ends with their barrier.
+// Once there are enough of these, only keys below the last of them matter, which are few or none: nothing else
+// is compared. By the block's first WARPS warps; ends with their barrier.
 template <int WARPS, class S>
 __device__ __forceinline__ void keep_best(S& s, uint32_t count) {
   constexpr uint32_t kThreads = WARPS * 32;
   uint32_t place = kUnusedSlot;
   const uint64_t key = threadIdx.x < count ? s.keys[threadIdx.x] : kNoKey;
   if (warp_id() == 0) {
-    const bool own = lane_id() < count;
-    const uint32_t nearer = own ? rank_in_list(s.best, s.best_size, key) : 0;
-    uint32_t earlier = 0;
-    uint32_t all = 0;
-    for (uint32_t i = 0; i < count; i++) {
-      const bool less = s.keys[i] < key;
-      all += less ? 1u : 0u;
-      earlier += less && i < lane_id() ? 1u : 0u;
-    }
-    const uint32_t hits = __ballot_sync(kAllLanes, own && nearer + earlier < s.width);
-    place = own ? nearer + all : kUnusedSlot;
-    uint32_t first = place;
-#pragma unroll
-    for (int stride = 16; stride > 0; stride >>= 1) {
-      const uint32_t other = __shfl_xor_sync(kAllLanes, first, stride);
-      first = other < first ? other : first;
+    const bool near = lane_id() < count && (s.best_size < s.width || key < s.best[s.width - 1]);
+    const uint32_t near_keys = __ballot_sync(kAllLanes, near);
+    uint32_t hits = 0;
+    uint32_t first = kUnusedSlot;
+    if (near_keys != 0) {
+      const uint32_t nearer = near ? rank_in_list(s.best, s.best_size, key) : 0;
+      uint32_t earlier = 0;
+      uint32_t all = 0;
+      for (uint32_t left = near_keys; left != 0; left &= left - 1) {
+        const uint32_t i = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
+        const bool less = s.keys[i] < key;
+        all += less ? 1u : 0u;
+        earlier += less && i < lane_id() ? 1u : 0u;
+      }
+      hits = __popc(__ballot_sync(kAllLanes, near && nearer + earlier < s.width));
+      place = near ? nearer + all : kUnusedSlot;
+      first = warp_min(place);
     }
     if (lane_id() == 0) {
-      s.control.new_hits = __popc(hits);
-      s.control.all_hits += __popc(hits);
+      s.control.new_hits = hits;
+      s.control.all_hits += hits;
       s.control.visited += count;
+      s.control.near_keys = near_keys;
       s.control.first_moved = first;
     }
   }
@@ -116,6 +119,7 @@ __device__ __forceinline__ void keep_best(S& s, uint32_t count) {
   if (s.control.new_hits == 0) {
     return;
   }
+  const uint32_t near_keys = s.control.near_keys;
   const uint32_t first = s.control.first_moved;
   if (first < s.best_size) {
     // from the end, so that nothing is overwritten before it is read
@@ -124,7 +128,8 @@ __device__ __forceinline__ void keep_best(S& s, uint32_t count) {
       const uint64_t entry = i < s.best_size ? s.best[i] : kNoKey;
       uint32_t moved = i;
       if (i >= first && i < s.best_size) {
-        for (uint32_t j = 0; j < count; j++) {
+        for (uint32_t left = near_keys; left != 0; left &= left - 1) {
+          const uint32_t j = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
           moved += s.keys[j] < entry ? 1u : 0u;
         }
       }

@@ -10,8 +10,8 @@
 
 namespace vamana {
 
-// Warps of a block that searches one list after the other.
-constexpr uint32_t kListWarps = 4;
+// Most warps of a block that searches one list after the other.
+constexpr uint32_t kListWarps = 8;
 
 // An opened list: where it is, and the query as seen from its centroid.
 struct OpenList {
@@ -52,6 +52,7 @@ struct ListControl {
   uint32_t visited;   // vectors that got exact scores
   uint32_t all_hits;  // scored vectors that were among the nearest so far
   uint32_t new_hits;
+  uint32_t near_keys;    // bits of the keys scored last that may be among the nearest
   uint32_t first_moved;  // first entry behind which a new one goes
 };
 static_assert(sizeof(ListControl) <= kListControlBytes, "ListControl");

@@ -26,7 +26,18 @@ constexpr uint32_t kWholeLists = 0xFFFFFFFFu;
 // Candidates that there is room for of each of so many lists.
 __device__ __forceinline__ uint32_t wave_room(uint32_t lists) {
   constexpr uint32_t kMost = kWaveCandidates / kListCandidates;
-  return lists <= kMost ? kListCandidates : kWaveCandidates / kListWave;
+  constexpr uint32_t kHalf = kListWave / 2;
+  return lists <= kMost ? kListCandidates : kWaveCandidates / (lists <= kHalf ? kHalf : kListWave);
+}
+
+// Lists of the wave behind one of so many lists, of which none had more than `candidates`: up to four times as
+// many, if half of the room for each list would have done. Later lists have fewer candidates.
+__device__ __forceinline__ uint32_t wave_growth(uint32_t lists, uint32_t candidates, uint32_t most) {
+  uint32_t grown = 4 * lists < most ? 4 * lists : most;
+  while (grown > lists && 2 * candidates > wave_room(grown)) {
+    grown = grown / 2 > lists ? grown / 2 : lists;
+  }
+  return grown;
 }
 
 // Finds the nearest list of each group. Ends with a barrier.
@@ -328,15 +339,18 @@ __device__ __forceinline__ void replay_wave(S& s, const WaveRange& range, bool b
 template <class S>
 __device__ __forceinline__ bool search_range(S& s, const WaveRange& range, bool begins,
                                              bool finishes, bool picks) {
+  // how many entries of whole lists there are says nothing of later lists
+  const bool whole = s.control.limit == infinite() && s.control.item.accepted == 0;
   scan_wave(s, range);
   const uint32_t room = wave_room(range.last - range.first);
   uint32_t count = 0;
-  bool fits = true;
+  uint32_t largest = 0;
   for (uint32_t slot = range.first; slot < range.last; slot++) {
-    count += s.control.slot_counts[slot];
-    fits = fits && s.control.slot_counts[slot] <= room;
+    const uint32_t own = s.control.slot_counts[slot];
+    count += own;
+    largest = own > largest ? own : largest;
   }
-  if (fits == false) {
+  if (largest > room) {
     cta_sync<S::kWarps>();
     if (threadIdx.x < kListWave) {
       s.control.slot_counts[threadIdx.x] = 0;
@@ -355,8 +369,7 @@ __device__ __forceinline__ bool search_range(S& s, const WaveRange& range, bool 
   if (warp_id() == 0) {
     replay_wave(s, range, begins, finishes);
   } else if (warp_id() == kPicker && picks) {
-    const uint32_t twice = 2 * s.control.picked_count;
-    pick_lists(s, twice < s.control.most ? twice : s.control.most);
+    pick_lists(s, wave_growth(s.control.picked_count, whole ? 0 : largest, s.control.most));
   }
   cta_sync<S::kWarps>();
   return true;
@@ -384,8 +397,8 @@ __device__ __forceinline__ WaveRange next_range(const S& s, const WaveRange& ran
   return next;
 }
 
-// Searches lists, nearest first, until the last ones have brought few hits: first one, then twice as many each
-// time. Returns how many were searched.
+// Searches lists, nearest first, until the last ones have brought few hits: first one, then up to four times as
+// many each time. Returns how many were searched.
 template <class S>
 __device__ __forceinline__ uint32_t search_waves(S& s) {
   group_lists(s);

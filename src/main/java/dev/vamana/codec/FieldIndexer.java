@@ -27,12 +27,9 @@ import org.apache.lucene.util.InfoStream;
 /**
  * Builds the graph and the codes of one field from its raw vectors, which are already on disk, and
  * writes them. Logs the start and the end of each step to Lucene's info stream, component {@value
- * #INFO_COMPONENT}.
+ * VamanaVectorsFormat#INFO_COMPONENT}.
  */
 final class FieldIndexer {
-
-  /** Component of Lucene's info stream for the start and end of graph builds and quantization. */
-  static final String INFO_COMPONENT = "VAMANA";
 
   // rows that are handed to the output at once: 4 MB of 64 slots
   private static final int ROWS_TOGETHER = 1 << 14;
@@ -253,8 +250,8 @@ final class FieldIndexer {
   }
 
   private void say(String message) {
-    if (messages.isEnabled(INFO_COMPONENT)) {
-      messages.message(INFO_COMPONENT, message);
+    if (messages.isEnabled(VamanaVectorsFormat.INFO_COMPONENT)) {
+      messages.message(VamanaVectorsFormat.INFO_COMPONENT, message);
     }
   }
 

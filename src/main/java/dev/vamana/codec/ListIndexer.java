@@ -123,10 +123,13 @@ final class ListIndexer {
             + " encoded, "
             + String.format(
                 Locale.ROOT,
-                "%.3f s, of which centroids %.3f s, assignment %.3f s",
+                "%.3f s, of which centroids %.3f s, assignment %.3f s, quantizer and spread %.3f s, codes"
+                    + " and file %.3f s",
                 nanos * 1e-9,
                 trained,
-                written.assignedNanos() * 1e-9));
+                written.durations().assignment() * 1e-9,
+                written.durations().quantizer() * 1e-9,
+                written.durations().entries() * 1e-9));
     return new ListMetadata(
         written.shape(), written.facts(), offset, out.getFilePointer() - offset);
   }
@@ -175,8 +178,8 @@ final class ListIndexer {
   }
 
   private void say(String message) {
-    if (messages.isEnabled(FieldIndexer.INFO_COMPONENT)) {
-      messages.message(FieldIndexer.INFO_COMPONENT, message);
+    if (messages.isEnabled(VamanaVectorsFormat.INFO_COMPONENT)) {
+      messages.message(VamanaVectorsFormat.INFO_COMPONENT, message);
     }
   }
 }

@@ -149,6 +149,9 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   /** The name under which segments refer to this format. */
   public static final String NAME = "Vamana1VectorsFormat";
 
+  /** Component of Lucene's info stream for the start and end of each build of graphs and lists. */
+  public static final String INFO_COMPONENT = "VAMANA";
+
   /** Largest dimension of a field. */
   public static final int MAX_DIMENSIONS = 4096;
 

@@ -16,15 +16,19 @@ public final class BlockRotation implements VectorRotation {
   /** Most components of a block, unless one subspace has more. */
   public static final int MOST = 128;
 
+  // rows that are added in one pass
+  private static final int TOGETHER = 4;
+
   private final int dimension;
   private final int[] starts;
-  // rows of each block's matrix, one behind the other
-  private final float[] matrices;
+  // a row of its block's matrix for each component. Arrays of their own, because C2 does not
+  // vectorize loops over two windows of arrays whose starts differ
+  private final float[][] rows;
 
   /**
    * Makes a rotation.
    *
-   * @param matrices {@link #floats} numbers: the rows of each block's orthogonal matrix; not copied
+   * @param matrices {@link #floats} numbers: the rows of each block's orthogonal matrix
    */
   BlockRotation(SubspaceLayout layout, float[] matrices) {
     if (matrices.length != floats(layout)) {
@@ -33,7 +37,12 @@ public final class BlockRotation implements VectorRotation {
     }
     this.dimension = layout.dims();
     this.starts = starts(layout);
-    this.matrices = matrices;
+    this.rows = new float[dimension][];
+    int at = 0;
+    for (int d = 0; d < dimension; d++) {
+      rows[d] = Arrays.copyOfRange(matrices, at, at + length(d));
+      at += rows[d].length;
+    }
   }
 
   /** Returns where each block starts, and the dimension behind them. */
@@ -94,41 +103,70 @@ public final class BlockRotation implements VectorRotation {
     return found >= 0 ? found : -found - 2;
   }
 
-  /** Returns the elements, which must not be changed. */
+  /** Returns the elements as the constructor takes them; a copy. */
   float[] matrices() {
+    int length = 0;
+    for (float[] row : rows) {
+      length += row.length;
+    }
+    float[] matrices = new float[length];
+    int at = 0;
+    for (float[] row : rows) {
+      System.arraycopy(row, 0, matrices, at, row.length);
+      at += row.length;
+    }
     return matrices;
   }
 
   @Override
   public void apply(float[] vector, float[] target) {
-    Arrays.fill(target, 0);
-    int row = 0;
+    Arrays.fill(target, dimension, target.length, 0);
     for (int block = 1; block < starts.length; block++) {
       int from = starts[block - 1];
-      int length = starts[block] - from;
-      for (int d = from; d < starts[block]; d++) {
-        float x = vector[d];
-        for (int i = 0; i < length; i++) {
-          target[from + i] += x * matrices[row + i];
-        }
-        row += length;
+      int to = starts[block];
+      float[] sums = new float[to - from];
+      int d = from;
+      for (; d + TOGETHER <= to; d += TOGETHER) {
+        addFour(sums, vector, d);
       }
+      for (; d < to; d++) {
+        add(sums, vector[d], rows[d]);
+      }
+      System.arraycopy(sums, 0, target, from, sums.length);
+    }
+  }
+
+  /** Adds four rows, one after the other, so that sums are loaded and stored once. */
+  private void addFour(float[] sums, float[] vector, int d) {
+    float x = vector[d];
+    float y = vector[d + 1];
+    float z = vector[d + 2];
+    float w = vector[d + 3];
+    float[] ofX = rows[d];
+    float[] ofY = rows[d + 1];
+    float[] ofZ = rows[d + 2];
+    float[] ofW = rows[d + 3];
+    for (int i = 0; i < sums.length; i++) {
+      sums[i] = sums[i] + x * ofX[i] + y * ofY[i] + z * ofZ[i] + w * ofW[i];
+    }
+  }
+
+  private static void add(float[] sums, float times, float[] row) {
+    for (int i = 0; i < sums.length; i++) {
+      sums[i] += times * row[i];
     }
   }
 
   @Override
   public void invert(float[] rotated, float[] target) {
-    int row = 0;
     for (int block = 1; block < starts.length; block++) {
       int from = starts[block - 1];
-      int length = starts[block] - from;
       for (int d = from; d < starts[block]; d++) {
         float sum = 0;
-        for (int i = 0; i < length; i++) {
-          sum += rotated[from + i] * matrices[row + i];
+        for (int i = 0; i < rows[d].length; i++) {
+          sum += rotated[from + i] * rows[d][i];
         }
         target[d] = sum;
-        row += length;
       }
     }
   }

@@ -13,7 +13,7 @@ import java.util.Arrays;
  * the mapped file again in each iteration. The first iterations see a part of the sample. The
  * result depends on the sample alone, not on the number of threads.
  *
- * <p>It keeps on the heap 4 bytes for each component of all centroids, and 8 bytes for each vector
+ * <p>It keeps on the heap 4 bytes for each component of all centroids, and 12 bytes for each vector
  * of the sample.
  */
 final class CentroidTrainer {
@@ -25,6 +25,9 @@ final class CentroidTrainer {
   private static final int PART = 4;
   private static final int ITERATIONS = 3;
 
+  // lists whose means a thread computes before it takes others
+  private static final int TOGETHER = 4;
+
   private final TrainingSample sample;
   // declines all work once it has declined some
   private PqEngine engine;
@@ -33,6 +36,8 @@ final class CentroidTrainer {
   private final float[][] centroids;
   private final int[] assigned;
   private final float[] distances;
+  // rows by centroid, in the order of the sample
+  private final int[] members;
 
   /**
    * Makes a trainer.
@@ -54,6 +59,7 @@ final class CentroidTrainer {
     this.centroids = new float[lists][sample.dims()];
     this.assigned = new int[sample.size()];
     this.distances = new float[sample.size()];
+    this.members = new int[sample.size()];
   }
 
   /** Returns the centroids, one row of the sample's dimension for each list. */
@@ -74,10 +80,7 @@ final class CentroidTrainer {
   private void iterate(int rows) throws IOException {
     RowSource source =
         () -> {
-          TrainingSample own;
-          synchronized (sample) {
-            own = sample.copy();
-          }
+          TrainingSample own = ownSample();
           return own::vector;
         };
     try (Assigner assigner = new Assigner(centroids, sample.size(), engine, workers, abort)) {
@@ -89,26 +92,29 @@ final class CentroidTrainer {
 
   /** Moves each centroid to the mean of its rows, and an empty one to the row worst served. */
   private void move(int rows) throws IOException {
-    int[] counts = new int[centroids.length];
+    int[] starts = new int[centroids.length + 1];
     for (int i = 0; i < rows; i++) {
-      counts[assigned[i]]++;
+      starts[assigned[i] + 1]++;
     }
     for (int list = 0; list < centroids.length; list++) {
-      if (counts[list] > 0) {
-        Arrays.fill(centroids[list], 0);
-      }
+      starts[list + 1] += starts[list];
     }
-    float[] row = new float[sample.dims()];
+    int[] next = Arrays.copyOf(starts, centroids.length);
     for (int i = 0; i < rows; i++) {
-      sample.vector(i, row);
-      float[] centroid = centroids[assigned[i]];
-      float share = 1f / counts[assigned[i]];
-      for (int d = 0; d < row.length; d++) {
-        centroid[d] += row[d] * share;
-      }
+      members[next[assigned[i]]++] = i;
     }
+    workers.forEach(
+        0,
+        centroids.length,
+        TOGETHER,
+        () -> {
+          TrainingSample own = ownSample();
+          float[] row = new float[sample.dims()];
+          return list -> average(own, starts[list], starts[list + 1], row, centroids[list]);
+        },
+        abort);
     for (int list = 0; list < centroids.length; list++) {
-      if (counts[list] == 0) {
+      if (starts[list] == starts[list + 1]) {
         int worst = 0;
         for (int i = 1; i < rows; i++) {
           worst = distances[i] > distances[worst] ? i : worst;
@@ -116,6 +122,28 @@ final class CentroidTrainer {
         sample.vector(worst, centroids[list]);
         distances[worst] = 0;
       }
+    }
+  }
+
+  /** Sets a centroid to the mean of its members, added up in the order of the sample. */
+  private void average(TrainingSample own, int from, int to, float[] row, float[] centroid)
+      throws IOException {
+    if (from == to) {
+      return;
+    }
+    Arrays.fill(centroid, 0);
+    float share = 1f / (to - from);
+    for (int i = from; i < to; i++) {
+      own.vector(members[i], row);
+      for (int d = 0; d < row.length; d++) {
+        centroid[d] += row[d] * share;
+      }
+    }
+  }
+
+  private TrainingSample ownSample() throws IOException {
+    synchronized (sample) {
+      return sample.copy();
     }
   }
 }

@@ -49,7 +49,7 @@ public final class ListBuilder {
    * @param centroids what the lists have, with all that was trained or measured meanwhile
    * @param copied codes that were copied
    * @param meanSquare mean squared distance of the vectors to the centroid of their list
-   * @param assignedNanos nanoseconds in which the lists of vectors were found, as elapsed time
+   * @param durations how long that took
    */
   public record Written(
       ListShape shape,
@@ -57,7 +57,16 @@ public final class ListBuilder {
       Centroids centroids,
       int copied,
       double meanSquare,
-      long assignedNanos) {}
+      Durations durations) {}
+
+  /**
+   * Nanoseconds, as elapsed time.
+   *
+   * @param assignment the list of each vector
+   * @param quantizer training or measurement of the quantizer, and the spread
+   * @param entries codes, and all that is written
+   */
+  public record Durations(long assignment, long quantizer, long entries) {}
 
   /**
    * Makes a builder.
@@ -92,7 +101,7 @@ public final class ListBuilder {
   public Written write(IndexOutput out, List<Source> sources) throws IOException {
     long begun = System.nanoTime();
     ListAssignment lists = ListAssignment.of(vectors, centroids, sources, engine, workers, abort);
-    long assigned = System.nanoTime() - begun;
+    long assigned = System.nanoTime();
     boolean quantized = shape.kind().isRabitq() == false;
     if (quantized) {
       QuantizerTrainer trainer =
@@ -106,6 +115,7 @@ public final class ListBuilder {
       spread = Spread.measure(vectors.copy(), centroids.plain(), lists, fromOrigin);
       centroids = centroids.withSpread(spread);
     }
+    long trained = System.nanoTime();
     long start = out.getFilePointer();
     writeCentroids(out);
     pad(out, start + shape.tableOffset());
@@ -131,7 +141,7 @@ public final class ListBuilder {
         centroids,
         lists.copied(),
         lists.meanSquare(),
-        assigned);
+        new Durations(assigned - begun, trained - assigned, System.nanoTime() - trained));
   }
 
   private void writeCentroids(IndexOutput out) throws IOException {

@@ -31,6 +31,9 @@ final class QuantizerTrainer {
   private static final int LEAST_ROTATION_ROWS = 512;
   private static final int ITERATIONS = 5;
 
+  // components whose sums a thread adds up in one pass over the rows
+  private static final int TOGETHER = 8;
+
   // of the mean of the diagonal: keeps components that are always 0 where they are
   private static final double RIDGE = 1e-4;
 
@@ -94,12 +97,17 @@ final class QuantizerTrainer {
       }
     }
     BlockRotation rotation = new BlockRotation(layout, flat(matrices));
-    float[] rotated = new float[shape.dimension()];
-    for (float[] row : rows) {
-      abort.check();
-      rotation.apply(row, rotated);
-      System.arraycopy(rotated, 0, row, 0, row.length);
-    }
+    workers.forEach(
+        0,
+        rows.length,
+        () -> {
+          float[] rotated = new float[shape.dimension()];
+          return i -> {
+            rotation.apply(rows[i], rotated);
+            System.arraycopy(rotated, 0, rows[i], 0, rotated.length);
+          };
+        },
+        abort);
     Codebook codebook = codebook(rows);
     return new ResidualQuantizer(rotation, codebook, quantile(rotation, codebook));
   }
@@ -122,16 +130,19 @@ final class QuantizerTrainer {
     int most = MOST_BYTES / (Float.BYTES * dimension);
     int count = Math.min(PqTrainer.sampleSize(layout, shape.size()), most);
     float[][] rows = new float[count][dimension];
-    for (int i = 0; i < count; i++) {
-      abort.check();
-      int ordinal = (int) ((long) i * shape.size() / count);
-      residual(ordinal, rows[i]);
-    }
+    workers.forEach(
+        0,
+        count,
+        () -> {
+          ListVectors own = vectors.copy();
+          return i -> residual(own, (int) ((long) i * shape.size() / count), rows[i]);
+        },
+        abort);
     return rows;
   }
 
-  private void residual(int ordinal, float[] target) throws IOException {
-    vectors.read(ordinal, target);
+  private void residual(ListVectors own, int ordinal, float[] target) throws IOException {
+    own.read(ordinal, target);
     float[] centroid = centroids.plain()[lists.list(ordinal)];
     for (int d = 0; d < target.length; d++) {
       target[d] -= centroid[d];
@@ -153,16 +164,31 @@ final class QuantizerTrainer {
   private void turn(float[][] rows, int[] starts, double[][][] matrices) throws IOException {
     Codebook codebook = codebook(rows);
     float[][] decoded = decoded(codebook, rows);
+    double[][][] turns = new double[matrices.length][][];
+    for (int block = 0; block < matrices.length; block++) {
+      turns[block] = covariance(rows, decoded, starts[block], starts[block + 1]);
+    }
     workers.forEach(
         0,
         matrices.length,
+        1,
         () ->
             block -> {
-              int from = starts[block];
-              double[][] turn = PolarFactor.of(covariance(rows, decoded, from, starts[block + 1]));
-              if (turn != null) {
-                matrices[block] = product(matrices[block], turn);
-                turnRows(rows, from, turn);
+              turns[block] = PolarFactor.of(turns[block]);
+              if (turns[block] != null) {
+                matrices[block] = product(matrices[block], turns[block]);
+              }
+            },
+        abort);
+    workers.forEach(
+        0,
+        rows.length,
+        () ->
+            i -> {
+              for (int block = 0; block < turns.length; block++) {
+                if (turns[block] != null) {
+                  turn(rows[i], starts[block], turns[block]);
+                }
               }
             },
         abort);
@@ -185,18 +211,29 @@ final class QuantizerTrainer {
     return decoded;
   }
 
-  private static double[][] covariance(float[][] rows, float[][] decoded, int from, int to) {
+  private double[][] covariance(float[][] rows, float[][] decoded, int from, int to)
+      throws IOException {
     double[][] sums = new double[to - from][to - from];
-    for (int i = 0; i < rows.length; i++) {
-      float[] y = decoded[i];
-      for (int d = from; d < to; d++) {
-        double x = rows[i][d];
-        double[] sum = sums[d - from];
-        for (int other = from; other < to; other++) {
-          sum[other - from] += x * y[other];
-        }
-      }
-    }
+    workers.forEach(
+        0,
+        (sums.length + TOGETHER - 1) / TOGETHER,
+        1,
+        () -> {
+          double[] y = new double[sums.length];
+          return part -> {
+            int first = part * TOGETHER;
+            int end = Math.min(sums.length, first + TOGETHER);
+            for (int i = 0; i < rows.length; i++) {
+              for (int d = 0; d < y.length; d++) {
+                y[d] = decoded[i][from + d];
+              }
+              for (int d = first; d < end; d++) {
+                add(sums[d], rows[i][from + d], y);
+              }
+            }
+          };
+        },
+        abort);
     double diagonal = 0;
     for (int d = 0; d < sums.length; d++) {
       diagonal += Math.abs(sums[d][d]);
@@ -207,24 +244,23 @@ final class QuantizerTrainer {
     return sums;
   }
 
-  private static void turnRows(float[][] rows, int from, double[][] turn) {
+  private static void turn(float[] row, int from, double[][] turn) {
     double[] turned = new double[turn.length];
-    for (float[] row : rows) {
-      Arrays.fill(turned, 0);
-      addRows(row, from, turn, turned);
-      for (int d = 0; d < turned.length; d++) {
-        row[from + d] = (float) turned[d];
-      }
+    addRows(row, from, turn, turned);
+    for (int d = 0; d < turned.length; d++) {
+      row[from + d] = (float) turned[d];
     }
   }
 
   private static void addRows(float[] vector, int from, double[][] matrix, double[] target) {
     for (int d = 0; d < matrix.length; d++) {
-      double x = vector[from + d];
-      double[] row = matrix[d];
-      for (int i = 0; i < row.length; i++) {
-        target[i] += x * row[i];
-      }
+      add(target, vector[from + d], matrix[d]);
+    }
+  }
+
+  private static void add(double[] target, double times, double[] row) {
+    for (int i = 0; i < target.length; i++) {
+      target[i] += times * row[i];
     }
   }
 
@@ -232,10 +268,7 @@ final class QuantizerTrainer {
     double[][] product = new double[left.length][left.length];
     for (int row = 0; row < left.length; row++) {
       for (int d = 0; d < left.length; d++) {
-        double x = left[row][d];
-        for (int i = 0; i < left.length; i++) {
-          product[row][i] += x * right[d][i];
-        }
+        add(product[row], left[row][d], right[d]);
       }
     }
     return product;
@@ -271,29 +304,56 @@ final class QuantizerTrainer {
    * least what a random direction of the error gives.
    */
   private float quantile(BlockRotation rotation, Codebook codebook) throws IOException {
-    int dimension = shape.dimension();
-    float[] vector = new float[dimension];
-    float[] difference = new float[dimension];
-    float[] query = new float[dimension];
-    float[] residual = new float[dimension];
-    ResidualEncoder encoder = new ResidualEncoder(shape, codebook, false);
-    double[] shares = new double[QUERIES * NEAR_LISTS * MEMBERS];
-    int pairs = 0;
     int queries = Math.min(QUERIES, shape.size());
-    for (int i = 0; i < queries; i++) {
-      abort.check();
-      int ordinal = (int) ((long) i * shape.size() / queries);
-      vectors.read(ordinal, vector);
+    double[][] found = new double[queries][];
+    workers.forEach(
+        0,
+        queries,
+        1,
+        () -> {
+          Pairs own = new Pairs(rotation, codebook);
+          return i -> found[i] = own.of((int) ((long) i * shape.size() / queries));
+        },
+        abort);
+    double[] shares = Arrays.stream(found).flatMapToDouble(Arrays::stream).sorted().toArray();
+    int pairs = shares.length;
+    if (pairs < LEAST_PAIRS) {
+      return 1;
+    }
+    double random = ListQuery.MARGIN / Math.sqrt(shape.dimension());
+    return (float) Math.min(1, Math.max(random, shares[(int) (SHARE * (pairs - 1))]));
+  }
+
+  /** Errors of the pairs of a vector, for one thread. */
+  private final class Pairs {
+    private final BlockRotation rotation;
+    private final ListVectors own = vectors.copy();
+    private final float[] vector = new float[shape.dimension()];
+    private final float[] difference = new float[shape.dimension()];
+    private final float[] query = new float[shape.dimension()];
+    private final float[] residual = new float[shape.dimension()];
+    private final ResidualEncoder encoder;
+
+    Pairs(BlockRotation rotation, Codebook codebook) throws IOException {
+      this.rotation = rotation;
+      this.encoder = new ResidualEncoder(shape, codebook, false);
+    }
+
+    /** Returns the finite shares of a vector and members of the lists nearest to it. */
+    double[] of(int ordinal) throws IOException {
+      double[] shares = new double[NEAR_LISTS * MEMBERS];
+      int pairs = 0;
+      own.read(ordinal, vector);
       for (int list : nearest(vector)) {
         float[] centroid = centroids.plain()[list];
-        for (int d = 0; d < dimension; d++) {
+        for (int d = 0; d < vector.length; d++) {
           difference[d] = vector[d] - centroid[d];
         }
         rotation.apply(difference, query);
         int members = Math.min(MEMBERS, lists.count(list));
         for (int j = 0; j < members; j++) {
           int member = lists.member(list, (int) ((long) j * lists.count(list) / members));
-          residual(member, difference);
+          residual(own, member, difference);
           rotation.apply(difference, residual);
           encoder.set(residual);
           double share = encoder.share(query);
@@ -302,13 +362,8 @@ final class QuantizerTrainer {
           }
         }
       }
+      return Arrays.copyOf(shares, pairs);
     }
-    if (pairs < LEAST_PAIRS) {
-      return 1;
-    }
-    Arrays.sort(shares, 0, pairs);
-    double random = ListQuery.MARGIN / Math.sqrt(dimension);
-    return (float) Math.min(1, Math.max(random, shares[(int) (SHARE * (pairs - 1))]));
   }
 
   private int[] nearest(float[] query) {

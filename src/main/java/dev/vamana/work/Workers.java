@@ -112,9 +112,21 @@ public final class Workers {
    * thread calls the abort check once per {@value #RANGE} indices.
    */
   public void forEach(int from, int to, BodyFactory factory, AbortCheck abort) throws IOException {
+    forEach(from, to, RANGE, factory, abort);
+  }
+
+  /**
+   * Runs a loop over {@code from <= index < to}, in ascending order if there is one thread, for
+   * indices that cost much each. Each thread calls the abort check once per {@code range} indices.
+   *
+   * @param range indices that a thread takes at once, at least 1
+   */
+  public void forEach(int from, int to, int range, BodyFactory factory, AbortCheck abort)
+      throws IOException {
     forEachRange(
         from,
         to,
+        range,
         () -> {
           Body body = factory.create();
           return (start, end) -> {
@@ -133,7 +145,12 @@ public final class Workers {
    */
   public void forEachRange(int from, int to, RangeBodyFactory factory, AbortCheck abort)
       throws IOException {
-    int chunks = (int) (((long) to - from + RANGE - 1) / RANGE);
+    forEachRange(from, to, RANGE, factory, abort);
+  }
+
+  private void forEachRange(int from, int to, int range, RangeBodyFactory factory, AbortCheck abort)
+      throws IOException {
+    int chunks = (int) (((long) to - from + range - 1) / range);
     AtomicInteger nextChunk = new AtomicInteger();
     together(
         chunks,
@@ -145,9 +162,9 @@ public final class Workers {
             if (body == null) {
               body = factory.create();
             }
-            int start = from + chunk * RANGE;
-            // the sum start + RANGE could overflow
-            body.run(start, start + Math.min(RANGE, to - start));
+            int start = from + chunk * range;
+            // the sum start + range could overflow
+            body.run(start, start + Math.min(range, to - start));
           }
         });
   }

@@ -387,7 +387,7 @@ public class FailureTests extends LuceneTestCase {
 
     @Override
     public boolean isEnabled(String component) {
-      return component.equals(FieldIndexer.INFO_COMPONENT);
+      return component.equals(VamanaVectorsFormat.INFO_COMPONENT);
     }
 
     @Override

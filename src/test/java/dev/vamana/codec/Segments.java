@@ -168,7 +168,7 @@ final class Segments {
 
     @Override
     public boolean isEnabled(String component) {
-      return component.equals(FieldIndexer.INFO_COMPONENT);
+      return component.equals(VamanaVectorsFormat.INFO_COMPONENT);
     }
 
     /** The lines since the last call. */

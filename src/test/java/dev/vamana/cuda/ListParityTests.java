@@ -9,6 +9,7 @@ import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListKernels;
@@ -76,7 +77,7 @@ public class ListParityTests extends LuceneTestCase {
   private static Gpu open(Placement placement) {
     Tuning tuning =
         Tuning.DEFAULT
-            .withWarps(RandomPicks.randomFrom(random(), ListKernels.TUNED))
+            .withWarps(RandomPicks.randomFrom(random(), ListKernels.tuned(ListCodes.TABLE)))
             .withTable(random().nextInt(3) == 0 ? Policy.TABLE_GLOBAL : null);
     return Gpu.open(drivers(), placement, tuning);
   }

@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListKernels;
@@ -27,7 +28,8 @@ public class SanitizedListTests extends DeviceTestCase {
     for (VectorEncoding encoding : VectorEncoding.values()) {
       for (CodeKind codes : List.of(CodeKind.RABITQ1, CodeKind.RABITQ4, CodeKind.PQ)) {
         try (DeviceSegment segment = segment(encoding, codes)) {
-          for (int warps : ListKernels.TUNED) {
+          ListCodes kernels = codes == CodeKind.PQ ? ListCodes.TABLE : ListCodes.BITS;
+          for (int warps : ListKernels.tuned(kernels)) {
             search(segment, Tuning.DEFAULT.withWarps(warps));
             if (codes == CodeKind.PQ) {
               search(segment, Tuning.DEFAULT.withWarps(warps).withTable(Policy.TABLE_GLOBAL));

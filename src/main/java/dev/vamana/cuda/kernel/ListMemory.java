@@ -24,7 +24,7 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
   static final int CANDIDATES = 256;
 
   /** Most lists that are searched at once in waves. */
-  static final int WAVE = 8;
+  static final int WAVE = 16;
 
   /** Candidates of the lists of a wave that a block has room for. */
   static final int WAVE_CANDIDATES = 1024;

@@ -18,18 +18,20 @@ public final class ListKernels {
   public static final int FEW_WARPS = 4;
 
   /**
+   * Warps of a block that searches one list after the other where tables of product quantization
+   * leave a multiprocessor room for few blocks.
+   */
+  public static final int EIGHT_WARPS = 8;
+
+  /**
    * Warps of a block that searches several lists at once, for items that have a multiprocessor to
    * themselves.
    */
   public static final int MANY_WARPS = 24;
 
-  /**
-   * Block sizes of {@link Tuning#WARPS} for either kernel: up to {@link #FEW_WARPS} for few warps,
-   * more for many.
-   */
-  public static final List<Integer> TUNED = List.of(FEW_WARPS, 16);
-
   private static final int WARP = 32;
+
+  private static final int TUNED_MANY = 16;
 
   /**
    * A kernel with its launch configuration.
@@ -52,9 +54,22 @@ public final class ListKernels {
     this.driver = driver;
   }
 
-  /** Returns the warps of a block where a tuning says so many. */
-  public static int warps(int tuned) {
-    return isMany(tuned) ? MANY_WARPS : FEW_WARPS;
+  /** Returns block sizes of {@link Tuning#WARPS}, one for each kernel of these codes. */
+  public static List<Integer> tuned(ListCodes codes) {
+    return codes == ListCodes.TABLE
+        ? List.of(FEW_WARPS, EIGHT_WARPS, TUNED_MANY)
+        : List.of(FEW_WARPS, TUNED_MANY);
+  }
+
+  /**
+   * Returns the warps of a block where a tuning says so many: up to {@link #FEW_WARPS} stand for
+   * few, more for many, but {@link #EIGHT_WARPS} for themselves where there is such a kernel.
+   */
+  public static int warps(int tuned, ListCodes codes) {
+    if (tuned <= FEW_WARPS) {
+      return FEW_WARPS;
+    }
+    return tuned == EIGHT_WARPS && codes == ListCodes.TABLE ? EIGHT_WARPS : MANY_WARPS;
   }
 
   /** Returns the name of a kernel, for instance {@code list_search_float_table_w4}. */
@@ -79,11 +94,12 @@ public final class ListKernels {
   /**
    * Chooses kernel and grid of a launch. Blocks of many warps end a search soonest, but one of them
    * takes a multiprocessor, and they take more memory; where a block has no room for it, it has few
-   * warps. Tables of product quantization may be so large that a multiprocessor has room for one
-   * block of few warps only, which then has many; a table that does not fit is in the scratch.
+   * warps. Tables of product quantization may be so large that a multiprocessor has room for few
+   * blocks of few warps only, which then have twice as many, or many if there is one block; a table
+   * that does not fit is in the scratch.
    *
-   * @param tuning its warps, one of {@link Tuning#WARPS}, stand for a kernel as in {@link #TUNED};
-   *     of its tables {@link Policy#TABLE_GLOBAL} has a meaning
+   * @param tuning its warps, one of {@link Tuning#WARPS}, stand for a kernel as {@link #warps}
+   *     says; of its tables {@link Policy#TABLE_GLOBAL} has a meaning
    * @param items items of the launch
    * @param others items in flight in other launches
    * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if no block fits
@@ -92,11 +108,14 @@ public final class ListKernels {
     int multiprocessors = driver.device().multiprocessors();
     int most = driver.device().sharedBytesPerBlock();
     ListCodes codes = codes(shape, sizes, tuning.table());
-    boolean alone = items + others <= multiprocessors || crowded(shape, sizes, codes);
+    int few = codes == ListCodes.TABLE ? few(shape, sizes) : FEW_WARPS;
+    boolean alone = items + others <= multiprocessors || few == MANY_WARPS;
+    int wanted = tuning.warps() == 0 ? MANY_WARPS : warps(tuning.warps(), codes);
     boolean waves =
-        (tuning.warps() == 0 ? alone : isMany(tuning.warps()))
+        wanted == MANY_WARPS
+            && (alone || tuning.warps() > 0)
             && sizes.memory(shape, codes, true).sharedBytes() <= most;
-    int own = waves ? MANY_WARPS : FEW_WARPS;
+    int own = waves ? MANY_WARPS : wanted == MANY_WARPS ? Math.min(few, EIGHT_WARPS) : wanted;
     ListMemory memory = sizes.memory(shape, codes, waves);
     String name = name(shape.bytes(), codes, own);
     int blocks = memory.sharedBytes() > most ? 0 : blocks(name, own, memory.sharedBytes());
@@ -119,17 +138,19 @@ public final class ListKernels {
     return fits && table != Policy.TABLE_GLOBAL ? ListCodes.TABLE : ListCodes.TABLE_GLOBAL;
   }
 
-  /** Whether a table leaves no room for a second block of few warps. */
-  private boolean crowded(ListSearchShape shape, Sizes sizes, ListCodes codes) {
-    if (codes != ListCodes.TABLE) {
-      return false;
+  /**
+   * Returns the warps of blocks that share a multiprocessor, each with a table: {@link #FEW_WARPS},
+   * or {@link #EIGHT_WARPS} if a multiprocessor then has half as many again at least, or {@link
+   * #MANY_WARPS} if there is room for one block only.
+   */
+  private int few(ListSearchShape shape, Sizes sizes) {
+    int shared = sizes.memory(shape, ListCodes.TABLE, false).sharedBytes();
+    int ofFew = blocks(name(shape.bytes(), ListCodes.TABLE, FEW_WARPS), FEW_WARPS, shared);
+    if (ofFew < 2) {
+      return MANY_WARPS;
     }
-    int shared = sizes.memory(shape, codes, false).sharedBytes();
-    return blocks(name(shape.bytes(), codes, FEW_WARPS), FEW_WARPS, shared) < 2;
-  }
-
-  private static boolean isMany(int warps) {
-    return warps > FEW_WARPS;
+    int ofEight = blocks(name(shape.bytes(), ListCodes.TABLE, EIGHT_WARPS), EIGHT_WARPS, shared);
+    return 2 * EIGHT_WARPS * ofEight >= 3 * FEW_WARPS * ofFew ? EIGHT_WARPS : FEW_WARPS;
   }
 
   private CudaDriver.Kernel kernel(String name) {

@@ -123,11 +123,11 @@ final class WalkQuestions implements Questions {
     List<Question> questions = new ArrayList<>();
     for (ListCodes codes : kernels) {
       Policy table = codes == ListCodes.TABLE_GLOBAL ? Policy.TABLE_GLOBAL : null;
-      for (int warps : ListKernels.TUNED) {
+      for (int warps : ListKernels.tuned(codes)) {
         Tuning tuning = Tuning.DEFAULT.withTable(table).withWarps(warps);
         questions.add(
             new Question(
-                ListKernels.name(bytes, codes, ListKernels.warps(warps)),
+                ListKernels.name(bytes, codes, ListKernels.warps(warps, codes)),
                 () -> {
                   if (placed[0] == null) {
                     placed[0] = places.place(segment, Placement.EXACT);

@@ -54,9 +54,9 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(ListShape.BLOCK, "kListBlock");
     assertConstant(ListShape.GROUP, "kListGroup");
     for (boolean bytes : new boolean[] {false, true}) {
-      for (int warps : new int[] {ListKernels.FEW_WARPS, ListKernels.MANY_WARPS}) {
-        for (ListCodes codes : ListCodes.values()) {
-          String name = ListKernels.name(bytes, codes, warps);
+      for (ListCodes codes : ListCodes.values()) {
+        for (int tuned : ListKernels.tuned(codes)) {
+          String name = ListKernels.name(bytes, codes, ListKernels.warps(tuned, codes));
           assertEquals(name, 1, library.vamana_host_has_kernel(name));
         }
       }

@@ -63,6 +63,14 @@ public class ListKernelsTests extends LuceneTestCase {
     assertEquals(name(ListCodes.BITS, 4), choose(2_048, false, many));
   }
 
+  /** A multiprocessor has room for two tables of 128 subspaces. */
+  public void testTwoTablesHaveEightWarpsEach() {
+    int many = 10 * driver.device().multiprocessors();
+    assertEquals(name(ListCodes.TABLE, 8), choose(1_024, true, many));
+    assertEquals(name(ListCodes.TABLE, 24), choose(1_024, true, 1));
+    assertEquals(name(ListCodes.BITS, 4), choose(1_024, false, many));
+  }
+
   public void testATableThatDoesNotFit() {
     driver.sharedBytesPerBlock(64 << 10);
     int many = 10 * driver.device().multiprocessors();
@@ -72,13 +80,14 @@ public class ListKernelsTests extends LuceneTestCase {
 
   public void testTuning() {
     int items = 1 + random().nextInt(10_000);
-    for (int warps : ListKernels.TUNED) {
+    for (int warps : ListKernels.tuned(ListCodes.TABLE)) {
       Tuning tuning = Tuning.DEFAULT.withWarps(warps);
-      int own = ListKernels.warps(warps);
+      int own = ListKernels.warps(warps, ListCodes.TABLE);
       assertEquals(name(ListCodes.TABLE, own), choose(tuning, 128, true, items));
       Tuning global = tuning.withTable(Policy.TABLE_GLOBAL);
-      assertEquals(name(ListCodes.TABLE_GLOBAL, own), choose(global, 128, true, items));
-      assertEquals(name(ListCodes.BITS, own), choose(global, 128, false, items));
+      int other = ListKernels.warps(warps, ListCodes.TABLE_GLOBAL);
+      assertEquals(name(ListCodes.TABLE_GLOBAL, other), choose(global, 128, true, items));
+      assertEquals(name(ListCodes.BITS, other), choose(global, 128, false, items));
     }
   }
 }

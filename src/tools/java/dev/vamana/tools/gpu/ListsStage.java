@@ -1,5 +1,7 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.codec.BuildStatistics;
+import dev.vamana.codec.CodebookProvider;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
@@ -16,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.lucene.util.InfoStream;
 
 /**
  * Measures recall and queries per second of inverted lists at every batch size, on one set, and
@@ -109,12 +112,16 @@ final class ListsStage implements Stage {
             .home()
             .resolve("index")
             .resolve(set.vectors().name() + "-" + n + "-" + method(codes));
+    BuildStatistics statistics = new BuildStatistics();
     VamanaVectorsFormat format =
         new VamanaVectorsFormat(
             VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, codes),
-            context.workers());
-    SetIndex index = SetIndex.open(folder, set, format, 1, 1);
+            context.workers(),
+            CodebookProvider.NONE,
+            statistics);
+    SetIndex index = SetIndex.open(folder, set, format, 1, 1, messages(context));
     context.say("lists ready, built in %.1f s", index.buildSeconds());
+    double seconds = seconds(statistics, 0);
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set.vectors().name());
     row.put("method", method(codes));
@@ -124,11 +131,45 @@ final class ListsStage implements Stage {
     row.put("list_bytes", index.view().lists().region().length());
     row.put("threads", context.workers().threads());
     row.put("seconds", Samples.round(index.buildSeconds(), 2));
+    putSeconds(row, "seconds_of_lists", seconds);
     if (onCpu(context.options()) == false) {
       row.put("seconds_with_gpu", Samples.round(secondsWithGpu(context, set, folder, format), 2));
+      putSeconds(row, "seconds_of_lists_with_gpu", seconds(statistics, seconds));
     }
     context.fragment().add("builds", row);
     return index;
+  }
+
+  /** Returns the seconds of lists and codes, without documents and raw vectors. */
+  private static double seconds(BuildStatistics statistics, double before) {
+    return statistics.snapshot().listNanos() * 1e-9 - before;
+  }
+
+  /** Leaves out what an earlier process built. */
+  private static void putSeconds(Map<String, Object> row, String name, double seconds) {
+    if (seconds > 0) {
+      row.put(name, Samples.round(seconds, 3));
+    }
+  }
+
+  /** Says how long the parts of a build took. */
+  private static InfoStream messages(Context context) {
+    return new InfoStream() {
+      @Override
+      public void message(String component, String message) {
+        context.say("%s", message);
+      }
+
+      @Override
+      public boolean isEnabled(String component) {
+        return component.equals(VamanaVectorsFormat.INFO_COMPONENT);
+      }
+
+      @Override
+      public void close() {
+        // prints only
+      }
+    };
   }
 
   /** Builds the lists again while an executor is installed, and returns the seconds. */
@@ -141,7 +182,7 @@ final class ListsStage implements Stage {
         throw new IllegalStateException("another executor is installed");
       }
       Path other = folder.resolveSibling(folder.getFileName() + "-gpu");
-      try (SetIndex index = SetIndex.open(other, set, format, 1, 1)) {
+      try (SetIndex index = SetIndex.open(other, set, format, 1, 1, messages(context))) {
         if (executor.statistics().counters().get("training").get("vectors_assigned") == 0) {
           throw new IllegalStateException("the GPU assigned no vectors");
         }

@@ -33,6 +33,7 @@ import org.apache.lucene.index.TieredMergePolicy;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.InfoStream;
 
 /**
  * An index of one set, kept on disk between stages.
@@ -60,12 +61,28 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
   static SetIndex open(
       Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
       throws IOException {
+    return open(folder, set, format, segments, writers, InfoStream.NO_OUTPUT);
+  }
+
+  /**
+   * As {@link #open(Path, SuiteSet, KnnVectorsFormat, int, int)}.
+   *
+   * @param messages told of the build
+   */
+  static SetIndex open(
+      Path folder,
+      SuiteSet set,
+      KnnVectorsFormat format,
+      int segments,
+      int writers,
+      InfoStream messages)
+      throws IOException {
     Path built = folder.resolve("built.txt");
     if (Files.exists(built) == false) {
       deleteTree(folder);
       Files.createDirectories(folder);
       long start = System.nanoTime();
-      write(folder, set, format, segments, writers);
+      write(folder, set, format, segments, writers, messages);
       Files.writeString(built, String.valueOf((System.nanoTime() - start) * 1e-9));
     }
     MMapDirectory directory = new MMapDirectory(folder);
@@ -98,10 +115,22 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
 
   static void write(Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
       throws IOException {
+    write(folder, set, format, segments, writers, InfoStream.NO_OUTPUT);
+  }
+
+  private static void write(
+      Path folder,
+      SuiteSet set,
+      KnnVectorsFormat format,
+      int segments,
+      int writers,
+      InfoStream messages)
+      throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
             .setCodec(codec(format))
             .setUseCompoundFile(false)
+            .setInfoStream(messages)
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
             .setMergePolicy(segments == 1 ? new TieredMergePolicy() : NoMergePolicy.INSTANCE)
             .setMergeScheduler(new SerialMergeScheduler());
