@@ -1,32 +1,15 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.driver.FaultyDriver;
-import dev.vamana.cuda.driver.SimulatedDriver;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
-import org.apache.lucene.index.VectorSimilarityFunction;
-import org.junit.Before;
 
 /** Tests that copies of wide vectors, which searches can do without, cost no segment its place. */
 public class WideEvictionTests extends ResidencyTestCase {
 
   @Override
-  @Before
-  public void openSegments() throws IOException {
-    segments =
-        new TestSegments(
-            true,
-            random().nextBoolean(),
-            parameters(8, 64),
-            VectorSimilarityFunction.EUCLIDEAN,
-            Placement.WIDE,
-            100,
-            100,
-            100,
-            100);
-    views = segments.views(FLOATS);
-    device = new SimulatedDriver(kernels, DEVICE, false);
-    driver = new FaultyDriver(device);
+  int dimension() {
+    return Placement.WIDE;
   }
 
   public void testNoSegmentGivesWayToCopies() throws IOException {
@@ -41,6 +24,8 @@ public class WideEvictionTests extends ResidencyTestCase {
     residency.opened(views.get(2));
     executor.runAll();
     assertEquals(List.of("evicted 0", "uploaded 2 exact"), events());
+    pass(Duration.ofSeconds(1));
+    use(2);
     pass(MINUTE.multipliedBy(2));
     residency.opened(views.get(3));
     executor.runAll();
