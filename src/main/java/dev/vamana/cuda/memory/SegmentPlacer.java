@@ -179,7 +179,7 @@ final class SegmentPlacer {
       }
       if (e instanceof GpuException gpu && gpu.kind() == GpuException.Kind.NOT_SUPPORTED) {
         entry.refused().add(plan);
-        if (plan.ifRoom()) {
+        if (plan != null && plan.ifRoom()) {
           return new Outcome(null, null, null);
         }
         refused.accept(entry.view(), gpu);
