@@ -141,12 +141,16 @@ public class LoadTests extends PlanTestCase {
   }
 
   private void testPlacement(Placement placement) throws Exception {
+    testPlacement(placement, 24);
+  }
+
+  private void testPlacement(Placement placement, int dimension) throws Exception {
     assumeTrue("needs kernels of the host", kernels != null);
     try (TestIndex index =
             new TestIndex(
                 VectorEncoding.FLOAT32,
                 VectorSimilarityFunction.EUCLIDEAN,
-                24,
+                dimension,
                 1500,
                 2,
                 new MMapDirectory(createTempDir()));
@@ -173,6 +177,11 @@ public class LoadTests extends PlanTestCase {
 
   public void testExact() throws Exception {
     testPlacement(Placement.EXACT);
+  }
+
+  /** Of the planner's choice, which is one for each segment. */
+  public void testWideVectors() throws Exception {
+    testPlacement(null, Placement.WIDE);
   }
 
   public void testFloat16() throws Exception {

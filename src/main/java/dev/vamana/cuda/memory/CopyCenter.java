@@ -77,7 +77,7 @@ final class CopyCenter {
   }
 
   /** Copies for the cosine are of vectors of length 1; one of length 0 stays as it is. */
-  private static void normalize(float[] vector) {
+  static void normalize(float[] vector) {
     double squares = 0;
     for (float component : vector) {
       squares += (double) component * component;

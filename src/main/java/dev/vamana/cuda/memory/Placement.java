@@ -27,6 +27,15 @@ public enum Placement {
   /** Codes on the device; the CPU fetches the neighbours of every step (BANG base, section 3.2). */
   HOST_FETCH(Place.HOST_FETCH, Precision.PQ);
 
+  /**
+   * Fewest components of float vectors whose walks read {@link #EXACT_INT8} copies where the choice
+   * is free and there is room for them beside the raw vectors. On an H200 such walks were 1.1 to
+   * 2.0 times as fast as {@link #EXACT} at equal recall with 384 and 784 components, in every size
+   * of batch, and not faster with 100 and 128, whose rows of float32 are 400 and 512 bytes
+   * (docs/benchmarks/gpu-cagra.md). Nothing was measured between 128 and 384.
+   */
+  public static final int WIDE = 256;
+
   /** All placements, among which one is chosen for each segment. */
   public static final Set<Placement> ALL =
       Collections.unmodifiableSet(EnumSet.allOf(Placement.class));
@@ -61,6 +70,16 @@ public enum Placement {
         .filter(placement -> placement.settingName().equals(settingName))
         .findFirst()
         .orElse(null);
+  }
+
+  /**
+   * Returns the placement that a segment with a graph over float vectors gets if all are allowed
+   * and the device has ample room.
+   *
+   * @param dimension components of a vector
+   */
+  public static Placement usual(int dimension) {
+    return dimension >= WIDE ? EXACT_INT8 : EXACT;
   }
 
   /** Returns where the graph is. */

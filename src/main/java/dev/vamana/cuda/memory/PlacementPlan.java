@@ -28,6 +28,8 @@ import dev.vamana.ivf.Rotation;
  * @param lists where the inverted lists are; null without lists
  * @param deviceBytes size of the block
  * @param mappedBytes upper bound of the pinned page cache, in whole pages
+ * @param ifRoom whether the plan has more than searches need, so that it is taken only where the
+ *     device has ample room
  */
 record PlacementPlan(
     SegmentShape shape,
@@ -43,7 +45,8 @@ record PlacementPlan(
     long center,
     ListParts lists,
     long deviceBytes,
-    long mappedBytes) {
+    long mappedBytes,
+    boolean ifRoom) {
 
   /** Offset of a part that is not in the block. */
   static final long NONE = -1;
@@ -123,7 +126,32 @@ record PlacementPlan(
         center,
         null,
         layout.end,
-        mapped);
+        mapped,
+        false);
+  }
+
+  /**
+   * Lays out copies in bytes beside the raw vectors, for walks that are faster than {@link
+   * Placement#EXACT}. Only where there is ample room.
+   */
+  static PlacementPlan ofFastCopies(SegmentShape shape) {
+    PlacementPlan plan = of(shape, Placement.EXACT_INT8, RawVectors.DEVICE);
+    return new PlacementPlan(
+        shape,
+        plan.placement,
+        plan.raw,
+        plan.graph,
+        plan.vectors,
+        plan.rawCopy,
+        plan.codes,
+        plan.columns,
+        plan.norms,
+        plan.facts,
+        plan.center,
+        plan.lists,
+        plan.deviceBytes,
+        plan.mappedBytes,
+        true);
   }
 
   /** Lays out the block of a segment with inverted lists. */
@@ -161,7 +189,8 @@ record PlacementPlan(
         NONE,
         parts,
         layout.end,
-        raw == RawVectors.MAPPED ? pages(shape.rawBytes()) : 0);
+        raw == RawVectors.MAPPED ? pages(shape.rawBytes()) : 0,
+        false);
   }
 
   private static long rotationBytes(ListShape lists) {

@@ -8,11 +8,15 @@ import java.util.Set;
 /**
  * Lists the possible placements of a segment, best first, and chooses the first that fits.
  *
- * <p>Placements are ordered by the cost of a walk. Exact distances come first: they need no
- * re-ranking and the narrowest beam. Half-precision and byte copies need a re-ranking of a few
- * vectors, which are read from the mapped file, but their distances are still better than distances
- * of codes, which need a wider beam. The last three placements use codes, with the graph on the
- * device, read in place, or fetched by the CPU.
+ * <p>Placements are ordered by the cost of a walk. For float vectors of {@link Placement#WIDE}
+ * components and more, byte copies with the raw vectors beside them on the device come first,
+ * because a walk reads a quarter of the bytes. They take up to a quarter more memory than the raw
+ * vectors alone, which do as well for all but speed, so they are {@link PlacementPlan#ifRoom}.
+ *
+ * <p>Then come exact distances: they need no re-ranking and the narrowest beam. Half-precision and
+ * byte copies need a re-ranking of a few vectors, which are read from the mapped file, but their
+ * distances are still better than distances of codes, which need a wider beam. The last three
+ * placements use codes, with the graph on the device, read in place, or fetched by the CPU.
  *
  * <p>Inverted lists are on the device in both of their placements: with the raw vectors ({@link
  * Placement#EXACT}), or with raw vectors that are read in place ({@link Placement#IN_MEMORY}).
@@ -49,6 +53,9 @@ final class PlacementPlanner {
     if (obstacle(shape) != null) {
       return candidates;
     }
+    if (copiesPay(shape)) {
+      candidates.add(PlacementPlan.ofFastCopies(shape));
+    }
     for (Placement placement : ORDER) {
       if (allowed(shape, placement) == false || possible(shape, placement, registers) == false) {
         continue;
@@ -63,17 +70,13 @@ final class PlacementPlanner {
   }
 
   /** Returns the first plan that fits, or null. */
-  static PlacementPlan choose(List<PlacementPlan> candidates, long deviceFree, long mappedFree) {
+  static PlacementPlan choose(List<PlacementPlan> candidates, Room room) {
     for (PlacementPlan plan : candidates) {
-      if (fits(plan, deviceFree, mappedFree)) {
+      if (room.fits(plan)) {
         return plan;
       }
     }
     return null;
-  }
-
-  static boolean fits(PlacementPlan plan, long deviceFree, long mappedFree) {
-    return plan.deviceBytes() <= deviceFree && plan.mappedBytes() <= mappedFree;
   }
 
   /** Returns why the device can never search a segment, or null. */
@@ -105,6 +108,17 @@ final class PlacementPlanner {
                 || allowed.contains(Placement.EXACT_INT8)));
   }
 
+  /** Whether copies are worth memory that the raw vectors do not need. */
+  private boolean copiesPay(SegmentShape shape) {
+    return shape.floats()
+        && shape.hasGraph()
+        && shape.hasLists() == false
+        && shape.rawVectors()
+        && Placement.usual(shape.dimension()) == Placement.EXACT_INT8
+        && allowed.contains(Placement.EXACT)
+        && allowed.contains(Placement.EXACT_INT8);
+  }
+
   private static boolean possible(SegmentShape shape, Placement placement, boolean registers) {
     if (shape.hasLists()) {
       return shape.rawVectors()
@@ -125,7 +139,7 @@ final class PlacementPlanner {
   /**
    * Whether a placement can re-rank from {@code raw}. Raw vectors on the device beside copies or
    * codes take more memory than {@code EXACT} alone, so they are possible only where that is not
-   * allowed.
+   * allowed; {@link #copiesPay} tells the exception.
    */
   private boolean possible(
       SegmentShape shape, Placement placement, RawVectors raw, boolean registers) {

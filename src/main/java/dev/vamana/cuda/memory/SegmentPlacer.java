@@ -18,6 +18,13 @@ import org.apache.lucene.store.AlreadyClosedException;
  */
 final class SegmentPlacer {
 
+  /**
+   * Inverse share of the limit that stays free beside plans of more than searches need. A merge of
+   * all segments that have got such places then finds room for its graph and for the new segment
+   * beside the old ones.
+   */
+  private static final int AMPLE = 2;
+
   private volatile PlacementPlanner planner;
   private final ResidencyCounters counters;
   private final DeviceMemory memory;
@@ -121,6 +128,9 @@ final class SegmentPlacer {
         candidates.remove(plan);
         if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
           entry.refused().add(plan);
+          if (plan.ifRoom()) {
+            continue;
+          }
         }
         // the device may have no memory where the budget has; that is worth knowing, too
         refused.accept(entry.view(), e);
@@ -158,9 +168,7 @@ final class SegmentPlacer {
       if (entered) {
         List<PlacementPlan> candidates = candidates(entry, old.plan().shape());
         int rank = candidates.indexOf(old.plan());
-        plan =
-            PlacementPlanner.choose(
-                candidates.subList(0, Math.max(0, rank)), memory.free(), memory.pageCache().free());
+        plan = PlacementPlanner.choose(candidates.subList(0, Math.max(0, rank)), room());
       }
       return new Outcome(plan == null ? null : upload(entry, plan), null, null);
     } catch (AlreadyClosedException e) {
@@ -169,11 +177,14 @@ final class SegmentPlacer {
       if (memory.lost()) {
         return new Outcome(null, null, null);
       }
-      counters.failed();
       if (e instanceof GpuException gpu && gpu.kind() == GpuException.Kind.NOT_SUPPORTED) {
         entry.refused().add(plan);
+        if (plan != null && plan.ifRoom()) {
+          return new Outcome(null, null, null);
+        }
         refused.accept(entry.view(), gpu);
       }
+      counters.failed();
       return new Outcome(null, null, e);
     } finally {
       if (entered) {
@@ -197,14 +208,18 @@ final class SegmentPlacer {
     return resident;
   }
 
+  private Room room() {
+    long free = memory.free();
+    return new Room(free, memory.pageCache().free(), free - memory.device().limit() / AMPLE);
+  }
+
   /**
    * Returns the best plan that fits. Evicts other segments only if the best plan without evictions
    * puts neither graph nor lists on the device, and never for a segment that has none.
    */
   private PlacementPlan makeRoom(SegmentEntry entry, List<PlacementPlan> candidates) {
-    long free = memory.free();
-    long mappedFree = memory.pageCache().free();
-    PlacementPlan plan = PlacementPlanner.choose(candidates, free, mappedFree);
+    Room room = room();
+    PlacementPlan plan = PlacementPlanner.choose(candidates, room);
     if ((plan != null && plan.indexOnDevice()) || entry.view().isIndexed() == false) {
       return plan;
     }
@@ -216,19 +231,20 @@ final class SegmentPlacer {
       mappedEvictable += victim.resident.plan().mappedBytes();
     }
     PlacementPlan better =
-        PlacementPlanner.choose(candidates, free + evictable, mappedFree + mappedEvictable);
+        PlacementPlanner.choose(
+            candidates, new Room(room.device() + evictable, room.mapped() + mappedEvictable, 0));
     if (better == null || (plan != null && better.indexOnDevice() == false)) {
       return plan;
     }
     for (Victim victim : victims) {
-      if (PlacementPlanner.fits(better, memory.free(), memory.pageCache().free())) {
+      if (room().fits(better)) {
         break;
       }
       if (victim.resident.retireUnused()) {
         evict.accept(victim.entry, victim.resident);
       }
     }
-    return PlacementPlanner.choose(candidates, memory.free(), memory.pageCache().free());
+    return PlacementPlanner.choose(candidates, room());
   }
 
   /**

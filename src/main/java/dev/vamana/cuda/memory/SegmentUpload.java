@@ -34,6 +34,7 @@ final class SegmentUpload {
   private final Runnable abort;
   private final List<MappedRegistrations.Range> ranges = new ArrayList<>();
   private BounceBuffers buffers;
+  private float[] center;
   private long block;
   private long raw;
   private long copied;
@@ -128,6 +129,9 @@ final class SegmentUpload {
 
   private void copyAll() throws IOException {
     SegmentShape shape = plan.shape();
+    if (plan.ifRoom()) {
+      tryCopies();
+    }
     long graph = 0;
     if (plan.graphOnDevice()) {
       graph = block + plan.graph();
@@ -270,10 +274,26 @@ final class SegmentUpload {
     if (plan.placement() == Placement.EXACT_FLOAT16) {
       conversion.toHalves(buffers, rows);
     } else {
-      VectorSimilarityFunction similarity = view.similarity();
-      float[] center = CopyCenter.of(view.vectorsRegion(), plan.shape(), similarity, abort);
-      copied += (long) center.length * Float.BYTES;
-      conversion.toBytes(buffers, rows, center, similarity == VectorSimilarityFunction.COSINE);
+      boolean unit = view.similarity() == VectorSimilarityFunction.COSINE;
+      copied += (long) center().length * Float.BYTES;
+      conversion.toBytes(buffers, rows, center(), unit);
+    }
+  }
+
+  private float[] center() throws IOException {
+    if (center == null) {
+      center = CopyCenter.of(view.vectorsRegion(), plan.shape(), view.similarity(), abort);
+    }
+    return center;
+  }
+
+  /** Refuses copies that nobody asked for if they lose what walks need. */
+  private void tryCopies() throws IOException {
+    double kept = CopyTrial.kept(view, plan.shape(), center(), abort);
+    if (kept < CopyTrial.LEAST_KEPT) {
+      throw new GpuException(
+          GpuException.Kind.NOT_SUPPORTED,
+          "copies in bytes keep " + kept + " of the near neighbours of " + view.name());
     }
   }
 

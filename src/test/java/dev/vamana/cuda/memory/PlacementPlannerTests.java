@@ -26,6 +26,14 @@ public class PlacementPlannerTests extends LuceneTestCase {
     return names;
   }
 
+  private static PlacementPlan choose(List<PlacementPlan> candidates, long device, long mapped) {
+    return PlacementPlanner.choose(candidates, new Room(device, mapped, device));
+  }
+
+  private static SegmentShape wide(int dimension, VectorEncoding encoding) {
+    return new SegmentShape(1000, dimension, encoding, 64, 32, true, true, true, null, 0);
+  }
+
   private static SegmentShape unmapped(SegmentShape shape) {
     return new SegmentShape(
         shape.size(),
@@ -68,6 +76,52 @@ public class PlacementPlannerTests extends LuceneTestCase {
             "MAPPED_GRAPH/CALLER",
             "HOST_FETCH/CALLER"),
         names(null, FLOATS, true));
+  }
+
+  public void testWideFloatsBeginWithCopiesBesideTheVectors() {
+    int dimension = Placement.WIDE + random().nextInt(1000);
+    List<String> expected = new ArrayList<>(names(null, FLOATS, true));
+    expected.add(0, "EXACT_INT8/DEVICE");
+    assertEquals(expected, names(null, wide(dimension, VectorEncoding.FLOAT32), true));
+    assertEquals(names(null, FLOATS, true), names(null, wide(255, VectorEncoding.FLOAT32), true));
+    assertEquals(names(null, BYTES, true), names(null, wide(dimension, VectorEncoding.BYTE), true));
+  }
+
+  /** A copy that nobody asked for needs both placements to be allowed. */
+  public void testChosenPlacementsOfWideFloats() {
+    SegmentShape shape = wide(Placement.WIDE, VectorEncoding.FLOAT32);
+    for (Placement placement : Placement.values()) {
+      assertEquals(names(placement, FLOATS, true), names(placement, shape, true));
+    }
+    PlacementPlan forced =
+        new PlacementPlanner(Set.of(Placement.EXACT_INT8)).candidates(shape, true).get(0);
+    assertFalse(forced.ifRoom());
+    for (Set<Placement> both :
+        List.of(Placement.of(Place.DEVICE, null), Set.of(Placement.EXACT, Placement.EXACT_INT8))) {
+      PlacementPlan free = new PlacementPlanner(both).candidates(shape, true).get(0);
+      assertTrue(free.ifRoom());
+      // what is measured with the placement exact-int8 is what the free choice gets
+      assertEquals(forced.placement(), free.placement());
+      assertEquals(forced.raw(), free.raw());
+      assertEquals(forced.rawCopy(), free.rawCopy());
+      assertEquals(forced.vectors(), free.vectors());
+      assertEquals(forced.deviceBytes(), free.deviceBytes());
+    }
+  }
+
+  public void testCopiesOfWideFloatsNeedAmpleRoom() {
+    SegmentShape shape = wide(Placement.WIDE + random().nextInt(1000), VectorEncoding.FLOAT32);
+    List<PlacementPlan> candidates = new PlacementPlanner(Placement.ALL).candidates(shape, true);
+    PlacementPlan copies = candidates.get(0);
+    PlacementPlan exact = candidates.get(1);
+    assertEquals(Placement.EXACT, exact.placement());
+    long bytes = copies.deviceBytes();
+    double part = bytes / (double) exact.deviceBytes();
+    assertTrue(part + " of exact", part > 1 && part < 1.25);
+    assertSame(copies, PlacementPlanner.choose(candidates, new Room(PLENTY, 0, bytes)));
+    assertSame(exact, PlacementPlanner.choose(candidates, new Room(PLENTY, 0, bytes - 1)));
+    assertSame(exact, PlacementPlanner.choose(candidates, new Room(bytes - 1, 0, bytes)));
+    assertSame(exact, PlacementPlanner.choose(candidates, new Room(PLENTY, 0, -PLENTY)));
   }
 
   public void testByteVectorsHaveNoCopies() {
@@ -169,11 +223,11 @@ public class PlacementPlannerTests extends LuceneTestCase {
     List<Placement> chosen = new ArrayList<>();
     long free = PLENTY;
     for (; ; ) {
-      PlacementPlan plan = PlacementPlanner.choose(candidates, free, PLENTY);
+      PlacementPlan plan = choose(candidates, free, PLENTY);
       if (plan == null) {
         break;
       }
-      assertSame(plan, PlacementPlanner.choose(candidates, plan.deviceBytes(), PLENTY));
+      assertSame(plan, choose(candidates, plan.deviceBytes(), PLENTY));
       chosen.add(plan.placement());
       free = plan.deviceBytes() - 1;
     }
@@ -185,8 +239,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
             Placement.IN_MEMORY,
             Placement.MAPPED_GRAPH),
         chosen);
-    assertEquals(
-        Placement.HOST_FETCH, PlacementPlanner.choose(candidates, free + 1, 0).placement());
+    assertEquals(Placement.HOST_FETCH, choose(candidates, free + 1, 0).placement());
   }
 
   public void testChoiceByPageCache() {
@@ -195,15 +248,15 @@ public class PlacementPlannerTests extends LuceneTestCase {
     PlacementPlan both = candidates.get(0);
     PlacementPlan graph = candidates.get(1);
     assertTrue(both.mappedBytes() > graph.mappedBytes());
-    assertSame(both, PlacementPlanner.choose(candidates, PLENTY, both.mappedBytes()));
-    assertSame(graph, PlacementPlanner.choose(candidates, PLENTY, both.mappedBytes() - 1));
-    assertNull(PlacementPlanner.choose(candidates, PLENTY, graph.mappedBytes() - 1));
+    assertSame(both, choose(candidates, PLENTY, both.mappedBytes()));
+    assertSame(graph, choose(candidates, PLENTY, both.mappedBytes() - 1));
+    assertNull(choose(candidates, PLENTY, graph.mappedBytes() - 1));
   }
 
   /** Arrays lie behind the descriptor, aligned, without overlap and without waste. */
   public void testLayouts() {
     for (int round = 0; round < 200; round++) {
-      int dimension = 1 + random().nextInt(300);
+      int dimension = 1 + random().nextInt(500);
       SegmentShape shape =
           new SegmentShape(
               1 + random().nextInt(5000),

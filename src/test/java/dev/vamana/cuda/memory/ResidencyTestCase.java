@@ -28,6 +28,11 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
   SegmentResidency residency;
   private long now = random().nextLong();
 
+  /** Components of the segments' vectors. */
+  int dimension() {
+    return 24;
+  }
+
   @Before
   public void openSegments() throws IOException {
     segments =
@@ -36,7 +41,7 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
             random().nextBoolean(),
             parameters(8, 4),
             VectorSimilarityFunction.EUCLIDEAN,
-            24,
+            dimension(),
             100,
             100,
             100,

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.memory.Placement;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -167,13 +168,31 @@ public class ReportTablesTests extends LuceneTestCase {
         """);
     String page = ReportTables.make(file).get("gpu-cagra.md");
     assertTrue(
-        page, page.contains("| some-96 | 0.93 | 1 × 1 | 200 (float16) | 100 | 0.50 | 300 |"));
+        page,
+        page.contains(
+            "| some-96 | 0.93 | 1 × 1 | 200 (float16) | 100 | 0.50 | 100 (exact) | 0.50 | 300 |"));
     // half way between the beams of one parent; the other number of parents does not reach the
     // recall
     assertTrue(
-        page, page.contains("| some-96 | 0.92 | 1 × 3 | 100 (float32) | 200 | 2.00 | 200 |"));
+        page,
+        page.contains(
+            "| some-96 | 0.92 | 1 × 3 | 100 (float32) | 200 | 2.00 | 200 (exact) | 2.00 | 200 |"));
     // no row reaches the recall, and none has the batch
-    assertTrue(page, page.contains("geometric mean of 2 points"));
+    assertTrue(page, page.contains("| exact | 1.00 | 0.50 | 1 of 2 |"));
+    assertTrue(page, page.contains("| default | 1.00 | 0.50 | 1 of 2 |"));
+    for (Map<String, Object> row : List.of(slow, fast, elsewhere, wide, narrow, otherParents)) {
+      row.put("dims", Placement.WIDE);
+    }
+    report.put("benchmarks", List.of(slow, fast));
+    Files.writeString(file, Json.write(report));
+    page = ReportTables.make(file).get("gpu-cagra.md");
+    assertTrue(
+        page,
+        page.contains(
+            "| some-96 | 0.93 | 1 × 1 | 200 (float16) | 100 | 0.50 | 300 (exact-int8) | 1.50 | 300"
+                + " |"));
+    assertTrue(page, page.contains("| exact | 0.50 | 0.50 | 1 of 1 |"));
+    assertTrue(page, page.contains("| default | 1.50 | 1.50 | 0 of 1 |"));
   }
 
   private static Map<String, Object> compared(

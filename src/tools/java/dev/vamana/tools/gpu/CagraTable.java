@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.memory.Placement;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,8 +27,9 @@ final class CagraTable {
   /** Name of the page. */
   static final String PAGE = "gpu-cagra.md";
 
-  private static final String EXACT = "exact";
-  private static final Set<String> VECTORS = Set.of(EXACT, "exact-float16", "exact-int8");
+  private static final String EXACT = Placement.EXACT.settingName();
+  private static final Set<String> VECTORS =
+      Set.of(EXACT, Placement.EXACT_FLOAT16.settingName(), Placement.EXACT_INT8.settingName());
 
   private CagraTable() {}
 
@@ -77,18 +79,23 @@ final class CagraTable {
                 row -> names(lines.get(0), row.getOrDefault(ReportStage.DEVICE, device).toString()))
             .toList();
     StringBuilder table = new StringBuilder();
-    List<Double> ratios = new ArrayList<>();
+    List<Double> ofExact = new ArrayList<>();
+    List<Double> ofUsual = new ArrayList<>();
     for (String line : lines.subList(2, lines.size())) {
       Figure figure = Figure.parse(line);
       OptionalDouble exact = fastest(rows, figure, Set.of(EXACT));
+      String placement = usual(rows, figure);
+      OptionalDouble usual = fastest(rows, figure, Set.of(placement));
       OptionalDouble any = fastest(rows, figure, VECTORS);
-      if (exact.isEmpty() || any.isEmpty()) {
+      if (exact.isEmpty() || usual.isEmpty() || any.isEmpty()) {
         continue;
       }
-      ratios.add(exact.getAsDouble() / figure.best());
+      ofExact.add(exact.getAsDouble() / figure.best());
+      ofUsual.add(usual.getAsDouble() / figure.best());
       table.append(
           format(
-              "| %s | %.2f | %,d × %d | %,.0f (%s) | %,.0f | %.2f | %,.0f |\n",
+              "| %s | %.2f | %,d × %d | %,.0f (%s) | %,.0f | %.2f | %,.0f (%s) | %.2f | %,.0f"
+                  + " |\n",
               figure.set(),
               figure.recall(),
               figure.batch(),
@@ -97,31 +104,57 @@ final class CagraTable {
               figure.type(),
               exact.getAsDouble(),
               exact.getAsDouble() / figure.best(),
+              usual.getAsDouble(),
+              placement,
+              usual.getAsDouble() / figure.best(),
               any.getAsDouble()));
     }
-    if (ratios.isEmpty()) {
+    if (ofExact.isEmpty()) {
       return "";
     }
-    double logs = ratios.stream().mapToDouble(Math::log).average().orElseThrow();
     return "# Beside CAGRA\n\nCAGRA: "
         + lines.get(0).substring(2)
         + " ([all types](gpu-cagra.csv)).\n"
         + "This project: rows of the [report](gpu.md), from arrays to arrays, interpolated likewise;"
         + " the fastest number of parents. The batch's\n"
-        + "queries are all different. `exact` holds float32 vectors; \"best\" is the fastest of"
-        + " `exact`, `exact-float16` and `exact-int8`, which\n"
-        + "re-rank with the raw vectors. Machines are of the same kind, not the same hour.\n\n"
-        + format(
-            "`exact` over CAGRA: %.2f in the geometric mean of %d points, %.2f at worst, below 1 in"
-                + " %d.\n\n",
-            Math.exp(logs),
-            ratios.size(),
-            ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
-            ratios.stream().filter(ratio -> ratio < 1).count())
-        + "| set | recall@10 | batch × callers | CAGRA, fastest type | exact | exact over CAGRA |"
-        + " best |\n"
-        + "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        + "queries are all different. Machines are of the same kind, not the same hour.\n\n"
+        + "* `exact` holds float32 vectors.\n"
+        + "* \"Default\" is the [placement](../internals/gpu-memory.md#placing-segments) that a"
+        + " segment gets if nothing is set and the device has ample room: `exact-int8`\n"
+        + format("  with %d dimensions or more, otherwise `exact`.", Placement.WIDE)
+        + " Both are measured with the raw vectors on the device, so `exact-int8` re-ranks from there.\n"
+        + "* \"Best\" is the fastest of `exact`, `exact-float16` and `exact-int8`. All answer with"
+        + " exact scores.\n\n"
+        + "| over CAGRA | geometric mean | at worst | points below 1 |\n"
+        + "| --- | ---: | ---: | ---: |\n"
+        + summary("exact", ofExact)
+        + summary("default", ofUsual)
+        + "\n| set | recall@10 | batch × callers | CAGRA, fastest type | exact | exact over CAGRA |"
+        + " default | default over CAGRA | best |\n"
+        + "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         + table;
+  }
+
+  private static String summary(String name, List<Double> ratios) {
+    double logs = ratios.stream().mapToDouble(Math::log).average().orElseThrow();
+    return format(
+        "| %s | %.2f | %.2f | %d of %d |\n",
+        name,
+        Math.exp(logs),
+        ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
+        ratios.stream().filter(ratio -> ratio < 1).count(),
+        ratios.size());
+  }
+
+  /** Returns the placement that the figure's set gets without settings. */
+  private static String usual(List<Map<String, Object>> rows, Figure figure) {
+    int dimension =
+        rows.stream()
+            .filter(row -> row.get("set").equals(figure.set()))
+            .mapToInt(row -> ReportTables.number(row, "dims"))
+            .max()
+            .orElse(1);
+    return Placement.usual(dimension).settingName();
   }
 
   /** Whether a text has a word of a device's name that has a digit, for instance H200. */
