@@ -28,6 +28,8 @@ public final class Suite {
           "dev.vamana.cuda.ExactPlanTests",
           "dev.vamana.cuda.StreamedPlanTests",
           "dev.vamana.cuda.ExactPlanFaultTests",
+          "dev.vamana.cuda.SmallSegmentsTests",
+          "dev.vamana.cuda.WideVectorTests",
           "dev.vamana.cuda.TrainingParityTests",
           "dev.vamana.cuda.GraphBuildParityTests",
           "dev.vamana.cuda.build.LargeOffsetsTests",
