@@ -248,11 +248,12 @@ public class WarmupIT {
   @Test
   public void testSegmentsThatAreRefusedSayWhy() throws IOException {
     String none = "\"index.vamana.graph_threshold\": ";
-    create(TestIndex.VAMANA.replace(none + "0", none + "1000"), "", 1000, 500);
+    // a graph; 32,000 bytes of vectors to scan; too few to scan
+    create(TestIndex.VAMANA.replace(none + "0", none + "1000"), "", 1000, 500, 200);
     Map<String, Object> answer = warmup("");
-    assertEquals(answer.toString(), 1, NodeClient.at(answer, "segments", "resident"));
+    assertEquals(answer.toString(), 2, NodeClient.at(answer, "segments", "resident"));
     assertEquals(answer.toString(), 1, NodeClient.at(answer, "segments", "refused"));
-    assertEquals("unsupported", segments(answer).get(1).get("reason"));
+    assertEquals("unsupported", segments(answer).get(2).get("reason"));
     node.client().delete("/photos");
     create("", 1000);
     set("\"vamana.gpu.placement\": \"mapped-graph\", \"vamana.gpu.page_cache.limit\": \"0b\"");
