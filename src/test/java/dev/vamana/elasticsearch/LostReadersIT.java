@@ -12,8 +12,6 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.After;
 import org.junit.Test;
 
@@ -56,13 +54,7 @@ public class LostReadersIT {
   }
 
   private static String body(String more) {
-    String vectors =
-        IntStream.range(0, QUERIES).mapToObj(VECTORS::json).collect(Collectors.joining(","));
-    return Json.of(
-        """
-        {"field": "v", "query_vectors": [%s], "k": %d, "num_candidates": %d, %s}
-        """,
-        vectors, K, COUNT, more);
+    return VECTORS.batchedSearch(QUERIES, K, COUNT, more);
   }
 
   @Test

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.function.IntPredicate;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Vectors that documents 0, 1, ... of an index get, with the answers that exact search over them
@@ -159,6 +161,20 @@ final class TestVectors {
 
   String json(int doc) {
     return json(vectors.get(doc));
+  }
+
+  /**
+   * The body of a batched search over field {@code v}, whose queries are the first vectors.
+   *
+   * @param more further members of the JSON object
+   */
+  String batchedSearch(int queries, int k, int candidates, String more) {
+    String all = IntStream.range(0, queries).mapToObj(this::json).collect(Collectors.joining(","));
+    return Json.of(
+        """
+        {"field": "v", "query_vectors": [%s], "k": %d, "num_candidates": %d, %s}
+        """,
+        all, k, candidates, more);
   }
 
   /** The score of every accepted document. */

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.FixMethodOrder;
@@ -55,13 +54,7 @@ public class TwoNodesIT {
   }
 
   private static String body(String more) {
-    String vectors =
-        IntStream.range(0, QUERIES).mapToObj(VECTORS::json).collect(Collectors.joining(","));
-    return Json.of(
-        """
-        {"field": "v", "query_vectors": [%s], "k": %d, "num_candidates": %d, %s}
-        """,
-        vectors, K, COUNT, more);
+    return VECTORS.batchedSearch(QUERIES, K, COUNT, more);
   }
 
   @Test

@@ -12,7 +12,7 @@ public final class ExactBlockLayout {
   /** Number of the scan. */
   public static final long SCAN = 0;
 
-  /** Number of the block among those of its scan. */
+  /** Number of the block among the blocks of its scan. */
   public static final long PART = 4;
 
   /** Blocks of the scan, 1 to {@link ExactLimits#MOST_PARTS}. */

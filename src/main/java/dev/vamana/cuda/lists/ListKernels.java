@@ -62,8 +62,9 @@ public final class ListKernels {
   }
 
   /**
-   * Returns the warps of a block where a tuning says so many: up to {@link #FEW_WARPS} stand for
-   * few, more for many, but {@link #EIGHT_WARPS} for themselves where there is such a kernel.
+   * Returns the warps of a block for a tuning. A tuning of up to {@link #FEW_WARPS} means few
+   * warps. One of {@link #EIGHT_WARPS} means eight if these codes have such a kernel. Others mean
+   * many.
    */
   public static int warps(int tuned, ListCodes codes) {
     if (tuned <= FEW_WARPS) {

@@ -11,13 +11,13 @@ import java.util.Comparator;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * Tries on some vectors of a segment whether copies in bytes tell near neighbours apart, before a
- * segment gets copies that nobody asked for. A copy has one step for all components of a vector: a
- * component that is much wider than the others in all vectors, or clusters that are narrow beside
- * their distances from each other, leave nothing of what matters.
+ * Tries on some vectors of a segment whether copies in bytes tell near neighbours apart. A segment
+ * whose placement nobody chose gets copies only after this trial. A copy has one step for all
+ * components of a vector. So copies lose small differences if one component is much wider than the
+ * others in all vectors, or if clusters are narrow beside their distances from each other.
  *
- * <p>The near neighbours of a vector are those of the graph, so the trial is as hard as the walk's
- * last steps, however many vectors the segment has. The result depends on the files alone.
+ * <p>The trial compares a vector with its neighbours in the graph, as the last steps of a walk do,
+ * however many vectors the segment has. The result depends on the files alone.
  */
 final class CopyTrial {
 
@@ -100,7 +100,7 @@ final class CopyTrial {
     Arrays.sort(order, Comparator.comparingDouble(i -> copied[i]));
     double[] sorted = exact.clone();
     Arrays.sort(sorted);
-    // those that are as far as the last of the nearest may take its place
+    // a neighbour as far as the last of the nearest may take its place
     double farthest = sorted[nearest - 1];
     return (int) Arrays.stream(order, 0, nearest).filter(i -> exact[i] <= farthest).count();
   }
