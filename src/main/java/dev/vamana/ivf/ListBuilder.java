@@ -6,11 +6,9 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
-import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;
 
 /**
@@ -19,11 +17,8 @@ import org.apache.lucene.store.IndexOutput;
  */
 public final class ListBuilder {
 
-  // places that are encoded between two writes, unless one list has more
-  private static final int RUN = ListShape.BLOCK << 6;
-
-  // says that heads are not written
-  private static final long NONE = Long.MIN_VALUE;
+  // bytes of numbers that are written at once
+  private static final int NUMBER_BYTES = 1 << 14;
 
   private final ListVectors vectors;
   private Centroids centroids;
@@ -128,7 +123,9 @@ public final class ListBuilder {
     pad(out, start + shape.numbersOffset());
     writeNumbers(out, lists);
     pad(out, start + shape.listsOffset());
-    new Runs(out, lists, sources).write();
+    EntryMaker.Source entries =
+        () -> new EntryMaker(vectors.copy(), centroids, shape, estimates, lists, sources);
+    new EntryRuns(out, shape, lists, entries, workers, abort).write();
     float errorQuantile = 0;
     if (quantized) {
       centroids.quantizer().write(out);
@@ -155,7 +152,7 @@ public final class ListBuilder {
 
   /** Writes the number of each vector's list, many at once: a call for each takes seconds. */
   private void writeNumbers(IndexOutput out, ListAssignment lists) throws IOException {
-    ByteBuffer numbers = ByteBuffer.allocate(RUN).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer numbers = ByteBuffer.allocate(NUMBER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     for (int ordinal = 0; ordinal < shape.size(); ordinal++) {
       numbers.putShort((short) lists.list(ordinal));
       if (numbers.hasRemaining() == false || ordinal == shape.size() - 1) {
@@ -176,204 +173,6 @@ public final class ListBuilder {
   private static void pad(IndexOutput out, long to) throws IOException {
     while (out.getFilePointer() < to) {
       out.writeByte((byte) 0);
-    }
-  }
-
-  /** Writes the lists, several small ones at a time. */
-  private final class Runs {
-    private final IndexOutput out;
-    private final ListAssignment lists;
-    private final List<Source> sources;
-    private final int entryBytes = shape.headBytes() + shape.tailBytes();
-
-    Runs(IndexOutput out, ListAssignment lists, List<Source> sources) {
-      this.out = out;
-      this.lists = lists;
-      this.sources = sources;
-    }
-
-    void write() throws IOException {
-      int from = 0;
-      while (from < shape.lists()) {
-        int to = from;
-        int places = 0;
-        while (to < shape.lists() && places + ListShape.places(lists.count(to)) <= RUN) {
-          places += ListShape.places(lists.count(to));
-          to++;
-        }
-        if (to == from) {
-          writeLong(from);
-          from++;
-        } else {
-          writeRun(from, to, places);
-          from = to;
-        }
-      }
-    }
-
-    private void writeRun(int from, int to, int places) throws IOException {
-      byte[] bytes = new byte[Math.multiplyExact(places, entryBytes)];
-      int[] ofList = new int[places];
-      int[] starts = new int[to - from];
-      int place = 0;
-      for (int list = from; list < to; list++) {
-        starts[list - from] = place;
-        int end = place + ListShape.places(lists.count(list));
-        Arrays.fill(ofList, place, end, list);
-        place = end;
-      }
-      workers.forEach(
-          0,
-          places,
-          () -> {
-            Entries entries = new Entries(bytes);
-            return at -> {
-              int list = ofList[at];
-              int start = starts[list - from];
-              int index = at - start;
-              int heads = start * entryBytes;
-              int tails = heads + ListShape.places(lists.count(list)) * shape.headBytes();
-              entries.put(list, index, heads, tails + index * shape.tailBytes());
-            };
-          },
-          abort);
-      out.writeBytes(bytes, bytes.length);
-    }
-
-    /** Writes a list that is too long for the memory of a run: all heads, then all tails. */
-    private void writeLong(int list) throws IOException {
-      writeParts(list, shape.headBytes(), true);
-      if (shape.tailBytes() > 0) {
-        writeParts(list, shape.tailBytes(), false);
-      }
-    }
-
-    private void writeParts(int list, int partBytes, boolean heads) throws IOException {
-      int places = ListShape.places(lists.count(list));
-      byte[] bytes = new byte[RUN * partBytes];
-      for (int next = 0; next < places; next += RUN) {
-        int start = next;
-        int to = Math.min(places, next + RUN);
-        workers.forEach(
-            start,
-            to,
-            () -> {
-              Entries entries = new Entries(bytes);
-              return index ->
-                  entries.put(
-                      list,
-                      index,
-                      heads ? -(long) start * partBytes : NONE,
-                      heads ? -1 : (index - start) * partBytes);
-            },
-            abort);
-        out.writeBytes(bytes, (to - start) * partBytes);
-      }
-    }
-
-    /** Fills in entries, for one thread. */
-    private final class Entries {
-      private final ByteBuffer buffer;
-      private final ByteBuffer head =
-          ByteBuffer.allocate(shape.headBytes()).order(ByteOrder.LITTLE_ENDIAN);
-      private final ListVectors floats = vectors.copy();
-      private final float[] vector = new float[shape.dimension()];
-      private final float[] rotated = new float[shape.padded()];
-      private final EntryEncoder encoder = encoder();
-      private final IndexInput[] inputs = new IndexInput[sources.size()];
-
-      private EntryEncoder encoder() {
-        return shape.kind().isRabitq()
-            ? new CodeEncoder(shape, estimates.products())
-            : new ResidualEncoder(shape, centroids.quantizer().codebook(), estimates.products());
-      }
-
-      Entries(byte[] bytes) throws IOException {
-        this.buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-      }
-
-      /**
-       * Fills in an entry.
-       *
-       * @param heads where the list starts in the buffer, or {@link #NONE}; negative if only a
-       *     later part of the list is in the buffer
-       * @param tail where the entry's tail starts in the buffer, or -1
-       */
-      void put(int list, int index, long heads, int tail) throws IOException {
-        int ordinal = -1;
-        if (index >= lists.count(list)) {
-          unused(tail);
-        } else {
-          ordinal = lists.member(list, index);
-          int source = lists.source(ordinal);
-          if (source >= 0) {
-            copy(source, list, ordinal, heads != NONE, tail);
-          } else {
-            encode(list, ordinal, heads != NONE, tail);
-          }
-        }
-        if (heads != NONE) {
-          head.putInt(0, ordinal);
-          spread(list, index, heads);
-        }
-      }
-
-      private void encode(int list, int ordinal, boolean heads, int tail) throws IOException {
-        floats.read(ordinal, vector);
-        centroids.rotation().apply(vector, rotated);
-        float[] centroid = centroids.rotated()[list];
-        for (int d = 0; d < rotated.length; d++) {
-          rotated[d] -= centroid[d];
-        }
-        encoder.encode(ordinal, rotated, centroid, head, heads ? 0 : -1, buffer, tail);
-      }
-
-      private void unused(int tail) {
-        Arrays.fill(head.array(), (byte) 0);
-        if (tail >= 0) {
-          Arrays.fill(buffer.array(), tail, tail + shape.tailBytes(), (byte) 0);
-        }
-      }
-
-      /** Puts the parts of a head into the columns of its block. */
-      private void spread(int list, int index, long heads) {
-        int places = ListShape.places(lists.count(list));
-        for (int number = 0; number < ListShape.NUMBERS; number++) {
-          int to = (int) (heads + shape.numberOffset(places, index, number));
-          buffer.putInt(to, head.getInt(number * Integer.BYTES));
-        }
-        for (int word = 0; word < shape.words(); word++) {
-          int to = (int) (heads + shape.wordOffset(places, index, word));
-          buffer.putLong(to, head.getLong(ListShape.NUMBERS * Integer.BYTES + word * Long.BYTES));
-        }
-      }
-
-      private void copy(int source, int list, int ordinal, boolean heads, int tail)
-          throws IOException {
-        InvertedLists from = sources.get(source).lists();
-        if (inputs[source] == null) {
-          inputs[source] = from.region().open();
-        }
-        IndexInput input = inputs[source];
-        InvertedLists.Table table = from.table();
-        int index = Math.toIntExact(lists.place(ordinal) - table.starts()[list]);
-        int places = Math.toIntExact(table.starts()[list + 1] - table.starts()[list]);
-        long start = from.offset(table, list);
-        if (heads) {
-          for (int number = 0; number < ListShape.NUMBERS; number++) {
-            input.seek(start + shape.numberOffset(places, index, number));
-            head.putInt(number * Integer.BYTES, input.readInt());
-          }
-          for (int word = 0; word < shape.words(); word++) {
-            input.seek(start + shape.wordOffset(places, index, word));
-            head.putLong(ListShape.NUMBERS * Integer.BYTES + word * Long.BYTES, input.readLong());
-          }
-        }
-        if (tail >= 0 && shape.tailBytes() > 0) {
-          input.seek(start + (long) places * shape.headBytes() + (long) index * shape.tailBytes());
-          input.readBytes(buffer.array(), tail, shape.tailBytes());
-        }
-      }
     }
   }
 }

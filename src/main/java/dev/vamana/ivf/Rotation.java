@@ -19,7 +19,7 @@ public final class Rotation implements VectorRotation {
   // with four rounds, one vector in ten of 784 dimensions has a component above 8 / sqrt(832)
   private static final int MORE_ROUNDS = 8;
   private static final int EIGHT = 8;
-  private static final float HALF_ROOT = (float) Math.sqrt(0.5);
+  static final float HALF_ROOT = (float) Math.sqrt(0.5);
 
   private final int dimension;
   private final int padded;
@@ -98,6 +98,11 @@ public final class Rotation implements VectorRotation {
       hadamard(target, start(round));
       mix(target);
     }
+  }
+
+  @Override
+  public VectorRotation.Together together() {
+    return new RotationTogether(dimension, block, signs);
   }
 
   /**

@@ -18,4 +18,36 @@ public interface VectorRotation {
    * @param target receives the components of the vector; another array
    */
   void invert(float[] rotated, float[] target);
+
+  /** Rotates several vectors at once. For one thread. */
+  interface Together {
+    /** Most vectors of a call, at least 1. */
+    int most();
+
+    /**
+     * Rotates vectors, to the same bits as {@link VectorRotation#apply}.
+     *
+     * @param vectors at least {@code count} of them
+     * @param count at most {@link #most()}
+     * @param targets receive the rotated vectors; other arrays
+     */
+    void apply(float[][] vectors, int count, float[][] targets);
+  }
+
+  /** Returns what one thread needs to rotate several vectors at once. */
+  default Together together() {
+    return new Together() {
+      @Override
+      public int most() {
+        return 1;
+      }
+
+      @Override
+      public void apply(float[][] vectors, int count, float[][] targets) {
+        for (int i = 0; i < count; i++) {
+          VectorRotation.this.apply(vectors[i], targets[i]);
+        }
+      }
+    };
+  }
 }

@@ -32,6 +32,28 @@ public class RotationTests extends IvfTestCase {
     assertFalse(Arrays.equals(rotated, rotate(new Rotation(dimension, seed + 1), vector)));
   }
 
+  /** Rotating vectors together gives the same bits as one after the other. */
+  public void testTogether() {
+    for (int i = 0; i < 10; i++) {
+      int dimension = 1 + random().nextInt(i == 0 ? 4096 : 900);
+      Rotation rotation = new Rotation(dimension, random().nextLong());
+      VectorRotation.Together together = rotation.together();
+      // the second call finds rows that the first has left
+      for (int call = 0; call < 2; call++) {
+        int count = 1 + random().nextInt(together.most());
+        float[][] vectors = new float[count][];
+        float[][] targets = new float[together.most()][rotation.padded()];
+        for (int v = 0; v < count; v++) {
+          vectors[v] = gaussian(dimension);
+        }
+        together.apply(vectors, count, targets);
+        for (int v = 0; v < count; v++) {
+          assertArrayEquals(rotate(rotation, vectors[v]), targets[v], 0);
+        }
+      }
+    }
+  }
+
   /** A vector with one component becomes one in which no component stands out. */
   public void testSpreadsComponents() {
     for (int dimension : new int[] {64, 100, 384, 784}) {
