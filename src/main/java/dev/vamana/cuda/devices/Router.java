@@ -1,5 +1,6 @@
 package dev.vamana.cuda.devices;
 
+import dev.vamana.ivf.ListShape;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
@@ -24,6 +25,11 @@ final class Router {
 
   // parts of a group for each device: more follow the load of the devices closer
   private static final int PARTS = 8;
+
+  // lists that a search takes beyond its candidates, and estimates from codes that take as long as
+  // the distance of two vectors: a code has one bit of each component
+  private static final int LISTS_AT_LEAST = 20;
+  private static final int ESTIMATES_OF_DISTANCE = 8;
 
   private final List<Member> members;
   private final Placements placements;
@@ -118,8 +124,18 @@ final class Router {
 
   private Group group(WorkItem item) {
     Placed placed = placements.get(item.segment());
-    long work = (long) Math.max(1, CpuExecutor.expectedVisits(item) * item.segment().dimension());
+    long work = (long) Math.max(1, distances(item) * item.segment().dimension());
     return new Group(placed, candidates(item.segment(), placed), new ArrayList<>(), work);
+  }
+
+  /** Returns the distances that an item is expected to take. */
+  private static double distances(WorkItem item) {
+    if (item.segment().lists() == null) {
+      return CpuExecutor.expectedVisits(item);
+    }
+    ListShape shape = item.segment().lists().shape();
+    double searched = Math.min(shape.lists(), item.listWidth() + LISTS_AT_LEAST);
+    return shape.lists() + searched * shape.size() / shape.lists() / ESTIMATES_OF_DISTANCE;
   }
 
   /**

@@ -1,11 +1,13 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.plan.CostModel;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.work.Workers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -153,14 +155,14 @@ public class GpuSuiteTests extends LuceneTestCase {
     };
   }
 
-  public void testSeveralDevicesAreCompared() throws Exception {
+  /** Compares two simulated devices with one, over few vectors. */
+  private List<Map<String, Object>> compareDevices(VamanaParameters parameters) throws Exception {
     Path home = createTempDir();
     IntFunction<Supplier<CudaDriver>> drivers =
         ordinal -> () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true));
-    VamanaParameters small = VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0);
     run(
         home,
-        new DevicesStage("clustered", drivers, small),
+        new DevicesStage("clustered", drivers, parameters),
         options(
             home,
             "devices-clustered",
@@ -172,6 +174,40 @@ public class GpuSuiteTests extends LuceneTestCase {
         Fragment.rows(
             Fragment.read(home.resolve("report").resolve("devices-clustered.json")),
             DevicesStage.SECTION);
+    for (Map<String, Object> row : rows) {
+      if (row.containsKey("qps")) {
+        assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
+        for (Object items : (List<?>) row.get("items_by_device")) {
+          assertTrue(row.toString(), ((Number) items).longValue() > 0);
+        }
+      }
+    }
+    return rows;
+  }
+
+  private static List<String> names(List<Map<String, Object>> rows) {
+    return rows.stream()
+        .map(row -> row.get("what") + " " + row.get("devices") + " " + row.get("placement"))
+        .toList();
+  }
+
+  public void testListsOnSeveralDevicesAreCompared() throws Exception {
+    VamanaParameters lists =
+        VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.DEFAULT);
+    assertEquals(
+        List.of(
+            "batch, 8 segments of lists 1 exact",
+            "batch, 8 segments of lists 2 exact",
+            "batch, 8 segments of lists 1 in-memory",
+            "batch, 8 segments of lists 2 in-memory",
+            "batch, 1 segments of lists 1 exact",
+            "batch, 1 segments of lists 2 exact"),
+        names(compareDevices(lists)));
+  }
+
+  public void testSeveralDevicesAreCompared() throws Exception {
+    List<Map<String, Object>> rows =
+        compareDevices(VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0));
     assertEquals(
         List.of(
             "batch, 8 segments 1 exact",
@@ -191,17 +227,7 @@ public class GpuSuiteTests extends LuceneTestCase {
             "lost, 8 segments 2 exact",
             "batch, 1 segments 1 exact",
             "batch, 1 segments 2 exact"),
-        rows.stream()
-            .map(row -> row.get("what") + " " + row.get("devices") + " " + row.get("placement"))
-            .toList());
-    for (Map<String, Object> row : rows) {
-      if (row.containsKey("qps")) {
-        assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
-        for (Object items : (List<?>) row.get("items_by_device")) {
-          assertTrue(row.toString(), ((Number) items).longValue() > 0);
-        }
-      }
-    }
+        names(rows));
     assertTrue(((Number) rows.get(12).get("segments_resident")).intValue() < 8);
     assertEquals(8, rows.get(13).get("segments_resident"));
     assertEquals(0, rows.get(14).get("failed"));

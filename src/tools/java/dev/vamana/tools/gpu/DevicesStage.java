@@ -1,11 +1,13 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.devices.DevicesExecutor;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
@@ -29,7 +31,7 @@ import org.apache.lucene.search.TopDocs;
 /**
  * Compares several devices with one: a large batch over eight segments (by several devices in every
  * placement), the same over one segment that is copied, segments larger than one device's limit,
- * and a device that is lost under load.
+ * and a device that is lost under load. Segments with inverted lists are asked in batches only.
  */
 final class DevicesStage implements Stage {
 
@@ -44,6 +46,7 @@ final class DevicesStage implements Stage {
   /** Each executor is measured this many times, in turns if several are open. */
   private static final int ROUNDS = 3;
 
+  private static final List<Placement> LISTS = List.of(Placement.EXACT, Placement.IN_MEMORY);
   private static final double RECALL = 0.95;
   private static final int[] BEAMS = {10, 12, 16, 20, 24, 32, 40, 56, 80, 112, 160};
 
@@ -58,7 +61,18 @@ final class DevicesStage implements Stage {
   private final VamanaParameters parameters;
 
   DevicesStage(String setName) {
-    this(setName, ordinal -> new DeviceProbe(ordinal)::open, VamanaParameters.DEFAULT);
+    this(setName, VamanaParameters.DEFAULT);
+  }
+
+  private DevicesStage(String setName, VamanaParameters parameters) {
+    this(setName, ordinal -> new DeviceProbe(ordinal)::open, parameters);
+  }
+
+  /** Compares searches of inverted lists, in the placements that lists have. */
+  static DevicesStage ofLists(String setName) {
+    return new DevicesStage(
+        setName,
+        VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.DEFAULT));
   }
 
   /**
@@ -90,12 +104,12 @@ final class DevicesStage implements Stage {
           views.add(SetIndex.view(leaf.reader()));
         }
         Opened opened = new Opened(set, index, views);
-        for (Placement placement : Placement.ALL) {
+        for (Placement placement : ofLists() ? LISTS : Placement.ALL) {
           if (placement == Placement.EXACT || segments > 1) {
             compare(context, opened, placement, devices);
           }
         }
-        if (segments > 1) {
+        if (segments > 1 && ofLists() == false) {
           larger(context, opened, devices);
           lost(context, opened, devices);
         }
@@ -104,7 +118,8 @@ final class DevicesStage implements Stage {
   }
 
   private SetIndex open(Context context, SuiteSet set, int segments) throws IOException {
-    String name = set.vectors().name() + "-" + set.vectors().base().size() + "-vamana-" + segments;
+    String type = ofLists() ? "-lists-" : "-vamana-";
+    String name = set.vectors().name() + "-" + set.vectors().base().size() + type + segments;
     return SetIndex.open(
         context.options().home().resolve("index").resolve(name + "-devices"),
         set,
@@ -113,11 +128,16 @@ final class DevicesStage implements Stage {
         1);
   }
 
-  private static Map<String, Object> row(Opened opened, String what, int devices) {
+  private boolean ofLists() {
+    return parameters.type() == IndexType.IVF;
+  }
+
+  private Map<String, Object> row(Opened opened, String what, int devices) {
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", opened.set.vectors().name());
     row.put("n", opened.set.vectors().base().size());
-    row.put("what", what + ", " + opened.views.size() + " segments");
+    String of = ofLists() ? " of lists" : "";
+    row.put("what", what + ", " + opened.views.size() + " segments" + of);
     row.put("devices", devices);
     row.put("placement", Placement.EXACT.settingName());
     return row;
@@ -163,7 +183,7 @@ final class DevicesStage implements Stage {
   }
 
   /** Measures executors in turns, and returns a row for each. */
-  private static List<Map<String, Object>> inTurns(
+  private List<Map<String, Object>> inTurns(
       Context context,
       Opened opened,
       Placement placement,
@@ -237,8 +257,10 @@ final class DevicesStage implements Stage {
         .sum();
   }
 
-  private static WalkParameters walk(Placement placement, int beam) {
-    return placement.copiesCodes() ? WalkParameters.quantized(beam, 0) : WalkParameters.exact(beam);
+  private WalkParameters walk(Placement placement, int beam) {
+    return placement.copiesCodes() && ofLists() == false
+        ? WalkParameters.quantized(beam, 0)
+        : WalkParameters.exact(beam);
   }
 
   /** Answers batches through the API that a search server uses. */

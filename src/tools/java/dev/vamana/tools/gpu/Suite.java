@@ -115,6 +115,7 @@ public final class Suite {
       stages.put("lists-" + set, new ListsStage(set));
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("devices-" + set, new DevicesStage(set));
+      stages.put("list-devices-" + set, DevicesStage.ofLists(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("building-" + set, new BuildingStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
