@@ -92,7 +92,7 @@ class Searcher {
         codes_(codes),
         segment_(*reinterpret_cast<const Segment*>(item.segment)),
         lists_(*reinterpret_cast<const Lists*>(item.segment + kListsOffset)),
-        query_(query_of(segment_, item, 4)) {}
+        query_(query_of(segment_, item, 4, 1)) {}
 
   void run() {
     order();

@@ -62,7 +62,7 @@ class Walker {
         walk_(walk),
         item_(item),
         segment_(*reinterpret_cast<const Segment*>(item.segment)),
-        query_(query_of(segment_, item, warps)),
+        query_(query_of(segment_, item, warps, 4)),
         list_(item.beam),
         visit_limit_(item.visit_limit),
         visited_(walk.visited_slots) {
@@ -172,7 +172,8 @@ class Walker {
   void finish(uint32_t flags) {
     flags |= flags_;
     const bool exact_keys =
-        policy_ == kExactFloat32 || (policy_ == kExactByte && segment_.byte_scoring != 0);
+        policy_ == kExactFloat32 ||
+        (policy_ == kExactByte && (segment_.byte_scoring != 0 || query_.whole));
     std::vector<uint64_t> hits;
     if (flags_ == 0) {
       if (exact_keys) {
@@ -292,6 +293,9 @@ std::string check(uint32_t policy, const Walk& walk, const Item& item, const Seg
       REQUIRE((segment.byte_scoring != 0) == (segment.vector_facts == 0));
       REQUIRE((segment.vector_facts != 0) == (segment.vector_center != 0));
       REQUIRE(segment.vector_facts % 8 == 0 && segment.vector_center % 4 == 0);
+      REQUIRE(segment.whole_copies == 0 ||
+              (segment.vector_facts != 0 && segment.similarity == kEuclidean &&
+               segment.dimension <= kWholeDimension));
     }
   }
   return "";

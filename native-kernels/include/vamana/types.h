@@ -54,6 +54,8 @@ struct Segment {
   uint32_t byte_scoring;    // 1 if the segment's encoding is BYTE: its dot product scores differ
   uint64_t vector_facts;    // ByteFacts of every copy in vectors; or 0: they are no copies of bytes
   uint64_t vector_center;   // dimension floats, which components of copies are less; or 0
+  uint32_t whole_copies;    // 1: copies of bytes are the vectors themselves, see vamana/bytes.h
+  uint32_t reserved;
 };
 
 // One query over one segment; in pinned host memory that the device reads in place.
@@ -121,7 +123,7 @@ enum WalkFlags : uint32_t {
   kLimited = 8,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
 };
 
-static_assert(sizeof(Segment) == 112, "Segment");
+static_assert(sizeof(Segment) == 120, "Segment");
 static_assert(sizeof(Item) == 72, "Item");
 static_assert(sizeof(Result) == 16, "Result");
 static_assert(sizeof(Walk) == 64, "Walk");

@@ -35,6 +35,7 @@ final class SegmentUpload {
   private final List<MappedRegistrations.Range> ranges = new ArrayList<>();
   private BounceBuffers buffers;
   private float[] center;
+  private boolean whole;
   private long block;
   private long raw;
   private long copied;
@@ -276,8 +277,14 @@ final class SegmentUpload {
     } else {
       boolean unit = view.similarity() == VectorSimilarityFunction.COSINE;
       copied += (long) center().length * Float.BYTES;
-      conversion.toBytes(buffers, rows, center(), unit);
+      whole = conversion.toBytes(buffers, rows, center(), unit) && mayBeWhole();
     }
+  }
+
+  /** Whether walks know exact distances if copies are the vectors. */
+  private boolean mayBeWhole() {
+    return view.similarity() == VectorSimilarityFunction.EUCLIDEAN
+        && plan.shape().dimension() <= Limits.MAX_WHOLE_DIMENSION;
   }
 
   private float[] center() throws IOException {
@@ -333,7 +340,7 @@ final class SegmentUpload {
   private void copyDescriptor(long graph) {
     BounceBuffers.Buffer buffer = buffers.next();
     SegmentDescriptor.write(
-        buffer.memory().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw);
+        buffer.memory().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw, whole);
     copy(buffer, block, SegmentLayout.BYTES);
   }
 }
