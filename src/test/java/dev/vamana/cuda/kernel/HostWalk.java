@@ -28,6 +28,7 @@ final class HostWalk implements AutoCloseable {
   private final List<MemorySegment> results = new ArrayList<>();
   private final NativeStruct walk;
   private boolean raw = true;
+  private boolean wholeCopies = true;
   private boolean limited;
 
   HostWalk(HostLibrary host, Policy policy) {
@@ -46,6 +47,12 @@ final class HostWalk implements AutoCloseable {
   /** Segments added from now on have no raw vectors for re-ranking. */
   HostWalk withoutRawVectors() {
     raw = false;
+    return this;
+  }
+
+  /** Segments added from now on do not tell that their copies in bytes are the vectors. */
+  HostWalk withoutWholeCopies() {
+    wholeCopies = false;
     return this;
   }
 
@@ -162,6 +169,7 @@ final class HostWalk implements AutoCloseable {
     for (int d = 0; d < dimension; d++) {
       center.setAtIndex(ValueLayout.JAVA_FLOAT, d, d % 7 - 3);
     }
+    NativeStruct result = new NativeStruct(host, "RangeResult", arena);
     NativeStruct convert =
         new NativeStruct(host, "Convert", arena)
             .set("source", rows(segment, Policy.EXACT_F32, 4 * dimension))
@@ -173,13 +181,18 @@ final class HostWalk implements AutoCloseable {
             .set("unit", segment.similarity() == VectorSimilarityFunction.COSINE ? 1 : 0)
             .set("center", center)
             .set("facts", facts)
-            .set("result", new NativeStruct(host, "RangeResult", arena).memory());
+            .set("result", result.memory());
     HostKernels.load().launch("convert_byte", convert.memory());
+    boolean whole =
+        wholeCopies
+            && segment.similarity() == VectorSimilarityFunction.EUCLIDEAN
+            && result.get("flags") == 0;
     copy.set("vectors", target)
         .set("vector_stride", width)
         .set("vector_format", policy.ordinal())
         .set("vector_facts", facts)
-        .set("vector_center", center);
+        .set("vector_center", center)
+        .set("whole_copies", whole ? 1 : 0);
   }
 
   /** Vectors in a format. */
