@@ -130,7 +130,7 @@ final class SegmentUpload {
 
   private void copyAll() throws IOException {
     SegmentShape shape = plan.shape();
-    if (plan.ifRoom()) {
+    if (plan.ifRoom() && wide()) {
       tryCopies();
     }
     long graph = 0;
@@ -277,14 +277,15 @@ final class SegmentUpload {
     } else {
       boolean unit = view.similarity() == VectorSimilarityFunction.COSINE;
       copied += (long) center().length * Float.BYTES;
-      whole = conversion.toBytes(buffers, rows, center(), unit) && mayBeWhole();
+      whole =
+          conversion.toBytes(buffers, rows, center(), unit)
+              && CopyCenter.exactIfWhole(plan.shape(), view.similarity());
+      if (whole == false && plan.ifRoom() && wide() == false) {
+        throw new GpuException(
+            GpuException.Kind.NOT_SUPPORTED,
+            view.name() + " has vectors that copies in bytes round");
+      }
     }
-  }
-
-  /** Whether walks know exact distances if copies are the vectors. */
-  private boolean mayBeWhole() {
-    return view.similarity() == VectorSimilarityFunction.EUCLIDEAN
-        && plan.shape().dimension() <= Limits.MAX_WHOLE_DIMENSION;
   }
 
   private float[] center() throws IOException {
@@ -292,6 +293,11 @@ final class SegmentUpload {
       center = CopyCenter.of(view.vectorsRegion(), plan.shape(), view.similarity(), abort);
     }
     return center;
+  }
+
+  /** Whether copies pay though they round. */
+  private boolean wide() {
+    return Placement.usual(plan.shape().dimension()) == Placement.EXACT_INT8;
   }
 
   /** Refuses copies that nobody asked for if they lose what walks need. */

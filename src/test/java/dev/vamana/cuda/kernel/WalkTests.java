@@ -256,8 +256,8 @@ public class WalkTests extends KernelTestCase {
   }
 
   /**
-   * Copies in bytes that are the vectors: walks of a query that is as whole are those on the floats,
-   * and need no raw vectors. Other queries are answered as over other copies.
+   * Copies in bytes that are the vectors: walks of a query that is as whole are those on the
+   * floats, and need no raw vectors. Other queries are answered as over other copies.
    */
   public void testWholeCopiesNeedNoReranking() throws IOException {
     for (int round = 0; round < 100; round++) {
@@ -291,8 +291,7 @@ public class WalkTests extends KernelTestCase {
                   .add(item)) {
         HostWalk.Hits expected = other.run(warps).get(0);
         HostWalk.Hits actual = whole.run(warps).get(0);
-        assertEquals(
-            ResultLayout.FLAG_COMPLETE | ResultLayout.FLAG_APPROXIMATE, actual.flags());
+        assertEquals(ResultLayout.FLAG_COMPLETE | ResultLayout.FLAG_APPROXIMATE, actual.flags());
         assertArrayEquals(expected.ordinals(), actual.ordinals());
         assertArrayEquals(expected.scores(), actual.scores(), 0);
       }
