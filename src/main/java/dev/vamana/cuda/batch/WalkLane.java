@@ -31,6 +31,7 @@ public final class WalkLane extends Lane<Chunk> {
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
   private final DevicePool accepted;
+  private final PackTeam team;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
   private final Map<LaunchShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
@@ -57,6 +58,7 @@ public final class WalkLane extends Lane<Chunk> {
     this.options = options;
     this.staging = staging;
     this.accepted = accepted;
+    this.team = PackTeam.of(options.get().packers());
     this.statistics = statistics;
   }
 
@@ -99,7 +101,9 @@ public final class WalkLane extends Lane<Chunk> {
 
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
-    return new Packer(staging, accepted, batch, plans, options.get().maxBatch(), pending() == 0);
+    BatchOptions now = options.get();
+    int first = pending() == 0 ? now.firstItems() : 0;
+    return new Packer(staging, accepted, team, batch, plans, now.maxBatch(), first);
   }
 
   /** Whether a block that searches items of this plan fits the device's shared memory. */
@@ -352,6 +356,12 @@ public final class WalkLane extends Lane<Chunk> {
       end(queue, why);
     }
     queues.clear();
+  }
+
+  @Override
+  public void stop() {
+    super.stop();
+    team.stop();
   }
 
   @Override
