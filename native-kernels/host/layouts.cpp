@@ -379,7 +379,7 @@ constexpr Constant kConstants[] = {
     CONSTANT(kTableFloatGlobal),
     CONSTANT(kEagerPick),
     CONSTANT(kNoVisitedFilter),
-    CONSTANT(kOneItem),
+    CONSTANT(kSideBySide),
     CONSTANT(kLimited),
     CONSTANT(kUnlimited),
     CONSTANT(kPickMerged),

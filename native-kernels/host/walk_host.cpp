@@ -302,8 +302,8 @@ std::string check(uint32_t policy, const Walk& walk, const Item& item, const Seg
 }
 
 const Item& item_of(const Walk& walk, uint32_t i) {
-  return *reinterpret_cast<const Item*>((walk.flags & kOneItem) != 0
-                                            ? walk.items
+  return *reinterpret_cast<const Item*>((walk.flags & kSideBySide) != 0
+                                            ? walk.items + i * sizeof(Item)
                                             : reinterpret_cast<const uint64_t*>(walk.items)[i]);
 }
 
@@ -315,7 +315,6 @@ std::string check(uint32_t policy, const Walk& walk) {
   REQUIRE(walk.fresh_capacity >= 32 && walk.fresh_capacity % 32 == 0);
   REQUIRE(walk.visited_slots >= 4 && (walk.visited_slots & (walk.visited_slots - 1)) == 0);
   REQUIRE((policy != kTableFloatGlobal && walk.expanded_capacity == 0) || walk.scratch != 0);
-  REQUIRE((walk.flags & kOneItem) == 0 || walk.count == 1);
   for (uint32_t i = 0; i < walk.count; i++) {
     const Item& item = item_of(walk, i);
     REQUIRE(item.visit_limit == kUnlimited || (walk.flags & kLimited) != 0);

@@ -102,7 +102,7 @@ constexpr uint32_t kPolicies = 6;
 
 // Parameter of the walk kernels, by value.
 struct Walk {
-  uint64_t items;           // count addresses of Items; with kOneItem the address of the only one
+  uint64_t items;           // count addresses of Items; with kSideBySide the address of the first
   uint64_t counter;         // device uint32, zero at launch: the next item but for each block's first
   uint64_t scratch;         // scratch_stride bytes for each block; or 0
   uint64_t scratch_stride;
@@ -119,7 +119,7 @@ struct Walk {
 enum WalkFlags : uint32_t {
   kEagerPick = 1,           // choose and fetch the next row before sorting (BANG, section 4.6)
   kNoVisitedFilter = 2,     // ablation: every neighbour gets a distance each time it is met
-  kOneItem = 4,             // Walk.items is an Item, not an array of addresses: one read less over the bus
+  kSideBySide = 4,          // Walk.items is an array of Items, not of addresses: one read less over the bus
   kLimited = 8,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
 };
 

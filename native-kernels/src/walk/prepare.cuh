@@ -30,9 +30,9 @@ __device__ __forceinline__ bool take_item(W& w) {
     return false;
   }
   if (warp_id() == 0) {
-    uint64_t address = w.walk.items;
-    if ((w.walk.flags & kOneItem) == 0) {
-      address = reinterpret_cast<const volatile uint64_t*>(address)[next];
+    uint64_t address = w.walk.items + next * sizeof(Item);
+    if ((w.walk.flags & kSideBySide) == 0) {
+      address = reinterpret_cast<const volatile uint64_t*>(w.walk.items)[next];
     }
     const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
     if (lane_id() < sizeof(Item) / 4) {

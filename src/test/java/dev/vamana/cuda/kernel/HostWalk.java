@@ -288,12 +288,12 @@ final class HostWalk implements AutoCloseable {
       addresses.setAtIndex(ValueLayout.JAVA_LONG, i, blocks.get(i).memory().address());
     }
     boolean one = items.size() == 1;
-    int flags = walk.get("flags") & ~(WalkLayout.FLAG_ONE_ITEM | WalkLayout.FLAG_LIMITED);
+    int flags = walk.get("flags") & ~(WalkLayout.FLAG_SIDE_BY_SIDE | WalkLayout.FLAG_LIMITED);
     walk.set("items", one ? blocks.get(0).memory() : addresses)
         .set("count", items.size())
         .set(
             "flags",
-            flags | (one ? WalkLayout.FLAG_ONE_ITEM : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
+            flags | (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
     HostKernels.load().launch(policy.kernelName(warps), walk.memory());
     List<Hits> hits = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {

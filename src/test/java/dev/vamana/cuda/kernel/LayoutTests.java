@@ -192,7 +192,7 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(RangeResultLayout.FLAG_ROUNDED, "kRounded");
     assertConstant(WalkLayout.FLAG_EAGER_PICK, "kEagerPick");
     assertConstant(WalkLayout.FLAG_NO_VISITED_FILTER, "kNoVisitedFilter");
-    assertConstant(WalkLayout.FLAG_ONE_ITEM, "kOneItem");
+    assertConstant(WalkLayout.FLAG_SIDE_BY_SIDE, "kSideBySide");
     assertConstant(WalkLayout.FLAG_LIMITED, "kLimited");
     assertConstant(Integer.toUnsignedLong(VisitLimit.NONE), "kUnlimited");
     assertConstant(SegmentLayout.FORMAT_FLOAT32, "kFloat32");
