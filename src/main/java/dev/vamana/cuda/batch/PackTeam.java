@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that help callers to pack large chunks. Waking a parked thread takes longer than it would
+ * Threads that help callers to pack large chunks and to read their results. Waking a parked thread takes longer than it would
  * save, so the threads spin for a moment after each large chunk, and find the next call of a row.
  * They start, and wake, only when a large call follows another; a lone one packs by itself. One
  * chunk at a time gets help.
@@ -31,13 +31,13 @@ final class PackTeam {
   private final AtomicReference<Job> current = new AtomicReference<>();
   private volatile long lastLarge = System.nanoTime() - SPIN_NANOS;
   private volatile boolean stopped;
-  private boolean started;
+  private volatile boolean started;
 
-  /** Packs some of a chunk's items. Several threads call it at once, for different ones. */
+  /** Packs or reads some of a chunk's items. Several threads call it at once, for different ones. */
   @FunctionalInterface
   interface Share {
-    /** Packs the items from..to-1. */
-    void pack(int from, int to);
+    /** Takes the items from..to-1. */
+    void take(int from, int to);
   }
 
   /** Makes a team of at most so many threads, and of no more than a quarter of the processors. */
@@ -70,18 +70,23 @@ final class PackTeam {
     return again;
   }
 
+  /** Whether threads spin, as the last large chunk was a moment ago. */
+  boolean awake() {
+    return started && System.nanoTime() - lastLarge < SPIN_NANOS;
+  }
+
   /**
-   * Packs the items of a chunk, with the threads that are awake and idle.
+   * Packs or reads the items of a chunk, with the threads that are awake and idle.
    *
    * @param count number of items
-   * @param bytes what is written for all of them, {@link #LEAST_BYTES} or more
+   * @param bytes what is written or read for all of them
    * @throws RuntimeException what a share throws; no share runs any more then
    */
-  void pack(int count, int bytes, Share share) {
+  void share(int count, int bytes, Share share) {
     lastLarge = System.nanoTime();
     Job job = new Job(share, count, Math.max(1, (int) ((long) SHARE_BYTES * count / bytes)));
-    if (current.compareAndSet(null, job) == false) {
-      share.pack(0, count);
+    if (threads.isEmpty() || current.compareAndSet(null, job) == false) {
+      share.take(0, count);
       return;
     }
     try {
@@ -143,7 +148,7 @@ final class PackTeam {
       this.step = step;
     }
 
-    /** Packs until nobody has to begin any more; says whether this packed anything. */
+    /** Takes items until all are taken; says whether this took any. */
     boolean work() {
       boolean any = false;
       int from;
@@ -151,7 +156,7 @@ final class PackTeam {
         int to = Math.min(count, from + step);
         try {
           if (failure == null) {
-            share.pack(from, to);
+            share.take(from, to);
           }
         } catch (RuntimeException e) {
           failure = e;
@@ -163,7 +168,7 @@ final class PackTeam {
       return any;
     }
 
-    /** Waits for those that are still packing, at most a few microseconds. */
+    /** Waits for the others, which takes some microseconds. */
     void await() {
       for (int spins = 0; done.get() < count; spins++) {
         Spin.once(spins);

@@ -209,9 +209,9 @@ public final class Packer {
       helped = team.begin();
     }
     if (large && helped) {
-      team.pack(packed.length, bytes, share);
+      team.share(packed.length, bytes, share);
     } else {
-      share.pack(0, packed.length);
+      share.take(0, packed.length);
     }
   }
 

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
+import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
@@ -27,6 +28,9 @@ import java.util.function.Supplier;
 public final class WalkLane extends Lane<Chunk> {
 
   private static final int MAX_FAILURES_IN_A_ROW = 8;
+
+  // results of a chunk that take a caller some microseconds to read
+  private static final int LEAST_READ_BYTES = 16 << 10;
 
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
@@ -110,6 +114,29 @@ public final class WalkLane extends Lane<Chunk> {
   public boolean fits(ItemPlan plan) {
     return !(plan.shape() instanceof ListSearchShape lists)
         || lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
+  }
+
+  /**
+   * Reads the results of a chunk that has ended, with the help of threads that are awake after a row
+   * of large calls.
+   *
+   * @return one for each item, or null if the caller reads as fast alone
+   */
+  public DeviceResult[] results(Chunk chunk) {
+    int bytes = chunk.resultBytes();
+    if (bytes < LEAST_READ_BYTES || team.awake() == false) {
+      return null;
+    }
+    DeviceResult[] results = new DeviceResult[chunk.count()];
+    team.share(
+        results.length,
+        bytes,
+        (from, to) -> {
+          for (int i = from; i < to; i++) {
+            results[i] = chunk.result(i);
+          }
+        });
+    return results;
   }
 
   /** Returns the number of launches in flight. */

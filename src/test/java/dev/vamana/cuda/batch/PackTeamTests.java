@@ -21,7 +21,7 @@ public class PackTeamTests extends LuceneTestCase {
   private static void packAll(PackTeam team, int count, int bytes) {
     AtomicIntegerArray packed = new AtomicIntegerArray(count);
     int[] plain = new int[count];
-    team.pack(
+    team.share(
         count,
         bytes,
         (from, to) -> {
@@ -86,7 +86,7 @@ public class PackTeamTests extends LuceneTestCase {
             expectThrows(
                 IllegalStateException.class,
                 () ->
-                    team.pack(
+                    team.share(
                         1_000,
                         PackTeam.LEAST_BYTES,
                         (from, to) -> {
@@ -106,6 +106,7 @@ public class PackTeamTests extends LuceneTestCase {
   public void testALoneCallStartsNoThread() {
     PackTeam team = new PackTeam(2);
     assertFalse(team.begin());
+    assertFalse(team.awake());
     assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(PackTeamTests::packs));
     team.stop();
   }
@@ -119,7 +120,7 @@ public class PackTeamTests extends LuceneTestCase {
     assertFalse(team.begin());
     assertFalse(team.begin());
     int[] packed = new int[100];
-    team.pack(100, PackTeam.LEAST_BYTES, (from, to) -> Arrays.fill(packed, from, to, 1));
+    team.share(100, PackTeam.LEAST_BYTES, (from, to) -> Arrays.fill(packed, from, to, 1));
     assertEquals(100, Arrays.stream(packed).sum());
     team.stop();
   }
