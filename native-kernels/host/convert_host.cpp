@@ -97,6 +97,7 @@ void convert_byte_host(const Convert& convert) {
       largest = std::fmax(largest, std::fabs(row[d]));
     }
     const float step = whole ? 1 : copy_step(largest);
+    flags |= whole ? 0u : kRounded;
     int8_t* target = reinterpret_cast<int8_t*>(convert.target) + number * convert.target_stride;
     std::memset(target, 0, convert.target_stride);
     int32_t squares = 0;

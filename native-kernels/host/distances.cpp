@@ -34,11 +34,13 @@ float component(const HostRows& rows, const uint8_t* row, uint32_t d) {
   return half_value(half);
 }
 
-// Sum as a block of so many warps adds it up: of products of two vectors.
-float block_sum(const std::vector<float>& a, const std::vector<float>& b, uint32_t warps) {
+// Sum as a block of so many warps adds it up, whose threads take so many neighbours: of products of two
+// vectors.
+float block_sum(const std::vector<float>& a, const std::vector<float>& b, uint32_t warps,
+                uint32_t neighbours) {
   std::vector<float> threads(warps * 32);
   for (size_t d = 0; d < a.size(); d++) {
-    float& sum = threads[d % threads.size()];
+    float& sum = threads[d / neighbours % threads.size()];
     sum = std::fmaf(a[d], b[d], sum);
   }
   if (warps == 1) {
@@ -52,20 +54,30 @@ float block_sum(const std::vector<float>& a, const std::vector<float>& b, uint32
 }
 
 // What the query is to copies in bytes.
-void set_copies(HostQuery& query, const Segment& segment, uint32_t warps) {
+void set_copies(HostQuery& query, const Segment& segment, uint32_t warps, uint32_t neighbours) {
   const bool euclidean = segment.similarity == kEuclidean;
   const float* from = reinterpret_cast<const float*>(segment.vector_center);
   const std::vector<float> center(from, from + segment.dimension);
   std::vector<float> moved = query.floats;
   float largest = 0;
+  query.whole = segment.whole_copies != 0;
   for (uint32_t d = 0; d < segment.dimension; d++) {
     moved[d] = euclidean ? moved[d] - center[d] : moved[d];
     largest = std::fmax(largest, std::fabs(moved[d]));
+    query.whole = query.whole && is_whole(moved[d]);
+  }
+  if (query.whole) {
+    for (float component : moved) {
+      query.high.push_back(static_cast<int8_t>(component));
+      query.squares += query.high.back() * query.high.back();
+    }
+    return;
   }
   const float step = query_step(largest);
-  const float norm2 = block_sum(moved, moved, warps);
-  query.copies = byte_query(segment.similarity, step,
-                            euclidean ? norm2 : block_sum(moved, center, warps), norm2);
+  const float norm2 = block_sum(moved, moved, warps, neighbours);
+  query.copies =
+      byte_query(segment.similarity, step,
+                 euclidean ? norm2 : block_sum(moved, center, warps, neighbours), norm2);
   for (float component : moved) {
     const int32_t steps = query_steps(component, step);
     query.high.push_back(static_cast<int8_t>(high_byte(steps)));
@@ -127,7 +139,7 @@ const uint8_t* row_at(const HostRows& rows, uint32_t ordinal) {
 
 }  // namespace
 
-HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps) {
+HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps, uint32_t neighbours) {
   HostQuery query;
   query.floats.resize(segment.dimension);
   for (uint32_t d = 0; d < segment.dimension; d++) {
@@ -140,15 +152,15 @@ HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps) {
       query.floats[d] = reinterpret_cast<const float*>(item.query)[d];
     }
   }
-  query.norm2 = query_norm2(query.floats, warps);
+  query.norm2 = block_sum(query.floats, query.floats, warps, neighbours);
   if (segment.vector_facts != 0) {
-    set_copies(query, segment, warps);
+    set_copies(query, segment, warps, neighbours);
   }
   return query;
 }
 
 float query_norm2(const std::vector<float>& query, uint32_t warps) {
-  return block_sum(query, query, warps);
+  return block_sum(query, query, warps, 1);
 }
 
 HostRows vector_rows(const Segment& segment, uint32_t format) {
@@ -172,7 +184,7 @@ float exact_distance(const Segment& segment, const HostRows& rows, const HostQue
     return float_distance(segment, rows, row, query);
   }
   const int8_t* bytes = reinterpret_cast<const int8_t*>(row);
-  return rows.facts == 0
+  return rows.facts == 0 || query.whole
              ? byte_distance(segment, bytes, query)
              : copy_distance(segment, bytes,
                              reinterpret_cast<const ByteFacts*>(rows.facts)[ordinal], query);

@@ -29,12 +29,14 @@ struct HostQuery {
   std::vector<int8_t> high;
   std::vector<int8_t> low;
   ByteQuery copies = {};
+  bool whole = false;  // as whole as the segment's copies, so that their distances are exact
 };
 
-// The query of an item, for a block of so many warps.
-HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps);
+// The query of an item, for a block of so many warps, of which each thread takes so many neighbouring
+// components in turn.
+HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps, uint32_t neighbours);
 
-// Squared norm as a block of so many warps adds it up.
+// Squared norm as a block of so many warps adds it up, a component a thread.
 float query_norm2(const std::vector<float>& query, uint32_t warps);
 
 // What exact walks read.

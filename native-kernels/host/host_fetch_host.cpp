@@ -270,7 +270,7 @@ std::string check(const FetchRerank& p, const FetchGroup& group, const Item& ite
 
 void rerank(const FetchRerank& p, const FetchGroup& group, const Item& item) {
   const Segment& segment = *reinterpret_cast<const Segment*>(item.segment);
-  const HostQuery query = query_of(segment, item, kWarps);
+  const HostQuery query = query_of(segment, item, kWarps, 1);
   const uint32_t format = segment.byte_scoring != 0 ? kByte : kFloat32;
   const HostRows vectors = {p.vectors, p.vector_stride, segment.dimension, format, 0, true};
   std::vector<uint64_t> keys;
@@ -306,7 +306,7 @@ std::string host_fetch_begin_host(const HostFetch& p) {
       return;
     }
     const Segment& segment = *reinterpret_cast<const Segment*>(item.segment);
-    const HostQuery query = query_of(segment, item, kWarps);
+    const HostQuery query = query_of(segment, item, kWarps, 1);
     const std::vector<float> table =
         distance_table(segment, query.floats, query.norm2, false);
     std::copy(table.begin(), table.end(), slot.table);

@@ -4,6 +4,7 @@
 
 #include "export.h"
 #include "vamana/build.h"
+#include "vamana/bytes.h"
 #include "vamana/convert.h"
 #include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
@@ -54,6 +55,8 @@ constexpr Field kFields[] = {
     FIELD(Segment, byte_scoring),
     FIELD(Segment, vector_facts),
     FIELD(Segment, vector_center),
+    FIELD(Segment, whole_copies),
+    FIELD(Segment, reserved),
     STRUCT(Lists),
     FIELD(Lists, centroids),
     FIELD(Lists, facts),
@@ -376,7 +379,7 @@ constexpr Constant kConstants[] = {
     CONSTANT(kTableFloatGlobal),
     CONSTANT(kEagerPick),
     CONSTANT(kNoVisitedFilter),
-    CONSTANT(kOneItem),
+    CONSTANT(kSideBySide),
     CONSTANT(kLimited),
     CONSTANT(kUnlimited),
     CONSTANT(kPickMerged),
@@ -384,6 +387,8 @@ constexpr Constant kConstants[] = {
     CONSTANT(kRerankPass),
     CONSTANT(kFractions),
     CONSTANT(kNotFinite),
+    CONSTANT(kRounded),
+    CONSTANT(kWholeDimension),
     CONSTANT(kControlBytes),
     CONSTANT(kListsOffset),
     CONSTANT(kListBlock),

@@ -92,7 +92,7 @@ class Searcher {
         codes_(codes),
         segment_(*reinterpret_cast<const Segment*>(item.segment)),
         lists_(*reinterpret_cast<const Lists*>(item.segment + kListsOffset)),
-        query_(query_of(segment_, item, 4)) {}
+        query_(query_of(segment_, item, 4, 1)) {}
 
   void run() {
     order();
@@ -408,13 +408,12 @@ std::string check(uint32_t codes, const ListSearch& search) {
   REQUIRE(search.scratch != 0 && search.scratch % 16 == 0);
   REQUIRE(search.scratch_stride % 512 == 0);
   REQUIRE(search.scratch_stride >= list_scratch_bytes(search, codes));
-  REQUIRE((search.flags & kOneItem) == 0 || search.count == 1);
   return "";
 }
 
 const Item& item_of(const ListSearch& search, uint32_t i) {
-  return *reinterpret_cast<const Item*>((search.flags & kOneItem) != 0
-                                            ? search.items
+  return *reinterpret_cast<const Item*>((search.flags & kSideBySide) != 0
+                                            ? search.items + i * sizeof(Item)
                                             : reinterpret_cast<const uint64_t*>(search.items)[i]);
 }
 

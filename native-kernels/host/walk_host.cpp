@@ -62,7 +62,7 @@ class Walker {
         walk_(walk),
         item_(item),
         segment_(*reinterpret_cast<const Segment*>(item.segment)),
-        query_(query_of(segment_, item, warps)),
+        query_(query_of(segment_, item, warps, 4)),
         list_(item.beam),
         visit_limit_(item.visit_limit),
         visited_(walk.visited_slots) {
@@ -172,7 +172,8 @@ class Walker {
   void finish(uint32_t flags) {
     flags |= flags_;
     const bool exact_keys =
-        policy_ == kExactFloat32 || (policy_ == kExactByte && segment_.byte_scoring != 0);
+        policy_ == kExactFloat32 ||
+        (policy_ == kExactByte && (segment_.byte_scoring != 0 || query_.whole));
     std::vector<uint64_t> hits;
     if (flags_ == 0) {
       if (exact_keys) {
@@ -292,14 +293,17 @@ std::string check(uint32_t policy, const Walk& walk, const Item& item, const Seg
       REQUIRE((segment.byte_scoring != 0) == (segment.vector_facts == 0));
       REQUIRE((segment.vector_facts != 0) == (segment.vector_center != 0));
       REQUIRE(segment.vector_facts % 8 == 0 && segment.vector_center % 4 == 0);
+      REQUIRE(segment.whole_copies == 0 ||
+              (segment.vector_facts != 0 && segment.similarity == kEuclidean &&
+               segment.dimension <= kWholeDimension));
     }
   }
   return "";
 }
 
 const Item& item_of(const Walk& walk, uint32_t i) {
-  return *reinterpret_cast<const Item*>((walk.flags & kOneItem) != 0
-                                            ? walk.items
+  return *reinterpret_cast<const Item*>((walk.flags & kSideBySide) != 0
+                                            ? walk.items + i * sizeof(Item)
                                             : reinterpret_cast<const uint64_t*>(walk.items)[i]);
 }
 
@@ -311,7 +315,6 @@ std::string check(uint32_t policy, const Walk& walk) {
   REQUIRE(walk.fresh_capacity >= 32 && walk.fresh_capacity % 32 == 0);
   REQUIRE(walk.visited_slots >= 4 && (walk.visited_slots & (walk.visited_slots - 1)) == 0);
   REQUIRE((policy != kTableFloatGlobal && walk.expanded_capacity == 0) || walk.scratch != 0);
-  REQUIRE((walk.flags & kOneItem) == 0 || walk.count == 1);
   for (uint32_t i = 0; i < walk.count; i++) {
     const Item& item = item_of(walk, i);
     REQUIRE(item.visit_limit == kUnlimited || (walk.flags & kLimited) != 0);

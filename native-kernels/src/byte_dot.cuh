@@ -29,6 +29,11 @@ __device__ __forceinline__ uint4 first_bytes(uint4 chunk, uint32_t valid) {
   return {words[0], words[1], words[2], words[3]};
 }
 
+// A whole number from -128 to 127 in the lowest byte, and anything in the others.
+__device__ __forceinline__ uint32_t whole_bits(float value) {
+  return __float_as_uint(value + kWholeShift);
+}
+
 // Bytes of four steps of a query, which fit: the high ones as x, the low ones as y.
 __device__ __forceinline__ uint2 pack_steps(const int32_t (&steps)[4]) {
   uint2 packed = {0, 0};
@@ -50,6 +55,24 @@ __device__ __forceinline__ void pack_query(float* query, uint32_t padded, float 
     const int32_t steps[4] = {query_steps(q.x, step), query_steps(q.y, step),
                               query_steps(q.z, step), query_steps(q.w, step)};
     *reinterpret_cast<uint2*>(place) = pack_steps(steps);
+  }
+}
+
+// Replaces a query of `padded` whole floats, laid out by query_place for bytes, by its bytes in their order.
+// Sixteen take the first quarter of what they took, so that a thread needs no other. For all threads, between
+// barriers.
+template <uint32_t THREADS>
+__device__ __forceinline__ void pack_whole_query(float* query, uint32_t padded) {
+  const uint32_t chunks = padded / 16;
+  for (uint32_t chunk = threadIdx.x; chunk < chunks; chunk += THREADS) {
+    uint32_t words[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+      const float4 q = reinterpret_cast<const float4*>(query)[i * chunks + chunk];
+      words[i] = __byte_perm(__byte_perm(whole_bits(q.x), whole_bits(q.y), 0x0040),
+                             __byte_perm(whole_bits(q.z), whole_bits(q.w), 0x0040), 0x5410);
+    }
+    reinterpret_cast<uint4*>(query)[chunk] = {words[0], words[1], words[2], words[3]};
   }
 }
 

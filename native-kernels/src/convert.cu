@@ -111,7 +111,9 @@ extern "C" __global__ void __launch_bounds__(kByteThreads) convert_byte(const Co
     }
     largest = cta_max<kWarps>(largest, scratch);
     // barriers for what other threads read below, too
-    const float step = __syncthreads_or(rounded) != 0 ? copy_step(largest) : 1;
+    rounded = __syncthreads_or(rounded) != 0 ? 1u : 0u;
+    const float step = rounded != 0 ? copy_step(largest) : 1;
+    flags |= rounded != 0 ? kRounded : 0u;
     int32_t squares = 0;
     uint32_t* target = reinterpret_cast<uint32_t*>(p.target + number * p.target_stride);
     for (uint32_t word = threadIdx.x; word < p.target_stride / 4; word += kByteThreads) {

@@ -48,6 +48,7 @@ struct Rows {
   uint32_t dimension;
   const ByteFacts* facts;  // of copies in bytes, or null
   bool aligned;  // rows start at multiples of 16 bytes, and are as long
+  bool whole = false;  // copies are whole, and pack_whole_query has laid out a query that is as whole
 };
 
 // Place of component d in the query's copy in shared memory: chunk by chunk within each quarter of a
@@ -303,6 +304,92 @@ __device__ __forceinline__ void team_byte_sums(const Rows& rows, const float* qu
   }
 }
 
+// A lane's part of the dot products of two rows of whole copies with a whole query. Bytes behind the last
+// component are zero in both.
+template <int LOADS>
+__device__ __forceinline__ void lane_whole_products(const Rows& rows, const float* query,
+                                                    uint32_t padded, const uint32_t (&ordinals)[2],
+                                                    int32_t (&sums)[2]) {
+  const uint32_t lane = threadIdx.x & (kTeam - 1);
+  const uint32_t chunk_count = padded / Chunk<kByte>::kComponents;
+  const uint4* query4 = reinterpret_cast<const uint4*>(query);
+  const uint8_t* row[2];
+#pragma unroll
+  for (int v = 0; v < 2; v++) {
+    row[v] = rows.base + static_cast<uint64_t>(ordinals[v]) * rows.stride;
+    sums[v] = 0;
+  }
+#pragma unroll 1
+  for (uint32_t c = lane; c < chunk_count; c += kTeam * LOADS) {
+    uint4 chunks[2][LOADS];
+#pragma unroll
+    for (int load = 0; load < LOADS; load++) {
+#pragma unroll
+      for (int v = 0; v < 2; v++) {
+        if (c + load * kTeam < chunk_count) {
+          chunks[v][load] = __ldg(reinterpret_cast<const uint4*>(row[v]) + c + load * kTeam);
+        }
+      }
+    }
+#pragma unroll
+    for (int load = 0; load < LOADS; load++) {
+      if (c + load * kTeam < chunk_count) {
+        const uint4 q = query4[c + load * kTeam];
+#pragma unroll
+        for (int v = 0; v < 2; v++) {
+          sums[v] = dot_chunks(chunks[v][load], q, sums[v]);
+        }
+      }
+    }
+  }
+}
+
+// The sums of a row of whole copies: integers, as of a segment's own bytes.
+__device__ __forceinline__ Sums whole_sums(int32_t product, float norm2) {
+  return {__int_as_float(product), __int_as_float(static_cast<int32_t>(norm2))};
+}
+
+// As team_half_sums, of whole copies.
+template <int LOADS>
+__device__ __forceinline__ Sums team_half_whole_sums(const Rows& rows, const float* query,
+                                                     uint32_t padded,
+                                                     const uint32_t (&ordinals)[2]) {
+  const bool upper = (threadIdx.x & (kTeam / 2)) != 0;
+  // asked for before the rows, and there when these are
+  const float norm2 = __ldg(&rows.facts[upper ? ordinals[1] : ordinals[0]].norm2);
+  int32_t sums[2];
+  lane_whole_products<LOADS>(rows, query, padded, ordinals, sums);
+  int32_t own = upper ? sums[1] : sums[0];
+  own += __shfl_xor_sync(kAllLanes, upper ? sums[0] : sums[1], kTeam / 2);
+#pragma unroll
+  for (int stride = kTeam / 4; stride > 0; stride >>= 1) {
+    own += __shfl_xor_sync(kAllLanes, own, stride);
+  }
+  return whole_sums(own, norm2);
+}
+
+// As team_sums, of whole copies.
+template <int LOADS>
+__device__ __forceinline__ void team_whole_sums(const Rows& rows, const float* query,
+                                                uint32_t padded, const uint32_t (&ordinals)[2],
+                                                Sums (&sums)[2]) {
+  float norm2[2];
+#pragma unroll
+  for (int v = 0; v < 2; v++) {
+    norm2[v] = __ldg(&rows.facts[ordinals[v]].norm2);
+  }
+  int32_t products[2];
+  lane_whole_products<LOADS>(rows, query, padded, ordinals, products);
+#pragma unroll
+  for (int v = 0; v < 2; v++) {
+#pragma unroll
+    for (int stride = kTeam / 2; stride > 0; stride >>= 1) {
+      products[v] += __shfl_xor_sync(kAllLanes, products[v], stride);
+    }
+    sums[v] = whole_sums(products[v], norm2[v]);
+  }
+}
+
 // Takes sums in, by their place among the ordinals. All lanes of a warp call a taker, with what is
 // theirs.
 struct StoreSums {
@@ -337,7 +424,11 @@ __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, con
       own[v] = ordinals[i < count ? i : from];
     }
     if constexpr (FORMAT == kByte) {
-      team_byte_sums<LOADS>(rows, query, padded, own, own_sums);
+      if (rows.whole) {
+        team_whole_sums<LOADS>(rows, query, padded, own, own_sums);
+      } else {
+        team_byte_sums<LOADS>(rows, query, padded, own, own_sums);
+      }
     } else {
       team_sums<FORMAT, LOADS>(rows, euclidean, query, padded, own, own_sums);
     }
@@ -382,9 +473,13 @@ __device__ __forceinline__ void exact_kept_sums(const Rows& rows, bool euclidean
       }
       Sums sums;
       if constexpr (FORMAT == kByte) {
-        Sums both[2];
-        team_byte_sums<LOADS>(rows, query, padded, own, both);
-        sums = half != 0 ? both[1] : both[0];
+        if (rows.whole) {
+          sums = team_half_whole_sums<LOADS>(rows, query, padded, own);
+        } else {
+          Sums both[2];
+          team_byte_sums<LOADS>(rows, query, padded, own, both);
+          sums = half != 0 ? both[1] : both[0];
+        }
       } else {
         sums = team_half_sums<FORMAT, LOADS>(rows, euclidean, query, padded, own);
       }

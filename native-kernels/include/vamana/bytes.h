@@ -4,6 +4,10 @@
 // that is far from all others costs its own vector resolution, and no other. What a walk compares is
 // made of q.b, which is a dot product of bytes too: the query is the sum of two vectors of bytes,
 // query_step * (256 * high + low). docs/internals/gpu-kernels.md tells what that is worth.
+//
+// The copies of a segment are whole if each has the step 1 and loses nothing, as those of pixels and of
+// SIFT descriptors do. Between such copies and a query that is as whole, squared distances are integers
+// and exact, so that a walk needs no re-ranking.
 #pragma once
 
 #include <cmath>
@@ -121,6 +125,12 @@ VAMANA_HD float unit_factor(float squares) { return squares > 0 ? 1 / sqrtf(squa
 VAMANA_HD bool is_whole(float value) {
   return value >= -128 && value <= 127 && value == rintf(value);
 }
+
+// Most components of whole copies, so that |b|^2 fits a float without rounding: 1024 * 128^2 = 2^24.
+constexpr uint32_t kWholeDimension = 1024;
+
+// Adding it leaves the integer that a whole number is in the lowest byte.
+constexpr float kWholeShift = 12582912;  // 1.5 * 2^23
 
 // The step of a copy whose components are this far from the center at most.
 VAMANA_HD float copy_step(float largest) { return fmaxf(largest / kByteSteps, 1.0e-37f); }

@@ -25,6 +25,7 @@ struct Range {
 enum RangeFlags : uint32_t {
   kFractions = 1,  // a component is not one of the integers 0 to 255
   kNotFinite = 2,  // a component is infinite or not a number; it does not count in the range
+  kRounded = 4,    // a copy in bytes is not the vector itself
 };
 
 // Zero means that nothing has been seen, so that a result is cleared by filling it with zeros.
@@ -47,7 +48,7 @@ struct Convert {
   uint32_t unit;           // 1: rows are made of length 1 first
   uint64_t center;         // dimension floats, which components are less
   uint64_t facts;          // ByteFacts of each row
-  uint64_t result;         // a RangeResult, of which flags alone are set, to kNotFinite
+  uint64_t result;         // a RangeResult, of which flags alone are set, to kNotFinite and kRounded
 };
 
 static_assert(sizeof(Range) == 32, "Range");

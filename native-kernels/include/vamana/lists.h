@@ -94,7 +94,7 @@ struct ListSearch {
   uint32_t padded;          // largest of the items
   uint32_t dimension;       // largest of the items
   uint32_t subspaces;       // largest of the items; 0 without product quantization
-  uint32_t flags;           // kOneItem
+  uint32_t flags;           // kSideBySide
   uint32_t reserved;
 };
 

@@ -54,6 +54,8 @@ struct Segment {
   uint32_t byte_scoring;    // 1 if the segment's encoding is BYTE: its dot product scores differ
   uint64_t vector_facts;    // ByteFacts of every copy in vectors; or 0: they are no copies of bytes
   uint64_t vector_center;   // dimension floats, which components of copies are less; or 0
+  uint32_t whole_copies;    // 1: copies of bytes are the vectors themselves, see vamana/bytes.h
+  uint32_t reserved;
 };
 
 // One query over one segment; in pinned host memory that the device reads in place.
@@ -100,7 +102,7 @@ constexpr uint32_t kPolicies = 6;
 
 // Parameter of the walk kernels, by value.
 struct Walk {
-  uint64_t items;           // count addresses of Items; with kOneItem the address of the only one
+  uint64_t items;           // count addresses of Items; with kSideBySide the address of the first
   uint64_t counter;         // device uint32, zero at launch: the next item but for each block's first
   uint64_t scratch;         // scratch_stride bytes for each block; or 0
   uint64_t scratch_stride;
@@ -117,11 +119,11 @@ struct Walk {
 enum WalkFlags : uint32_t {
   kEagerPick = 1,           // choose and fetch the next row before sorting (BANG, section 4.6)
   kNoVisitedFilter = 2,     // ablation: every neighbour gets a distance each time it is met
-  kOneItem = 4,             // Walk.items is an Item, not an array of addresses: one read less over the bus
+  kSideBySide = 4,          // Walk.items is an array of Items, not of addresses: one read less over the bus
   kLimited = 8,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
 };
 
-static_assert(sizeof(Segment) == 112, "Segment");
+static_assert(sizeof(Segment) == 120, "Segment");
 static_assert(sizeof(Item) == 72, "Item");
 static_assert(sizeof(Result) == 16, "Result");
 static_assert(sizeof(Walk) == 64, "Walk");

@@ -28,9 +28,9 @@ __device__ __forceinline__ bool take_list_item(S& s) {
     return false;
   }
   if (warp_id() == 0) {
-    uint64_t address = s.search.items;
-    if ((s.search.flags & kOneItem) == 0) {
-      address = reinterpret_cast<const volatile uint64_t*>(address)[next];
+    uint64_t address = s.search.items + next * sizeof(Item);
+    if ((s.search.flags & kSideBySide) == 0) {
+      address = reinterpret_cast<const volatile uint64_t*>(s.search.items)[next];
     }
     const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
     if (lane_id() < sizeof(Item) / 4) {

@@ -22,7 +22,8 @@ __device__ __forceinline__ void distances(W& w, uint32_t count, Take take) {
                  segment.vector_stride,
                  segment.dimension,
                  reinterpret_cast<const ByteFacts*>(segment.vector_facts),
-                 true};
+                 true,
+                 W::kFormat == kByte && w.control.whole != 0};
     // halves and bytes take registers to unpack, and one warp has other blocks to hide its latency behind
     constexpr bool kFew = W::kFormat == kFloat16 || (W::kFormat == kByte && W::kWarps == 1);
     constexpr int kLoads = (kFew ? 1 : 2) * Chunk<W::kFormat>::kLoads;
@@ -56,8 +57,9 @@ __device__ __forceinline__ float distance_of(const W& w, bool raw, Sums sums) {
   if constexpr (W::kPolicy == kExactByte) {
     // what is re-ranked are copies, of floats
     if (raw == false) {
-      return segment.vector_facts != 0 ? -copy_score(segment.similarity, sums, w.control.query)
-                                       : -byte_score_of(segment, sums, w.query_norm2);
+      return segment.vector_facts != 0 && w.control.whole == 0
+                 ? -copy_score(segment.similarity, sums, w.control.query)
+                 : -byte_score_of(segment, sums, w.query_norm2);
     }
   } else if constexpr (W::kExact == false) {
     if (raw == false) {

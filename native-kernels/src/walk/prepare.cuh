@@ -30,9 +30,9 @@ __device__ __forceinline__ bool take_item(W& w) {
     return false;
   }
   if (warp_id() == 0) {
-    uint64_t address = w.walk.items;
-    if ((w.walk.flags & kOneItem) == 0) {
-      address = reinterpret_cast<const volatile uint64_t*>(address)[next];
+    uint64_t address = w.walk.items + next * sizeof(Item);
+    if ((w.walk.flags & kSideBySide) == 0) {
+      address = reinterpret_cast<const volatile uint64_t*>(w.walk.items)[next];
     }
     const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
     if (lane_id() < sizeof(Item) / 4) {
@@ -68,34 +68,44 @@ __device__ __forceinline__ void load_bytes(W& w) {
   const float* center = reinterpret_cast<const float*>(segment.vector_center);
   uint32_t squares = 0;
   float norm2 = 0;
-  float product = 0;
+  float product = 0;  // of Euclidean distances, which need none, how many components are not whole
   float largest = 0;
-  for (uint32_t d = threadIdx.x; d < w.padded; d += W::kThreads) {
-    float q = d < segment.dimension ? query_component(segment, item, d) : 0;
+  read_query<W::kThreads>(segment, item, w.padded, [&](uint32_t d, float q) {
     if (copies) {
       const float c = d < segment.dimension ? __ldg(center + d) : 0;
       q = euclidean ? q - c : q;
       norm2 = fmaf(q, q, norm2);
-      product = fmaf(q, c, product);
+      product = euclidean ? product + (is_whole(q) ? 0 : 1) : fmaf(q, c, product);
       largest = fmaxf(largest, fabsf(q));
     } else {
       squares += static_cast<uint32_t>(static_cast<int32_t>(q) * static_cast<int32_t>(q));
     }
     w.query[query_place<kByte>(d, w.padded)] = q;
-  }
+  });
   float step = kWholeBytes;
+  bool whole = false;
   if (copies) {
     norm2 = cta_sum<W::kWarps>(norm2, w.keys);
     product = cta_sum<W::kWarps>(product, w.keys);
     step = query_step(cta_max<W::kWarps>(largest, w.keys));
-    w.query_norm2 = norm2;
+    // not a number counts as not whole, too
+    whole = segment.whole_copies != 0 && product == 0;
+    // of integers below 2^24, which floats hold
+    w.query_norm2 = whole ? __uint_as_float(static_cast<uint32_t>(norm2)) : norm2;
     if (threadIdx.x == 0) {
       w.control.query = byte_query(segment.similarity, step, euclidean ? norm2 : product, norm2);
     }
   } else {
     w.query_norm2 = __uint_as_float(cta_sum<W::kWarps>(squares, w.keys));
   }
-  pack_query<W::kThreads>(w.query, w.padded, step);
+  if (threadIdx.x == 0) {
+    w.control.whole = whole ? 1 : 0;
+  }
+  if (whole) {
+    pack_whole_query<W::kThreads>(w.query, w.padded);
+  } else {
+    pack_query<W::kThreads>(w.query, w.padded, step);
+  }
   cta_sync<W::kWarps>();
 }
 
@@ -106,11 +116,10 @@ __device__ __forceinline__ void load_floats(W& w) {
   const Item& item = w.control.item;
   const bool unit = W::kExact == false && segment.similarity == kCosine;
   float norm2 = 0;
-  for (uint32_t d = threadIdx.x; d < segment.dimension; d += W::kThreads) {
-    float q = query_component(segment, item, d);
+  read_query<W::kThreads>(segment, item, w.padded, [&](uint32_t d, float q) {
     w.query[W::kExact ? query_place<W::kFormat>(d, w.padded) : d] = q;
     norm2 = fmaf(q, q, norm2);
-  }
+  });
   norm2 = cta_sum<W::kWarps>(norm2, w.keys);
   w.query_norm2 = norm2;
   if (unit && norm2 > 0) {

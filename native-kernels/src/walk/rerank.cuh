@@ -56,15 +56,19 @@ __device__ __forceinline__ void relay_query(W& w) {
   const bool here = W::kExact == false && segment.dimension <= W::kThreads &&
                     segment.similarity != kCosine;
   const bool bytes = W::kExact == false && segment.raw_format == kByte;
-  float q = here && threadIdx.x < segment.dimension ? w.query[threadIdx.x] : 0;
+  const float q = here && threadIdx.x < segment.dimension ? w.query[threadIdx.x] : 0;
   uint32_t squares = 0;
   cta_sync<W::kWarps>();
-  for (uint32_t d = threadIdx.x; d < (bytes ? w.padded : segment.dimension); d += W::kThreads) {
-    q = here ? q : d < segment.dimension ? query_component(segment, item, d) : 0;
+  const auto place = [&](uint32_t d, float q) {
     if (bytes) {
       squares += static_cast<uint32_t>(static_cast<int32_t>(q) * static_cast<int32_t>(q));
     }
     w.query[bytes ? query_place<kByte>(d, w.padded) : query_place<kFloat32>(d, w.padded)] = q;
+  };
+  if (here == false) {
+    read_query<W::kThreads>(segment, item, w.padded, place);
+  } else if (threadIdx.x < w.padded) {
+    place(threadIdx.x, q);
   }
   cta_sync<W::kWarps>();
   if (bytes) {

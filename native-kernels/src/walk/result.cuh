@@ -49,7 +49,8 @@ __device__ __forceinline__ void finish(W& w) {
   const Item& item = w.control.item;
   uint32_t flags = w.control.flags | (w.complete ? kComplete : 0u);
   const bool exact_keys =
-      W::kPolicy == kExactFloat32 || (W::kPolicy == kExactByte && segment.byte_scoring != 0);
+      W::kPolicy == kExactFloat32 ||
+      (W::kPolicy == kExactByte && (segment.byte_scoring != 0 || w.control.whole != 0));
   uint32_t wanted = item.k;
   bool accepted_only = exact_keys;
   if (w.control.flags == 0 && exact_keys == false) {

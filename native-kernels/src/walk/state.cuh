@@ -22,6 +22,7 @@ struct Control {
   uint32_t parent_count;
   uint32_t flags;
   ByteQuery query;  // of walks on copies in bytes
+  uint32_t whole;   // 1: copies and query are whole, so that their distances are exact
   float table_scale;
   uint32_t parents[kMaxParents];
 };

@@ -46,6 +46,7 @@ final class LaunchSlot {
   private List<Chunk> chunks;
   private int items;
   private boolean copies;
+  private boolean sideBySide;
 
   /**
    * Makes a slot. The calling thread is bound to the driver.
@@ -111,7 +112,11 @@ final class LaunchSlot {
     chunks = batch;
     items = count;
     launches++;
-    ensureRoom(items);
+    // a chunk's items are side by side, so a lone one needs no addresses
+    sideBySide = batch.size() == 1;
+    if (sideBySide == false) {
+      ensureRoom(items);
+    }
     ChunkSizes sizes = ChunkSizes.NONE;
     int at = 0;
     MemorySegment target = addresses.segment();
@@ -122,7 +127,7 @@ final class LaunchSlot {
       // what follows of its call will walk at the same time
       load = Math.max(load, chunk.together);
       long address = chunk.block.deviceAddress();
-      for (int i = 0; i < chunk.count(); i++) {
+      for (int i = 0; i < chunk.count() && sideBySide == false; i++) {
         target.setAtIndex(ValueLayout.JAVA_LONG, at++, address + (long) i * ItemLayout.BYTES);
       }
       for (AcceptedBits bits : chunk.bits) {
@@ -139,7 +144,7 @@ final class LaunchSlot {
     parameters.set(
         ValueLayout.JAVA_LONG,
         WalkLayout.ITEMS,
-        items == 1 ? target.get(ValueLayout.JAVA_LONG, 0) : addresses.deviceAddress());
+        sideBySide ? batch.get(0).block.deviceAddress() : addresses.deviceAddress());
     parameters.set(
         ValueLayout.JAVA_LONG, WalkLayout.COUNTER, counters + (long) counter * Integer.BYTES);
     switch (shape) {
@@ -168,7 +173,7 @@ final class LaunchSlot {
     walk.set(
         ValueLayout.JAVA_INT,
         WalkLayout.FLAGS,
-        kernels.flags() | oneItem() | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
+        kernels.flags() | sideBySide() | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
     driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
   }
 
@@ -192,13 +197,13 @@ final class LaunchSlot {
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.PADDED, shape.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.DIMENSION, sizes.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.SUBSPACES, sizes.subspaces());
-    search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, oneItem());
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, sideBySide());
     driver.launch(
         choice.kernel(), blocks, choice.threads(), choice.memory().sharedBytes(), search, stream);
   }
 
-  private int oneItem() {
-    return items == 1 ? WalkLayout.FLAG_ONE_ITEM : 0;
+  private int sideBySide() {
+    return sideBySide ? WalkLayout.FLAG_SIDE_BY_SIDE : 0;
   }
 
   /** Makes room for scratch of as many blocks as are wanted, or fit; returns how many. */

@@ -28,15 +28,20 @@ public final class Packer {
   // a smaller one would be launched before the next is packed, but the launch takes longer than
   // that
   static final int FIRST_ITEMS = 192;
+
   private static final int LAST_ITEMS = 2_048;
 
   private final StagingPool staging;
   private final DevicePool pool;
+  private final PackTeam team;
   private final List<WorkItem> batch;
   private final ItemPlan[] plans;
   private final int maxBatch;
   private final long[] header = new long[ItemLayout.BYTES / Long.BYTES];
   private int nextItems;
+  // whether a large chunk was packed, and the team may help with the next ones
+  private boolean begun;
+  private boolean helped;
   private IdentityHashMap<Bits, AcceptedBits> bits;
   private IdentityHashMap<Bits, Long> lookups;
   // of the item that was looked at last
@@ -48,21 +53,24 @@ public final class Packer {
   /**
    * Makes a packer.
    *
-   * @param idle whether the device waits for the first chunk
+   * @param team helps with large chunks
+   * @param first items of the first chunk; 0 if the device does not wait for it
    */
   Packer(
       StagingPool staging,
       DevicePool pool,
+      PackTeam team,
       List<WorkItem> batch,
       ItemPlan[] plans,
       int maxBatch,
-      boolean idle) {
+      int first) {
     this.staging = staging;
     this.pool = pool;
+    this.team = team;
     this.batch = batch;
     this.plans = plans;
     this.maxBatch = maxBatch;
-    this.nextItems = idle ? FIRST_ITEMS : BatchOptions.MAX_BATCH;
+    this.nextItems = first > 0 ? first : BatchOptions.MAX_BATCH;
   }
 
   /**
@@ -106,10 +114,13 @@ public final class Packer {
     ChunkSizes sizes = ChunkSizes.NONE;
     int queries = 0;
     int hits = 0;
+    boolean alike = true;
     for (int i = 0; i < count; i++) {
-      if (differs(packed[i]) || i == 0) {
+      boolean differs = differs(packed[i]);
+      if (differs || i == 0) {
         sizes = sizes.max(plan.sizes());
       }
+      alike &= differs == false || i == 0;
       results[i] = hits;
       queries += queryBytes;
       hits += resultBytes;
@@ -130,17 +141,24 @@ public final class Packer {
       return null;
     }
     List<HeldSegment> segments = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      if (differs(packed[i]) || i == 0) {
-        if (segments.contains(plan.segment()) == false) {
-          plan.segment().hold();
-          segments.add(plan.segment());
+    if (alike) {
+      plan.segment().hold();
+      segments.add(plan.segment());
+      fillHeader();
+      writeAll(block, packed, at, results, firstResult);
+    } else {
+      for (int i = 0; i < count; i++) {
+        if (differs(packed[i]) || i == 0) {
+          if (segments.contains(plan.segment()) == false) {
+            plan.segment().hold();
+            segments.add(plan.segment());
+          }
+          fillHeader();
         }
-        fillHeader();
+        results[i] += firstResult;
+        write(block, header, i, batch.get(packed[i]).query(), at, results[i]);
+        at += queryBytes;
       }
-      results[i] += firstResult;
-      write(block, i, batch.get(packed[i]).query(), at, results[i]);
-      at += queryBytes;
     }
     grow();
     return new Chunk(shape, sizes, block, segments, used, plans, packed, results, batch.size());
@@ -172,7 +190,33 @@ public final class Packer {
     target.set(ValueLayout.JAVA_INT, ItemLayout.CAPACITY, plan.capacity());
   }
 
-  private void write(StagingPool.Block block, int i, QueryVector query, int at, int result) {
+  /** Writes the items of a chunk, which differ only in their query, with the help of the team. */
+  private void writeAll(
+      StagingPool.Block block, int[] packed, int firstQuery, int[] results, int firstResult) {
+    PackTeam.Share share =
+        (from, to) -> {
+          long[] own = header.clone();
+          for (int i = from; i < to; i++) {
+            results[i] += firstResult;
+            QueryVector query = batch.get(packed[i]).query();
+            write(block, own, i, query, firstQuery + i * queryBytes, results[i]);
+          }
+        };
+    int bytes = packed.length * (ItemLayout.BYTES + queryBytes);
+    boolean large = bytes >= PackTeam.LEAST_BYTES;
+    if (large && begun == false) {
+      begun = true;
+      helped = team.begin();
+    }
+    if (large && helped) {
+      team.share(packed.length, bytes, share);
+    } else {
+      share.take(0, packed.length);
+    }
+  }
+
+  private void write(
+      StagingPool.Block block, long[] header, int i, QueryVector query, int at, int result) {
     MemorySegment target = block.segment();
     long base = block.deviceAddress();
     int length = query.dimension();

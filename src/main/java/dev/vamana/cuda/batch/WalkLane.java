@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
+import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
@@ -28,9 +29,13 @@ public final class WalkLane extends Lane<Chunk> {
 
   private static final int MAX_FAILURES_IN_A_ROW = 8;
 
+  // results of a chunk that take a caller some microseconds to read
+  private static final int LEAST_READ_BYTES = 16 << 10;
+
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
   private final DevicePool accepted;
+  private final PackTeam team;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
   private final Map<LaunchShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
@@ -57,6 +62,7 @@ public final class WalkLane extends Lane<Chunk> {
     this.options = options;
     this.staging = staging;
     this.accepted = accepted;
+    this.team = PackTeam.of(options.get().packers());
     this.statistics = statistics;
   }
 
@@ -99,13 +105,38 @@ public final class WalkLane extends Lane<Chunk> {
 
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
-    return new Packer(staging, accepted, batch, plans, options.get().maxBatch(), pending() == 0);
+    BatchOptions now = options.get();
+    int first = pending() == 0 ? now.firstItems() : 0;
+    return new Packer(staging, accepted, team, batch, plans, now.maxBatch(), first);
   }
 
   /** Whether a block that searches items of this plan fits the device's shared memory. */
   public boolean fits(ItemPlan plan) {
     return !(plan.shape() instanceof ListSearchShape lists)
         || lists.mostSharedBytes() <= driver().device().sharedBytesPerBlock();
+  }
+
+  /**
+   * Reads the results of a chunk that has ended, with the help of threads that are awake after a row
+   * of large calls.
+   *
+   * @return one for each item, or null if the caller reads as fast alone
+   */
+  public DeviceResult[] results(Chunk chunk) {
+    int bytes = chunk.resultBytes();
+    if (bytes < LEAST_READ_BYTES || team.awake() == false) {
+      return null;
+    }
+    DeviceResult[] results = new DeviceResult[chunk.count()];
+    team.share(
+        results.length,
+        bytes,
+        (from, to) -> {
+          for (int i = from; i < to; i++) {
+            results[i] = chunk.result(i);
+          }
+        });
+    return results;
   }
 
   /** Returns the number of launches in flight. */
@@ -352,6 +383,12 @@ public final class WalkLane extends Lane<Chunk> {
       end(queue, why);
     }
     queues.clear();
+  }
+
+  @Override
+  public void stop() {
+    super.stop();
+    team.stop();
   }
 
   @Override

@@ -359,6 +359,7 @@ public final class DeviceCall {
     long visited = 0;
     long steps = 0;
     Decision decision = null;
+    DeviceResult[] all = ticket instanceof Chunk chunk ? session.walks.results(chunk) : null;
     for (int i = 0; i < ticket.count(); i++) {
       int index = ticket.item(i);
       if (decisions[index] != decision) {
@@ -366,7 +367,7 @@ public final class DeviceCall {
         counted = 0;
         decision = decisions[index];
       }
-      DeviceResult found = ticket.result(i);
+      DeviceResult found = all == null ? ticket.result(i) : all[i];
       visited += found.visited();
       steps += found.iterations();
       counted += take(index, found) ? 1 : 0;

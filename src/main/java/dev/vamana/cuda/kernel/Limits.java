@@ -15,6 +15,9 @@ public final class Limits {
   /** Most components of a vector. */
   public static final int MAX_DIMENSION = 4096;
 
+  /** Most components of vectors whose copies in bytes are the vectors themselves. */
+  public static final int MAX_WHOLE_DIMENSION = 1024;
+
   /** Largest capacity of a worklist. */
   public static final int MAX_BEAM_WIDTH = 10_000;
 

@@ -40,7 +40,7 @@ public final class ListSearchLayout {
   /** Most subspaces of the items' codes; 0 without product quantization. */
   public static final long SUBSPACES = 52;
 
-  /** {@link WalkLayout#FLAG_ONE_ITEM} or 0. */
+  /** {@link WalkLayout#FLAG_SIDE_BY_SIDE} or 0. */
   public static final long FLAGS = 56;
 
   private ListSearchLayout() {}

@@ -24,6 +24,9 @@ public final class RangeResultLayout {
   /** Flag: a component is infinite or NaN. */
   public static final int FLAG_NOT_FINITE = 2;
 
+  /** Flag: a copy in bytes is not the vector itself. */
+  public static final int FLAG_ROUNDED = 4;
+
   private RangeResultLayout() {}
 
   /** Returns the float of these sortable bits, which order floats as unsigned integers. */

@@ -9,7 +9,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 public final class SegmentLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 112;
+  public static final int BYTES = 120;
 
   /** Address of {@code SIZE} rows of {@code GRAPH_STRIDE} ordinals, 16-byte aligned. */
   public static final long GRAPH = 0;
@@ -73,6 +73,13 @@ public final class SegmentLayout {
 
   /** Address of the center of copies in bytes, {@code DIMENSION} floats; or 0. */
   public static final long VECTOR_CENTER = 104;
+
+  /**
+   * 1 if copies in bytes are the vectors themselves: all steps are 1 and nothing was rounded. The
+   * similarity is Euclidean then, and there are at most {@link Limits#MAX_WHOLE_DIMENSION}
+   * components.
+   */
+  public static final long WHOLE_COPIES = 112;
 
   /** Format: 32-bit floats. */
   public static final int FORMAT_FLOAT32 = 0;

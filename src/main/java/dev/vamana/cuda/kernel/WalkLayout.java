@@ -10,7 +10,7 @@ public final class WalkLayout {
   /** Size of the block. */
   public static final int BYTES = 64;
 
-  /** Address of {@code COUNT} addresses of {@link ItemLayout}s; see {@link #FLAG_ONE_ITEM}. */
+  /** Address of {@code COUNT} addresses of {@link ItemLayout}s; see {@link #FLAG_SIDE_BY_SIDE}. */
   public static final long ITEMS = 0;
 
   /** Address of a 32-bit counter in device memory, zero at launch. */
@@ -53,10 +53,10 @@ public final class WalkLayout {
   public static final int FLAG_NO_VISITED_FILTER = 2;
 
   /**
-   * Flag: there is one item, and {@link #ITEMS} is its address, which saves one read over the bus
-   * before the walk begins.
+   * Flag: the items lie side by side, and {@link #ITEMS} is the address of the first, which saves
+   * one read over the bus before a walk begins.
    */
-  public static final int FLAG_ONE_ITEM = 4;
+  public static final int FLAG_SIDE_BY_SIDE = 4;
 
   /**
    * Flag: a visit limit may end a walk of the launch. Walks then add nodes to their visited sets in

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -55,12 +56,10 @@ final class CopyCenter {
         if (similarity == VectorSimilarityFunction.COSINE) {
           normalize(vector);
         }
-        boolean integers = true;
         for (int d = 0; d < dimension; d++) {
           columns[d][i] = vector[d];
-          integers &= vector[d] >= 0 && vector[d] <= 255 && vector[d] == Math.rint(vector[d]);
         }
-        bytes += integers ? 1 : 0;
+        bytes += ofBytes(vector) ? 1 : 0;
       }
     }
     float[] center = new float[dimension];
@@ -74,6 +73,56 @@ final class CopyCenter {
       }
     }
     return center;
+  }
+
+  /**
+   * Whether all copies in bytes may be the vectors themselves, between which distances are exact.
+   * Looks at the vectors of the sample, and no further than to the first that says no.
+   *
+   * @param vectors the rows of float vectors of a file
+   * @param abort throws when the upload should stop
+   */
+  static boolean whole(
+      FileRegion vectors, SegmentShape shape, VectorSimilarityFunction similarity, Runnable abort)
+      throws IOException {
+    if (exactIfWhole(shape, similarity) == false) {
+      return false;
+    }
+    int count = Math.min(SAMPLE, shape.size());
+    float[] vector = new float[shape.dimension()];
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment row = arena.allocate(shape.vectorBytes(), Float.BYTES);
+      RowReader reader = new RowReader(vectors);
+      for (int i = 0; i < count; i++) {
+        if (i % ROWS_AN_ABORT == 0) {
+          abort.run();
+        }
+        reader.seek((long) i * shape.size() / count * shape.vectorBytes());
+        reader.read(row);
+        MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, vector, 0, vector.length);
+        if (ofBytes(vector) == false) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Whether walks on copies know exact distances if the copies are the vectors. */
+  static boolean exactIfWhole(SegmentShape shape, VectorSimilarityFunction similarity) {
+    return shape.floats()
+        && similarity == VectorSimilarityFunction.EUCLIDEAN
+        && shape.dimension() <= Limits.MAX_WHOLE_DIMENSION;
+  }
+
+  /** Whether all components are integers from 0 to 255. */
+  private static boolean ofBytes(float[] vector) {
+    for (float component : vector) {
+      if ((component >= 0 && component <= 255 && component == Math.rint(component)) == false) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Copies for the cosine are of vectors of length 1; one of length 0 stays as it is. */

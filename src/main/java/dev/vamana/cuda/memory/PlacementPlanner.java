@@ -11,7 +11,8 @@ import java.util.Set;
  * <p>Placements are ordered by the cost of a walk. For float vectors of {@link Placement#WIDE}
  * components and more, byte copies with the raw vectors beside them on the device come first,
  * because a walk reads a quarter of the bytes. They take up to a quarter more memory than the raw
- * vectors alone, which do as well for all but speed, so they are {@link PlacementPlan#ifRoom}.
+ * vectors alone, which do as well for all but speed, so they are {@link PlacementPlan#ifRoom}. So
+ * do copies of narrower vectors of integers, which are the vectors themselves.
  *
  * <p>Then come exact distances: they need no re-ranking and the narrowest beam. Half-precision and
  * byte copies need a re-ranking of a few vectors, which are read from the mapped file, but their
@@ -43,17 +44,23 @@ final class PlacementPlanner {
     this.allowed = allowed;
   }
 
+  /** As below, of vectors that byte copies round. */
+  List<PlacementPlan> candidates(SegmentShape shape, boolean registers) {
+    return candidates(shape, registers, false);
+  }
+
   /**
    * Returns all plans for a segment, best first; empty if the device cannot search it.
    *
    * @param registers whether the device can read mapped files
+   * @param whole whether byte copies may be the vectors themselves, {@link CopyCenter#whole}
    */
-  List<PlacementPlan> candidates(SegmentShape shape, boolean registers) {
+  List<PlacementPlan> candidates(SegmentShape shape, boolean registers, boolean whole) {
     List<PlacementPlan> candidates = new ArrayList<>();
     if (obstacle(shape) != null) {
       return candidates;
     }
-    if (copiesPay(shape)) {
+    if (copiesPay(shape, whole)) {
       candidates.add(PlacementPlan.ofFastCopies(shape));
     }
     for (Placement placement : ORDER) {
@@ -109,12 +116,12 @@ final class PlacementPlanner {
   }
 
   /** Whether copies are worth memory that the raw vectors do not need. */
-  private boolean copiesPay(SegmentShape shape) {
+  private boolean copiesPay(SegmentShape shape, boolean whole) {
     return shape.floats()
         && shape.hasGraph()
         && shape.hasLists() == false
         && shape.rawVectors()
-        && Placement.usual(shape.dimension()) == Placement.EXACT_INT8
+        && (whole || Placement.usual(shape.dimension()) == Placement.EXACT_INT8)
         && allowed.contains(Placement.EXACT)
         && allowed.contains(Placement.EXACT_INT8);
   }

@@ -20,6 +20,7 @@ final class SegmentDescriptor {
    * @param block device address of the plan's block
    * @param graph device address of the adjacency rows, or 0
    * @param raw device address of the raw vectors, or 0
+   * @param whole as of {@link SegmentLayout#WHOLE_COPIES}
    */
   static void write(
       MemorySegment target,
@@ -27,7 +28,8 @@ final class SegmentDescriptor {
       PlacementPlan plan,
       long block,
       long graph,
-      long raw) {
+      long raw,
+      boolean whole) {
     SegmentShape shape = plan.shape();
     target.fill((byte) 0);
     setLong(target, SegmentLayout.GRAPH, graph);
@@ -51,6 +53,7 @@ final class SegmentDescriptor {
     setInt(target, SegmentLayout.BYTE_SCORING, shape.floats() ? 0 : 1);
     setLong(target, SegmentLayout.VECTOR_FACTS, address(block, plan.facts()));
     setLong(target, SegmentLayout.VECTOR_CENTER, address(block, plan.center()));
+    setInt(target, SegmentLayout.WHOLE_COPIES, whole ? 1 : 0);
   }
 
   private static int vectorFormat(Placement placement, int rawFormat) {

@@ -149,9 +149,16 @@ final class SegmentPlacer {
     return new Outcome(null, Absence.OVER_BUDGET, failure);
   }
 
-  private List<PlacementPlan> candidates(SegmentEntry entry, SegmentShape shape) {
+  private List<PlacementPlan> candidates(SegmentEntry entry, SegmentShape shape)
+      throws IOException {
+    SegmentView view = entry.view();
+    boolean whole =
+        shape.hasGraph()
+            && shape.rawVectors()
+            && CopyCenter.whole(
+                view.vectorsRegion(), shape, view.similarity(), entry::checkWanted);
     List<PlacementPlan> candidates =
-        new ArrayList<>(planner.candidates(shape, memory.registrations().supported()));
+        new ArrayList<>(planner.candidates(shape, memory.registrations().supported(), whole));
     candidates.removeAll(entry.refused());
     return candidates;
   }

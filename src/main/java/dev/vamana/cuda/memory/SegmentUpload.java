@@ -35,6 +35,7 @@ final class SegmentUpload {
   private final List<MappedRegistrations.Range> ranges = new ArrayList<>();
   private BounceBuffers buffers;
   private float[] center;
+  private boolean whole;
   private long block;
   private long raw;
   private long copied;
@@ -129,7 +130,7 @@ final class SegmentUpload {
 
   private void copyAll() throws IOException {
     SegmentShape shape = plan.shape();
-    if (plan.ifRoom()) {
+    if (plan.ifRoom() && wide()) {
       tryCopies();
     }
     long graph = 0;
@@ -276,7 +277,14 @@ final class SegmentUpload {
     } else {
       boolean unit = view.similarity() == VectorSimilarityFunction.COSINE;
       copied += (long) center().length * Float.BYTES;
-      conversion.toBytes(buffers, rows, center(), unit);
+      whole =
+          conversion.toBytes(buffers, rows, center(), unit)
+              && CopyCenter.exactIfWhole(plan.shape(), view.similarity());
+      if (whole == false && plan.ifRoom() && wide() == false) {
+        throw new GpuException(
+            GpuException.Kind.NOT_SUPPORTED,
+            view.name() + " has vectors that copies in bytes round");
+      }
     }
   }
 
@@ -285,6 +293,11 @@ final class SegmentUpload {
       center = CopyCenter.of(view.vectorsRegion(), plan.shape(), view.similarity(), abort);
     }
     return center;
+  }
+
+  /** Whether copies pay though they round. */
+  private boolean wide() {
+    return Placement.usual(plan.shape().dimension()) == Placement.EXACT_INT8;
   }
 
   /** Refuses copies that nobody asked for if they lose what walks need. */
@@ -333,7 +346,7 @@ final class SegmentUpload {
   private void copyDescriptor(long graph) {
     BounceBuffers.Buffer buffer = buffers.next();
     SegmentDescriptor.write(
-        buffer.memory().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw);
+        buffer.memory().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw, whole);
     copy(buffer, block, SegmentLayout.BYTES);
   }
 }

@@ -88,10 +88,12 @@ final class VectorConversion {
    *
    * @param center floats from which copies hold the differences; the device gets them here
    * @param unit whether rows are made of length 1 first
+   * @return whether the copies are the rows, and nothing was rounded
    * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if a component, or its
    *     difference from the center, is not finite
    */
-  void toBytes(BounceBuffers buffers, Rows rows, float[] center, boolean unit) throws IOException {
+  boolean toBytes(BounceBuffers buffers, Rows rows, float[] center, boolean unit)
+      throws IOException {
     clearResult(buffers);
     BounceBuffers.Buffer buffer = buffers.next();
     MemorySegment bytes = buffer.memory().asSlice(0, (long) center.length * Float.BYTES);
@@ -111,9 +113,12 @@ final class VectorConversion {
             convert(converter, parameters, source, stride, first, count, stream);
           });
     }
-    if (ComponentRange.finite(result(buffers)) == false) {
+    MemorySegment result = result(buffers);
+    if (ComponentRange.finite(result) == false) {
       throw refused("components that are not finite");
     }
+    int flags = result.get(ValueLayout.JAVA_INT, RangeResultLayout.FLAGS);
+    return (flags & RangeResultLayout.FLAG_ROUNDED) == 0;
   }
 
   private GpuException refused(String what) {

@@ -28,6 +28,7 @@ final class HostWalk implements AutoCloseable {
   private final List<MemorySegment> results = new ArrayList<>();
   private final NativeStruct walk;
   private boolean raw = true;
+  private boolean wholeCopies = true;
   private boolean limited;
 
   HostWalk(HostLibrary host, Policy policy) {
@@ -46,6 +47,12 @@ final class HostWalk implements AutoCloseable {
   /** Segments added from now on have no raw vectors for re-ranking. */
   HostWalk withoutRawVectors() {
     raw = false;
+    return this;
+  }
+
+  /** Segments added from now on do not tell that their copies in bytes are the vectors. */
+  HostWalk withoutWholeCopies() {
+    wholeCopies = false;
     return this;
   }
 
@@ -162,6 +169,7 @@ final class HostWalk implements AutoCloseable {
     for (int d = 0; d < dimension; d++) {
       center.setAtIndex(ValueLayout.JAVA_FLOAT, d, d % 7 - 3);
     }
+    NativeStruct result = new NativeStruct(host, "RangeResult", arena);
     NativeStruct convert =
         new NativeStruct(host, "Convert", arena)
             .set("source", rows(segment, Policy.EXACT_F32, 4 * dimension))
@@ -173,13 +181,18 @@ final class HostWalk implements AutoCloseable {
             .set("unit", segment.similarity() == VectorSimilarityFunction.COSINE ? 1 : 0)
             .set("center", center)
             .set("facts", facts)
-            .set("result", new NativeStruct(host, "RangeResult", arena).memory());
+            .set("result", result.memory());
     HostKernels.load().launch("convert_byte", convert.memory());
+    boolean whole =
+        wholeCopies
+            && segment.similarity() == VectorSimilarityFunction.EUCLIDEAN
+            && result.get("flags") == 0;
     copy.set("vectors", target)
         .set("vector_stride", width)
         .set("vector_format", policy.ordinal())
         .set("vector_facts", facts)
-        .set("vector_center", center);
+        .set("vector_center", center)
+        .set("whole_copies", whole ? 1 : 0);
   }
 
   /** Vectors in a format. */
@@ -275,12 +288,12 @@ final class HostWalk implements AutoCloseable {
       addresses.setAtIndex(ValueLayout.JAVA_LONG, i, blocks.get(i).memory().address());
     }
     boolean one = items.size() == 1;
-    int flags = walk.get("flags") & ~(WalkLayout.FLAG_ONE_ITEM | WalkLayout.FLAG_LIMITED);
+    int flags = walk.get("flags") & ~(WalkLayout.FLAG_SIDE_BY_SIDE | WalkLayout.FLAG_LIMITED);
     walk.set("items", one ? blocks.get(0).memory() : addresses)
         .set("count", items.size())
         .set(
             "flags",
-            flags | (one ? WalkLayout.FLAG_ONE_ITEM : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
+            flags | (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
     HostKernels.load().launch(policy.kernelName(warps), walk.memory());
     List<Hits> hits = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {

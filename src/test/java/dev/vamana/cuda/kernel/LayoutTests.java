@@ -175,6 +175,7 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(Limits.MAX_DEGREE, "kMaxDegree");
     assertConstant(Limits.MAX_SUBSPACES, "kMaxSubspaces");
     assertConstant(Limits.MAX_DIMENSION, "kMaxDimension");
+    assertConstant(Limits.MAX_WHOLE_DIMENSION, "kWholeDimension");
     assertConstant(Limits.MAX_BEAM_WIDTH, "kMaxBeamWidth");
     assertConstant(Limits.MAX_PARENTS, "kMaxParents");
     assertConstant(0xFFFFFFFFL, "kUnusedSlot");
@@ -188,9 +189,10 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(ResultLayout.FLAG_OVERFLOW, "kOverflow");
     assertConstant(RangeResultLayout.FLAG_FRACTIONS, "kFractions");
     assertConstant(RangeResultLayout.FLAG_NOT_FINITE, "kNotFinite");
+    assertConstant(RangeResultLayout.FLAG_ROUNDED, "kRounded");
     assertConstant(WalkLayout.FLAG_EAGER_PICK, "kEagerPick");
     assertConstant(WalkLayout.FLAG_NO_VISITED_FILTER, "kNoVisitedFilter");
-    assertConstant(WalkLayout.FLAG_ONE_ITEM, "kOneItem");
+    assertConstant(WalkLayout.FLAG_SIDE_BY_SIDE, "kSideBySide");
     assertConstant(WalkLayout.FLAG_LIMITED, "kLimited");
     assertConstant(Integer.toUnsignedLong(VisitLimit.NONE), "kUnlimited");
     assertConstant(SegmentLayout.FORMAT_FLOAT32, "kFloat32");

@@ -255,6 +255,49 @@ public class WalkTests extends KernelTestCase {
     }
   }
 
+  /**
+   * Copies in bytes that are the vectors: walks of a query that is as whole are those on the
+   * floats, and need no raw vectors. Other queries are answered as over other copies.
+   */
+  public void testWholeCopiesNeedNoReranking() throws IOException {
+    for (int round = 0; round < 100; round++) {
+      GeneratedSegment segment =
+          new GeneratedSegment(
+              random(),
+              VectorSimilarityFunction.EUCLIDEAN,
+              VectorEncoding.FLOAT32,
+              true,
+              TestUtil.nextInt(random(), 50, 500),
+              TestUtil.nextInt(random(), 1, 150));
+      int warps = randomWarps();
+      WorkItem item = withoutLimit(randomItem(segment, Policy.EXACT_BYTE));
+      try (HostWalk whole = new HostWalk(library, Policy.EXACT_BYTE).withoutRawVectors().add(item);
+          HostWalk floats = new HostWalk(library, Policy.EXACT_F32).add(item)) {
+        assertEquals(1, whole.segment(0).get("whole_copies"));
+        HostWalk.Hits expected = floats.run(warps).get(0);
+        HostWalk.Hits actual = whole.run(warps).get(0);
+        assertEquals(ResultLayout.FLAG_COMPLETE, actual.flags());
+        assertArrayEquals(expected.ordinals(), actual.ordinals());
+        assertArrayEquals(expected.scores(), actual.scores(), 0);
+        assertEquals(expected.visited(), actual.visited());
+        assertEquals(expected.iterations(), actual.iterations());
+      }
+      item.query().floats()[random().nextInt(segment.dimension())] += 0.25f;
+      try (HostWalk whole = new HostWalk(library, Policy.EXACT_BYTE).withoutRawVectors().add(item);
+          HostWalk other =
+              new HostWalk(library, Policy.EXACT_BYTE)
+                  .withoutRawVectors()
+                  .withoutWholeCopies()
+                  .add(item)) {
+        HostWalk.Hits expected = other.run(warps).get(0);
+        HostWalk.Hits actual = whole.run(warps).get(0);
+        assertEquals(ResultLayout.FLAG_COMPLETE | ResultLayout.FLAG_APPROXIMATE, actual.flags());
+        assertArrayEquals(expected.ordinals(), actual.ordinals());
+        assertArrayEquals(expected.scores(), actual.scores(), 0);
+      }
+    }
+  }
+
   public void testOrdinalsOutOfRangeVoidTheResult() throws IOException {
     for (int round = 0; round < 50; round++) {
       Policy policy = randomPolicy();

@@ -87,6 +87,25 @@ public class PlacementPlannerTests extends LuceneTestCase {
     assertEquals(names(null, BYTES, true), names(null, wide(dimension, VectorEncoding.BYTE), true));
   }
 
+  /** Copies that may be the vectors themselves pay at any dimension. */
+  public void testWholeVectorsBeginWithCopiesBesideTheVectors() {
+    int dimension = 1 + random().nextInt(Placement.WIDE - 1);
+    PlacementPlanner planner = new PlacementPlanner(Placement.ALL);
+    for (VectorEncoding encoding : VectorEncoding.values()) {
+      SegmentShape shape = wide(dimension, encoding);
+      List<PlacementPlan> expected = new ArrayList<>(planner.candidates(shape, true));
+      if (encoding == VectorEncoding.FLOAT32) {
+        expected.add(0, PlacementPlan.ofFastCopies(shape));
+      }
+      assertEquals(expected, planner.candidates(shape, true, true));
+    }
+    SegmentShape shape = wide(dimension, VectorEncoding.FLOAT32);
+    for (Placement placement : Placement.values()) {
+      PlacementPlanner chosen = new PlacementPlanner(Set.of(placement));
+      assertEquals(chosen.candidates(shape, true), chosen.candidates(shape, true, true));
+    }
+  }
+
   /** A copy that nobody asked for needs both placements to be allowed. */
   public void testChosenPlacementsOfWideFloats() {
     SegmentShape shape = wide(Placement.WIDE, VectorEncoding.FLOAT32);

@@ -207,6 +207,7 @@ public class UploadTests extends MemoryTestCase {
     ByteBuffer center = at(segment, SegmentLayout.VECTOR_CENTER, dimension * 4L);
     ByteBuffer facts = at(segment, SegmentLayout.VECTOR_FACTS, size * 8L);
     ByteBuffer stored = at(segment, SegmentLayout.VECTORS, (long) size * stride);
+    boolean whole = view.similarity() == VectorSimilarityFunction.EUCLIDEAN;
     for (int ordinal = 0; ordinal < size; ordinal++) {
       double squares = 0;
       for (int d = 0; d < dimension; d++) {
@@ -221,8 +222,10 @@ public class UploadTests extends MemoryTestCase {
             raw.getFloat((ordinal * dimension + d) * Float.BYTES) * factor
                 - center.getFloat(d * Float.BYTES);
         assertEquals(exact, step * stored.get(ordinal * stride + d), 0.501 * step + 1e-6);
+        whole &= step == 1 && exact == stored.get(ordinal * stride + d);
       }
     }
+    assertEquals(whole ? 1 : 0, segment.getInt((int) SegmentLayout.WHOLE_COPIES));
   }
 
   private ByteBuffer at(ByteBuffer segment, long field, long bytes) {

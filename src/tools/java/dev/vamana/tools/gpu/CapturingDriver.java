@@ -3,6 +3,7 @@ package dev.vamana.tools.gpu;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.driver.ForwardingDriver;
+import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.WalkLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
 
 /** Forwards all calls, and records launches on request so that they can be repeated. */
 final class CapturingDriver extends ForwardingDriver {
@@ -35,10 +37,11 @@ final class CapturingDriver extends ForwardingDriver {
     private static long[] itemsOf(MemorySegment parameters) {
       long address = parameters.get(ValueLayout.JAVA_LONG, WalkLayout.ITEMS);
       int flags = parameters.get(ValueLayout.JAVA_INT, WalkLayout.FLAGS);
-      if ((flags & WalkLayout.FLAG_ONE_ITEM) != 0) {
-        return new long[] {address};
+      int count = parameters.get(ValueLayout.JAVA_INT, WalkLayout.COUNT);
+      if ((flags & WalkLayout.FLAG_SIDE_BY_SIDE) != 0) {
+        return LongStream.range(0, count).map(i -> address + i * ItemLayout.BYTES).toArray();
       }
-      long bytes = (long) parameters.get(ValueLayout.JAVA_INT, WalkLayout.COUNT) * Long.BYTES;
+      long bytes = (long) count * Long.BYTES;
       return MemorySegment.ofAddress(address).reinterpret(bytes).toArray(ValueLayout.JAVA_LONG);
     }
   }

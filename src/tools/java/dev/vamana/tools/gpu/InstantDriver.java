@@ -110,9 +110,12 @@ final class InstantDriver implements CudaDriver {
     int count = parameters.get(ValueLayout.JAVA_INT, WalkLayout.COUNT);
     long items = parameters.get(ValueLayout.JAVA_LONG, WalkLayout.ITEMS);
     int flags = parameters.get(ValueLayout.JAVA_INT, WalkLayout.FLAGS);
-    boolean one = (flags & WalkLayout.FLAG_ONE_ITEM) != 0;
+    boolean sideBySide = (flags & WalkLayout.FLAG_SIDE_BY_SIDE) != 0;
     for (int i = 0; i < count; i++) {
-      answer(one ? items : MEMORY.get(ValueLayout.JAVA_LONG, items + (long) i * Long.BYTES));
+      answer(
+          sideBySide
+              ? items + (long) i * ItemLayout.BYTES
+              : MEMORY.get(ValueLayout.JAVA_LONG, items + (long) i * Long.BYTES));
     }
   }
 

@@ -43,7 +43,7 @@ final class RepeatedCall implements AutoCloseable {
     counter = driver.allocate(Long.BYTES);
     driver.copyToDevice(addresses, arena.allocateFrom(ValueLayout.JAVA_LONG, all), stream);
     driver.synchronize(stream);
-    int flags = walk.get(ValueLayout.JAVA_INT, WalkLayout.FLAGS) & ~WalkLayout.FLAG_ONE_ITEM;
+    int flags = walk.get(ValueLayout.JAVA_INT, WalkLayout.FLAGS) & ~WalkLayout.FLAG_SIDE_BY_SIDE;
     walk.set(ValueLayout.JAVA_INT, WalkLayout.FLAGS, flags);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, addresses);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, counter);

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.tools.arguments.Arguments;
 import java.nio.file.Path;
@@ -26,6 +27,8 @@ import java.util.List;
  * @param searchThreads search threads of a node, or 0 for its default
  * @param loaders concurrent bulk requests that load a node
  * @param devices number of GPUs of a node, and of the stages that compare one with several
+ * @param firstItems items with which an idle device begins while the others of a call are packed
+ * @param packers most threads that help a caller to pack
  * @param device ordinal of the GPU, or -1 to use the CPU instead, which checks the suite itself
  */
 record SuiteOptions(
@@ -45,6 +48,8 @@ record SuiteOptions(
     int searchThreads,
     int loaders,
     int devices,
+    int firstItems,
+    int packers,
     int device) {
 
   private static final List<String> KNOWN =
@@ -65,6 +70,8 @@ record SuiteOptions(
           "search-threads",
           "loaders",
           "devices",
+          "first-items",
+          "packers",
           "device");
 
   /**
@@ -91,7 +98,15 @@ record SuiteOptions(
         given.number("search-threads", 0, 10_000, 0),
         given.number("loaders", 1, 1_000, 1),
         given.number("devices", 1, 64, 1),
+        given.number(
+            "first-items", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.firstItems()),
+        given.number("packers", 0, BatchOptions.MAX_PACKERS, BatchOptions.DEFAULT.packers()),
         given.number("device", -1, Integer.MAX_VALUE, 0));
+  }
+
+  /** The default of batching, with the packing that was asked for. */
+  BatchOptions batching() {
+    return BatchOptions.DEFAULT.withPacking(firstItems, packers);
   }
 
   private static CodeKind codes(String name) {

@@ -3,8 +3,8 @@ package dev.vamana.tools.gpu;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.driver.ForwardingDriver;
-import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
@@ -130,29 +130,45 @@ final class TimelineStage implements Stage {
       int largest =
           context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
       QueryPool pool = QueryPool.of(set.vectors(), index.view(), largest);
-      AtomicReference<Clock> current = new AtomicReference<>();
-      try (Gpu gpu =
-          Gpu.open(
-              () -> {
-                Clock opened = new Clock(drivers.get());
-                current.set(opened);
-                return opened;
-              },
-              Placement.EXACT,
-              Tuning.DEFAULT)) {
-        context.fragment().set("device", gpu.device());
-        context.fragment().set("driver", gpu.driver());
-        gpu.executor().opened(index.view());
-        gpu.await(List.of(index.view()));
-        BatchRun run = new BatchRun(gpu.executor(), index.view(), pool.queries(), BenchStage.K);
-        warm(context, set, run);
-        for (int beam : BEAMS) {
-          for (int parents : PARENTS) {
-            WalkParameters walk =
-                new WalkParameters(beam, WalkParameters.Distances.EXACT, parents, 0);
-            for (int batch : context.options().batches()) {
-              measure(context, set, run, current.get(), walk, batch);
-            }
+      for (Placement placement : placements(context.options())) {
+        measure(context, set, index.view(), pool, placement);
+      }
+    }
+  }
+
+  private static List<Placement> placements(SuiteOptions options) {
+    return options.placements().isEmpty()
+        ? List.of(Placement.EXACT)
+        : options.placements().stream().map(Placement::named).toList();
+  }
+
+  private void measure(
+      Context context, SuiteSet set, SegmentView view, QueryPool pool, Placement placement)
+      throws IOException, InterruptedException {
+    AtomicReference<Clock> current = new AtomicReference<>();
+    try (Gpu gpu =
+        OpenGpu.open(
+            () -> {
+              Clock opened = new Clock(drivers.get());
+              current.set(opened);
+              return opened;
+            },
+            placement,
+            context.options().batching(),
+            null,
+            Gpu.WALKS)) {
+      context.fragment().set("device", gpu.device());
+      context.fragment().set("driver", gpu.driver());
+      gpu.executor().opened(view);
+      gpu.await(List.of(view));
+      BatchRun run = new BatchRun(gpu.executor(), view, pool.queries(), BenchStage.K);
+      warm(context, set, run);
+      for (int beam : BEAMS) {
+        for (int parents : PARENTS) {
+          WalkParameters walk =
+              new WalkParameters(beam, WalkParameters.Distances.EXACT, parents, 0);
+          for (int batch : context.options().batches()) {
+            measure(context, set, run, current.get(), placement, walk, batch);
           }
         }
       }
@@ -177,7 +193,13 @@ final class TimelineStage implements Stage {
   }
 
   private static void measure(
-      Context context, SuiteSet set, BatchRun run, Clock clock, WalkParameters walk, int batch)
+      Context context,
+      SuiteSet set,
+      BatchRun run,
+      Clock clock,
+      Placement placement,
+      WalkParameters walk,
+      int batch)
       throws IOException, InterruptedException {
     run.time(walk, batch, 1, context.options().seconds(), 1);
     List<double[]> all = new ArrayList<>();
@@ -191,6 +213,9 @@ final class TimelineStage implements Stage {
     }
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set.vectors().name());
+    row.put("placement", placement.settingName());
+    row.put("first_items", context.options().firstItems());
+    row.put("packers", context.options().packers());
     row.put("beam", walk.beamWidth());
     row.put("parents", walk.parents());
     row.put("batch", batch);

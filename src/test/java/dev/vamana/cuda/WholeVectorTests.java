@@ -1,0 +1,146 @@
+package dev.vamana.cuda;
+
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/**
+ * Tests what float vectors of integers from 0 to 255 get where the choice of a placement is free:
+ * byte copies that are the vectors themselves, and the answers of walks on the floats.
+ */
+public class WholeVectorTests extends GpuTestCase {
+
+  private static final int K = 10;
+
+  private final Random random = new Random(random().nextLong());
+  private final int dimension = 1 + random.nextInt(random.nextBoolean() ? 150 : 400);
+
+  private float[] whole() {
+    float[] vector = new float[dimension];
+    for (int d = 0; d < dimension; d++) {
+      vector[d] = random.nextInt(256);
+    }
+    return vector;
+  }
+
+  private List<QueryVector> base() {
+    List<QueryVector> base = new ArrayList<>();
+    int size = 600 + random.nextInt(600);
+    for (int i = 0; i < size; i++) {
+      base.add(QueryVector.of(whole()));
+    }
+    return base;
+  }
+
+  private DeviceSegment segment(List<QueryVector> base, VectorSimilarityFunction similarity)
+      throws IOException {
+    return DeviceSegment.of(
+        createTempDir(),
+        base,
+        similarity,
+        VamanaParameters.DEFAULT.withGraph(24, 48, 1.2f).withThresholds(0, 0),
+        Workers.callingThread());
+  }
+
+  private List<WorkItem> items(SegmentView view, boolean fractions) {
+    WalkParameters walk =
+        WalkParameters.exact(20 + random.nextInt(30)).withParents(1 + random.nextInt(4));
+    List<WorkItem> items = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      float[] query = whole();
+      if (fractions) {
+        query[random.nextInt(dimension)] += 0.5f;
+      }
+      items.add(
+          new WorkItem(
+              view,
+              QueryVector.of(query),
+              K,
+              walk,
+              null,
+              view.size(),
+              Long.MAX_VALUE,
+              () -> false,
+              new int[0]));
+    }
+    return items;
+  }
+
+  private static List<WorkResult> search(
+      Placement placement, SegmentView view, List<WorkItem> items, String expected)
+      throws Exception {
+    try (SimulatedDriver driver = driver();
+        GpuExecutor executor =
+            GpuDevice.open(
+                () -> driver,
+                ResidencyOptions.defaults(DEVICE_BYTES)
+                    .withPlacement(placement)
+                    .withLimits(MemoryLimit.percent(90), MemoryLimit.bytes(0)),
+                QUIET.withPlan(PlanMode.GRAPH).withBatches(BATCHES),
+                new QuietListener())) {
+      executor.warm(view);
+      await(() -> executor.presence(view).state() == DevicePresence.State.RESIDENT);
+      assertEquals(expected, executor.presence(view).placement());
+      List<WorkResult> found = executor.search(items);
+      executor.closing(view);
+      return found;
+    }
+  }
+
+  /** Queries of integers walk as on floats; others are re-ranked. */
+  public void testAnswersAreThoseOfTheFloats() throws Exception {
+    try (DeviceSegment segment = segment(base(), VectorSimilarityFunction.EUCLIDEAN)) {
+      SegmentView view = segment.view();
+      for (boolean fractions : new boolean[] {false, true}) {
+        List<WorkItem> items = items(view, fractions);
+        List<WorkResult> exact = search(Placement.EXACT, view, items, "exact");
+        List<WorkResult> copies = search(null, view, items, "exact-int8");
+        // a query of fractions may be rounded during the walk
+        assertSame(exact, copies, fractions ? 0.95 : 1);
+        for (int i = 0; i < items.size() && fractions == false; i++) {
+          assertEquals(exact.get(i).visited(), copies.get(i).visited());
+        }
+      }
+    }
+  }
+
+  /** Narrow vectors of which one is not of integers, maybe none of the sample; other similarities. */
+  public void testOtherVectorsStayAsTheyAre() throws Exception {
+    if (dimension >= Placement.WIDE) {
+      return;
+    }
+    List<QueryVector> base = base();
+    for (VectorSimilarityFunction similarity :
+        List.of(
+            VectorSimilarityFunction.EUCLIDEAN,
+            VectorSimilarityFunction.COSINE,
+            VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT)) {
+      List<QueryVector> own = new ArrayList<>(base);
+      if (similarity == VectorSimilarityFunction.EUCLIDEAN) {
+        float[] other = whole();
+        other[random.nextInt(dimension)] += 0.5f;
+        own.set(1 + random.nextInt(own.size() - 1), QueryVector.of(other));
+      }
+      try (DeviceSegment segment = segment(own, similarity)) {
+        List<WorkItem> items = items(segment.view(), false);
+        List<WorkResult> exact = search(Placement.EXACT, segment.view(), items, "exact");
+        assertSame(exact, search(null, segment.view(), items, "exact"), 1);
+      }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.work.Threads;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Tests that every item of a chunk is packed once, whoever helps. */
+public class PackTeamTests extends LuceneTestCase {
+
+  /** Tells of calls until one comes so soon after another that threads may help. */
+  private static void beginInARow(PackTeam team) {
+    while (team.begin() == false) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static void packAll(PackTeam team, int count, int bytes) {
+    AtomicIntegerArray packed = new AtomicIntegerArray(count);
+    int[] plain = new int[count];
+    team.share(
+        count,
+        bytes,
+        (from, to) -> {
+          for (int i = from; i < to; i++) {
+            packed.incrementAndGet(i);
+            plain[i] = i + 1;
+          }
+        });
+    for (int i = 0; i < count; i++) {
+      assertEquals(1, packed.get(i));
+      // what helpers have written is there for the caller
+      assertEquals(i + 1, plain[i]);
+    }
+  }
+
+  public void testEveryItemIsPackedOnce() {
+    PackTeam team = new PackTeam(1 + random().nextInt(3));
+    try {
+      for (int round = 0; round < 200; round++) {
+        beginInARow(team);
+        int count = 1 + random().nextInt(3_000);
+        packAll(team, count, PackTeam.LEAST_BYTES + random().nextInt(1 << 20));
+      }
+    } finally {
+      team.stop();
+    }
+  }
+
+  public void testSeveralCallersAtOnce() throws Exception {
+    PackTeam team = new PackTeam(2);
+    try {
+      List<Thread> callers = new ArrayList<>();
+      AtomicInteger ended = new AtomicInteger();
+      for (int caller = 0; caller < 3; caller++) {
+        int count = 1 + random().nextInt(2_000);
+        callers.add(
+            new Thread(
+                () -> {
+                  for (int round = 0; round < 100; round++) {
+                    beginInARow(team);
+                    packAll(team, count, PackTeam.LEAST_BYTES);
+                  }
+                  ended.incrementAndGet();
+                }));
+      }
+      callers.forEach(Thread::start);
+      Threads.join(callers);
+      assertEquals(callers.size(), ended.get());
+    } finally {
+      team.stop();
+    }
+  }
+
+  /** The caller hears of a failure of any thread, and the next chunk is packed as ever. */
+  public void testFailure() {
+    PackTeam team = new PackTeam(2);
+    try {
+      for (int round = 0; round < 50; round++) {
+        beginInARow(team);
+        int bad = random().nextInt(1_000);
+        IllegalStateException failed =
+            expectThrows(
+                IllegalStateException.class,
+                () ->
+                    team.share(
+                        1_000,
+                        PackTeam.LEAST_BYTES,
+                        (from, to) -> {
+                          if (from <= bad && bad < to) {
+                            throw new IllegalStateException("item " + bad);
+                          }
+                        }));
+        assertEquals("item " + bad, failed.getMessage());
+        packAll(team, 1_000, PackTeam.LEAST_BYTES);
+      }
+    } finally {
+      team.stop();
+    }
+  }
+
+  /** A lone call gets no help: no thread starts for it. */
+  public void testALoneCallStartsNoThread() {
+    PackTeam team = new PackTeam(2);
+    assertFalse(team.begin());
+    assertFalse(team.awake());
+    assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(PackTeamTests::packs));
+    team.stop();
+  }
+
+  private static boolean packs(Thread thread) {
+    return thread.getName().startsWith("vamana-gpu-packer");
+  }
+
+  public void testNoThreads() {
+    PackTeam team = new PackTeam(0);
+    assertFalse(team.begin());
+    assertFalse(team.begin());
+    int[] packed = new int[100];
+    team.share(100, PackTeam.LEAST_BYTES, (from, to) -> Arrays.fill(packed, from, to, 1));
+    assertEquals(100, Arrays.stream(packed).sum());
+    team.stop();
+  }
+
+  public void testStoppedTwice() {
+    PackTeam team = new PackTeam(2);
+    beginInARow(team);
+    team.stop();
+    team.stop();
+    packAll(team, 500, PackTeam.LEAST_BYTES);
+  }
+}
