@@ -18,6 +18,7 @@ final class BatchSizes {
   private final int inTurn;
   private final int walking;
   private final int onCpu;
+  private final int processors;
   // null for a call of one item, which is the common case
   private final Map<Key, int[]> together;
 
@@ -49,6 +50,7 @@ final class BatchSizes {
     this.inTurn = inTurn;
     this.walking = load.walking.get();
     this.onCpu = load.onCpu.intValue();
+    this.processors = load.processors;
     this.together = items == 1 ? null : new HashMap<>();
     WorkItem.Terms last = null;
     int[] count = null;
@@ -94,7 +96,7 @@ final class BatchSizes {
    * count} items of this call.
    */
   double cpuRounds(int count) {
-    double shared = (count + onCpu) / (double) Runtime.getRuntime().availableProcessors();
+    double shared = (count + onCpu) / (double) processors;
     return Math.max(Math.max(ownRounds(count), inTurn), shared);
   }
 }
