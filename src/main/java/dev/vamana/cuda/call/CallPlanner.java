@@ -97,10 +97,14 @@ public final class CallPlanner {
   Decision plan(WorkItem item, int count, boolean wanted) throws IOException {
     if (last == null || last.alike(item) == false) {
       last = new Kind(item);
-      lastDecision = decisions.get(last);
+      int together = sizes.together(item);
+      // items of the segment that come later may be alike
+      lastDecision = together > count ? decisions.get(last) : null;
       if (lastDecision == null) {
-        lastDecision = decide(item, wanted);
-        decisions.put(last, lastDecision);
+        lastDecision = decide(item, together, wanted);
+        if (together > count) {
+          decisions.put(last, lastDecision);
+        }
       }
     }
     if (lastDecision.reason() != null && wanted) {
@@ -144,9 +148,8 @@ public final class CallPlanner {
     }
   }
 
-  private Decision decide(WorkItem item, boolean wanted) throws IOException {
+  private Decision decide(WorkItem item, int batch, boolean wanted) throws IOException {
     SegmentView view = item.segment();
-    int batch = sizes.together(item);
     IdlePlan known = batch == 1 ? idlePlans.find(item) : null;
     boolean scans = known == null ? CpuExecutor.plansScan(item) : known.scans();
     Asked asked = new Asked(item, scans, batch, sizes);
