@@ -43,6 +43,7 @@ final class SegmentField implements SegmentView {
   private final Family family;
   private final String field;
   private final FieldMetadata metadata;
+  private final boolean dense;
   private final FlatVectorsReader raw;
   private final FileRegion graphRegion;
   private final StoredAdjacency adjacency;
@@ -58,11 +59,17 @@ final class SegmentField implements SegmentView {
   // null until the first call has sampled the vectors
   private volatile Optional<RawComparison> rawComparison;
 
+  /**
+   * Makes a field.
+   *
+   * @param documents number of documents of the segment, deleted ones included
+   */
   SegmentField(
       String name,
       Directory directory,
       String field,
       FieldMetadata metadata,
+      int documents,
       FlatVectorsReader raw,
       IndexInput graph,
       IndexInput quantization,
@@ -72,6 +79,7 @@ final class SegmentField implements SegmentView {
     this.family = new Family(directory, field);
     this.field = field;
     this.metadata = metadata;
+    this.dense = metadata.size() == documents;
     this.raw = raw;
     FieldMetadata.GraphMetadata rows = metadata.graph();
     this.graphRegion = rows == null ? null : FileRegion.of(graph, rows.offset(), rows.length());
@@ -169,6 +177,11 @@ final class SegmentField implements SegmentView {
   @Override
   public VectorSimilarityFunction similarity() {
     return metadata.similarity();
+  }
+
+  @Override
+  public boolean isDense() {
+    return dense;
   }
 
   @Override

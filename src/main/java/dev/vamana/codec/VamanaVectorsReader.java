@@ -101,6 +101,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
                 directory,
                 info.name,
                 entry.getValue(),
+                state.segmentInfo.maxDoc(),
                 openedRaw,
                 openedGraph,
                 openedQuantization,

@@ -10,6 +10,7 @@ import dev.vamana.cuda.call.CallPlanner;
 import dev.vamana.cuda.call.Contests;
 import dev.vamana.cuda.call.DeviceCall;
 import dev.vamana.cuda.call.Families;
+import dev.vamana.cuda.call.IdlePlans;
 import dev.vamana.cuda.call.PlanLoad;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -73,6 +74,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final GraphEngine graphs;
   private final PlanLoad load = new PlanLoad();
   private final Contests contests = new Contests(System::nanoTime);
+  private final IdlePlans idlePlans = new IdlePlans();
   private final Families families = new Families();
   private final Ahead ahead;
   private final Ahead.Search aheadSearch = new AheadSearch();
@@ -128,10 +130,10 @@ public final class GpuExecutor implements SearchExecutor {
     }
 
     @Override
-    public void taken(WorkItem item, long since) {
+    public void taken(WorkItem item, long since, long now) {
       Contests.Known known = contests.find(item);
       if (known != null) {
-        contests.answered(known.contest(), since, contests.now());
+        contests.answered(known.contest(), since, now);
       }
     }
 
@@ -151,13 +153,11 @@ public final class GpuExecutor implements SearchExecutor {
       return ahead.search(item, aheadSearch);
     }
     Ahead.Outlook outlook = contests.outlook(known);
-    long since = contests.now();
-    if (outlook == Ahead.Outlook.CPU
-        && contests.isFresh(known, since)
-        && ahead.mayHave(item) == false
-        && usable()
-        && item.cancelled().getAsBoolean() == false) {
-      return leftToCpu(item, known, since);
+    if (outlook == Ahead.Outlook.CPU && ahead.mayHave(item) == false) {
+      long since = contests.now();
+      if (contests.isFresh(known, since) && usable() && item.cancelled().getAsBoolean() == false) {
+        return leftToCpu(item, known, since);
+      }
     }
     return ahead.search(item, aheadSearch, outlook);
   }
@@ -252,17 +252,21 @@ public final class GpuExecutor implements SearchExecutor {
     long since = contests.now();
     int threads = keeper.options().workers().threads();
     CallPlanner planner =
-        new CallPlanner(session, keeper, counters, load, contests, families, call, threads, inTurn);
+        new CallPlanner(
+            session, keeper, counters, load, contests, idlePlans, families, since, call, threads,
+            inTurn);
     List<WorkResult> results =
         new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run(leftAlone);
     contests.answered(planner.contested(), since, contests.now());
     if (session.distrusted()) {
       return onCpu(batch, wanted);
     }
+    int ahead = 0;
     for (int i = wanted; i < results.size(); i++) {
-      if (results.get(i) != null) {
-        counters.requested.increment();
-      }
+      ahead += results.get(i) != null ? 1 : 0;
+    }
+    if (ahead > 0) {
+      counters.requested.add(ahead);
     }
     return results;
   }
@@ -340,8 +344,10 @@ public final class GpuExecutor implements SearchExecutor {
   public void closing(SegmentView segment) {
     families.closing(segment);
     ahead.closing(segment);
-    contests.closing(segment);
     keeper.segments().closing(segment);
+    // only now does no call use the segment that would remember it
+    contests.closing(segment);
+    idlePlans.closing(segment);
   }
 
   /** Returns the device in use, or the last one if its context is lost. */

@@ -43,11 +43,14 @@ public final class SegmentSearch {
     if (segment.size() == 0 || collector.k() == 0) {
       return;
     }
-    RandomVectorScorer scorer = segment.scorer(query);
-    KnnCollector ordinals = new OrdinalTranslatedKnnCollector(collector, scorer::ordToDoc);
+    // opening a scorer takes longer than handing an item over, so it is opened when it is needed
+    RandomVectorScorer scorer = segment.isDense() ? null : segment.scorer(query);
+    KnnCollector ordinals =
+        new OrdinalTranslatedKnnCollector(
+            collector, scorer == null ? ordinal -> ordinal : scorer::ordToDoc);
     int accepted = Math.min(acceptDocs.cost(), segment.size());
     Bits acceptedDocs = acceptDocs.bits();
-    Bits acceptedOrdinals = scorer.getAcceptOrds(acceptedDocs);
+    Bits acceptedOrdinals = scorer == null ? acceptedDocs : scorer.getAcceptOrds(acceptedDocs);
     KnnSearchStrategy strategy = collector.getSearchStrategy();
     WalkParameters own = walkParameters(strategy);
     SearchExecutor executor = ExecutorRegistry.current();
@@ -78,7 +81,8 @@ public final class SegmentSearch {
             && executor.takesScan(segment, collector.k(), accepted);
     if (scan && handsOver == false && (coarse && asWorkItem) == false) {
       count(executor, CpuSearches.Reason.SCAN);
-      new ExactScan(scorer, ordinals).run(acceptedOrdinals);
+      RandomVectorScorer all = scorer == null ? segment.scorer(query) : scorer;
+      new ExactScan(all, ordinals).run(acceptedOrdinals);
       return;
     }
     int[] entryPoints = entryPoints(strategy, segment.size());
@@ -113,6 +117,9 @@ public final class SegmentSearch {
       count(
           executor,
           lists && handsLists == false ? CpuSearches.Reason.LISTS : CpuSearches.Reason.COLLECTOR);
+    }
+    if (scorer == null) {
+      scorer = segment.scorer(query);
     }
     if (lists) {
       new ListSearch(segment, query, scorer, ordinals, beam).run(acceptedOrdinals, accepted);

@@ -43,6 +43,11 @@ public interface SegmentView {
   /** Returns the similarity function, which also defines the exact scores. */
   VectorSimilarityFunction similarity();
 
+  /** Whether every document has a vector, so that ordinals are the numbers of documents. */
+  default boolean isDense() {
+    return false;
+  }
+
   /** Whether the segment has a graph. Segments below the graph threshold have none. */
   boolean hasGraph();
 

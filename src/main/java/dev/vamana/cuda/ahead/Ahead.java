@@ -70,8 +70,9 @@ public final class Ahead {
      * Hears that an item's answer was sent ahead.
      *
      * @param since time of {@link #now} when the item was asked for
+     * @param now the time now
      */
-    default void taken(WorkItem item, long since) {}
+    default void taken(WorkItem item, long since, long now) {}
 
     /** Returns nanoseconds of a clock. */
     default long now() {
@@ -262,11 +263,14 @@ public final class Ahead {
 
   private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
       throws IOException {
-    long since = search.now();
+    // most answers are there before their calls: those did not wait, and need no clock
+    boolean waits = flight.landed() == false;
+    long since = waits ? search.now() : 0;
     WorkResult found = flight.take(step, item);
     if (found != null) {
       used.increment();
-      search.taken(item, since);
+      long now = search.now();
+      search.taken(item, waits ? since : now, now);
       return found;
     }
     flight.habit().used(step);

@@ -6,9 +6,11 @@ import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
@@ -23,23 +25,32 @@ final class Flight {
 
   private static final int HIT_BYTES = Integer.BYTES + Float.BYTES;
 
-  private final Set<Step> asked = ConcurrentHashMap.newKeySet();
+  /** Bytes that are given back together: all callers share the count. */
+  private static final long GIVEN_BACK = 1 << 14;
+
+  private final Step first;
   private final Habit habit;
   private final AnswerMemory memory;
-  private final List<Step> steps = new ArrayList<>();
-  private List<WorkItem> others = new ArrayList<>();
+  private final Steps steps;
+  private List<WorkItem> others;
   private final QueryVector copy;
   private final Landing landing = new Landing();
   private final int number;
-  private boolean refused;
-  // whether a call has claimed the answer, or the query has ended; guarded by this, like the next
-  // three
-  private final boolean[] taken;
+  private final boolean refused;
+  // a bit for each step that a call has asked for
+  private final AtomicLong asked = new AtomicLong();
+  // steps that were not sent along; null without
+  private volatile Set<Step> further;
+  // a bit for each step whose answer a call has claimed, or all once the query has ended
+  private final AtomicLong claimed = new AtomicLong();
+  // guarded by this, like what follows
   private final WorkResult[] results;
-  // whether the device has answered the step, in time or not
-  private final boolean[] sent;
+  // a bit for each step that the device has answered, in time or not
+  private long sent;
   // bytes reserved for each answer; 0 after its release
-  private final long[] bytes;
+  private final int[] bytes;
+  private long reserved;
+  private long released;
 
   /**
    * Begins a query.
@@ -50,36 +61,44 @@ final class Flight {
    * @param memory counts the answers until they are taken; if it refuses, nothing is sent ahead
    */
   Flight(int number, Step step, WorkItem item, Habit habit, AnswerMemory memory) {
-    asked.add(step);
+    this.first = step;
     this.number = number;
     this.habit = habit;
     this.memory = memory;
-    List<Step> expected = habit.rests() ? List.of() : habit.steps();
+    Steps expected = habit.rests() ? Steps.NONE : habit.steps();
     // an application may write the next query into the same array
-    this.copy = expected.isEmpty() ? null : copy(item.query());
-    for (Step next : expected) {
-      WorkItem other = next.item(copy, item.cancelled());
+    this.copy = expected.size() == 0 ? null : copy(item.query());
+    List<WorkItem> items = new ArrayList<>(expected.size());
+    int[] ofItems = new int[expected.size()];
+    List<Step> kept = new ArrayList<>(expected.size());
+    long sum = 0;
+    for (int i = 0; i < expected.size(); i++) {
+      WorkItem other = expected.get(i).item(copy, item.cancelled());
       if (other == null) {
-        habit.forget(next);
+        habit.forget(expected.get(i));
       } else {
-        steps.add(next);
-        others.add(other);
+        int hits = Math.min(other.k(), other.acceptedCount());
+        ofItems[items.size()] = ANSWER_BYTES + HIT_BYTES * hits;
+        sum += ofItems[items.size()];
+        items.add(other);
+        kept.add(expected.get(i));
       }
     }
-    long[] expectedBytes = new long[steps.size()];
-    for (int i = 0; i < expectedBytes.length; i++) {
-      int hits = Math.min(others.get(i).k(), others.get(i).acceptedCount());
-      expectedBytes[i] = ANSWER_BYTES + (long) HIT_BYTES * hits;
+    this.refused = items.isEmpty() == false && memory.reserve(sum) == false;
+    if (refused) {
+      items.clear();
+      kept.clear();
     }
-    if (steps.isEmpty() == false && memory.reserve(Arrays.stream(expectedBytes).sum()) == false) {
-      steps.clear();
-      others.clear();
-      refused = true;
-    }
-    this.bytes = Arrays.copyOf(expectedBytes, steps.size());
-    this.taken = new boolean[steps.size()];
+    this.steps = kept.size() == expected.size() ? expected : new Steps(kept);
+    this.reserved = refused ? 0 : sum;
+    this.others = items;
+    this.bytes = ofItems;
     this.results = new WorkResult[steps.size()];
-    this.sent = new boolean[steps.size()];
+  }
+
+  /** Returns a bit for each of some steps. */
+  static long all(int steps) {
+    return (1L << steps) - 1;
   }
 
   /** Whether the memory refused the answers. Only the thread that begins the query calls this. */
@@ -104,7 +123,9 @@ final class Flight {
 
   /** Whether a step of this query searches a segment. */
   boolean mentions(SegmentView segment) {
-    return Stream.concat(asked.stream(), steps.stream())
+    Set<Step> others = further;
+    return Stream.of(List.of(first), steps.list(), others == null ? List.<Step>of() : others)
+        .flatMap(Collection::stream)
         .anyMatch(step -> step.segment().equals(segment));
   }
 
@@ -126,24 +147,29 @@ final class Flight {
    * @return the number of results
    */
   int land(List<WorkResult> found) {
-    if (asked.size() == 1) {
+    if (asked.get() == 0 && further == null) {
       habit.atOnce(false);
     }
-    int count = 0;
+    int count;
     synchronized (this) {
       for (int i = 0; i < results.length; i++) {
         WorkResult result = found.isEmpty() ? null : found.get(i);
-        sent[i] = result != null;
-        count += sent[i] ? 1 : 0;
+        sent |= result == null ? 0 : 1L << i;
         if (result != null && result.complete() && bytes[i] > 0) {
           results[i] = result;
         } else {
           letGo(i);
         }
       }
+      count = Long.bitCount(sent);
     }
     landing.land();
     return count;
+  }
+
+  /** Whether the answers are there, or it is known that there will be none. */
+  boolean landed() {
+    return landing.landed();
   }
 
   /**
@@ -157,8 +183,13 @@ final class Flight {
 
   private void letGo(int i) {
     results[i] = null;
-    memory.release(bytes[i]);
+    released += bytes[i];
+    reserved -= bytes[i];
     bytes[i] = 0;
+    if (released > 0 && (reserved == 0 || released >= GIVEN_BACK)) {
+      memory.release(released);
+      released = 0;
+    }
   }
 
   /**
@@ -169,7 +200,7 @@ final class Flight {
    */
   WorkResult take(Step step, WorkItem item) {
     int i = steps.indexOf(step);
-    if (i < 0 || claim(i) == false) {
+    if (i < 0 || set(claimed, i) == false) {
       return null;
     }
     landing.await(item.cancelled());
@@ -180,10 +211,10 @@ final class Flight {
     }
   }
 
-  private synchronized boolean claim(int i) {
-    boolean first = taken[i] == false;
-    taken[i] = true;
-    return first;
+  /** Sets a bit, and returns whether it was not set. */
+  private static boolean set(AtomicLong bits, int i) {
+    long bit = 1L << i;
+    return (bits.getAndUpdate(old -> old | bit) & bit) == 0;
   }
 
   /**
@@ -192,11 +223,30 @@ final class Flight {
    * before.
    */
   boolean goesOn(Step step, WorkItem item) {
-    boolean goesOn = differs(item.query()) == false && asked.add(step);
+    boolean goesOn = differs(item.query()) == false && isNew(step);
     if (goesOn && landing.landed() == false) {
       habit.atOnce(true);
     }
     return goesOn;
+  }
+
+  private boolean isNew(Step step) {
+    int i = steps.indexOf(step);
+    if (i >= 0) {
+      return set(asked, i);
+    }
+    return step.equals(first) == false && further().add(step);
+  }
+
+  private Set<Step> further() {
+    if (further == null) {
+      synchronized (this) {
+        if (further == null) {
+          further = ConcurrentHashMap.newKeySet();
+        }
+      }
+    }
+    return further;
   }
 
   private boolean differs(QueryVector query) {
@@ -208,24 +258,20 @@ final class Flight {
 
   /** Ends the query. Returns how many answers nobody has taken. */
   synchronized int retire() {
-    int vain = 0;
-    for (int i = 0; i < taken.length; i++) {
-      if (taken[i]) {
-        habit.used(steps.get(i));
-      } else {
-        habit.unused(steps.get(i));
-        vain += sent[i] ? 1 : 0;
-      }
-    }
-    drop();
-    return vain;
+    long taken = claimed.getAndSet(-1);
+    habit.ended(steps, taken & all(steps.size()));
+    release(taken);
+    return Long.bitCount(sent & ~taken);
   }
 
   /** Releases the answers that no call has claimed. */
   synchronized void drop() {
-    for (int i = 0; i < taken.length; i++) {
-      if (taken[i] == false) {
-        taken[i] = true;
+    release(claimed.getAndSet(-1));
+  }
+
+  private void release(long taken) {
+    for (int i = 0; i < results.length; i++) {
+      if ((taken >>> i & 1) == 0) {
         letGo(i);
       }
     }

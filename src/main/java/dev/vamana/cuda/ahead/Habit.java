@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** The steps that queries with the same first step usually take next. Thread-safe. */
 final class Habit {
 
-  /** Most steps that are remembered. */
+  /** Most steps that are remembered: a query has a bit for each. */
   static final int MOST_STEPS = 63;
 
   /** A step is forgotten after this many queries in a row have not used it. */
@@ -21,7 +21,7 @@ final class Habit {
 
   private final AtomicInteger resting = new AtomicInteger();
   private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
-  private volatile List<Step> steps = List.of();
+  private volatile Steps steps = Steps.NONE;
   private volatile boolean atOnce;
 
   /** Whether threads search the segments of the last such query at once. */
@@ -54,21 +54,39 @@ final class Habit {
   }
 
   /** Returns the steps to send along, in the order in which they were first seen. */
-  List<Step> steps() {
+  Steps steps() {
     return steps;
+  }
+
+  /**
+   * Records which of the steps that were sent along a query took.
+   *
+   * @param taken a bit for each step
+   */
+  void ended(Steps sent, long taken) {
+    if (sent == steps && unused.isEmpty() && taken == Flight.all(sent.size())) {
+      return;
+    }
+    for (int i = 0; i < sent.size(); i++) {
+      if ((taken >>> i & 1) != 0) {
+        used(sent.get(i));
+      } else {
+        unused(sent.get(i));
+      }
+    }
   }
 
   /** Records that a query took a step. */
   void used(Step step) {
-    if (steps.contains(step) && unused.isEmpty()) {
+    if (unused.isEmpty() && steps.indexOf(step) >= 0) {
       return;
     }
     synchronized (this) {
       unused.remove(step);
-      if (steps.contains(step) == false && steps.size() < MOST_STEPS) {
-        List<Step> more = new ArrayList<>(steps);
+      if (steps.indexOf(step) < 0 && steps.size() < MOST_STEPS) {
+        List<Step> more = new ArrayList<>(steps.list());
         more.add(step);
-        steps = List.copyOf(more);
+        steps = new Steps(more);
       }
     }
   }
@@ -82,7 +100,7 @@ final class Habit {
 
   /** Forgets a segment that is being closed. */
   synchronized void closing(SegmentView segment) {
-    for (Step step : steps) {
+    for (Step step : steps.list()) {
       if (step.segment().equals(segment)) {
         forget(step);
       }
@@ -92,8 +110,8 @@ final class Habit {
   /** Forgets a step. */
   synchronized void forget(Step step) {
     unused.remove(step);
-    List<Step> fewer = new ArrayList<>(steps);
+    List<Step> fewer = new ArrayList<>(steps.list());
     fewer.remove(step);
-    steps = List.copyOf(fewer);
+    steps = new Steps(fewer);
   }
 }

@@ -6,6 +6,7 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.lang.ref.Reference;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -35,6 +36,22 @@ record Step(
     }
     AcceptedOrdinals.Copy live = item.segment().acceptedOrdinals().shared(item.acceptedOrdinals());
     return live == null ? null : new Step(item.segment(), item.k(), item.walk(), live.reference());
+  }
+
+  // segments are compared by identity; walks and live documents of a segment's steps hardly differ
+  @Override
+  public int hashCode() {
+    return 31 * segment.hashCode() + k;
+  }
+
+  // the record's own asks for each component by a method handle
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Step step
+        && step.segment.equals(segment)
+        && step.k == k
+        && Objects.equals(step.live, live)
+        && step.walk.equals(walk);
   }
 
   /**

@@ -95,6 +95,11 @@ public record ItemPlan(
     return new ItemPlan(segment, shape, k, beam, rerank, visitLimit, capacity, sizes);
   }
 
+  /** Returns this plan for a use of its segment, or for none. */
+  public ItemPlan on(HeldSegment use) {
+    return new ItemPlan(use, shape, k, beam, rerank, visitLimit, capacity, sizes);
+  }
+
   /**
    * Plans a search of inverted lists.
    *

@@ -8,6 +8,7 @@ import dev.vamana.search.QueryVector;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
@@ -30,6 +31,8 @@ public final class Packer {
   static final int FIRST_ITEMS = 192;
 
   private static final int LAST_ITEMS = 2_048;
+
+  private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
   private final StagingPool staging;
   private final DevicePool pool;
@@ -175,19 +178,23 @@ public final class Packer {
   /** Fills in what headers have in common. */
   private void fillHeader() {
     Bits accepted = terms.acceptedOrdinals();
-    MemorySegment target = MemorySegment.ofArray(header);
-    target.set(ValueLayout.JAVA_LONG, ItemLayout.SEGMENT, plan.segment().descriptor());
-    target.set(
-        ValueLayout.JAVA_LONG,
-        ItemLayout.ACCEPTED,
-        accepted == null ? 0 : bits.get(accepted).deviceAddress());
-    target.set(ValueLayout.JAVA_INT, ItemLayout.ENTRY_COUNT, terms.entryPoints().length);
-    target.set(ValueLayout.JAVA_INT, ItemLayout.K, plan.k());
-    target.set(ValueLayout.JAVA_INT, ItemLayout.BEAM, plan.beam());
-    target.set(ValueLayout.JAVA_INT, ItemLayout.PARENTS, terms.walk().parents());
-    target.set(ValueLayout.JAVA_INT, ItemLayout.RERANK, plan.rerank());
-    target.set(ValueLayout.JAVA_INT, ItemLayout.VISIT_LIMIT, plan.visitLimit());
-    target.set(ValueLayout.JAVA_INT, ItemLayout.CAPACITY, plan.capacity());
+    header[word(ItemLayout.SEGMENT)] = plan.segment().descriptor();
+    header[word(ItemLayout.ACCEPTED)] = accepted == null ? 0 : bits.get(accepted).deviceAddress();
+    pair(ItemLayout.ENTRY_COUNT, terms.entryPoints().length, plan.k());
+    pair(ItemLayout.BEAM, plan.beam(), terms.walk().parents());
+    pair(ItemLayout.RERANK, plan.rerank(), plan.visitLimit());
+    pair(ItemLayout.CAPACITY, plan.capacity(), 0);
+  }
+
+  private static int word(long offset) {
+    return (int) offset / Long.BYTES;
+  }
+
+  /** Sets two fields of 32 bits, one behind the other. */
+  private void pair(long offset, int first, int second) {
+    long low = LITTLE_ENDIAN ? first : second;
+    long high = LITTLE_ENDIAN ? second : first;
+    header[word(offset)] = high << Integer.SIZE | low & 0xFFFF_FFFFL;
   }
 
   /** Writes the items of a chunk, which differ only in their query, with the help of the team. */
@@ -230,9 +237,9 @@ public final class Packer {
     if (entries.length > 0) {
       MemorySegment.copy(entries, 0, target, ValueLayout.JAVA_INT, entriesAt, entries.length);
     }
-    header[(int) ItemLayout.QUERY / Long.BYTES] = base + at;
-    header[(int) ItemLayout.ENTRY_POINTS / Long.BYTES] = base + entriesAt;
-    header[(int) ItemLayout.RESULT / Long.BYTES] = base + result;
+    header[word(ItemLayout.QUERY)] = base + at;
+    header[word(ItemLayout.ENTRY_POINTS)] = base + entriesAt;
+    header[word(ItemLayout.RESULT)] = base + result;
     // one copy, because each single value is checked against the block's bounds
     MemorySegment.copy(
         header, 0, target, ValueLayout.JAVA_LONG, (long) i * ItemLayout.BYTES, header.length);

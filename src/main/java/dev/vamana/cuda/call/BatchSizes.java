@@ -1,11 +1,7 @@
 package dev.vamana.cuda.call;
 
-import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import org.apache.lucene.util.Bits;
 
 /**
  * Counts the items of one call that can be searched together, for the cost model's predictions.
@@ -13,27 +9,19 @@ import org.apache.lucene.util.Bits;
  */
 final class BatchSizes {
 
+  /** A power of two. */
+  private static final int LEAST_SLOTS = 128;
+
   private final int items;
   private final int threads;
   private final int inTurn;
   private final int walking;
   private final int onCpu;
-  // null for a call of one item, which is the common case
-  private final Map<Key, int[]> together;
-
-  /** Segment and accepted ordinals, compared by identity. */
-  private record Key(SegmentView segment, Bits accepted) {
-    @Override
-    @SuppressWarnings("ReferenceEquality")
-    public boolean equals(Object other) {
-      return other instanceof Key key && key.segment == segment && key.accepted == accepted;
-    }
-
-    @Override
-    public int hashCode() {
-      return 31 * System.identityHashCode(segment) + System.identityHashCode(accepted);
-    }
-  }
+  private final int processors;
+  // open addressing by segment and accepted ordinals; null for a call of one item
+  private WorkItem.Terms[] kinds;
+  private int[] counts;
+  private int segments;
 
   /**
    * Counts the items of a call.
@@ -49,29 +37,71 @@ final class BatchSizes {
     this.inTurn = inTurn;
     this.walking = load.walking.get();
     this.onCpu = load.onCpu.intValue();
-    this.together = items == 1 ? null : new HashMap<>();
+    this.processors = load.processors;
+    if (items == 1) {
+      segments = 1;
+      return;
+    }
+    kinds = new WorkItem.Terms[LEAST_SLOTS];
+    counts = new int[LEAST_SLOTS];
     WorkItem.Terms last = null;
-    int[] count = null;
-    for (int i = 0; together != null && i < items; i++) {
+    int slot = 0;
+    for (int i = 0; i < items; i++) {
       WorkItem.Terms terms = batch.get(i).terms();
       if (terms != last) {
-        count =
-            together.computeIfAbsent(
-                new Key(terms.segment(), terms.acceptedOrdinals()), unseen -> new int[1]);
+        slot = slot(terms);
+        if (kinds[slot] == null) {
+          slot = add(terms);
+        }
         last = terms;
       }
-      count[0]++;
+      counts[slot]++;
     }
+  }
+
+  /** Returns the slot of items over a segment with a filter, or the free slot for them. */
+  @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
+  private int slot(WorkItem.Terms terms) {
+    int hash =
+        31 * System.identityHashCode(terms.segment())
+            + System.identityHashCode(terms.acceptedOrdinals());
+    int at = (hash ^ hash >>> 16) & (kinds.length - 1);
+    while (kinds[at] != null
+        && (kinds[at].segment() != terms.segment()
+            || kinds[at].acceptedOrdinals() != terms.acceptedOrdinals())) {
+      at = (at + 1) & (kinds.length - 1);
+    }
+    return at;
+  }
+
+  private int add(WorkItem.Terms terms) {
+    segments++;
+    if (2 * segments > kinds.length) {
+      WorkItem.Terms[] oldKinds = kinds;
+      int[] oldCounts = counts;
+      kinds = new WorkItem.Terms[2 * oldKinds.length];
+      counts = new int[kinds.length];
+      for (int i = 0; i < oldKinds.length; i++) {
+        if (oldKinds[i] != null) {
+          int slot = slot(oldKinds[i]);
+          kinds[slot] = oldKinds[i];
+          counts[slot] = oldCounts[i];
+        }
+      }
+    }
+    int slot = slot(terms);
+    kinds[slot] = terms;
+    return slot;
   }
 
   /** Returns how many items of the call have the same segment and the same accepted ordinals. */
   int together(WorkItem item) {
-    return together == null ? 1 : together.get(new Key(item.segment(), item.acceptedOrdinals()))[0];
+    return kinds == null ? 1 : counts[slot(item.terms())];
   }
 
   /** Returns how many segments the items search, counted once more for each filter. */
   int segments() {
-    return together == null ? 1 : together.size();
+    return segments;
   }
 
   /**
@@ -94,7 +124,7 @@ final class BatchSizes {
    * count} items of this call.
    */
   double cpuRounds(int count) {
-    double shared = (count + onCpu) / (double) Runtime.getRuntime().availableProcessors();
+    double shared = (count + onCpu) / (double) processors;
     return Math.max(Math.max(ownRounds(count), inTurn), shared);
   }
 }

@@ -43,7 +43,9 @@ public final class CallPlanner {
   private final BatchSizes sizes;
   private final PlanMode mode;
   private final Contests contests;
+  private final IdlePlans idlePlans;
   private final Families families;
+  private final long now;
   private final Contested contested = new Contested();
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
   private final Map<Kind, Decision> decisions = new HashMap<>();
@@ -54,7 +56,9 @@ public final class CallPlanner {
    * Makes a planner for one call.
    *
    * @param contests who answers contested items
+   * @param idlePlans what was decided for items like these
    * @param families all open segments
+   * @param now time of the clock of the contests
    * @param batch the call's items
    * @param threads number of threads with which the CPU answers
    * @param inTurn items that one of them would answer one after the other at least
@@ -65,7 +69,9 @@ public final class CallPlanner {
       ExecutorCounters counters,
       PlanLoad load,
       Contests contests,
+      IdlePlans idlePlans,
       Families families,
+      long now,
       List<WorkItem> batch,
       int threads,
       int inTurn) {
@@ -74,7 +80,9 @@ public final class CallPlanner {
     this.counters = counters;
     this.mode = keeper.options().plans().mode();
     this.contests = keeper.options().plans().measured() ? contests : null;
+    this.idlePlans = idlePlans;
     this.families = families;
+    this.now = now;
     this.sizes = new BatchSizes(batch, threads, inTurn, load);
   }
 
@@ -89,10 +97,14 @@ public final class CallPlanner {
   Decision plan(WorkItem item, int count, boolean wanted) throws IOException {
     if (last == null || last.alike(item) == false) {
       last = new Kind(item);
-      lastDecision = decisions.get(last);
+      int together = sizes.together(item);
+      // items of the segment that come later may be alike
+      lastDecision = together > count ? decisions.get(last) : null;
       if (lastDecision == null) {
-        lastDecision = decide(item, wanted);
-        decisions.put(last, lastDecision);
+        lastDecision = decide(item, together, wanted);
+        if (together > count) {
+          decisions.put(last, lastDecision);
+        }
       }
     }
     if (lastDecision.reason() != null && wanted) {
@@ -136,10 +148,11 @@ public final class CallPlanner {
     }
   }
 
-  private Decision decide(WorkItem item, boolean wanted) throws IOException {
+  private Decision decide(WorkItem item, int batch, boolean wanted) throws IOException {
     SegmentView view = item.segment();
-    int batch = sizes.together(item);
-    Asked asked = new Asked(item, CpuExecutor.plansScan(item), batch, sizes);
+    IdlePlan known = batch == 1 ? idlePlans.find(item) : null;
+    boolean scans = known == null ? CpuExecutor.plansScan(item) : known.scans();
+    Asked asked = new Asked(item, scans, batch, sizes);
     if (mode == PlanMode.CPU) {
       return cpu(asked, FallbackReason.PLANNED, null);
     }
@@ -171,7 +184,7 @@ public final class CallPlanner {
     if (segment == null && view.isIndexed() == false) {
       return cpu(asked, FallbackReason.SCAN, view.name());
     }
-    return segment == null ? decideAbsent(asked) : decide(asked, segment);
+    return segment == null ? decideAbsent(asked) : decide(asked, segment, known);
   }
 
   /**
@@ -266,71 +279,102 @@ public final class CallPlanner {
     return mode == PlanMode.AUTO && session.chooser.prefersExact(alone);
   }
 
-  /** Decides for items whose segment is on the device. */
-  private Decision decide(Asked asked, HeldSegment segment) throws IOException {
+  /**
+   * Decides for items whose segment is on the device.
+   *
+   * @param known what was decided for such items before, on whatever grounds; or null
+   */
+  private Decision decide(Asked asked, HeldSegment segment, IdlePlan known) throws IOException {
     WorkItem item = asked.item();
-    SegmentView view = asked.view();
-    Placement placement = segment.placement();
-    boolean hopeless = view.isIndexed() == false || hopeless(item);
-    FetchShape fetched =
-        placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
-    ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
-    boolean walks = fetched != null || plan != null;
-    int open = families.size(view);
-    Workload alone =
-        asked
-            .alone(
-                readable(item, segment, asked.batch()),
-                walks ? Workloads.walk(item, placement, asked.batch() * open) : null)
-            .over(open);
-    boolean exact = asked.scans() || prefersExact(alone);
-    CpuExecutor.Way way = way(placement, exact, walks);
-    Workload.Walk walk = walks ? Workloads.walk(item, placement, sizes.walking()) : null;
-    ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
+    IdlePlan idle = idle(asked, segment, known);
+    boolean reads = idle.exact() || mode == PlanMode.EXACT;
+    ScanLane.Backlog backlog =
+        reads
+            ? session.scans.backlog(asked.view(), item.acceptedOrdinals())
+            : ScanLane.Backlog.NONE;
     int together = asked.batch() + backlog.together();
-    boolean reads = exact || mode == PlanMode.EXACT;
     Workload.Rows rows = reads ? readable(item, segment, together) : Workload.Rows.NONE;
-    Workload task = asked.ofCall(asked.task(exact, rows, together, walk));
+    Workload task =
+        asked.ofCall(
+            idle.task().beside(rows, together, sizes.walking(), sizes.cpuRounds(asked.batch())));
     // the CPU has no copies of vectors, so its answers may differ
-    boolean device = mode == PlanMode.AUTO && exact == false && walks && copies(placement);
-    Contest contest = device ? null : contest(item, exact ? alone.scanned() : alone, way);
+    boolean device =
+        mode == PlanMode.AUTO
+            && idle.exact() == false
+            && idle.walks()
+            && copies(segment.placement());
+    Contest contest = idle.contest();
+    if (contest != null && asked.batch() == 1) {
+      contests.remember(item, contest, idle.way(), now);
+    }
     Boolean forDevice = contest == null ? null : contests.onDevice(contest);
     Choice choice =
         forDevice == null
             ? session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos())
             : session.chooser.contested(task, forDevice, backlog.nanos());
-    return decision(asked, segment, choice, rows, way, plan, fetched).with(contest);
+    return decision(asked, segment, choice, rows, idle).with(contest);
   }
 
-  /**
-   * Returns the contest of items that both sides may answer; null if measurements do not decide.
-   */
-  private Contest contest(WorkItem item, Workload alone, CpuExecutor.Way way) {
-    if (mode != PlanMode.AUTO || contests == null) {
-      return null;
+  /** Returns what is decided about items whatever the load: what was, if the grounds still hold. */
+  private IdlePlan idle(Asked asked, HeldSegment segment, IdlePlan known) throws IOException {
+    WorkItem item = asked.item();
+    int open = families.size(asked.view());
+    boolean measured = contests != null;
+    if (known != null && known.grounds().hold(session.chooser, mode, measured, open, segment)) {
+      return known;
     }
-    Contest contest = session.chooser.contest(alone);
-    if (contest != null && alone.batch() == 1) {
-      contests.remember(item, contest, way);
+    IdlePlan.Grounds grounds = IdlePlan.Grounds.of(session.chooser, mode, measured, open, segment);
+    IdlePlan fresh = idle(asked, segment, grounds);
+    if (fresh.kind() != null && asked.batch() == 1) {
+      idlePlans.remember(item, fresh);
     }
-    return contest;
+    return fresh;
+  }
+
+  private IdlePlan idle(Asked asked, HeldSegment segment, IdlePlan.Grounds grounds)
+      throws IOException {
+    WorkItem item = asked.item();
+    Placement placement = segment.placement();
+    boolean hopeless = asked.view().isIndexed() == false || hopeless(item);
+    FetchShape fetched =
+        placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
+    ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
+    boolean walks = fetched != null || plan != null;
+    Workload.Walk walk =
+        walks ? Workloads.walk(item, placement, asked.batch() * grounds.open()) : null;
+    boolean exact = asked.scans();
+    Contest contest = null;
+    if (mode == PlanMode.AUTO) {
+      Workload alone =
+          asked.alone(readable(item, segment, asked.batch()), walk).over(grounds.open());
+      exact |= session.chooser.prefersExact(alone);
+      boolean device = exact == false && walks && copies(placement);
+      if (device == false && contests != null) {
+        contest = session.chooser.contest(exact ? alone.scanned() : alone);
+      }
+    }
+    return new IdlePlan(
+        IdlePlan.Kind.of(item),
+        grounds,
+        asked.scans(),
+        exact,
+        way(placement, exact, walks),
+        plan == null ? null : plan.on(null),
+        fetched,
+        contest,
+        asked.task(exact, Workload.Rows.NONE, asked.batch(), walk));
   }
 
   private static Decision decision(
-      Asked asked,
-      HeldSegment segment,
-      Choice choice,
-      Workload.Rows rows,
-      CpuExecutor.Way way,
-      ItemPlan plan,
-      FetchShape fetched)
+      Asked asked, HeldSegment segment, Choice choice, Workload.Rows rows, IdlePlan idle)
       throws IOException {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
+    CpuExecutor.Way way = idle.way();
     if (choice.plan() == Plan.GRAPH) {
-      return fetched == null
-          ? Decision.walk(choice, segment, plan, way)
-          : Decision.fetch(choice, segment, fetched, way);
+      return idle.fetched() == null
+          ? Decision.walk(choice, segment, idle.walk().on(segment), way)
+          : Decision.fetch(choice, segment, idle.fetched(), way);
     }
     if (choice.plan() != Plan.CPU) {
       return Decision.exact(
@@ -342,7 +386,7 @@ public final class CallPlanner {
     if (hopeless(item)) {
       return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit(), way);
     }
-    return plan == null && fetched == null
+    return idle.walks() == false
         ? Decision.cpu(
             choice,
             FallbackReason.UNSUPPORTED,

@@ -23,6 +23,9 @@ public final class Contests {
   /** Time after which an item is planned again: its segment may have left the device. */
   private static final long FRESH = 100_000_000;
 
+  /** Time within which an item that is planned again is not remembered again. */
+  private static final long YOUNG = FRESH / 4;
+
   /** Kinds of items that are remembered for a segment. */
   private static final int MOST_KINDS = 4;
 
@@ -89,8 +92,19 @@ public final class Contests {
     return null;
   }
 
-  /** Remembers that a single query's item is contested. */
-  void remember(WorkItem item, Contest contest, CpuExecutor.Way way) {
+  /**
+   * Remembers that a single query's item is contested.
+   *
+   * @param now time of the clock
+   */
+  void remember(WorkItem item, Contest contest, CpuExecutor.Way way, long now) {
+    Known known = find(item);
+    if (known != null
+        && known.contest().equals(contest)
+        && known.way() == way
+        && now - known.planned() < YOUNG) {
+      return;
+    }
     // filters differ from query to query, live documents do not
     boolean common =
         item.acceptedOrdinals() == null
@@ -106,7 +120,7 @@ public final class Contests {
             item.acceptedCount(),
             contest,
             way,
-            clock.getAsLong());
+            now);
     segments.merge(item.segment(), new Known[] {fresh}, (old, own) -> with(old, item, fresh));
   }
 

@@ -11,6 +11,7 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.scan.ScanTicket;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -151,6 +152,9 @@ public final class DeviceCall {
     Map<Object, IntList> groups = new LinkedHashMap<>();
     BooleanSupplier asked = null;
     boolean stop = false;
+    boolean woken = false;
+    Object likeness = null;
+    IntList last = null;
     int end;
     for (int i = 0; i < plans.length; i = end) {
       WorkItem item = batch.get(i);
@@ -171,17 +175,23 @@ public final class DeviceCall {
       }
       ahead += own ? 0 : end - i;
       times.planned(decision, end - i);
-      if (decision.walk() != null) {
+      if (decision.walk() != null && woken == false) {
         // a parked thread takes as long to wake as the first chunk to be packed
         session.walks.wake();
+        woken = true;
       }
       Arrays.fill(decisions, i, end, decision);
       Arrays.fill(plans, i, end, decision.walk());
-      IntList group =
-          decision.reason() != null
-              ? forCpu
-              : groups.computeIfAbsent(decision.likeness(), unseen -> new IntList());
-      group.addRange(i, end);
+      if (decision.reason() != null) {
+        forCpu.addRange(i, end);
+        continue;
+      }
+      // most items are like the one before
+      if (last == null || decision.likeness().equals(likeness) == false) {
+        likeness = decision.likeness();
+        last = groups.computeIfAbsent(likeness, unseen -> new IntList());
+      }
+      last.addRange(i, end);
     }
     return groups;
   }
@@ -358,14 +368,15 @@ public final class DeviceCall {
     int counted = 0;
     long visited = 0;
     long steps = 0;
-    Decision decision = null;
+    Placement placement = null;
     DeviceResult[] all = ticket instanceof Chunk chunk ? session.walks.results(chunk) : null;
     for (int i = 0; i < ticket.count(); i++) {
       int index = ticket.item(i);
-      if (decisions[index] != decision) {
-        count(decision, counted);
+      Placement own = decisions[index].segment().placement();
+      if (own != placement) {
+        count(placement, counted);
         counted = 0;
-        decision = decisions[index];
+        placement = own;
       }
       DeviceResult found = all == null ? ticket.result(i) : all[i];
       visited += found.visited();
@@ -374,7 +385,7 @@ public final class DeviceCall {
     }
     // once for all items: counting each takes as long as reading it
     counters.batches.walked(visited, steps);
-    count(decision, counted);
+    count(placement, counted);
     Decision first = decisions[ticket.item(0)];
     if (first.exact()) {
       counters.plans.add(
@@ -382,9 +393,9 @@ public final class DeviceCall {
     }
   }
 
-  private void count(Decision decision, int answered) {
+  private void count(Placement placement, int answered) {
     if (answered > 0) {
-      counters.answered(decision.segment().placement(), answered);
+      counters.answered(placement, answered);
     }
   }
 

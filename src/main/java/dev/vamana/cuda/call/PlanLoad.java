@@ -15,6 +15,9 @@ public final class PlanLoad {
   /** Items being answered by the CPU. */
   final LongAdder onCpu = new LongAdder();
 
+  /** Processors of the node; asking the JVM for each item would take as long as a prediction. */
+  final int processors = Runtime.getRuntime().availableProcessors();
+
   /** Counts an item that the CPU begins to answer, or ends. */
   public void onCpu(int change) {
     onCpu.add(change);

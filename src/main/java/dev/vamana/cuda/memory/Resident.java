@@ -19,7 +19,7 @@ final class Resident {
   private final PlacementPlan plan;
   private final DeviceMemory memory;
   private final long block;
-  private final long raw;
+  private final ResidentRows rows;
   private final List<MappedRegistrations.Range> ranges;
   private final AtomicInteger uses = new AtomicInteger();
   private Runnable whenIdle = () -> {};
@@ -41,7 +41,8 @@ final class Resident {
     this.plan = plan;
     this.memory = memory;
     this.block = block;
-    this.raw = raw;
+    this.rows =
+        raw == 0 ? null : new ResidentRows(raw, plan.rawStride(), plan.raw() == RawVectors.DEVICE);
     this.ranges = ranges;
   }
 
@@ -176,9 +177,7 @@ final class Resident {
 
     @Override
     public ResidentRows rows() {
-      return raw == 0
-          ? null
-          : new ResidentRows(raw, plan.rawStride(), plan.raw() == RawVectors.DEVICE);
+      return rows;
     }
 
     @Override

@@ -78,6 +78,19 @@ public enum CostForm {
     return terms.stream().mapToDouble(term -> term.quantity().applyAsDouble(task)).toArray();
   }
 
+  /**
+   * Returns the sum of all terms. Every item of every call asks for several, so it makes no arrays.
+   *
+   * @param coefficients nanoseconds of each term
+   */
+  double nanos(double[] coefficients, Workload task) {
+    double sum = 0;
+    for (int i = 0; i < coefficients.length; i++) {
+      sum += coefficients[i] * terms.get(i).quantity().applyAsDouble(task);
+    }
+    return sum;
+  }
+
   /** Returns coefficients of 0. */
   public double[] none() {
     return new double[terms.size()];

@@ -208,12 +208,7 @@ public final class CostModel {
    */
   public double nanos(Plan plan, Workload task) {
     CostForm form = form(plan, task);
-    double[] quantities = form.quantities(inOneLaunch(plan, task) ? task : task.over(1));
-    double[] own = coefficients.get(form);
-    double sum = 0;
-    for (int i = 0; i < own.length; i++) {
-      sum += own[i] * quantities[i];
-    }
-    return sum;
+    Workload priced = inOneLaunch(plan, task) ? task : task.over(1);
+    return form.nanos(coefficients.get(form), priced);
   }
 }

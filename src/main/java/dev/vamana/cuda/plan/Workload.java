@@ -73,6 +73,13 @@ public record Workload(
       check("walk.batch", batch, 1, Integer.MAX_VALUE);
       check("walk.parents", parents, 1, Integer.MAX_VALUE);
     }
+
+    /** Returns this walk by another number of queries, unless the device cannot walk. */
+    Walk of(int newBatch) {
+      return graph == Graph.NONE
+          ? this
+          : new Walk(graph, newBatch, steps, parents, distances, bytes);
+    }
   }
 
   /**
@@ -118,7 +125,7 @@ public record Workload(
 
   /** Returns this task over several segments of this size. */
   public Workload over(int newSegments) {
-    return with(newSegments, cpu);
+    return newSegments == segments ? this : with(newSegments, cpu);
   }
 
   /**
@@ -128,6 +135,29 @@ public record Workload(
    */
   public Workload over(int newSegments, double rounds) {
     return with(newSegments, new Cpu(cpu.scans(), rounds, cpu.distances()));
+  }
+
+  /**
+   * Returns this task beside other work.
+   *
+   * @param newRows where the device can read exact vectors
+   * @param newBatch queries compared with the vectors together, at least 1
+   * @param walking queries that walk at the same time, at least 1
+   * @param rounds as {@link Cpu#rounds}
+   */
+  public Workload beside(Rows newRows, int newBatch, int walking, double rounds) {
+    return new Workload(
+        vectors,
+        dimension,
+        rowBytes,
+        newRows,
+        accepted,
+        filtered,
+        k,
+        newBatch,
+        segments,
+        walk.of(walking),
+        new Cpu(cpu.scans(), rounds, cpu.distances()));
   }
 
   /** Returns this task with a scan as the work of the CPU. */

@@ -60,7 +60,11 @@ public final class ScanLane extends BatchLane<ScanTicket> {
    * @param nanos predicted duration of the tickets that it would wait for
    * @param together number of queued queries that it would be searched with
    */
-  public record Backlog(double nanos, int together) {}
+  public record Backlog(double nanos, int together) {
+
+    /** Of an empty queue. */
+    public static final Backlog NONE = new Backlog(0, 0);
+  }
 
   /**
    * Returns the queue before a ticket for these ordinals of a segment. Looks at the first {@value
@@ -69,6 +73,9 @@ public final class ScanLane extends BatchLane<ScanTicket> {
    */
   @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
   public Backlog backlog(SegmentView view, Bits accepted) {
+    if (running().isEmpty() && inbox().isEmpty()) {
+      return Backlog.NONE;
+    }
     double nanos = 0;
     long underWay = 0;
     for (ScanTicket ticket : running()) {

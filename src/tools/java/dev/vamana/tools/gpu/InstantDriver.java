@@ -19,7 +19,8 @@ final class InstantDriver implements CudaDriver {
   private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
   private static final int PAGE = 4096;
 
-  private final AtomicLong handles = new AtomicLong(PAGE);
+  private final AtomicLong handles = new AtomicLong(1);
+  private final AtomicLong addresses = new AtomicLong(PAGE);
 
   private record Named(String name) implements Kernel {
     @Override
@@ -47,7 +48,7 @@ final class InstantDriver implements CudaDriver {
 
   @Override
   public long allocate(long bytes) {
-    return handles.getAndAdd(Math.ceilDiv(bytes, PAGE) * PAGE);
+    return addresses.getAndAdd(Math.ceilDiv(bytes, PAGE) * PAGE);
   }
 
   @Override
