@@ -67,7 +67,7 @@ public final class DirectWalks implements AutoCloseable {
     }
     ItemPlan[] plans = new ItemPlan[items.size()];
     Arrays.fill(plans, plan);
-    Packer packer = new Packer(staging, accepted, items, plans, items.size(), true);
+    Packer packer = new Packer(staging, accepted, new PackTeam(0), items, plans, items.size(), 0);
     LaunchSlot slot =
         new LaunchSlot(driver, new Kernels(driver, tuning), staging, items.size(), counters);
     List<DeviceResult> results = new ArrayList<>();

@@ -194,7 +194,7 @@ public final class Packer {
   private void pair(long offset, int first, int second) {
     long low = LITTLE_ENDIAN ? first : second;
     long high = LITTLE_ENDIAN ? second : first;
-    header[word(offset)] = high << Integer.SIZE | low & 0xFFFF_FFFFL;
+    header[word(offset)] = (high << Integer.SIZE) | (low & 0xFFFF_FFFFL);
   }
 
   /** Writes the items of a chunk, which differ only in their query, with the help of the team. */
