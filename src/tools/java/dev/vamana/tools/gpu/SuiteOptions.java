@@ -98,8 +98,7 @@ record SuiteOptions(
         given.number("search-threads", 0, 10_000, 0),
         given.number("loaders", 1, 1_000, 1),
         given.number("devices", 1, 64, 1),
-        given.number(
-            "first-items", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.firstItems()),
+        given.number("first-items", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.firstItems()),
         given.number("packers", 0, BatchOptions.MAX_PACKERS, BatchOptions.DEFAULT.packers()),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
