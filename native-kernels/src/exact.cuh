@@ -405,8 +405,8 @@ struct StoreSums {
 };
 
 // Sums of so many rows, which `take` gets; a lane requests LOADS chunks of each of its rows at a
-// time.
-template <uint32_t FORMAT, int WARPS, int LOADS, class Take>
+// time. WHOLE: rows may be whole copies.
+template <uint32_t FORMAT, int WARPS, int LOADS, bool WHOLE = false, class Take>
 __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, const float* query,
                                            uint32_t padded, const uint32_t* ordinals,
                                            uint32_t count, Take take) {
@@ -424,7 +424,7 @@ __device__ __forceinline__ void exact_sums(const Rows& rows, bool euclidean, con
       own[v] = ordinals[i < count ? i : from];
     }
     if constexpr (FORMAT == kByte) {
-      if (rows.whole) {
+      if (WHOLE && rows.whole) {
         team_whole_sums<LOADS>(rows, query, padded, own, own_sums);
       } else {
         team_byte_sums<LOADS>(rows, query, padded, own, own_sums);

@@ -31,8 +31,8 @@ __device__ __forceinline__ void distances(W& w, uint32_t count, Take take) {
       exact_kept_sums<W::kFormat, W::kWarps, kLoads>(rows, segment.similarity == kEuclidean,
                                                      w.query, w.padded, w.ids, count, take);
     } else {
-      exact_sums<W::kFormat, W::kWarps, kLoads>(rows, segment.similarity == kEuclidean, w.query,
-                                                w.padded, w.ids, count, take);
+      exact_sums<W::kFormat, W::kWarps, kLoads, W::kFormat == kByte>(
+          rows, segment.similarity == kEuclidean, w.query, w.padded, w.ids, count, take);
     }
   } else if constexpr (W::kPolicy == kTableHalf) {
     asymmetric_sums<uint16_t, W::kWarps>(segment, reinterpret_cast<const uint16_t*>(w.table), w.ids,

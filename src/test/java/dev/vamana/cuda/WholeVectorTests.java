@@ -119,7 +119,9 @@ public class WholeVectorTests extends GpuTestCase {
     }
   }
 
-  /** Narrow vectors of which one is not of integers, maybe none of the sample; other similarities. */
+  /**
+   * Narrow vectors of which one is not of integers, maybe none of the sample; other similarities.
+   */
   public void testOtherVectorsStayAsTheyAre() throws Exception {
     if (dimension >= Placement.WIDE) {
       return;

@@ -10,8 +10,8 @@ import dev.vamana.cuda.kernel.Tuning;
  * @param depth most launches in flight, 1 to {@value #MAX_DEPTH}
  * @param overlap queued items required to start a launch while others are in flight, 1 to {@value
  *     #MAX_BATCH}
- * @param firstItems items with which an idle device begins while the others are packed, 1 to {@value
- *     #MAX_BATCH}
+ * @param firstItems items with which an idle device begins while the others are packed, 1 to
+ *     {@value #MAX_BATCH}
  * @param packers most threads that help callers to pack, 0 to {@value #MAX_PACKERS}
  * @param segmentsAhead whether a query's first segment also sends the query's later segments
  * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
@@ -37,10 +37,12 @@ public record BatchOptions(
 
   /**
    * 16,384 items a launch, no linger, 4 launches in flight, 32 queued items for another launch
-   * beside them, 192 items first, 3 threads that help to pack, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
+   * beside them, 192 items first, 3 threads that help to pack, segments ahead, 64 MiB pinned, 64
+   * MiB for bitsets.
    */
   public static final BatchOptions DEFAULT =
-      new BatchOptions(16_384, 0, 4, 32, Packer.FIRST_ITEMS, 3, true, 64L << 20, 64L << 20, Tuning.DEFAULT);
+      new BatchOptions(
+          16_384, 0, 4, 32, Packer.FIRST_ITEMS, 3, true, 64L << 20, 64L << 20, Tuning.DEFAULT);
 
   public BatchOptions {
     check("maxBatch", maxBatch, 1, MAX_BATCH);

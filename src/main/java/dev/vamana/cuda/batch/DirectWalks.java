@@ -67,7 +67,8 @@ public final class DirectWalks implements AutoCloseable {
     }
     ItemPlan[] plans = new ItemPlan[items.size()];
     Arrays.fill(plans, plan);
-    Packer packer = new Packer(staging, accepted, new PackTeam(0), items, plans, items.size(), 0);
+    PackTeam nobody = new PackTeam(0);
+    Packer packer = new Packer(staging, accepted, nobody, items, plans, items.size(), items.size());
     LaunchSlot slot =
         new LaunchSlot(driver, new Kernels(driver, tuning), staging, items.size(), counters);
     List<DeviceResult> results = new ArrayList<>();

@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that help callers to pack large chunks and to read their results. Waking a parked thread takes longer than it would
- * save, so the threads spin for a moment after each large chunk, and find the next call of a row.
- * They start, and wake, only when a large call follows another; a lone one packs by itself. One
- * chunk at a time gets help.
+ * Threads that help callers to pack large chunks and to read their results. Waking a parked thread
+ * takes longer than it would save, so the threads spin for a moment after each large chunk, and
+ * find the next call of a row. They start, and wake, only when a large call follows another; a lone
+ * one packs by itself. One chunk at a time gets help.
  *
  * <p>{@link WalkLane} has one, {@link Packer} asks it.
  */
@@ -33,7 +33,9 @@ final class PackTeam {
   private volatile boolean stopped;
   private volatile boolean started;
 
-  /** Packs or reads some of a chunk's items. Several threads call it at once, for different ones. */
+  /**
+   * Packs or reads some of a chunk's items. Several threads call it at once, for different ones.
+   */
   @FunctionalInterface
   interface Share {
     /** Takes the items from..to-1. */

@@ -117,8 +117,8 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   /**
-   * Reads the results of a chunk that has ended, with the help of threads that are awake after a row
-   * of large calls.
+   * Reads the results of a chunk that has ended, with the help of threads that are awake after a
+   * row of large calls.
    *
    * @return one for each item, or null if the caller reads as fast alone
    */

@@ -155,8 +155,7 @@ final class SegmentPlacer {
     boolean whole =
         shape.hasGraph()
             && shape.rawVectors()
-            && CopyCenter.whole(
-                view.vectorsRegion(), shape, view.similarity(), entry::checkWanted);
+            && CopyCenter.whole(view.vectorsRegion(), shape, view.similarity(), entry::checkWanted);
     List<PlacementPlan> candidates =
         new ArrayList<>(planner.candidates(shape, memory.registrations().supported(), whole));
     candidates.removeAll(entry.refused());

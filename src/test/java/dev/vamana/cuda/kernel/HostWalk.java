@@ -293,7 +293,9 @@ final class HostWalk implements AutoCloseable {
         .set("count", items.size())
         .set(
             "flags",
-            flags | (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
+            flags
+                | (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0)
+                | (limited ? WalkLayout.FLAG_LIMITED : 0));
     HostKernels.load().launch(policy.kernelName(warps), walk.memory());
     List<Hits> hits = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {

@@ -1,11 +1,13 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.tools.arguments.Arguments;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Options of a process of the suite.
@@ -98,10 +100,14 @@ record SuiteOptions(
         given.number("search-threads", 0, 10_000, 0),
         given.number("loaders", 1, 1_000, 1),
         given.number("devices", 1, 64, 1),
-        given.number(
-            "first-items", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.firstItems()),
+        given.number("first-items", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.firstItems()),
         given.number("packers", 0, BatchOptions.MAX_PACKERS, BatchOptions.DEFAULT.packers()),
         given.number("device", -1, Integer.MAX_VALUE, 0));
+  }
+
+  /** The placements to measure; those of a stage if none was asked for. */
+  List<Placement> placementsOr(List<Placement> usual) {
+    return placements.isEmpty() ? usual : placements.stream().map(Placement::named).filter(Objects::nonNull).toList();
   }
 
   /** The default of batching, with the packing that was asked for. */

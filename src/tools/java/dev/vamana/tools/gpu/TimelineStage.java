@@ -130,16 +130,10 @@ final class TimelineStage implements Stage {
       int largest =
           context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
       QueryPool pool = QueryPool.of(set.vectors(), index.view(), largest);
-      for (Placement placement : placements(context.options())) {
+      for (Placement placement : context.options().placementsOr(List.of(Placement.EXACT))) {
         measure(context, set, index.view(), pool, placement);
       }
     }
-  }
-
-  private static List<Placement> placements(SuiteOptions options) {
-    return options.placements().isEmpty()
-        ? List.of(Placement.EXACT)
-        : options.placements().stream().map(Placement::named).toList();
   }
 
   private void measure(

@@ -36,7 +36,7 @@ final class WarpsStage implements Stage {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = BenchStage.index(context, set)) {
       QueryPool pool = QueryPool.of(set.vectors(), index.view(), BATCHES[BATCHES.length - 1]);
-      for (Placement placement : PLACEMENTS) {
+      for (Placement placement : context.options().placementsOr(PLACEMENTS)) {
         AtomicReference<CapturingDriver> current = new AtomicReference<>();
         try (Gpu gpu = Gpu.open(() -> CapturingDriver.open(current), placement, Tuning.DEFAULT)) {
           context.fragment().set("device", gpu.device());
@@ -71,9 +71,9 @@ final class WarpsStage implements Stage {
     WalkParameters walk =
         new WalkParameters(
             beam,
-            placement == Placement.EXACT
-                ? WalkParameters.Distances.EXACT
-                : WalkParameters.Distances.QUANTIZED,
+            placement.copiesCodes()
+                ? WalkParameters.Distances.QUANTIZED
+                : WalkParameters.Distances.EXACT,
             parents,
             0);
     run.call(walk, 0, batch);
