@@ -176,7 +176,7 @@ public final class Packer {
   private void pair(long offset, int first, int second) {
     long low = LITTLE_ENDIAN ? first : second;
     long high = LITTLE_ENDIAN ? second : first;
-    header[word(offset)] = high << Integer.SIZE | low & 0xFFFF_FFFFL;
+    header[word(offset)] = (high << Integer.SIZE) | (low & 0xFFFF_FFFFL);
   }
 
   private void write(StagingPool.Block block, int i, QueryVector query, int at, int result) {
