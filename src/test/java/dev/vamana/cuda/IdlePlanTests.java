@@ -59,8 +59,7 @@ public class IdlePlanTests extends PlanTestCase {
   }
 
   /** Searches an item and returns its plan. */
-  private static Map<String, Long> planned(GpuExecutor executor, WorkItem item)
-      throws IOException {
+  private static Map<String, Long> planned(GpuExecutor executor, WorkItem item) throws IOException {
     Map<String, Long> plans = new TreeMap<>(plans(executor));
     executor.search(List.of(item));
     plans(executor).forEach((plan, items) -> plans.merge(plan, -items, Long::sum));
