@@ -150,7 +150,7 @@ public final class BatchedKnn {
     }
     long mostQueries = Math.max(1, MAX_HELD_BYTES / heldBytes(searcher.getIndexReader(), k));
     List<TopDocs[]> found = new ArrayList<>();
-    KnnBatch batch = new KnnBatch(this::run, k);
+    KnnBatch batch = new KnnBatch(this::run, this::repeated, k);
     long acceptedBytes = 0;
     for (Part part : parts) {
       TopDocs[] hits = new TopDocs[part.queries().size()];
@@ -201,6 +201,13 @@ public final class BatchedKnn {
       ExecutorRegistry.cpuSearches().add(CpuSearches.Reason.NO_EXECUTOR, items.size());
     }
     return executor.search(items);
+  }
+
+  /** Counts an item that an executor has answered, and the CPU answers again. */
+  private void repeated() {
+    if (installed) {
+      ExecutorRegistry.cpuSearches().add(CpuSearches.Reason.REPEATED, 1);
+    }
   }
 
   /**

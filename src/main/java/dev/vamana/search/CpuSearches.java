@@ -20,7 +20,10 @@ public final class CpuSearches {
     LISTS,
     /** The collector does not collect the k best hits, or more of them than an executor keeps. */
     COLLECTOR,
-    /** The executor's hits were not enough for the collector, and the CPU walked again. */
+    /**
+     * The executor's hits were not enough for the collector, and the CPU walked again; or a visit
+     * limit ended the executor's walk within a batch, and the CPU scanned.
+     */
     REPEATED
   }
 

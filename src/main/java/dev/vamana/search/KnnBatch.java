@@ -23,6 +23,7 @@ final class KnnBatch {
   private static final int MAX_ITEMS = 32_768;
 
   private final Items searchItems;
+  private final Runnable onRepeat;
   private final int k;
   private final List<WorkItem> items = new ArrayList<>();
   private final List<Gathered> gathered = new ArrayList<>();
@@ -31,10 +32,12 @@ final class KnnBatch {
   /**
    * Makes an empty batch.
    *
+   * @param onRepeat called for each item that is searched again
    * @param k most hits of a query
    */
-  KnnBatch(Items searchItems, int k) {
+  KnnBatch(Items searchItems, Runnable onRepeat, int k) {
     this.searchItems = searchItems;
+    this.onRepeat = onRepeat;
     this.k = k;
   }
 
@@ -163,7 +166,11 @@ final class KnnBatch {
       return result;
     }
     WorkItem item = items.get(index);
-    return item.cancelled().getAsBoolean() ? result : CpuExecutor.scan(item.withoutVisitLimit());
+    if (item.cancelled().getAsBoolean()) {
+      return result;
+    }
+    onRepeat.run();
+    return CpuExecutor.scan(item.withoutVisitLimit());
   }
 
   /** Merges hits of segments, best first; equal scores by lower document. */

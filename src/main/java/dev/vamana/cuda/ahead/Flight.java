@@ -271,7 +271,7 @@ final class Flight {
 
   private void release(long taken) {
     for (int i = 0; i < results.length; i++) {
-      if ((taken >>> i & 1) == 0) {
+      if (((taken >>> i) & 1) == 0) {
         letGo(i);
       }
     }

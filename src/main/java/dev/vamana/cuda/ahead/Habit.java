@@ -68,7 +68,7 @@ final class Habit {
       return;
     }
     for (int i = 0; i < sent.size(); i++) {
-      if ((taken >>> i & 1) != 0) {
+      if (((taken >>> i) & 1) != 0) {
         used(sent.get(i));
       } else {
         unused(sent.get(i));

@@ -65,7 +65,7 @@ final class BatchSizes {
     int hash =
         31 * System.identityHashCode(terms.segment())
             + System.identityHashCode(terms.acceptedOrdinals());
-    int at = (hash ^ hash >>> 16) & (kinds.length - 1);
+    int at = (hash ^ (hash >>> 16)) & (kinds.length - 1);
     while (kinds[at] != null
         && (kinds[at].segment() != terms.segment()
             || kinds[at].acceptedOrdinals() != terms.acceptedOrdinals())) {

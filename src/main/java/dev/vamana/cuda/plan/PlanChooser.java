@@ -9,6 +9,12 @@ public final class PlanChooser {
    */
   static final double CPU_WEIGHT = 2;
 
+  /**
+   * Callers who ask the same side by side. Scans run one batch after the other, and walks side by
+   * side, so what is faster for one caller may be slower for each of several.
+   */
+  static final int CALLERS = 8;
+
   /** Idle costs that differ by more are not contested. */
   static final double CONTESTED = 8;
 
@@ -49,6 +55,9 @@ public final class PlanChooser {
    * even where {@linkplain Workload#scansTogether one launch} has all: more callers read more rows,
    * so scans were never faster than walks beside other callers (docs/internals/query-plans.md).
    *
+   * <p>Where the device can walk, exact answers must not take longer either if {@value #CALLERS}
+   * callers ask the same: how many there are must not decide, so the choice is good for all.
+   *
    * @param alone the request's own queries over all its segments, on a node that does nothing else
    */
   public boolean prefersExact(Workload alone) {
@@ -61,8 +70,19 @@ public final class PlanChooser {
     double others = CPU_WEIGHT * segments * costs.nanos(Plan.CPU, alone);
     if (alone.cpu().scans() == false && alone.walk().graph() != Workload.Graph.NONE) {
       others = Math.min(others, costs.handOver() + costs.nanos(Plan.GRAPH, alone));
+      if (exactBesideOthers(alone) > costs.nanos(Plan.GRAPH, alone.asked(CALLERS))) {
+        return false;
+      }
     }
     return scans < others;
+  }
+
+  /**
+   * Returns the nanoseconds that each of {@link #CALLERS} callers waits for an exact answer: half
+   * of them are searched in a batch while the other half queue, so a caller waits for two batches.
+   */
+  private double exactBesideOthers(Workload alone) {
+    return 2 * alone.segments() * exact(alone.over(1).asked(CALLERS / 2), 0).nanos();
   }
 
   /**

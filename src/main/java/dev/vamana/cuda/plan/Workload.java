@@ -137,6 +137,11 @@ public record Workload(
     return with(newSegments, new Cpu(cpu.scans(), rounds, cpu.distances()));
   }
 
+  /** Returns this task as several callers ask for it at the same time. */
+  Workload asked(int callers) {
+    return beside(rows, batch * callers, walk.batch() * callers, cpu.rounds());
+  }
+
   /**
    * Returns this task beside other work.
    *

@@ -33,15 +33,32 @@ public class PlanChooserTests extends PlanTestCase {
   /** Scans count one after the other, and walks at the same time. */
   public void testManySegmentsAreWalked() {
     PlanChooser chooser = withoutCpu();
-    for (int segments : new int[] {1, 2, 5, 8}) {
-      // segments of 10 us and 0.4 ns a vector take as long as a walk of 100 us
-      int even = (int) ((WALK_NANOS / segments - 10_000) / 0.4);
+    for (int segments : new int[] {1, 2, 4}) {
+      // two batches of segments of 10 us and 0.4 ns a vector take as long as a walk of 100 us
+      int even = (int) ((WALK_NANOS / 2 / segments - 10_000) / 0.4);
       for (int off : new int[] {-100, 100}) {
         Workload task = segments(segments, even + off, Workload.Rows.DEVICE);
         assertEquals(off < 0, chooser.prefersExact(task));
       }
     }
     assertFalse(chooser.prefersExact(segments(1, 100, Workload.Rows.NONE)));
+  }
+
+  /** Batches of scans wait for each other, so they have to be faster for several callers, too. */
+  public void testExactAnswersAreForSeveralCallers() {
+    // 10 us and 0.1 ns a component: 90 us for one query, 330 us for four
+    CostModel products = model(0, 1e9).with(CostForm.SCAN, 10_000, 0, 1, 1, 0.1, 0);
+    Workload task = segments(1, 8_000, Workload.Rows.DEVICE);
+    assertEquals(90_000, products.nanos(Plan.SCAN, task), 1e-6);
+    assertFalse(new PlanChooser(products).prefersExact(task));
+    // 18 us for one query, 42 us for four, of which two take less than the walk of 100 us
+    assertTrue(new PlanChooser(products).prefersExact(segments(1, 800, Workload.Rows.DEVICE)));
+    // 20 us, and 50 us for four
+    assertTrue(new PlanChooser(products).prefersExact(segments(1, 999, Workload.Rows.DEVICE)));
+    assertFalse(new PlanChooser(products).prefersExact(segments(1, 1_001, Workload.Rows.DEVICE)));
+    // beside the CPU's walk alone, one caller decides
+    Workload noGraph = task(8_000, 8_000, Workload.Rows.DEVICE, Workload.Graph.NONE, false, 1);
+    assertTrue(new PlanChooser(products).prefersExact(noGraph));
   }
 
   private static Workload segments(int segments, int vectors, Workload.Rows rows) {
