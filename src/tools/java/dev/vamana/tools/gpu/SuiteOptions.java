@@ -107,7 +107,9 @@ record SuiteOptions(
 
   /** The placements to measure; those of a stage if none was asked for. */
   List<Placement> placementsOr(List<Placement> usual) {
-    return placements.isEmpty() ? usual : placements.stream().map(Placement::named).filter(Objects::nonNull).toList();
+    return placements.isEmpty()
+        ? usual
+        : placements.stream().map(Placement::named).filter(Objects::nonNull).toList();
   }
 
   /** The default of batching, with the packing that was asked for. */
