@@ -5,6 +5,7 @@
 
 #include "cta.cuh"
 #include "vamana/list_layout.h"
+#include "vamana/list_team.h"
 #include "vamana/lists.h"
 #include "vamana/types.h"
 
@@ -19,6 +20,8 @@ struct OpenList {
   uint32_t list;
   uint32_t count;
   uint32_t places;
+  uint32_t from;     // of waves: entries from..to-1 are searched; from is a multiple of a block
+  uint32_t to;
   ListHeads heads;
   float more_step;
   float length;      // of the residual
@@ -36,14 +39,10 @@ struct ListControl {
   float squares[kListWarps];      // of the residual
   int32_t sums[kListWarps];       // of the residual's numbers, for heads
   int32_t more_sums[kListWarps];  // for tails
-  uint32_t picked[kListWave];       // lists of the next wave
-  uint32_t picked_count;
-  uint32_t most;                    // lists of a wave, as far as their candidates had room
-  uint32_t slot_counts[kListWave];  // candidates of each list of the wave; 0 between waves
+  uint32_t slot_counts[kListWave];  // candidates of each piece that the block searches; 0 between waves
   uint32_t best_size;  // of waves: the fields of the state
   uint32_t probed;
   float limit;
-  uint32_t ended;      // of waves: whether the search has ended
   uint32_t next;
   uint32_t flags;
   uint32_t candidate_count;
@@ -56,6 +55,34 @@ struct ListControl {
   uint32_t first_moved;  // first entry behind which a new one goes
 };
 static_assert(sizeof(ListControl) <= kListControlBytes, "ListControl");
+
+// How far the first block is with a wave.
+enum WaveState : uint32_t { kWaveOn = 0, kWaveEnded = 1, kSearchEnded = 2 };
+
+// What a block knows of waves. Only the first block of a team uses what is below `member`.
+struct WaveControl {
+  uint32_t words[kWaveWords];  // the wave
+  uint32_t tag;                // its number, counted by what was published
+  uint32_t member;             // of the team: 0 leads
+  uint32_t alone[kWaveWords];  // the same for a piece that is searched again by itself
+  uint32_t alone_end;          // the piece's last entry is before this
+  uint32_t alone_left;         // whether there is such a piece
+  uint32_t found[kTeamWave];   // of each piece: place and number of its candidates
+  uint32_t starts[kTeamWave];  // where its candidates are in this block's shared memory
+  uint16_t picked[kTeamWave];  // the next lists
+  uint32_t picked_first;       // of these the first that no wave had
+  uint32_t picked_count;
+  uint32_t most;               // pieces of a wave, as far as their candidates had room
+  uint32_t blocks;             // of the team that have begun
+  uint32_t next;               // piece whose scores were not looked at
+  uint32_t state;              // WaveState
+  uint32_t exhausted;          // whether there was nothing left for a wave
+  uint32_t until;              // pieces before this have their candidates in shared memory
+  uint32_t part_list;          // a list of which a part has not been searched
+  uint32_t part_from;          // the part's first entry; 0: there is none
+  uint32_t part_count;         // entries of the list
+};
+static_assert(sizeof(WaveControl) <= kWaveControlBytes, "WaveControl");
 
 // What the kernels of some codes store of an entry of the query's table.
 template <uint32_t CODES>
@@ -101,6 +128,7 @@ struct ListState {
   uint32_t* history;   // hits before each list that was searched
   uint64_t* groups;
   OpenList* opened;
+  WaveControl* wave;
   uint32_t best_size;
   uint32_t width;
   uint32_t probed;     // of waves: lists searched
@@ -123,6 +151,7 @@ struct ListState {
     sorted = reinterpret_cast<float*>(shared + layout.ranked);
     groups = reinterpret_cast<uint64_t*>(shared + layout.groups);
     opened = reinterpret_cast<OpenList*>(shared + layout.opened);
+    wave = reinterpret_cast<WaveControl*>(shared + layout.wave);
     query = reinterpret_cast<float*>(shared + layout.query);
     rotated = reinterpret_cast<float*>(shared + layout.rotated);
     residual = reinterpret_cast<float*>(shared + layout.residual);
