@@ -145,7 +145,7 @@ __device__ __forceinline__ void scan_slots(S& s, uint32_t slots, float limit) {
   uint32_t unit = warp_id();
 #pragma unroll 1
   for (uint32_t slot = 0; slot < slots; slot++) {
-    const OpenList open = s.opened[slot];
+    const OpenList& open = s.opened[slot];
     const uint4* planes = reinterpret_cast<const uint4*>(s.planes + slot * words * kListPlanes);
     const uint32_t units = open.to > open.from ? (open.to - open.from + 31) / 32 : 0;
     const uint32_t begin = slot * room;
