@@ -92,6 +92,21 @@ __device__ __forceinline__ void write_hits(const S& s, uint32_t probed) {
   }
 }
 
+// The query as all steps need it.
+template <class S>
+__device__ __forceinline__ void prepare_query(S& s) {
+  load_list_query(s);
+  rotate(s);
+  make_table(s);
+}
+
+// The same for blocks of many warps, apart, so that it takes no registers of what follows.
+template <class S>
+__device__ __noinline__ void prepare_query_apart(const ListSearch& search) {
+  S s(search, block_memory());
+  prepare_query(s);
+}
+
 template <uint32_t FORMAT, int WARPS, uint32_t CODES>
 __device__ __forceinline__ void search_list_items(const ListSearch& parameters) {
   ListState<FORMAT, WARPS, CODES> state(parameters, block_memory());
@@ -99,9 +114,11 @@ __device__ __forceinline__ void search_list_items(const ListSearch& parameters) 
     state.width = state.control.item.beam;
     state.best_size = 0;
     state.limit = infinite();
-    load_list_query(state);
-    rotate(state);
-    make_table(state);
+    if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
+      prepare_query_apart<ListState<FORMAT, WARPS, CODES>>(parameters);
+    } else {
+      prepare_query(state);
+    }
     uint32_t probed;
     if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
       measure_waves(state);

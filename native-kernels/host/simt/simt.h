@@ -14,6 +14,7 @@
 #define __global__
 #define __grid_constant__
 #define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 
 struct uint2 { uint32_t x, y; };

@@ -172,7 +172,8 @@ __device__ __forceinline__ void set_alone(S& s, uint32_t list, uint32_t from, bo
 // Goes through the pieces of a wave whose candidates are in shared memory. Stops in front of the candidates of a
 // piece for which there was no room.
 template <class S>
-__device__ __forceinline__ void replay_wave(S& s) {
+__device__ __noinline__ void replay_wave(const ListSearch& search) {
+  S s(search, block_memory());
   Replay replay = begin_replay(s);
   const Wave wave = wave_of(s.wave->words);
   const uint32_t until = s.wave->until;
@@ -225,7 +226,8 @@ __device__ __forceinline__ void replay_wave(S& s) {
 
 // Goes through what was found in a piece that is searched by itself: all of it, or its entries a block at a time.
 template <class S>
-__device__ __forceinline__ void replay_alone(S& s, const Share& share) {
+__device__ __noinline__ void replay_alone(const ListSearch& search, Share share) {
+  S s(search, block_memory());
   Replay replay = begin_replay(s);
   const Piece piece = piece_of(s.wave->alone, wave_of(s.wave->alone), 0);
   bool left = true;

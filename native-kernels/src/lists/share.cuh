@@ -214,10 +214,13 @@ __device__ __forceinline__ void rank_slots(S& s, uint32_t slots) {
   cta_sync<S::kWarps>();
 }
 
-// Searches the pieces of a wave that are a block's. Then s.candidates has the keys and s.sorted the bounds of all
+// Searches the pieces of a wave that are a block's, and is no part of its callers, which so have registers for
+// their own and one copy of its instructions. Then s.candidates has the keys and s.sorted the bounds of all
 // candidates, in the order of pieces and estimates. Begins behind a barrier and ends with one.
 template <class S>
-__device__ __forceinline__ Share search_share(S& s, const uint32_t* words, uint32_t member) {
+__device__ __noinline__ Share search_share(const ListSearch& search, const uint32_t* words,
+                                           uint32_t member) {
+  S s(search, block_memory());
   const Wave wave = wave_of(words);
   if (member >= wave.blocks || member >= wave.pieces) {
     return {0, 0, false};

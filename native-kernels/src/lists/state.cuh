@@ -53,6 +53,10 @@ struct ListControl {
   uint32_t new_hits;
   uint32_t near_keys;    // bits of the keys scored last that may be among the nearest
   uint32_t first_moved;  // first entry behind which a new one goes
+  ListTable entries;     // of waves: the fields of the state
+  uint32_t width;
+  float query_norm2;
+  float rotated_norm2;
 };
 static_assert(sizeof(ListControl) <= kListControlBytes, "ListControl");
 
@@ -98,6 +102,17 @@ struct ListEntryOf<kListTable> {
 template <uint32_t CODES>
 using ListTableEntry = typename ListEntryOf<CODES>::Type;
 
+// A field of the state: a register, or what the reference is to.
+template <class Field, bool SHARED>
+struct KeptField {
+  using Type = Field;
+};
+
+template <class Field>
+struct KeptField<Field, true> {
+  using Type = Field&;
+};
+
 // Everything a block knows of its item; the same in all threads, but for what a thread watches.
 template <uint32_t FORMAT, int WARPS, uint32_t CODES>
 struct ListState {
@@ -123,24 +138,33 @@ struct ListState {
   uint32_t* planes;
   uint32_t* more;
   ListTableEntry<CODES>* table;  // of product quantization
-  ListTable entries;             // what its entries are
+  // Blocks of many warps, whose threads have few registers, keep these in shared memory.
+  typename KeptField<ListTable, kWaves>::Type entries;  // what the table's entries are
+  typename KeptField<uint32_t, kWaves>::Type width;
+  typename KeptField<float, kWaves>::Type query_norm2;  // |q|^2 for exact scores; of bytes an integer, as bits
+  typename KeptField<float, kWaves>::Type rotated_norm2;
   uint32_t* near;
   uint32_t* history;   // hits before each list that was searched
   uint64_t* groups;
   OpenList* opened;
   WaveControl* wave;
   uint32_t best_size;
-  uint32_t width;
   uint32_t probed;     // of waves: lists searched
   float limit;         // vectors beyond this distance are no hits
-  float query_norm2;   // |q|^2 for exact scores; of bytes an integer, as bits
-  float rotated_norm2;
   uint32_t watched;    // lists that each thread watches
   uint64_t mine;       // the nearest list that this thread watches: key, number
   bool begun = false;  // whether the block has had an item
 
   __device__ ListState(const ListSearch& parameters, uint8_t* shared)
-      : search(parameters), control(*reinterpret_cast<ListControl*>(shared)) {
+      : ListState(parameters, *reinterpret_cast<ListControl*>(shared), shared) {}
+
+  __device__ ListState(const ListSearch& parameters, ListControl& words, uint8_t* shared)
+      : search(parameters),
+        control(words),
+        entries(words.entries),
+        width(words.width),
+        query_norm2(words.query_norm2),
+        rotated_norm2(words.rotated_norm2) {
     const ListLayout layout = list_layout(parameters, kWaves, CODES);
     best = reinterpret_cast<uint64_t*>(shared + layout.best);
     keys = reinterpret_cast<uint64_t*>(shared + layout.keys);

@@ -63,8 +63,9 @@ __device__ __forceinline__ uint32_t* team_keys(const S& s) {
 // Distances to the centroids of lists from..to-1, as keys: by teams of 8 lanes, which ask for four chunks of a row at
 // a time and add up as team_sums does.
 template <class S>
-__device__ __forceinline__ void measure_part(const S& s, uint32_t* keys, uint32_t from,
-                                             uint32_t to) {
+__device__ __noinline__ void measure_part(const ListSearch& search, uint32_t* keys, uint32_t from,
+                                          uint32_t to) {
+  const S s(search, block_memory());
   const Lists& lists = s.control.lists;
   constexpr uint32_t kTeams = S::kThreads / kTeam;
   constexpr uint32_t kLoads = 4;
@@ -113,7 +114,7 @@ __device__ __forceinline__ void measure_waves(S& s) {
   const uint32_t lists = s.control.lists.lists;
   uint32_t* keys = team_keys(s);
   if (has_team(s.search) == false) {
-    measure_part(s, keys, 0, lists);
+    measure_part<S>(s.search, keys, 0, lists);
     cta_sync<S::kWarps>();
     return;
   }
@@ -130,7 +131,7 @@ __device__ __forceinline__ void measure_waves(S& s) {
       break;
     }
     const uint32_t end = (part + 1) * share;
-    measure_part(s, keys, part * share, end < lists ? end : lists);
+    measure_part<S>(s.search, keys, part * share, end < lists ? end : lists);
     cta_sync<S::kWarps>();
     if (threadIdx.x == 0) {
       __threadfence();

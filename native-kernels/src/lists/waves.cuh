@@ -126,7 +126,7 @@ __device__ __forceinline__ void help_waves(S& s) {
     if (s.wave->tag == kTeamEnd) {
       return;
     }
-    const Share share = search_share(s, s.wave->words, s.wave->member);
+    const Share share = search_share<S>(s.search, s.wave->words, s.wave->member);
     if (share.pieces > 0) {
       report_share(s, share, true);
     }
@@ -161,7 +161,7 @@ __device__ __forceinline__ uint32_t lead_waves(S& s) {
     if (s.wave->exhausted != 0) {
       break;
     }
-    Share share = search_share(s, s.wave->words, 0);
+    Share share = search_share<S>(s.search, s.wave->words, 0);
     const bool exported = share.more || wave_of(s.wave->words).blocks > 1;
     if (threadIdx.x == 0 && all && s.opened[0].from == 0 && s.opened[0].count > kListBlock) {
       s.wave->part_from = kListBlock;
@@ -183,16 +183,16 @@ __device__ __forceinline__ uint32_t lead_waves(S& s) {
         cta_sync<S::kWarps>();
       }
       if (warp_id() == 0) {
-        replay_wave(s);
+        replay_wave<S>(s.search);
       } else if (warp_id() == kPicker && picks) {
         pick_next(s, all);
       }
       picks = false;
       cta_sync<S::kWarps>();
       while (s.wave->alone_left != 0) {
-        share = search_share(s, s.wave->alone, 0);
+        share = search_share<S>(s.search, s.wave->alone, 0);
         if (warp_id() == 0) {
-          replay_alone(s, share);
+          replay_alone<S>(s.search, share);
         }
         cta_sync<S::kWarps>();
       }
