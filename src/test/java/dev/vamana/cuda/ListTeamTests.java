@@ -118,12 +118,35 @@ public class ListTeamTests extends LuceneTestCase {
   public void testEveryKindOfCodes() throws Exception {
     for (CodeKind codes : CodeKind.values()) {
       int dimension = TestUtil.nextInt(random(), 2, 100);
-      try (DeviceSegment segment = segment(2_000, dimension, codes)) {
+      try (DeviceSegment segment = segment(1_500, dimension, codes)) {
         compare(
             codes + ", dimension " + dimension,
             segment,
-            items(segment, 3, 20, null, Long.MAX_VALUE));
+            items(segment, 2, 20, null, Long.MAX_VALUE));
       }
+    }
+  }
+
+  /** With wide searches the limit is infinite for whole lists, and pieces have no room for all. */
+  public void testWidths() throws Exception {
+    try (DeviceSegment segment = segment(4_000, 16, codes())) {
+      for (int width : new int[] {1, 32, 33, 300 + random().nextInt(1_000)}) {
+        compare("width " + width, segment, items(segment, 1, width, null, Long.MAX_VALUE));
+      }
+    }
+  }
+
+  public void testFiltersAndVisitLimits() throws Exception {
+    int size = 4_000;
+    try (DeviceSegment segment = segment(size, 16, codes())) {
+      FixedBitSet accepted = new FixedBitSet(size);
+      for (int i = 0; i < size; i++) {
+        if (random().nextInt(2) == 0) {
+          accepted.set(i);
+        }
+      }
+      compare("half accepted", segment, items(segment, 2, 20, accepted, Long.MAX_VALUE));
+      compare("visit limit", segment, items(segment, 2, 20, null, 1 + random().nextInt(300)));
     }
   }
 }
