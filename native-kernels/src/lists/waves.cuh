@@ -40,8 +40,7 @@ __device__ __forceinline__ uint32_t wave_growth(uint32_t lists, uint32_t candida
 
 // Takes lists for the next wave, by one warp, while the wave is looked at. Also looks which blocks there are.
 template <class S>
-__device__ __noinline__ void pick_next(const ListSearch& search, bool all) {
-  S s(search, block_memory());
+__device__ __forceinline__ void pick_next(S& s, bool all) {
   const Wave wave = wave_of(s.wave->words);
   uint32_t blocks = 1;
   if (has_team(s.search)) {
@@ -66,8 +65,7 @@ __device__ __noinline__ void pick_next(const ListSearch& search, bool all) {
 // Describes the next wave and tells helpers, by one warp: what is left of the list begun last, and the lists that were
 // taken. While all entries are candidates, a wave has parts of one list only. Without anything left the search ends.
 template <class S>
-__device__ __noinline__ void begin_wave(const ListSearch& search, bool all, bool first) {
-  S s(search, block_memory());
+__device__ __forceinline__ void begin_wave(S& s, bool all, bool first) {
   WaveControl& wave = *s.wave;
   const uint32_t blocks = first ? 1 : wave.blocks;
   const uint32_t most = wave_pieces(blocks);
@@ -157,7 +155,7 @@ __device__ __forceinline__ uint32_t lead_waves(S& s) {
   while (true) {
     const bool all = s.control.limit == infinite() && s.control.item.accepted == 0;
     if (warp_id() == 0) {
-      begin_wave<S>(s.search, all, first);
+      begin_wave(s, all, first);
     }
     cta_sync<S::kWarps>();
     if (s.wave->exhausted != 0) {
@@ -187,7 +185,7 @@ __device__ __forceinline__ uint32_t lead_waves(S& s) {
       if (warp_id() == 0) {
         replay_wave<S>(s.search);
       } else if (warp_id() == kPicker && picks) {
-        pick_next<S>(s.search, all);
+        pick_next(s, all);
       }
       picks = false;
       cta_sync<S::kWarps>();
