@@ -9,6 +9,7 @@ import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -105,6 +106,20 @@ public class ListTeamTests extends LuceneTestCase {
             .withWarps(WAVES)
             .withTable(random().nextInt(3) == 0 ? Policy.TABLE_GLOBAL : null);
     List<WorkResult> alone = search(segment, items, tuning.withTeam(1), false);
+    List<WorkResult> expected = new CpuExecutor(Workers.callingThread()).search(items);
+    int ranks = 0;
+    int same = 0;
+    for (int i = 0; i < items.size(); i++) {
+      assertEquals(what, expected.get(i).ordinals().length, alone.get(i).ordinals().length);
+      for (int rank = 0; rank < alone.get(i).ordinals().length; rank++) {
+        float score = expected.get(i).scores()[rank];
+        float slack = 1e-5f * Math.max(1, Math.abs(score));
+        ranks++;
+        same += Math.abs(score - alone.get(i).scores()[rank]) <= slack ? 1 : 0;
+      }
+    }
+    // a search whose last hit is as near as another vector may end a list earlier or later
+    assertTrue(what + ": " + same + " of " + ranks, same >= ranks - K);
     for (int team : new int[] {2, 3 + random().nextInt(6)}) {
       for (boolean oneByOne : new boolean[] {false, true}) {
         List<WorkResult> together = search(segment, items, tuning.withTeam(team), oneByOne);
