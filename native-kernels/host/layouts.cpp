@@ -10,6 +10,7 @@
 #include "vamana/host_fetch.h"
 #include "vamana/kmeans.h"
 #include "vamana/list_layout.h"
+#include "vamana/list_team.h"
 #include "vamana/lists.h"
 #include "vamana/probe.h"
 #include "vamana/select/sample.h"
@@ -93,7 +94,8 @@ constexpr Field kFields[] = {
     FIELD(ListSearch, dimension),
     FIELD(ListSearch, subspaces),
     FIELD(ListSearch, flags),
-    FIELD(ListSearch, reserved),
+    FIELD(ListSearch, team),
+    FIELD(ListSearch, teams),
     STRUCT(Build),
     FIELD(Build, segment),
     FIELD(Build, vectors),
@@ -401,6 +403,10 @@ constexpr Constant kConstants[] = {
     CONSTANT(kWaveCandidates),
     CONSTANT(kListsOfGroup),
     CONSTANT(kOpenListBytes),
+    CONSTANT(kWaveControlBytes),
+    CONSTANT(kMostTeam),
+    CONSTANT(kListTeamBytes),
+    CONSTANT(kTeamWave),
     CONSTANT(kListBits),
     CONSTANT(kListTable),
     CONSTANT(kListTableGlobal),
@@ -471,6 +477,7 @@ VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32
   return list_layout(*search, waves != 0, codes).bytes;
 }
 
-VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search, uint32_t codes) {
-  return list_scratch_bytes(*search, codes);
+VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search, uint32_t waves,
+                                                 uint32_t codes) {
+  return list_scratch_bytes(*search, waves != 0, codes);
 }

@@ -407,7 +407,8 @@ std::string check(uint32_t codes, const ListSearch& search) {
   REQUIRE(*reinterpret_cast<const uint32_t*>(search.counter) == 0);
   REQUIRE(search.scratch != 0 && search.scratch % 16 == 0);
   REQUIRE(search.scratch_stride % 512 == 0);
-  REQUIRE(search.scratch_stride >= list_scratch_bytes(search, codes));
+  REQUIRE(search.scratch_stride >= list_scratch_bytes(search, search.team > 1, codes));
+  REQUIRE(search.team <= kMostTeam && (search.team <= 1 || search.teams != 0));
   return "";
 }
 

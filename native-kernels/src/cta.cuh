@@ -8,6 +8,14 @@
 
 namespace vamana {
 
+#ifndef VAMANA_SIMT
+// The block's shared memory. Threads that are simulated by the host have it elsewhere.
+__device__ __forceinline__ uint8_t* block_memory() {
+  extern __shared__ __align__(16) uint8_t shared[];
+  return shared;
+}
+#endif
+
 template <int WARPS>
 __device__ __forceinline__ void cta_sync() {
   if constexpr (WARPS == 1) {

@@ -1,5 +1,6 @@
 // Search of inverted lists: one item by one thread block, whole batches in one launch. Blocks that share a
-// multiprocessor search one list after the other, a block that has one to itself several at once. Both do what
+// multiprocessor search one list after the other, a block that has one to itself several at once; where there are
+// multiprocessors to spare, several such blocks search for one item. All do what
 // dev.vamana.search.ListSearch does for the best hits of a query.
 #pragma once
 
@@ -91,27 +92,52 @@ __device__ __forceinline__ void write_hits(const S& s, uint32_t probed) {
   }
 }
 
+// The query as all steps need it.
+template <class S>
+__device__ __forceinline__ void prepare_query(S& s) {
+  load_list_query(s);
+  rotate(s);
+  make_table(s);
+}
+
+// The same for blocks of many warps, apart, so that it takes no registers of what follows.
+template <class S>
+__device__ __noinline__ void prepare_query_apart(const ListSearch& search) {
+  S s(search, block_memory());
+  prepare_query(s);
+}
+
 template <uint32_t FORMAT, int WARPS, uint32_t CODES>
 __device__ __forceinline__ void search_list_items(const ListSearch& parameters) {
-  extern __shared__ __align__(16) uint8_t shared[];
-  ListState<FORMAT, WARPS, CODES> state(parameters, shared);
+  ListState<FORMAT, WARPS, CODES> state(parameters, block_memory());
   while (take_list_item(state)) {
     state.width = state.control.item.beam;
     state.best_size = 0;
     state.limit = infinite();
-    load_list_query(state);
-    rotate(state);
-    make_table(state);
+    if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
+      prepare_query_apart<ListState<FORMAT, WARPS, CODES>>(parameters);
+    } else {
+      prepare_query(state);
+    }
     uint32_t probed;
     if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
-      measure_lists(state);
-      probed = search_waves(state);
+      measure_waves(state);
+      if (state.wave->member != 0) {
+        help_waves(state);
+        break;
+      }
+      probed = lead_waves(state);
     } else {
       order_lists(state);
       probed = search_lists(state);
     }
     write_hits(state, probed);
     cta_sync<WARPS>();
+  }
+  if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
+    if (has_team(parameters) && warp_id() == 0) {
+      leave_team(state);
+    }
   }
 }
 

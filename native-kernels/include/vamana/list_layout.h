@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "vamana/list_team.h"
 #include "vamana/lists.h"
 #include "vamana/platform.h"
 #include "vamana/shared_layout.h"
@@ -12,6 +13,7 @@ namespace vamana {
 
 constexpr uint32_t kListControlBytes = 768;
 constexpr uint32_t kOpenListBytes = 64;
+constexpr uint32_t kWaveControlBytes = 1024;
 constexpr uint32_t kListSharedLists = 4096;  // with more, the order of lists is in the scratch
 
 struct ListLayout {
@@ -21,6 +23,7 @@ struct ListLayout {
   uint32_t bounds;      // as many floats
   uint32_t ranked;      // as many 16-bit: candidates by their estimates; of waves floats: bounds, as ids
   uint32_t opened;      // of waves: kListWave of kOpenListBytes
+  uint32_t wave;        // of waves: kWaveControlBytes
   uint32_t best;        // width 64-bit keys, nearest first
   uint32_t query;       // dimension floats, padded to 16, as exact scores need them
   uint32_t rotated;     // padded floats
@@ -55,6 +58,8 @@ VAMANA_HD ListLayout list_layout(const ListSearch& search, bool waves, uint32_t 
   at += candidates * (waves ? 4 : 2);
   layout.opened = at;
   at += waves ? kListWave * kOpenListBytes : 0;
+  layout.wave = at;
+  at += waves ? kWaveControlBytes : 0;
   layout.best = at;
   at += up16(search.width * 8);
   layout.query = at;
@@ -90,11 +95,18 @@ VAMANA_HD uint64_t list_scratch_table(const ListSearch& search) {
   return list_scratch_row(search) * (lists_shared(search) ? 1 : 2);
 }
 
-// Bytes of a block's scratch: the hits before each list that was searched, then the order of lists, then a table
-// of floats.
-VAMANA_HD uint64_t list_scratch_bytes(const ListSearch& search, uint32_t codes) {
+// Where a block of a team leaves what it found for the first one: 64-bit keys of kWaveCandidates, then their
+// bounds.
+VAMANA_HD uint64_t list_scratch_found(const ListSearch& search, uint32_t codes) {
   return list_scratch_table(search) +
          (codes == kListTableGlobal ? uint64_t{search.subspaces} * kCentroids * 4 : 0);
+}
+
+// Bytes of a block's scratch: the hits before each list that was searched, then the order of lists, then a table
+// of floats, then what a wave found. Where the order is in shared memory, blocks of a team put distances of lists
+// in place of hits.
+VAMANA_HD uint64_t list_scratch_bytes(const ListSearch& search, bool waves, uint32_t codes) {
+  return list_scratch_found(search, codes) + (waves ? kWaveCandidates * 12 : 0);
 }
 
 }  // namespace vamana

@@ -28,7 +28,7 @@ constexpr uint32_t kListPlanes = 4;         // bits of a query's component for h
 constexpr uint32_t kListMorePlanes = 8;     // the same for tails
 constexpr uint32_t kListScored = 16;        // vectors that are scored before the limit is looked at again
 constexpr uint32_t kListCandidates = 256;   // candidates of a list that a block has room for
-constexpr uint32_t kListWave = 16;          // most lists that a wave searches at once
+constexpr uint32_t kListWave = 16;          // most pieces of a wave that one block searches at once
 constexpr uint32_t kWaveCandidates = 1024;  // candidates of a wave that a block has room for
 constexpr uint32_t kListsOfGroup = 64;      // lists whose nearest is kept while lists are taken in waves
 constexpr uint32_t kMaxLists = 65536;
@@ -95,13 +95,14 @@ struct ListSearch {
   uint32_t dimension;       // largest of the items
   uint32_t subspaces;       // largest of the items; 0 without product quantization
   uint32_t flags;           // kSideBySide
-  uint32_t reserved;
+  uint32_t team;            // blocks that search one item, in waves; 0 and 1: one. With more, count * team blocks
+  uint64_t teams;           // with several blocks for one item: a ListTeam for each item, all zero; or 0
 };
 
 static_assert(sizeof(ListFacts) == 16, "ListFacts");
 static_assert(sizeof(Lists) == 104, "Lists");
 static_assert(sizeof(RotatedComponent) == 16, "RotatedComponent");
-static_assert(sizeof(ListSearch) == 64, "ListSearch");
+static_assert(sizeof(ListSearch) == 72, "ListSearch");
 
 // Standard deviations by which an error is taken to make an estimate too large.
 constexpr float kListMargin = 1.9f;
@@ -259,12 +260,17 @@ VAMANA_HD uint32_t list_window(uint32_t probed) {
   return static_cast<uint32_t>(probed * (1 - 0.7));
 }
 
-// Whether the lists of the window have brought so few hits that the search ends.
-VAMANA_HD bool list_ends(uint32_t probed, uint32_t late, uint32_t width) {
+// Most hits that the lists of the window may have brought where the search ends.
+VAMANA_HD uint32_t list_late(uint32_t probed, uint32_t width) {
   const double few = 0.01 * width;
   const double rated =
       0.04 * (static_cast<double>(probed - list_window(probed)) - static_cast<double>(kListUnrated));
-  return static_cast<double>(late) <= (few > rated ? few : rated);
+  return static_cast<uint32_t>(few > rated ? few : rated);
+}
+
+// Whether the lists of the window have brought so few hits that the search ends.
+VAMANA_HD bool list_ends(uint32_t probed, uint32_t late, uint32_t width) {
+  return late <= list_late(probed, width);
 }
 
 VAMANA_HD uint32_t list_places(uint32_t count) {

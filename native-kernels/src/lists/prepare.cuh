@@ -9,6 +9,7 @@
 #include "exact.cuh"
 #include "query.cuh"
 #include "lists/state.cuh"
+#include "lists/team.cuh"
 
 namespace vamana {
 
@@ -16,6 +17,17 @@ namespace vamana {
 template <class S>
 __device__ __forceinline__ bool take_list_item(S& s) {
   uint32_t next = blockIdx.x;
+  if constexpr (S::kWaves) {
+    if (has_team(s.search)) {
+      if (s.begun) {
+        return false;
+      }
+      next = team_number(s.search);
+    }
+    if (threadIdx.x == 32 && s.begun == false) {
+      join_team(s);
+    }
+  }
   if (s.begun) {
     if (threadIdx.x == 0) {
       s.control.next = gridDim.x + atomicAdd(reinterpret_cast<uint32_t*>(s.search.counter), 1u);

@@ -5,6 +5,7 @@
 
 #include "cta.cuh"
 #include "vamana/list_layout.h"
+#include "vamana/list_team.h"
 #include "vamana/lists.h"
 #include "vamana/types.h"
 
@@ -19,6 +20,8 @@ struct OpenList {
   uint32_t list;
   uint32_t count;
   uint32_t places;
+  uint32_t from;     // of waves: entries from..to-1 are searched; from is a multiple of a block
+  uint32_t to;
   ListHeads heads;
   float more_step;
   float length;      // of the residual
@@ -36,14 +39,10 @@ struct ListControl {
   float squares[kListWarps];      // of the residual
   int32_t sums[kListWarps];       // of the residual's numbers, for heads
   int32_t more_sums[kListWarps];  // for tails
-  uint32_t picked[kListWave];       // lists of the next wave
-  uint32_t picked_count;
-  uint32_t most;                    // lists of a wave, as far as their candidates had room
-  uint32_t slot_counts[kListWave];  // candidates of each list of the wave; 0 between waves
+  uint32_t slot_counts[kListWave];  // candidates of each piece that the block searches; 0 between waves
   uint32_t best_size;  // of waves: the fields of the state
   uint32_t probed;
   float limit;
-  uint32_t ended;      // of waves: whether the search has ended
   uint32_t next;
   uint32_t flags;
   uint32_t candidate_count;
@@ -54,8 +53,40 @@ struct ListControl {
   uint32_t new_hits;
   uint32_t near_keys;    // bits of the keys scored last that may be among the nearest
   uint32_t first_moved;  // first entry behind which a new one goes
+  ListTable entries;     // of waves: the fields of the state
+  uint32_t width;
+  float query_norm2;
+  float rotated_norm2;
 };
 static_assert(sizeof(ListControl) <= kListControlBytes, "ListControl");
+
+// How far the first block is with a wave.
+enum WaveState : uint32_t { kWaveOn = 0, kWaveEnded = 1, kSearchEnded = 2 };
+
+// What a block knows of waves. Only the first block of a team uses what is below `member`.
+struct WaveControl {
+  uint32_t words[kWaveWords];  // the wave
+  uint32_t tag;                // its number, counted by what was published
+  uint32_t member;             // of the team: 0 leads
+  uint32_t alone[kWaveWords];  // the same for a piece that is searched again by itself
+  uint32_t alone_end;          // the piece's last entry is before this
+  uint32_t alone_left;         // whether there is such a piece
+  uint32_t found[kTeamWave];   // of each piece: place and number of its candidates
+  uint32_t starts[kTeamWave];  // where its candidates are in this block's shared memory
+  uint16_t picked[kTeamWave];  // the next lists
+  uint32_t picked_first;       // of these the first that no wave had
+  uint32_t picked_count;
+  uint32_t most;               // pieces of a wave, as far as their candidates had room
+  uint32_t blocks;             // of the team that have begun
+  uint32_t next;               // piece whose scores were not looked at
+  uint32_t state;              // WaveState
+  uint32_t exhausted;          // whether there was nothing left for a wave
+  uint32_t until;              // pieces before this have their candidates in shared memory
+  uint32_t part_list;          // a list of which a part has not been searched
+  uint32_t part_from;          // the part's first entry; 0: there is none
+  uint32_t part_count;         // entries of the list
+};
+static_assert(sizeof(WaveControl) <= kWaveControlBytes, "WaveControl");
 
 // What the kernels of some codes store of an entry of the query's table.
 template <uint32_t CODES>
@@ -70,6 +101,17 @@ struct ListEntryOf<kListTable> {
 
 template <uint32_t CODES>
 using ListTableEntry = typename ListEntryOf<CODES>::Type;
+
+// A field of the state: a register, or what the reference is to.
+template <class Field, bool SHARED>
+struct KeptField {
+  using Type = Field;
+};
+
+template <class Field>
+struct KeptField<Field, true> {
+  using Type = Field&;
+};
 
 // Everything a block knows of its item; the same in all threads, but for what a thread watches.
 template <uint32_t FORMAT, int WARPS, uint32_t CODES>
@@ -96,23 +138,33 @@ struct ListState {
   uint32_t* planes;
   uint32_t* more;
   ListTableEntry<CODES>* table;  // of product quantization
-  ListTable entries;             // what its entries are
+  // Blocks of many warps, whose threads have few registers, keep these in shared memory.
+  typename KeptField<ListTable, kWaves>::Type entries;  // what the table's entries are
+  typename KeptField<uint32_t, kWaves>::Type width;
+  typename KeptField<float, kWaves>::Type query_norm2;  // |q|^2 for exact scores; of bytes an integer, as bits
+  typename KeptField<float, kWaves>::Type rotated_norm2;
   uint32_t* near;
   uint32_t* history;   // hits before each list that was searched
   uint64_t* groups;
   OpenList* opened;
+  WaveControl* wave;
   uint32_t best_size;
-  uint32_t width;
   uint32_t probed;     // of waves: lists searched
   float limit;         // vectors beyond this distance are no hits
-  float query_norm2;   // |q|^2 for exact scores; of bytes an integer, as bits
-  float rotated_norm2;
   uint32_t watched;    // lists that each thread watches
   uint64_t mine;       // the nearest list that this thread watches: key, number
   bool begun = false;  // whether the block has had an item
 
   __device__ ListState(const ListSearch& parameters, uint8_t* shared)
-      : search(parameters), control(*reinterpret_cast<ListControl*>(shared)) {
+      : ListState(parameters, *reinterpret_cast<ListControl*>(shared), shared) {}
+
+  __device__ ListState(const ListSearch& parameters, ListControl& words, uint8_t* shared)
+      : search(parameters),
+        control(words),
+        entries(words.entries),
+        width(words.width),
+        query_norm2(words.query_norm2),
+        rotated_norm2(words.rotated_norm2) {
     const ListLayout layout = list_layout(parameters, kWaves, CODES);
     best = reinterpret_cast<uint64_t*>(shared + layout.best);
     keys = reinterpret_cast<uint64_t*>(shared + layout.keys);
@@ -123,6 +175,7 @@ struct ListState {
     sorted = reinterpret_cast<float*>(shared + layout.ranked);
     groups = reinterpret_cast<uint64_t*>(shared + layout.groups);
     opened = reinterpret_cast<OpenList*>(shared + layout.opened);
+    wave = reinterpret_cast<WaveControl*>(shared + layout.wave);
     query = reinterpret_cast<float*>(shared + layout.query);
     rotated = reinterpret_cast<float*>(shared + layout.rotated);
     residual = reinterpret_cast<float*>(shared + layout.residual);

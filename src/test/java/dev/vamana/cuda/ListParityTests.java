@@ -78,7 +78,8 @@ public class ListParityTests extends LuceneTestCase {
     Tuning tuning =
         Tuning.DEFAULT
             .withWarps(RandomPicks.randomFrom(random(), ListKernels.tuned(ListCodes.TABLE)))
-            .withTable(random().nextInt(3) == 0 ? Policy.TABLE_GLOBAL : null);
+            .withTable(random().nextInt(3) == 0 ? Policy.TABLE_GLOBAL : null)
+            .withTeam(random().nextInt(Tuning.MOST_TEAM + 1));
     return Gpu.open(drivers(), placement, tuning);
   }
 

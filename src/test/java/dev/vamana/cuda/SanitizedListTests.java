@@ -30,7 +30,9 @@ public class SanitizedListTests extends DeviceTestCase {
         try (DeviceSegment segment = segment(encoding, codes)) {
           ListCodes kernels = codes == CodeKind.PQ ? ListCodes.TABLE : ListCodes.BITS;
           for (int warps : ListKernels.tuned(kernels)) {
-            search(segment, Tuning.DEFAULT.withWarps(warps));
+            // several blocks for each item, where blocks search in waves
+            search(segment, Tuning.DEFAULT.withWarps(warps).withTeam(2 + random().nextInt(7)));
+            search(segment, Tuning.DEFAULT.withWarps(warps).withTeam(1));
             if (codes == CodeKind.PQ) {
               search(segment, Tuning.DEFAULT.withWarps(warps).withTable(Policy.TABLE_GLOBAL));
             }

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchLayout;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
@@ -24,7 +25,10 @@ import java.util.List;
 final class LaunchSlot {
 
   private static final int COUNTERS = 1024;
-  private static final int COUNTER_BYTES = COUNTERS * Integer.BYTES;
+  // counters, then what the blocks of each item tell each other
+  private static final int TEAMS_OFFSET = COUNTERS * Integer.BYTES;
+  private static final int COUNTER_BYTES =
+      TEAMS_OFFSET + ListKernels.MOST_TEAMS * ListMemory.TEAM_BYTES;
   private static final long MAX_SCRATCH_BYTES = 256L << 20;
 
   private final CudaDriver driver;
@@ -34,7 +38,8 @@ final class LaunchSlot {
   private StagingPool.Block addresses;
   private int capacity;
   // of a walk or a search of lists, whichever is launched
-  private final MemorySegment parameters = Arena.ofAuto().allocate(WalkLayout.BYTES, Long.BYTES);
+  private final MemorySegment parameters =
+      Arena.ofAuto().allocate(Math.max(WalkLayout.BYTES, ListSearchLayout.BYTES), Long.BYTES);
   private long stream;
   private long ended;
   private long copied;
@@ -187,7 +192,8 @@ final class LaunchSlot {
             items,
             others);
     long stride = choice.memory().scratchBytes();
-    int blocks = scratchBlocks(stride, choice.blocks());
+    int team = (int) Math.max(1, Math.min(choice.team(), MAX_SCRATCH_BYTES / stride / items));
+    int blocks = scratchBlocks(stride, team > 1 ? items * team : choice.blocks());
     MemorySegment search = parameters;
     search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH, scratch);
     search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH_STRIDE, stride);
@@ -198,6 +204,8 @@ final class LaunchSlot {
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.DIMENSION, sizes.dimension());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.SUBSPACES, sizes.subspaces());
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, sideBySide());
+    search.set(ValueLayout.JAVA_INT, ListSearchLayout.TEAM, team);
+    search.set(ValueLayout.JAVA_LONG, ListSearchLayout.TEAMS, counters + TEAMS_OFFSET);
     driver.launch(
         choice.kernel(), blocks, choice.threads(), choice.memory().sharedBytes(), search, stream);
   }
@@ -265,7 +273,7 @@ final class LaunchSlot {
   /** Waits until nothing runs in the stream. The next launch uses fresh counters. */
   void recover() {
     driver.synchronize(stream);
-    // a failed launch may have left counters at other values than 0
+    // a failed launch may have left counters and teams at other values than 0
     launches += COUNTERS - launches % COUNTERS;
   }
 

@@ -23,7 +23,7 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
   /** Candidates of a list that a block has room for. */
   static final int CANDIDATES = 256;
 
-  /** Most lists that are searched at once in waves. */
+  /** Most pieces of a wave that a block searches at once. */
   static final int WAVE = 16;
 
   /** Candidates of the lists of a wave that a block has room for. */
@@ -33,6 +33,14 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
   static final int GROUP = 64;
 
   static final int OPEN_LIST_BYTES = 64;
+
+  static final int WAVE_CONTROL_BYTES = 1024;
+
+  /** What the blocks that search one item tell each other: {@code vamana::ListTeam}. */
+  public static final int TEAM_BYTES = 1152;
+
+  // key and bound of a candidate
+  private static final int FOUND_BYTES = 12;
 
   // residual in planes of 4 and of 8 bits
   private static final int PLANES = 12;
@@ -70,16 +78,17 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
     }
     bytes += codes.sharedBytes(subspaces);
     if (waves) {
-      bytes += WAVE * OPEN_LIST_BYTES;
+      bytes += WAVE * OPEN_LIST_BYTES + WAVE_CONTROL_BYTES;
       bytes += SharedLayout.up16((lists + GROUP - 1) / GROUP * Long.BYTES);
     }
+    long more = codes.scratchBytes(subspaces) + (waves ? WAVE_CANDIDATES * FOUND_BYTES : 0);
     long row = ((long) lists * Integer.BYTES + 255) & ~255L;
     if (lists <= SHARED_LISTS) {
       // their order, and of waves the hits before each
       bytes += SharedLayout.up16(lists * Integer.BYTES) * (waves ? 2 : 1);
-      return new ListMemory(bytes, scratch(row + codes.scratchBytes(subspaces)));
+      return new ListMemory(bytes, scratch(row + more));
     }
-    return new ListMemory(bytes, scratch(2 * row + codes.scratchBytes(subspaces)));
+    return new ListMemory(bytes, scratch(2 * row + more));
   }
 
   private static long scratch(long bytes) {

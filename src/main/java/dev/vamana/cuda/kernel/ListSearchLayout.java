@@ -8,7 +8,7 @@ package dev.vamana.cuda.kernel;
 public final class ListSearchLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 64;
+  public static final int BYTES = 72;
 
   /** As {@link WalkLayout#ITEMS}. */
   public static final long ITEMS = 0;
@@ -42,6 +42,16 @@ public final class ListSearchLayout {
 
   /** {@link WalkLayout#FLAG_SIDE_BY_SIDE} or 0. */
   public static final long FLAGS = 56;
+
+  /** Blocks that search one item, 1 to {@link Tuning#MOST_TEAM}; several only in waves. */
+  public static final long TEAM = 60;
+
+  /**
+   * With several blocks for one item: address of {@link ListMemory#TEAM_BYTES} bytes for each item,
+   * all zero, which the kernel leaves as they were. There are as many blocks as {@code COUNT} times
+   * {@code TEAM}.
+   */
+  public static final long TEAMS = 64;
 
   private ListSearchLayout() {}
 }

@@ -12,15 +12,20 @@ import java.util.List;
  * @param eagerPick whether the next row is fetched before the neighbours are sorted (BANG, section
  *     4.6)
  * @param visitedFilter whether visited nodes are remembered at all
+ * @param team blocks that search the inverted lists of one item, 1 to {@value #MOST_TEAM}, or 0 to
+ *     choose
  */
 public record Tuning(
-    Policy table, int warps, int visitedSlots, boolean eagerPick, boolean visitedFilter) {
+    Policy table, int warps, int visitedSlots, boolean eagerPick, boolean visitedFilter, int team) {
+
+  /** Most blocks that search one item. */
+  public static final int MOST_TEAM = 32;
 
   /** Block sizes in warps for which every walk has a kernel. */
   public static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
 
   /** No overrides. */
-  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true);
+  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0);
 
   public Tuning {
     if (table != null && table.quantized() == false) {
@@ -33,31 +38,39 @@ public record Tuning(
       throw new IllegalArgumentException(
           "visitedSlots must be 0 or a power of two, got " + visitedSlots);
     }
+    if (team < 0 || team > MOST_TEAM) {
+      throw new IllegalArgumentException("team must be 0 to " + MOST_TEAM + ", got " + team);
+    }
   }
 
   /** Returns this tuning with another table. */
   public Tuning withTable(Policy newTable) {
-    return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter);
+    return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter, team);
   }
 
   /** Returns this tuning with another block size. */
   public Tuning withWarps(int newWarps) {
-    return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter);
+    return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter, team);
   }
 
   /** Returns this tuning with another size of the visited table. */
   public Tuning withVisitedSlots(int newVisitedSlots) {
-    return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter);
+    return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter, team);
   }
 
   /** Returns this tuning with or without eager picks. */
   public Tuning withEagerPick(boolean newEagerPick) {
-    return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter);
+    return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter, team);
   }
 
   /** Returns this tuning with or without a visited filter. */
   public Tuning withVisitedFilter(boolean newVisitedFilter) {
-    return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter);
+    return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter, team);
+  }
+
+  /** Returns this tuning with another number of blocks for the inverted lists of one item. */
+  public Tuning withTeam(int newTeam) {
+    return new Tuning(table, warps, visitedSlots, eagerPick, visitedFilter, newTeam);
   }
 
   /** Returns the {@link WalkLayout} flags of this tuning. */

@@ -31,17 +31,26 @@ public final class ListKernels {
 
   private static final int WARP = 32;
 
+  /** Most items of a launch that have several blocks each. */
+  public static final int MOST_TEAMS = 256;
+
   private static final int TUNED_MANY = 16;
+
+  // blocks of which more have not been measured to end a search sooner
+  private static final int ENOUGH_BLOCKS = 16;
 
   /**
    * A kernel with its launch configuration.
    *
    * @param kernel the kernel
    * @param threads threads of a block
-   * @param blocks number of blocks
+   * @param blocks number of blocks, if each searches for items by itself
+   * @param team number of blocks that search one item together; with more than one, each item has
+   *     as many
    * @param memory memory of a block
    */
-  public record Choice(CudaDriver.Kernel kernel, int threads, int blocks, ListMemory memory) {}
+  public record Choice(
+      CudaDriver.Kernel kernel, int threads, int blocks, int team, ListMemory memory) {}
 
   private record Occupancy(String kernel, int sharedBytes) {}
 
@@ -126,7 +135,22 @@ public final class ListKernels {
           name + " does not fit with " + memory.sharedBytes() + " shared bytes");
     }
     return new Choice(
-        kernel(name), own * WARP, (int) Math.min(items, (long) multiprocessors * blocks), memory);
+        kernel(name),
+        own * WARP,
+        (int) Math.min(items, (long) multiprocessors * blocks),
+        waves ? team(tuning.team(), items, multiprocessors / (items + others)) : 1,
+        memory);
+  }
+
+  /**
+   * Returns the blocks that search one item: one for each multiprocessor that an item has to
+   * itself, as far as more of them help.
+   */
+  private static int team(int tuned, int items, int multiprocessors) {
+    if (items > MOST_TEAMS) {
+      return 1;
+    }
+    return tuned > 0 ? tuned : Math.max(1, Math.min(multiprocessors, ENOUGH_BLOCKS));
   }
 
   private ListCodes codes(ListSearchShape shape, Sizes sizes, Policy table) {

@@ -97,7 +97,8 @@ final class WalkQuestions implements Questions {
     List<Question> questions = new ArrayList<>();
     for (Policy policy : policies) {
       for (int warps : Tuning.WARPS) {
-        Tuning tuning = new Tuning(policy.quantized() ? policy : null, warps, 0, true, true);
+        Tuning tuning =
+            Tuning.DEFAULT.withTable(policy.quantized() ? policy : null).withWarps(warps);
         questions.add(
             new Question(
                 policy.kernelName(warps),

@@ -66,7 +66,7 @@ public final class HostKernels implements SimulatedKernels {
     throw new IllegalStateException(name + " was launched with " + threads + " threads");
   }
 
-  private void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
+  void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
     int waves = name.endsWith("_w" + ListKernels.MANY_WARPS) ? 1 : 0;
     int codes = ListCodes.BITS.ordinal();
     for (ListCodes of : List.of(ListCodes.TABLE, ListCodes.TABLE_GLOBAL)) {

@@ -120,7 +120,7 @@ public interface HostLibrary extends Library {
 
   int vamana_list_shared_bytes(Pointer search, int waves, int codes);
 
-  long vamana_list_scratch_bytes(Pointer search, int codes);
+  long vamana_list_scratch_bytes(Pointer search, int waves, int codes);
 
   int vamana_host_has_kernel(String name);
 

@@ -51,6 +51,9 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(ListMemory.WAVE_CANDIDATES, "kWaveCandidates");
     assertConstant(ListMemory.GROUP, "kListsOfGroup");
     assertConstant(ListMemory.OPEN_LIST_BYTES, "kOpenListBytes");
+    assertConstant(ListMemory.WAVE_CONTROL_BYTES, "kWaveControlBytes");
+    assertConstant(Tuning.MOST_TEAM, "kMostTeam");
+    assertConstant(ListMemory.TEAM_BYTES, "kListTeamBytes");
     assertConstant(ListShape.BLOCK, "kListBlock");
     assertConstant(ListShape.GROUP, "kListGroup");
     for (boolean bytes : new boolean[] {false, true}) {
@@ -87,7 +90,8 @@ public class LayoutTests extends KernelTestCase {
             library.vamana_list_shared_bytes(search, waves ? 1 : 0, codes.ordinal()),
             memory.sharedBytes());
         assertTrue(
-            library.vamana_list_scratch_bytes(search, codes.ordinal()) <= memory.scratchBytes());
+            library.vamana_list_scratch_bytes(search, waves ? 1 : 0, codes.ordinal())
+                <= memory.scratchBytes());
         assertEquals(0, memory.scratchBytes() % 512);
       }
     }

@@ -78,6 +78,21 @@ public class ListKernelsTests extends LuceneTestCase {
     assertEquals(name(ListCodes.TABLE_GLOBAL, 4), choose(1_024, true, many));
   }
 
+  /** Items that leave multiprocessors idle have several blocks each. */
+  public void testTeams() {
+    ListSearchShape shape = ListSearchShape.of(false, false, WIDTH, 128);
+    ListKernels.Sizes sizes = new ListKernels.Sizes(WIDTH, LISTS, 128, 0);
+    ListKernels kernels = new ListKernels(driver);
+    int all = driver.device().multiprocessors();
+    for (int items : new int[] {1, 2, all / 2, all / 2 + 1, all, 10 * all}) {
+      int team = kernels.choose(shape, sizes, Tuning.DEFAULT, items, 0).team();
+      assertEquals(Math.max(1, Math.min(16, all / items)), team);
+      assertTrue(team == 1 || items * team <= all);
+    }
+    assertEquals(1, kernels.choose(shape, sizes, Tuning.DEFAULT, 1, all).team());
+    assertEquals(3, kernels.choose(shape, sizes, Tuning.DEFAULT.withTeam(3), 1, 0).team());
+  }
+
   public void testTuning() {
     int items = 1 + random().nextInt(10_000);
     for (int warps : ListKernels.tuned(ListCodes.TABLE)) {

@@ -6,6 +6,7 @@ import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
@@ -24,7 +25,8 @@ import org.apache.lucene.util.InfoStream;
  * Measures recall and queries per second of inverted lists at every batch size, on one set, and
  * beside them the walk of the graph over exact distances, in the same process. Candidates of a
  * search of lists are the beam of a row. With {@code --codes=rabitq1,pq} lists of several kinds of
- * codes are measured one after the other.
+ * codes are measured one after the other, with {@code --teams=1,8} numbers of blocks that search
+ * the lists of one item.
  */
 final class ListsStage implements Stage {
 
@@ -62,14 +64,16 @@ final class ListsStage implements Stage {
         pool = pool != null ? pool : QueryPool.of(set.vectors(), index.view(), largest);
         if (methods.isEmpty() || methods.contains(METHOD)) {
           for (Lane lane : lanes(context.options(), kind)) {
-            measure(context, set, index, pool, lane, true);
+            for (int team : lane.placement() == null ? List.of(0) : context.options().teams()) {
+              measure(context, set, index, pool, lane, true, team);
+            }
           }
         }
       }
     }
     if (graph) {
       try (SetIndex index = BenchStage.index(context, set)) {
-        measure(context, set, index, pool, graphLane(context.options()), false);
+        measure(context, set, index, pool, graphLane(context.options()), false, 0);
       }
     }
   }
@@ -193,9 +197,16 @@ final class ListsStage implements Stage {
   }
 
   private static void measure(
-      Context context, SuiteSet set, SetIndex index, QueryPool pool, Lane lane, boolean lists)
+      Context context,
+      SuiteSet set,
+      SetIndex index,
+      QueryPool pool,
+      Lane lane,
+      boolean lists,
+      int team)
       throws IOException, InterruptedException {
-    try (OpenLane open = lane.open(context, List.of(index.view()))) {
+    BatchOptions options = BatchOptions.DEFAULT.withTuning(Tuning.DEFAULT.withTeam(team));
+    try (OpenLane open = lane.open(context, options, List.of(index.view()))) {
       BatchRun run =
           new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
       BatchRun pooled = new BatchRun(open.executor(), index.view(), pool.queries(), BenchStage.K);
@@ -206,7 +217,8 @@ final class ListsStage implements Stage {
       Set<Integer> widths = sweep.beams();
       for (int batch : context.options().batches()) {
         for (int width : widths) {
-          Map<String, Object> work = lists ? work(open, run, width) : Map.of("parents", PARENTS);
+          Map<String, Object> work =
+              lists ? work(open, run, width, team) : Map.of("parents", PARENTS);
           for (int callers : CALLERS) {
             // the JVM has compiled the code for the batches before, and takes it back at the first
             // larger
@@ -245,7 +257,7 @@ final class ListsStage implements Stage {
   }
 
   /** Returns the lists searched and vectors scored for one of the set's own queries. */
-  private static Map<String, Object> work(OpenLane open, BatchRun run, int width)
+  private static Map<String, Object> work(OpenLane open, BatchRun run, int width, int team)
       throws IOException {
     if (open.gpu() == null) {
       return Map.of();
@@ -256,6 +268,9 @@ final class ListsStage implements Stage {
     Map<String, Object> work = new LinkedHashMap<>();
     work.put("lists_searched", Samples.round(counts.steps() / (double) counts.answered(), 1));
     work.put("scored", Samples.round(counts.distances() / (double) counts.answered(), 1));
+    if (team > 0) {
+      work.put("team", team);
+    }
     return work;
   }
 }

@@ -18,6 +18,8 @@ import java.util.Objects;
  * @param methods names of methods to measure, for stages that know several; empty for all
  * @param codes kinds of codes of lists to measure, as {@code index.vamana.codes} names them; empty
  *     for the default
+ * @param teams blocks that search the lists of one item, each measured by itself; 0 for as many as
+ *     the executor chooses
  * @param drivers names of drivers to ask a node as; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
@@ -39,6 +41,7 @@ record SuiteOptions(
     List<String> placements,
     List<String> methods,
     List<CodeKind> codes,
+    List<Integer> teams,
     List<String> drivers,
     List<Integer> batches,
     double seconds,
@@ -61,6 +64,7 @@ record SuiteOptions(
           "placements",
           "methods",
           "codes",
+          "teams",
           "drivers",
           "batches",
           "seconds",
@@ -89,6 +93,7 @@ record SuiteOptions(
         given.list("placements", List.of()),
         given.list("methods", List.of()),
         given.list("codes", List.of()).stream().map(SuiteOptions::codes).toList(),
+        given.numbers("teams", 0, List.of(0)),
         given.list("drivers", List.of()),
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),

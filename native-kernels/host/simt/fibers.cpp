@@ -1,0 +1,294 @@
+// Runs the threads of a launch as fibers.
+#include <sys/mman.h>
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fibers.h"
+#include "simt.h"
+
+thread_local simt_index threadIdx;
+thread_local simt_index blockIdx;
+thread_local simt_index gridDim;
+
+#if defined(__x86_64__)
+// Keeps what a call has to preserve on the stack, and goes on with another one. swapcontext would make a system call.
+asm(R"(
+.text
+.type vamana_simt_switch, @function
+vamana_simt_switch:
+  push %rbp
+  push %rbx
+  push %r12
+  push %r13
+  push %r14
+  push %r15
+  mov %rsp, (%rdi)
+  mov (%rsi), %rsp
+  pop %r15
+  pop %r14
+  pop %r13
+  pop %r12
+  pop %rbx
+  pop %rbp
+  ret
+)");
+extern "C" __attribute__((visibility("hidden"))) void vamana_simt_switch(void** from, void** to);
+#endif
+
+namespace vamana {
+
+namespace simt {
+
+namespace {
+
+#if defined(__x86_64__)
+using Context = void*;
+
+void switch_context(Context& from, Context& to) { vamana_simt_switch(&from, &to); }
+
+void make_context(Context& context, uint8_t* stack, size_t bytes, void (*entry)()) {
+  // as after a call: registers, the entry to return to, and no address to return to from there
+  void** top = reinterpret_cast<void**>(stack + bytes - 64);
+  top[-1] = nullptr;
+  top[-2] = reinterpret_cast<void*>(entry);
+  for (int i = 3; i <= 8; i++) {
+    top[-i] = nullptr;
+  }
+  context = top - 8;
+}
+#else
+using Context = ucontext_t;
+
+void switch_context(Context& from, Context& to) { swapcontext(&from, &to); }
+
+void make_context(Context& context, uint8_t* stack, size_t bytes, void (*entry)()) {
+  getcontext(&context);
+  context.uc_stack.ss_sp = stack;
+  context.uc_stack.ss_size = bytes;
+  context.uc_link = nullptr;
+  makecontext(&context, entry, 0);
+}
+#endif
+
+constexpr size_t kStackBytes = 64 << 10;
+constexpr uint32_t kLanes = 32;
+
+struct Block;
+
+struct Warp {
+  Block* block;
+  uint32_t ready = kAll32;  // lanes that may run
+  uint32_t arrived = 0;     // lanes that wait for the others
+  uint32_t ended = 0;
+  Exchange kind = kSync;
+  uint32_t turn = 0;
+  uint64_t values[2][kLanes];
+
+  static constexpr uint32_t kAll32 = 0xFFFFFFFFu;
+};
+
+struct Block {
+  uint32_t number;
+  std::vector<Warp> warps;
+  uint32_t at_barrier = 0;
+  uint32_t ended = 0;
+  std::vector<uint8_t> shared;
+};
+
+class Launch;
+thread_local Launch* running;
+
+class Launch {
+ public:
+  Launch(const std::function<void()>& body, const Grid& grid)
+      : body_(body), grid_(grid), random_(grid.seed), blocks_(grid.blocks) {
+    const size_t threads = size_t{grid.blocks} * grid.warps * kLanes;
+    stack_bytes_ = threads * kStackBytes;
+    stacks_ = static_cast<uint8_t*>(mmap(nullptr, stack_bytes_, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (stacks_ == MAP_FAILED) {
+      throw std::runtime_error("no memory for stacks");
+    }
+    contexts_.resize(threads);
+    for (uint32_t b = 0; b < grid.blocks; b++) {
+      blocks_[b].number = b;
+      blocks_[b].shared.assign(grid.shared_bytes + 16, 0xAB);
+      blocks_[b].warps.resize(grid.warps);
+      for (Warp& warp : blocks_[b].warps) {
+        warp.block = &blocks_[b];
+      }
+    }
+  }
+
+  ~Launch() { munmap(stacks_, stack_bytes_); }
+
+  std::string run() {
+    Launch* outer = running;
+    running = this;
+    gridDim.x = grid_.blocks;
+    started_.assign(contexts_.size(), false);
+    std::vector<uint32_t> order;
+    uint32_t begun = grid_.one_by_one ? 1 : grid_.blocks;
+    uint32_t left = grid_.blocks;
+    uint64_t idle = 0;
+    while (left > 0 && wrong_.empty()) {
+      Block& block = blocks_[grid_.one_by_one ? begun - 1 : random_() % begun];
+      // a block runs for a while, so that others may be far ahead or behind
+      const uint32_t turns = grid_.one_by_one ? 1024 : 1 + random_() % 256;
+      bool moved = false;
+      for (uint32_t turn = 0; turn < turns && wrong_.empty(); turn++) {
+        moved = run_some(block) || moved;
+      }
+      if (block.ended == block.warps.size() * kLanes) {
+        block.ended++;
+        left--;
+        begun += grid_.one_by_one && left > 0 ? 1 : 0;
+      }
+      idle = moved ? 0 : idle + 1;
+      if (idle > 1000 + 100 * grid_.blocks) {
+        wrong_ = "all threads wait" + where();
+      }
+    }
+    running = outer;
+    return wrong_;
+  }
+
+  // Which warps wait for lanes, and how many threads for their block.
+  std::string where() const {
+    std::string text;
+    for (const Block& block : blocks_) {
+      text += "; block " + std::to_string(block.number) + ": " + std::to_string(block.at_barrier) +
+              " at a barrier, " + std::to_string(block.ended) + " ended";
+      for (const Warp& warp : block.warps) {
+        if (warp.arrived != 0) {
+          text += ", warp " + std::to_string(&warp - block.warps.data()) + " exchange " +
+                  std::to_string(warp.kind) + " lanes " + std::to_string(warp.arrived);
+        }
+      }
+    }
+    return text;
+  }
+
+  // Lets the lanes of a warp that may run do so, until they wait.
+  bool run_some(Block& block) {
+    Warp& warp = block.warps[random_() % block.warps.size()];
+    const uint32_t first = random_() % kLanes;
+    bool moved = false;
+    for (uint32_t i = 0; i < kLanes; i++) {
+      const uint32_t lane = (first + i) % kLanes;
+      if ((warp.ready >> lane & 1u) != 0) {
+        resume(block, warp, lane);
+        moved = true;
+      }
+    }
+    return moved;
+  }
+
+  void resume(Block& block, Warp& warp, uint32_t lane) {
+    const uint32_t own = static_cast<uint32_t>(&warp - block.warps.data()) * kLanes + lane;
+    thread_ = size_t{block.number} * grid_.warps * kLanes + own;
+    warp_ = &warp;
+    lane_ = lane;
+    threadIdx.x = own;
+    blockIdx.x = block.number;
+    if (started_[thread_] == false) {
+      started_[thread_] = true;
+      make_context(contexts_[thread_], stacks_ + thread_ * kStackBytes, kStackBytes, &enter);
+    }
+    switch_context(scheduler_, contexts_[thread_]);
+  }
+
+  static void enter() {
+    running->body_();
+    Launch& launch = *running;
+    Warp& warp = *launch.warp_;
+    warp.ready &= ~(1u << launch.lane_);
+    warp.block->ended++;
+    switch_context(launch.contexts_[launch.thread_], launch.scheduler_);
+  }
+
+  void wait() {
+    const size_t thread = thread_;
+    switch_context(contexts_[thread], scheduler_);
+  }
+
+  const uint64_t* exchange(Exchange kind, uint64_t value) {
+    Warp& warp = *warp_;
+    const uint32_t turn = warp.turn;
+    if (warp.arrived != 0 && warp.kind != kind) {
+      wrong_ = "lanes of a warp wait for different things";
+      wait();
+    }
+    warp.kind = kind;
+    warp.values[turn % 2][lane_] = value;
+    warp.arrived |= 1u << lane_;
+    warp.ready &= ~(1u << lane_);
+    if (warp.arrived == Warp::kAll32) {
+      warp.arrived = 0;
+      warp.ready = Warp::kAll32;
+      warp.turn++;
+    }
+    // even the last one waits for its turn
+    wait();
+    return warp.values[turn % 2];
+  }
+
+  void barrier() {
+    Warp& warp = *warp_;
+    Block& block = *warp.block;
+    warp.ready &= ~(1u << lane_);
+    block.at_barrier++;
+    if (block.at_barrier == block.warps.size() * kLanes) {
+      block.at_barrier = 0;
+      for (Warp& other : block.warps) {
+        other.ready = Warp::kAll32;
+      }
+    }
+    wait();
+  }
+
+  uint8_t* shared() {
+    std::vector<uint8_t>& memory = warp_->block->shared;
+    return memory.data() + (16 - reinterpret_cast<uintptr_t>(memory.data()) % 16) % 16;
+  }
+
+ private:
+  const std::function<void()>& body_;
+  const Grid grid_;
+  std::mt19937_64 random_;
+  std::vector<Block> blocks_;
+  std::vector<Context> contexts_;
+  std::vector<bool> started_;
+  Context scheduler_;
+  uint8_t* stacks_;
+  size_t stack_bytes_;
+  size_t thread_ = 0;
+  Warp* warp_ = nullptr;
+  uint32_t lane_ = 0;
+  std::string wrong_;
+};
+
+}  // namespace
+
+const uint64_t* exchange(Exchange kind, uint64_t value) { return running->exchange(kind, value); }
+
+void barrier() { running->barrier(); }
+
+std::string launch(const std::function<void()>& body, const Grid& grid) {
+  return Launch(body, grid).run();
+}
+
+uint8_t* shared_memory() { return running->shared(); }
+
+}  // namespace simt
+
+uint8_t* block_memory() { return simt::shared_memory(); }
+
+}  // namespace vamana

@@ -1,0 +1,126 @@
+// What sources of kernels take from CUDA, for threads of a launch that one thread of the host runs in turns: each is a
+// fiber with a stack of its own. A warp's lanes wait for each other where they exchange values, a block's threads at
+// barriers; whoever waits lets others run, which are chosen at random. So blocks make progress side by side, in an order
+// that a seed decides. Include it before any kernel.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#define VAMANA_SIMT 1
+#define __device__
+#define __global__
+#define __grid_constant__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+
+struct uint2 { uint32_t x, y; };
+struct alignas(16) uint4 { uint32_t x, y, z, w; };
+struct float2 { float x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(8) ushort4 { uint16_t x, y, z, w; };
+struct simt_index { uint32_t x; };
+
+extern thread_local simt_index threadIdx;
+extern thread_local simt_index blockIdx;
+extern thread_local simt_index gridDim;
+
+namespace vamana {
+
+namespace simt {
+
+// What lanes of a warp exchange at a time. Lanes that wait for different things are an error.
+enum Exchange : uint32_t { kValues, kBallot, kAll, kSync };
+
+// Hands in a value and waits for all lanes; returns the values of all.
+const uint64_t* exchange(Exchange kind, uint64_t value);
+// Waits for all threads of the block.
+void barrier();
+
+}  // namespace simt
+
+uint8_t* block_memory();
+
+}  // namespace vamana
+
+inline void __syncthreads() { vamana::simt::barrier(); }
+inline void __syncwarp() { vamana::simt::exchange(vamana::simt::kSync, 0); }
+inline void __threadfence() {}
+
+inline uint32_t __ballot_sync(uint32_t, bool value) {
+  const uint64_t* values = vamana::simt::exchange(vamana::simt::kBallot, value);
+  uint32_t bits = 0;
+  for (uint32_t lane = 0; lane < 32; lane++) {
+    bits |= static_cast<uint32_t>(values[lane]) << lane;
+  }
+  return bits;
+}
+
+inline int __all_sync(uint32_t, bool value) {
+  const uint64_t* values = vamana::simt::exchange(vamana::simt::kAll, value);
+  int all = 1;
+  for (uint32_t lane = 0; lane < 32; lane++) {
+    all &= static_cast<int>(values[lane]);
+  }
+  return all;
+}
+
+template <typename Value>
+Value simt_shuffle(Value value, uint32_t lane) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  bits = vamana::simt::exchange(vamana::simt::kValues, bits)[lane];
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+template <typename Value>
+Value __shfl_sync(uint32_t, Value value, int lane) {
+  return simt_shuffle(value, static_cast<uint32_t>(lane) & 31u);
+}
+
+template <typename Value>
+Value __shfl_xor_sync(uint32_t, Value value, int mask) {
+  return simt_shuffle(value, (threadIdx.x & 31u) ^ static_cast<uint32_t>(mask));
+}
+
+template <typename Value>
+Value __shfl_up_sync(uint32_t, Value value, uint32_t delta) {
+  const uint32_t lane = threadIdx.x & 31u;
+  return simt_shuffle(value, lane < delta ? lane : lane - delta);
+}
+
+template <typename Value>
+Value __ldg(const Value* address) { return *address; }
+template <typename Value>
+Value __ldcg(const Value* address) { return *address; }
+inline uint32_t atomicAdd(uint32_t* address, uint32_t value) {
+  const uint32_t before = *address;
+  *address += value;
+  return before;
+}
+
+inline int __popc(uint32_t bits) { return __builtin_popcount(bits); }
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline uint32_t __float_as_uint(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+inline float __uint_as_float(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline int32_t __float_as_int(float value) { return static_cast<int32_t>(__float_as_uint(value)); }
+inline float __int_as_float(int32_t bits) { return __uint_as_float(static_cast<uint32_t>(bits)); }
+inline int32_t __dp4a(int32_t a, int32_t b, int32_t sum) {
+  for (uint32_t byte = 0; byte < 4; byte++) {
+    sum += static_cast<int8_t>(a >> (8 * byte)) * static_cast<int8_t>(b >> (8 * byte));
+  }
+  return sum;
+}

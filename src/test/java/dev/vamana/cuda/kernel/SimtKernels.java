@@ -1,0 +1,77 @@
+package dev.vamana.cuda.kernel;
+
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import dev.vamana.cuda.driver.SimulatedKernels;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+
+/**
+ * Kernels whose sources run on the CPU, each thread of a launch as a fiber of its own
+ * (native-kernels/host/simt). Blocks make progress side by side in a random order, or one after the
+ * other. Other kernels are those of {@link HostKernels}.
+ */
+public final class SimtKernels implements SimulatedKernels {
+
+  /** What the library exports. */
+  private interface SimtLibrary extends Library {
+    String vamana_simt_launch(
+        String name, Pointer parameters, int blocks, int sharedBytes, long seed, int oneByOne);
+  }
+
+  private final HostKernels host;
+  private final SimtLibrary library;
+  private final Random random;
+  private final boolean oneByOne;
+
+  private SimtKernels(HostKernels host, SimtLibrary library, long seed, boolean oneByOne) {
+    this.host = host;
+    this.library = library;
+    this.random = new Random(seed);
+    this.oneByOne = oneByOne;
+  }
+
+  /**
+   * Loads them; tests are skipped where those of {@link HostKernels} are.
+   *
+   * @param seed decides which threads run when
+   * @param oneByOne whether each block begins when the one before has ended
+   */
+  public static SimtKernels load(long seed, boolean oneByOne) {
+    HostKernels host = HostKernels.load();
+    Path library = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
+    if (Files.exists(library) == false) {
+      throw new AssertionError(library + " is missing: run native-kernels/build-host");
+    }
+    return new SimtKernels(
+        host, Native.load(library.toString(), SimtLibrary.class), seed, oneByOne);
+  }
+
+  @Override
+  public Body find(String name) {
+    Body other = host.find(name);
+    if (other == null || name.matches("list_search_.*_w(4|24)") == false) {
+      return other;
+    }
+    return (blocks, threads, sharedBytes, parameters) -> {
+      host.checkLists(name, threads, sharedBytes, parameters);
+      String wrong =
+          library.vamana_simt_launch(
+              name,
+              HostLibrary.pointer(parameters),
+              blocks,
+              sharedBytes,
+              nextSeed(),
+              oneByOne ? 1 : 0);
+      if (wrong != null) {
+        throw new IllegalStateException(name + ": " + wrong);
+      }
+    };
+  }
+
+  private synchronized long nextSeed() {
+    return random.nextLong();
+  }
+}
