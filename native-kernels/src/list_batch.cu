@@ -1,0 +1,65 @@
+// Searches of the inverted lists of one segment by many items together.
+#include "list_batch/estimate.cuh"
+#include "list_batch/items.cuh"
+#include "list_batch/order.cuh"
+#include "list_batch/pairs.cuh"
+
+#define VAMANA_SHARED extern __shared__ __align__(16) uint8_t shared[]
+
+#define VAMANA_BATCH_ITEMS(name, format, blocks)                                     \
+  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+      list_batch_prepare_##name(const __grid_constant__ vamana::ListBatch batch) {   \
+    VAMANA_SHARED;                                                                   \
+    vamana::prepare_batch<vamana::format>(batch, shared);                            \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+      list_batch_first_##name(const __grid_constant__ vamana::ListBatch batch) {     \
+    VAMANA_SHARED;                                                                   \
+    vamana::search_first<vamana::format>(batch, shared);                             \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+      list_batch_score_##name(const __grid_constant__ vamana::ListBatch batch) {     \
+    VAMANA_SHARED;                                                                   \
+    vamana::score_batch<vamana::format>(batch, shared);                              \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+      list_batch_rest_##name(const __grid_constant__ vamana::ListBatch batch) {      \
+    vamana::search_rest<vamana::format>(batch);                                      \
+  }
+
+VAMANA_BATCH_ITEMS(float, kFloat32, 5)
+VAMANA_BATCH_ITEMS(byte, kByte, 5)
+
+extern "C" __global__ void __launch_bounds__(vamana::kMeasureThreads, 2)
+    list_batch_measure(const __grid_constant__ vamana::ListBatch batch) {
+  VAMANA_SHARED;
+  vamana::measure_batch(batch, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kKeepWarps * 32)
+    list_batch_keep(const __grid_constant__ vamana::ListBatch batch) {
+  VAMANA_SHARED;
+  vamana::keep_batch(batch, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kPairThreads)
+    list_batch_count(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::count_batch(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kScanThreads)
+    list_batch_scan(const __grid_constant__ vamana::ListBatch batch) {
+  VAMANA_SHARED;
+  vamana::scan_batch(batch, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kPairThreads)
+    list_batch_place(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::place_batch(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 5)
+    list_batch_estimate(const __grid_constant__ vamana::ListBatch batch) {
+  VAMANA_SHARED;
+  vamana::estimate_batch(batch, shared);
+}
