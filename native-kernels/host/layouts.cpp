@@ -8,6 +8,7 @@
 #include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
 #include "vamana/kmeans.h"
+#include "vamana/list_batch.h"
 #include "vamana/list_layout.h"
 #include "vamana/lists.h"
 #include "vamana/probe.h"
@@ -91,6 +92,18 @@ constexpr Field kFields[] = {
     FIELD(ListSearch, subspaces),
     FIELD(ListSearch, flags),
     FIELD(ListSearch, reserved),
+    STRUCT(ListBatch),
+    FIELD(ListBatch, search),
+    FIELD(ListBatch, memory),
+    FIELD(ListBatch, segment),
+    FIELD(ListBatch, lists),
+    FIELD(ListBatch, padded),
+    FIELD(ListBatch, kept),
+    FIELD(ListBatch, room),
+    FIELD(ListBatch, first),
+    FIELD(ListBatch, wave),
+    FIELD(ListBatch, from),
+    FIELD(ListBatch, rows),
     STRUCT(Build),
     FIELD(Build, segment),
     FIELD(Build, vectors),
@@ -400,6 +413,13 @@ constexpr Constant kConstants[] = {
     CONSTANT(kListTable),
     CONSTANT(kListTableGlobal),
     CONSTANT(kQuantizedBits),
+    CONSTANT(kBatchWave),
+    CONSTANT(kMaxBatchKept),
+    CONSTANT(kMaxBatchRoom),
+    CONSTANT(kMaxBatchPadded),
+    CONSTANT(kBatchMeasureBytes),
+    CONSTANT(kBatchKeepBytes),
+    CONSTANT(kBatchScanBytes),
     CONSTANT(kMaxDynamicShared),
     CONSTANT(kExactNan),
     CONSTANT(kExactFewHits),
@@ -468,4 +488,13 @@ VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32
 
 VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search, uint32_t codes) {
   return list_scratch_bytes(*search, codes);
+}
+
+// Device memory of a batch of searches of lists (0), and shared memory of the steps that take an item (1), score
+// candidates (2) and estimate (3).
+VAMANA_EXPORT uint64_t vamana_list_batch_bytes(const ListBatch* batch, uint32_t part) {
+  return part == 0   ? list_batch_layout(*batch).bytes
+         : part == 1 ? batch_item_bytes(*batch)
+         : part == 2 ? batch_score_bytes(*batch)
+                     : batch_estimate_bytes(*batch);
 }

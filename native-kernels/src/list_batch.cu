@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(vamana::kPairThreads)
   vamana::place_batch(batch);
 }
 
-extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 5)
+extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 4)
     list_batch_estimate(const __grid_constant__ vamana::ListBatch batch) {
   VAMANA_SHARED;
   vamana::estimate_batch(batch, shared);

@@ -11,10 +11,10 @@
 
 namespace vamana {
 
-constexpr int kEstimateWarps = 4;
 constexpr uint32_t kEstimateThreads = kEstimateWarps * 32;
 constexpr uint32_t kEstimated = 32;        // entries of a warp at a time
 constexpr uint32_t kTileColumns = kBatchTile / 8;
+static_assert(kBatchOpen == kBatchFlush + kEstimated * kBatchTile, "room of a warp");
 constexpr uint32_t kLowBits = 0x01010101u;
 
 // More than list_estimate takes off a bound for rounding, so that nothing is lost by another order of sums.
@@ -71,13 +71,12 @@ __device__ __forceinline__ BatchUnit batch_unit(const BatchMemory& memory, const
           memory.starts[low] + tile, pairs - tile < kBatchTile ? pairs - tile : kBatchTile};
 }
 
-// Entries of 16 as a lane multiplies them.
+// An entry as a lane tests it.
 struct BatchEntry {
-  uint32_t number;  // in the list
-  float constant;   // not a number beyond the list
+  float constant;  // not a number beyond the list
   float factor;
   float error;
-  const uint2* code;
+  uint32_t place;  // in its block
 };
 
 __device__ __forceinline__ BatchEntry batch_entry(const ListColumns& columns, uint32_t number,
@@ -86,11 +85,8 @@ __device__ __forceinline__ BatchEntry batch_entry(const ListColumns& columns, ui
   const uint32_t place = at < columns.together ? at : 0;
   const float* facts = reinterpret_cast<const float*>(columns.numbers) + place;
   const float constant = __ldg(facts + columns.together);
-  return {number,
-          number < to ? constant - kBatchSlack * magnitude(constant)
-                      : bits_float(0x7FC00000u),
-          __ldg(facts + 2 * columns.together), __ldg(facts + 3 * columns.together),
-          reinterpret_cast<const uint2*>(columns.words) + place};
+  return {number < to ? constant - kBatchSlack * magnitude(constant) : bits_float(0x7FC00000u),
+          __ldg(facts + 2 * columns.together), __ldg(facts + 3 * columns.together), place};
 }
 
 __device__ __forceinline__ bool stays_open(const BatchEntry& entry, const BatchTest& test,
@@ -100,36 +96,58 @@ __device__ __forceinline__ bool stays_open(const BatchEntry& entry, const BatchT
   return fmaf(-entry.error, test.margin, distance) <= test.open;
 }
 
-// Makes an entry a candidate if its estimate, computed as elsewhere, leaves it open.
-__device__ __noinline__ void add_candidate(BatchItem* items, BatchCandidate* candidates,
-                                           uint32_t room, const BatchPair* pair,
-                                           const float* constants, uint32_t together,
-                                           uint32_t number, int32_t product) {
-  const ListEstimate estimate =
-      list_estimate(pair->heads, product, constants[0], constants[together],
-                    constants[2 * together]);
-  if (estimate.bound <= pair->limit) {
-    const uint32_t slot = atomicAdd(&items[pair->item].candidates, 1u);
-    if (slot < room) {
-      candidates[uint64_t{pair->item} * room + slot] = {sortable(estimate.distance), number,
-                                                        estimate.bound, pair->place};
-    }
-  }
-}
-
 // Shared memory of a block.
 struct BatchTileMemory {
   uint32_t* unit;
   BatchTest* tests;
   BatchPair* pairs;
+  uint32_t* open;    // of each warp: what its tests have left open, see open_word
   uint8_t* numbers;
 
   __device__ __forceinline__ explicit BatchTileMemory(uint8_t* shared)
       : unit(reinterpret_cast<uint32_t*>(shared)),
         tests(reinterpret_cast<BatchTest*>(shared + 16)),
         pairs(reinterpret_cast<BatchPair*>(tests + kBatchTile)),
-        numbers(reinterpret_cast<uint8_t*>(pairs + kBatchTile)) {}
+        open(reinterpret_cast<uint32_t*>(pairs + kBatchTile)),
+        numbers(reinterpret_cast<uint8_t*>(open + kEstimateWarps * kBatchOpen)) {}
 };
+
+// A product, an entry's number in the part and an item's in the tile.
+__device__ __forceinline__ uint32_t open_word(int32_t product, uint32_t entry, uint32_t item) {
+  return static_cast<uint32_t>(product) << 16 | entry << 5 | item;
+}
+static_assert(kBatchPart <= 1u << 11 && kBatchTile <= 1u << 5, "open_word");
+
+// Makes entries candidates of items if their estimates, computed as elsewhere, leave them open. For a warp.
+__device__ __forceinline__ void add_candidates(const ListBatch& batch, const BatchMemory& memory,
+                                               const Lists& lists, const BatchTileMemory& tile,
+                                               const BatchUnit& unit, uint64_t address,
+                                               uint32_t places, uint32_t count) {
+  __syncwarp();
+  const uint32_t* words = tile.open + warp_id() * kBatchOpen;
+#pragma unroll 1
+  for (uint32_t i = lane_id(); i < count; i += 32) {
+    const uint32_t word = words[i];
+    const BatchPair& pair = tile.pairs[word % kBatchTile];
+    const uint32_t number = unit.from + (word >> 5 & (kBatchPart - 1));
+    const int32_t product = static_cast<int32_t>(word) >> 16;
+    const ListColumns columns =
+        list_columns(lists, address, places, number / kListBlock * kListBlock);
+    const float* facts =
+        reinterpret_cast<const float*>(columns.numbers) + number % kListBlock;
+    const ListEstimate estimate = list_estimate(
+        pair.heads, product, __ldg(facts + columns.together), __ldg(facts + 2 * columns.together),
+        __ldg(facts + 3 * columns.together));
+    if (estimate.bound <= pair.limit) {
+      const uint32_t slot = atomicAdd(&memory.items[pair.item].candidates, 1u);
+      if (slot < batch.room) {
+        memory.candidates[uint64_t{pair.item} * batch.room + slot] = {
+            sortable(estimate.distance), number, estimate.bound, pair.place};
+      }
+    }
+  }
+  __syncwarp();
+}
 
 // Brings what is known of the items of a unit. Between barriers.
 __device__ __forceinline__ void load_tile(const ListBatch& batch, const BatchMemory& memory,
@@ -156,19 +174,20 @@ __device__ __forceinline__ void load_tile(const ListBatch& batch, const BatchMem
 
 // Products of 32 entries and the items of a tile, for a warp: entries of 16 lie `group` and `group + 8` apart.
 __device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint8_t* numbers,
-                                              uint32_t columns, uint32_t together,
+                                              uint32_t columns, const ListColumns& block,
                                               const BatchEntry (&entries)[4],
                                               int32_t (&products)[2][kTileColumns][4]) {
   const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
   const uint32_t stride = batch_number_stride(batch.padded);
   const uint8_t* own = numbers + group * stride + t * 8;
+  const uint2* words = reinterpret_cast<const uint2*>(block.words);
 #pragma unroll 1
   for (uint32_t word = 0; word < batch.padded / 64; word++) {
     uint2 codes[4];
 #pragma unroll
     for (int e = 0; e < 4; e++) {
-      codes[e] = __ldg(entries[e].code + word * together);
+      codes[e] = __ldg(words + word * block.together + entries[e].place);
     }
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -204,6 +223,8 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
   const uint32_t columns = (unit.count + 7) / 8;
   const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
+  uint32_t* open = tile.open + warp_id() * kBatchOpen;
+  uint32_t count = 0;
 #pragma unroll 1
   for (uint32_t base = unit.from + warp_id() * kEstimated; base < unit.to;
        base += kEstimateThreads) {
@@ -225,7 +246,7 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
         }
       }
     }
-    multiply_tile(batch, tile.numbers, columns, block.together, entries, products);
+    multiply_tile(batch, tile.numbers, columns, block, entries, products);
 #pragma unroll
     for (uint32_t n = 0; n < kTileColumns; n++) {
       if (n < columns) {
@@ -236,15 +257,22 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
 #pragma unroll
           for (uint32_t e = 0; e < 4; e++) {
             const int32_t product = products[e / 2][n][e % 2 * 2 + j];
-            if (stays_open(entries[e], test, product)) {
-              const float* constants = reinterpret_cast<const float*>(block.numbers) +
-                                       block.together + entries[e].number % kListBlock;
-              add_candidate(memory.items, memory.candidates, batch.room, tile.pairs + item,
-                            constants, block.together, entries[e].number, product);
+            const bool keep = stays_open(entries[e], test, product);
+            const uint32_t kept = __ballot_sync(kAllLanes, keep);
+            if (kept != 0) {
+              if (keep) {
+                open[count + __popc(kept & lanes_below())] =
+                    open_word(product, base - unit.from + e * 8 + group, item);
+              }
+              count += __popc(kept);
             }
           }
         }
       }
+    }
+    if (count >= kBatchFlush || base + kEstimateThreads >= unit.to) {
+      add_candidates(batch, memory, lists, tile, unit, address, places, count);
+      count = 0;
     }
   }
 }

@@ -11,7 +11,11 @@ import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.ivf.ListShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,6 +33,7 @@ final class LaunchSlot {
 
   private final CudaDriver driver;
   private final Kernels kernels;
+  private final ListBatches together;
   private final BatchCounters statistics;
   private final StagingPool staging;
   private StagingPool.Block addresses;
@@ -50,17 +55,20 @@ final class LaunchSlot {
   /**
    * Makes a slot. The calling thread is bound to the driver.
    *
+   * @param together searches lists by many items together; shared by the slots of a lane
    * @param maxBatch items of a launch for which memory is allocated at first; larger launches grow
    *     it
    */
   LaunchSlot(
       CudaDriver driver,
       Kernels kernels,
+      ListBatches together,
       StagingPool staging,
       int maxBatch,
       BatchCounters statistics) {
     this.driver = driver;
     this.kernels = kernels;
+    this.together = together;
     this.statistics = statistics;
     this.staging = staging;
     this.addresses = staging.allocateFixed((long) maxBatch * Long.BYTES);
@@ -174,6 +182,11 @@ final class LaunchSlot {
 
   /** Launches searches of inverted lists. The first two fields are as in walks. */
   private void launchLists(ListSearchShape shape, ChunkSizes sizes, int others) {
+    ListBatches.Items alike = alike(shape, sizes);
+    if (alike != null && together.takes(alike, kernels.listSharing())) {
+      launchTogether(alike);
+      return;
+    }
     ListKernels.Choice choice =
         kernels.lists(
             shape,
@@ -195,6 +208,39 @@ final class LaunchSlot {
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.FLAGS, oneItem());
     driver.launch(
         choice.kernel(), blocks, choice.threads(), choice.memory().sharedBytes(), search, stream);
+  }
+
+  /**
+   * Returns what the items have in common if they could be searched together: all of one segment,
+   * whose codes have one bit, without filters. Otherwise null.
+   */
+  private ListBatches.Items alike(ListSearchShape shape, ChunkSizes sizes) {
+    HeldSegment segment = chunks.get(0).segments().get(0);
+    for (Chunk chunk : chunks) {
+      if (chunk.bits.isEmpty() == false
+          || chunk.segments().size() > 1
+          || chunk.segments().get(0).descriptor() != segment.descriptor()) {
+        return null;
+      }
+    }
+    ListShape lists = segment.view().lists().shape();
+    return lists.kind() != CodeKind.RABITQ1
+        ? null
+        : new ListBatches.Items(
+            items,
+            shape.bytes(),
+            sizes.beam(),
+            lists.lists(),
+            sizes.dimension(),
+            lists.padded(),
+            segment.descriptor());
+  }
+
+  private void launchTogether(ListBatches.Items alike) {
+    int blocks =
+        scratchBlocks(ListBatches.memoryOfRest(alike).scratchBytes(), together.blocksOfRest(alike));
+    together.launch(
+        alike, addresses.deviceAddress(), new ListBatches.Rest(scratch, blocks), stream);
   }
 
   private int oneItem() {

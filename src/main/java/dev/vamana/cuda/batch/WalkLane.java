@@ -6,6 +6,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.lane.Lane;
+import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
 import java.util.ArrayDeque;
@@ -31,6 +32,7 @@ public final class WalkLane extends Lane<Chunk> {
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
   private final DevicePool accepted;
+  private final ListBatches together;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
   private final Map<LaunchShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
@@ -57,6 +59,7 @@ public final class WalkLane extends Lane<Chunk> {
     this.options = options;
     this.staging = staging;
     this.accepted = accepted;
+    this.together = new ListBatches(driver);
     this.statistics = statistics;
   }
 
@@ -87,7 +90,8 @@ public final class WalkLane extends Lane<Chunk> {
     try {
       Kernels kernels = new Kernels(driver, first.tuning());
       for (int i = 0; i < first.depth(); i++) {
-        lane.slots.add(new LaunchSlot(driver, kernels, staging, first.maxBatch(), statistics));
+        lane.slots.add(
+            new LaunchSlot(driver, kernels, lane.together, staging, first.maxBatch(), statistics));
       }
     } catch (RuntimeException e) {
       Cleanup.after(e, lane::free);
@@ -357,6 +361,7 @@ public final class WalkLane extends Lane<Chunk> {
   @Override
   public void free() {
     freeSlots();
+    together.close();
     accepted.close();
     staging.free();
   }

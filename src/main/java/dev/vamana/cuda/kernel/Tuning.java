@@ -12,15 +12,22 @@ import java.util.List;
  * @param eagerPick whether the next row is fetched before the neighbours are sorted (BANG, section
  *     4.6)
  * @param visitedFilter whether visited nodes are remembered at all
+ * @param listSharing items that have to search an inverted list, on average, so that the items of a
+ *     launch search lists together; 0 for one by one
  */
 public record Tuning(
-    Policy table, int warps, int visitedSlots, boolean eagerPick, boolean visitedFilter) {
+    Policy table,
+    int warps,
+    int visitedSlots,
+    boolean eagerPick,
+    boolean visitedFilter,
+    int listSharing) {
 
   /** Block sizes in warps for which every walk has a kernel. */
   public static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
 
   /** No overrides. */
-  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true);
+  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0);
 
   public Tuning {
     if (table != null && table.quantized() == false) {
@@ -33,31 +40,39 @@ public record Tuning(
       throw new IllegalArgumentException(
           "visitedSlots must be 0 or a power of two, got " + visitedSlots);
     }
+    if (listSharing < 0) {
+      throw new IllegalArgumentException("listSharing must be 0 or more, got " + listSharing);
+    }
   }
 
   /** Returns this tuning with another table. */
   public Tuning withTable(Policy newTable) {
-    return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter);
+    return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter, listSharing);
   }
 
   /** Returns this tuning with another block size. */
   public Tuning withWarps(int newWarps) {
-    return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter);
+    return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter, listSharing);
   }
 
   /** Returns this tuning with another size of the visited table. */
   public Tuning withVisitedSlots(int newVisitedSlots) {
-    return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter);
+    return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter, listSharing);
   }
 
   /** Returns this tuning with or without eager picks. */
   public Tuning withEagerPick(boolean newEagerPick) {
-    return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter);
+    return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter, listSharing);
   }
 
   /** Returns this tuning with or without a visited filter. */
   public Tuning withVisitedFilter(boolean newVisitedFilter) {
-    return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter);
+    return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter, listSharing);
+  }
+
+  /** Returns this tuning with another number of items that have to share a list. */
+  public Tuning withListSharing(int newListSharing) {
+    return new Tuning(table, warps, visitedSlots, eagerPick, visitedFilter, newListSharing);
   }
 
   /** Returns the {@link WalkLayout} flags of this tuning. */

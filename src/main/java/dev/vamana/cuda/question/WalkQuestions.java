@@ -97,7 +97,7 @@ final class WalkQuestions implements Questions {
     List<Question> questions = new ArrayList<>();
     for (Policy policy : policies) {
       for (int warps : Tuning.WARPS) {
-        Tuning tuning = new Tuning(policy.quantized() ? policy : null, warps, 0, true, true);
+        Tuning tuning = new Tuning(policy.quantized() ? policy : null, warps, 0, true, true, 0);
         questions.add(
             new Question(
                 policy.kernelName(warps),

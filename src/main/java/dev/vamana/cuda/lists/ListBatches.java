@@ -1,0 +1,319 @@
+package dev.vamana.cuda.lists;
+
+import dev.vamana.cuda.driver.Cleanup;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.ListBatchLayout;
+import dev.vamana.cuda.kernel.ListBatchSizes;
+import dev.vamana.cuda.kernel.ListCodes;
+import dev.vamana.cuda.kernel.ListMemory;
+import dev.vamana.cuda.kernel.ListSearchLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Searches of the inverted lists of one segment by many items together: a sequence of kernels that
+ * reads each list once for all items that search it. docs/internals/ivf.md has the steps. Sequences
+ * of several streams share the memory, so one runs after the other. For one thread.
+ */
+public final class ListBatches implements AutoCloseable {
+
+  /** Most device memory. */
+  public static final long MAX_BYTES = 512L << 20;
+
+  // keys of lists by which they are put in order
+  private static final long KEY_BYTES = 64L << 20;
+  private static final int MEASURED_ITEMS = 128;
+  private static final int MEASURED_LISTS = 64;
+  // of a search of a few candidates, about; narrower searches are as long
+  private static final int LISTS_SEARCHED = 48;
+  // lists of an item that later steps search: those of the last step again and again
+  private static final int[] WAVES = {4, 16, 32, 64};
+  private static final int NARROW = 12;
+  private static final int WIDTH_OF_WAVE = 16;
+  private static final int LEAST_ROOM = 512;
+  private static final int ROOM_OF_WIDTH = 16;
+  private static final int ITEM_THREADS = 128;
+  private static final int PAIR_THREADS = 256;
+  private static final int PAIR_WARPS = PAIR_THREADS / 32;
+  private static final int MEASURE_THREADS = 256;
+  private static final int SCAN_THREADS = 1024;
+  private static final long GROWTH = 32L << 20;
+
+  /**
+   * Items to search together.
+   *
+   * @param count number of items
+   * @param bytes whether vectors have bytes, rather than floats
+   * @param width largest width of the items
+   * @param lists lists of the segment
+   * @param dimension dimension of the segment
+   * @param padded components of its rotated vectors
+   * @param segment address of its descriptor
+   */
+  public record Items(
+      int count, boolean bytes, int width, int lists, int dimension, int padded, long segment) {}
+
+  /**
+   * Scratch of blocks that search items one by one, which the others have left.
+   *
+   * @param address address of the first block's
+   * @param blocks number of blocks
+   */
+  public record Rest(long address, int blocks) {}
+
+  private record Occupancy(String kernel, int threads, int sharedBytes) {}
+
+  private final CudaDriver driver;
+  private final MemorySegment parameters =
+      Arena.ofAuto().allocate(ListBatchLayout.BYTES, Long.BYTES);
+  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+  private final Map<Occupancy, Integer> occupancies = new HashMap<>();
+  private long busy;
+  private boolean begun;
+  private long memory;
+  private long memoryBytes;
+  private boolean refused;
+
+  /** Makes an instance for one driver. It allocates nothing yet. */
+  public ListBatches(CudaDriver driver) {
+    this.driver = driver;
+  }
+
+  /**
+   * Returns whether items are searched together: if a list is searched by as many of them at least
+   * as told, on average, and the device has memory for it.
+   *
+   * @param sharing items that search a list; 0 for never
+   */
+  public boolean takes(Items items, int sharing) {
+    if (sharing == 0
+        || refused
+        || items.count < 2
+        || items.padded > ListBatchSizes.MAX_PADDED
+        || (long) items.count * Math.min(LISTS_SEARCHED, items.lists)
+            < (long) sharing * items.lists) {
+      return false;
+    }
+    ListBatchSizes sizes = sizes(items);
+    int most = driver.device().sharedBytesPerBlock();
+    return sizes.kept() <= ListBatchSizes.MAX_KEPT
+        && sizes.room() <= ListBatchSizes.MAX_ROOM
+        && sizes.scoreBytes() <= most
+        && sizes.estimateBytes() <= most
+        && allocate(sizes.bytes());
+  }
+
+  /** Returns the memory of a block that searches one item. */
+  public static ListMemory memoryOfRest(Items items) {
+    return ListMemory.of(
+        ListCodes.BITS, items.width, items.lists, items.dimension, items.padded, 0, false);
+  }
+
+  /** Returns the blocks that search what is left one by one. */
+  public int blocksOfRest(Items items) {
+    int shared = memoryOfRest(items).sharedBytes();
+    return blocks(name("rest", items), ITEM_THREADS, shared, items.count);
+  }
+
+  /**
+   * Launches all steps for items that {@link #takes} has accepted.
+   *
+   * @param addresses device address of the items' addresses
+   */
+  public void launch(Items items, long addresses, Rest rest, long stream) {
+    if (begun) {
+      driver.await(busy, stream);
+    }
+    ListBatchSizes all = sizes(items);
+    int parts = (items.count + all.count() - 1) / all.count();
+    int from = 0;
+    for (int part = 0; part < parts; part++) {
+      int to = (int) ((long) items.count * (part + 1) / parts);
+      launch(items, all.withCount(to - from), addresses + (long) from * Long.BYTES, rest, stream);
+      from = to;
+    }
+    driver.record(busy, stream);
+    begun = true;
+  }
+
+  private void launch(Items items, ListBatchSizes sizes, long addresses, Rest rest, long stream) {
+    int count = sizes.count();
+    fill(items, sizes, addresses, rest);
+    step(name("prepare", items), ITEM_THREADS, sizes.itemBytes(), count, stream);
+    for (int from = 0; from < count; from += sizes.rows()) {
+      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FROM, from);
+      int rows = Math.min(sizes.rows(), count - from);
+      long tiles = (long) divide(rows, MEASURED_ITEMS) * divide(sizes.lists(), MEASURED_LISTS);
+      step("measure", MEASURE_THREADS, ListBatchSizes.MEASURE_BYTES, tiles, stream);
+      step("keep", ITEM_THREADS, ListBatchSizes.KEEP_BYTES, rows, stream);
+    }
+    step(name("first", items), ITEM_THREADS, sizes.itemBytes(), count, stream);
+    int first = 1;
+    for (int wave : waves(sizes.kept() - 1)) {
+      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FIRST, first);
+      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.WAVE, wave);
+      long pairs = (long) count * wave;
+      step("count", PAIR_THREADS, 0, divide(pairs, PAIR_THREADS), stream);
+      step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
+      step("place", PAIR_THREADS, 0, divide(pairs, PAIR_WARPS), stream);
+      int blocks = blocks("estimate", ITEM_THREADS, sizes.estimateBytes(), pairs);
+      step("estimate", ITEM_THREADS, sizes.estimateBytes(), blocks, stream);
+      step(name("score", items), ITEM_THREADS, sizes.scoreBytes(), count, stream);
+      first += wave;
+    }
+    driver.launch(
+        kernel(name("rest", items)),
+        Math.min(rest.blocks, count),
+        ITEM_THREADS,
+        memoryOfRest(items).sharedBytes(),
+        parameters,
+        stream);
+  }
+
+  private void fill(Items items, ListBatchSizes sizes, long addresses, Rest rest) {
+    MemorySegment p = parameters;
+    p.fill((byte) 0);
+    long search = ListBatchLayout.SEARCH;
+    p.set(ValueLayout.JAVA_LONG, search + ListSearchLayout.ITEMS, addresses);
+    p.set(ValueLayout.JAVA_LONG, search + ListSearchLayout.SCRATCH, rest.address);
+    p.set(
+        ValueLayout.JAVA_LONG,
+        search + ListSearchLayout.SCRATCH_STRIDE,
+        memoryOfRest(items).scratchBytes());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.COUNT, sizes.count());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.WIDTH, sizes.width());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.LISTS, sizes.lists());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.PADDED, sizes.padded());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.DIMENSION, sizes.dimension());
+    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.MEMORY, memory);
+    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.SEGMENT, items.segment);
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.LISTS, sizes.lists());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.PADDED, sizes.padded());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.KEPT, sizes.kept());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.ROOM, sizes.room());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.ROWS, sizes.rows());
+  }
+
+  /** Launches a step with a block for each piece of work. */
+  private void step(String name, int threads, int sharedBytes, long work, long stream) {
+    int blocks = (int) Math.min(work, Integer.MAX_VALUE);
+    driver.launch(kernel(name), blocks, threads, sharedBytes, parameters, stream);
+  }
+
+  /** Returns how many blocks fit the device at once, of those that there is work for. */
+  private int blocks(String name, int threads, int sharedBytes, long work) {
+    int fit =
+        occupancies.computeIfAbsent(
+            new Occupancy(name, threads, sharedBytes),
+            key -> kernel(name).blocksPerMultiprocessor(threads, sharedBytes));
+    if (fit < 1) {
+      throw new GpuException(
+          GpuException.Kind.NOT_SUPPORTED,
+          name + " does not fit with " + sharedBytes + " shared bytes");
+    }
+    return (int) Math.min(work, (long) driver.device().multiprocessors() * fit);
+  }
+
+  private static String name(String step, Items items) {
+    return step + (items.bytes ? "_byte" : "_float");
+  }
+
+  private CudaDriver.Kernel kernel(String step) {
+    return kernels.computeIfAbsent(step, name -> driver.kernel("list_batch_" + name));
+  }
+
+  /** Returns the lists of each step after the first list. */
+  static List<Integer> waves(int lists) {
+    List<Integer> waves = new ArrayList<>();
+    for (int left = lists; left > 0; left -= waves.get(waves.size() - 1)) {
+      waves.add(Math.min(left, WAVES[Math.min(waves.size(), WAVES.length - 1)]));
+    }
+    return waves;
+  }
+
+  /** Returns the sizes of as many of the items as there is memory for at once. */
+  static ListBatchSizes sizes(Items items) {
+    int further = divide(Math.max(0, items.width - NARROW), WIDTH_OF_WAVE);
+    int kept = 1;
+    for (int wave : WAVES) {
+      kept += wave;
+    }
+    kept += further * ListBatchSizes.WAVE;
+    int room = (LEAST_ROOM + ROOM_OF_WIDTH * items.width + 63) & ~63;
+    long rows = KEY_BYTES / ((long) items.lists * Integer.BYTES) / MEASURED_ITEMS * MEASURED_ITEMS;
+    ListBatchSizes sizes =
+        new ListBatchSizes(
+            items.count,
+            items.width,
+            items.lists,
+            items.dimension,
+            items.padded,
+            Math.min(kept, items.lists),
+            room,
+            (int) Math.max(MEASURED_ITEMS, Math.min(rows, items.count)));
+    if (sizes.bytes() <= MAX_BYTES) {
+      return sizes;
+    }
+    long left = MAX_BYTES - (sizes.bytes() - items.count * sizes.bytesOfItem());
+    return sizes.withCount((int) Math.max(1, left / sizes.bytesOfItem()));
+  }
+
+  private boolean allocate(long bytes) {
+    if (bytes <= memoryBytes) {
+      return true;
+    }
+    try {
+      if (busy == 0) {
+        busy = driver.createEvent();
+      }
+      if (memory != 0) {
+        if (begun) {
+          driver.deadline().await(() -> driver.done(busy));
+        }
+        long old = memory;
+        memory = 0;
+        memoryBytes = 0;
+        driver.free(old);
+      }
+      long rounded = (bytes + GROWTH - 1) / GROWTH * GROWTH;
+      memory = driver.allocate(rounded);
+      memoryBytes = rounded;
+      return true;
+    } catch (GpuException e) {
+      if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
+        throw e;
+      }
+      // these searches do without, one by one
+      refused = true;
+      return false;
+    }
+  }
+
+  private static int divide(long value, int by) {
+    return (int) Math.min(Integer.MAX_VALUE, (value + by - 1) / by);
+  }
+
+  /** Frees driver resources. Nothing may be in flight. */
+  @Override
+  public void close() {
+    Cleanup.all(this::freeMemory, this::destroyEvent);
+  }
+
+  private void freeMemory() {
+    if (memory != 0) {
+      driver.free(memory);
+    }
+  }
+
+  private void destroyEvent() {
+    if (busy != 0) {
+      driver.destroyEvent(busy);
+    }
+  }
+}
