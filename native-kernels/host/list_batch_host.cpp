@@ -22,7 +22,7 @@
 namespace vamana {
 
 // of the block that a thread runs
-thread_local __align__(16) uint8_t shared[227 << 10];
+__thread __align__(16) uint8_t shared[227 << 10];
 
 namespace {
 

@@ -14,7 +14,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
-#define __shared__ thread_local
+#define __shared__ __thread
 #define __restrict__
 
 struct uint2 {
