@@ -93,8 +93,7 @@ public class ListBatchTests extends LuceneTestCase {
     for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
       int dimension = TestUtil.nextInt(random(), 2, random().nextInt(4) > 0 ? 300 : 1_024);
       try (DeviceSegment segment =
-          segment(
-              2_500, dimension, ListParityTests.encoding(), ListParityTests.similarity())) {
+          segment(2_500, dimension, ListParityTests.encoding(), ListParityTests.similarity())) {
         compare(
             "dimension " + dimension + ", " + placement,
             segment,
@@ -133,15 +132,15 @@ public class ListBatchTests extends LuceneTestCase {
   /** A search that scores as many vectors as it may ends incomplete, with the best of them. */
   public void testVisitLimits() throws Exception {
     try (DeviceSegment segment =
-            segment(3_000, 24, ListParityTests.encoding(), ListParityTests.similarity());
-        Gpu gpu = open(Placement.EXACT)) {
-      for (int limit : new int[] {1, 16, 25, 90}) {
+        segment(3_000, 24, ListParityTests.encoding(), ListParityTests.similarity())) {
+      for (int limit : new int[] {1, 16, 25, 45}) {
         List<WorkItem> items = ListParityTests.items(segment, 20, K, 40, null, limit);
-        for (WorkResult result :
-            ListParityTests.onDevice(gpu, List.of(segment.view()), items)) {
-          assertFalse(result.complete());
-          assertEquals(limit, result.visited());
-          assertEquals(Math.min(K, limit), result.ordinals().length);
+        try (Gpu gpu = open(Placement.EXACT)) {
+          for (WorkResult result : ListParityTests.onDevice(gpu, List.of(segment.view()), items)) {
+            assertFalse(result.complete());
+            assertEquals(limit, result.visited());
+            assertEquals(Math.min(K, limit), result.ordinals().length);
+          }
         }
       }
     }

@@ -243,7 +243,7 @@ public final class WalkLane extends Lane<Chunk> {
     if (idle && lingered(submitted, now.lingerNanos())) {
       return true;
     }
-    int enough = idle ? now.maxBatch() : Math.min(now.overlap(), now.maxBatch());
+    int enough = idle ? now.maxBatch() : Math.min(besideOthers(queue, now), now.maxBatch());
     int items = 0;
     for (Chunk chunk : queue) {
       items += chunk.count();
@@ -252,6 +252,14 @@ public final class WalkLane extends Lane<Chunk> {
       }
     }
     return stopping() && idle;
+  }
+
+  /** Returns the queued items that start beside others in flight. */
+  private static int besideOthers(ArrayDeque<Chunk> queue, BatchOptions now) {
+    Chunk chunk = queue.peek();
+    return now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()
+        ? Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()))
+        : now.overlap();
   }
 
   /**

@@ -32,6 +32,9 @@ public final class ListBatches implements AutoCloseable {
   private static final int MEASURED_LISTS = 64;
   // of a search of a few candidates, about; narrower searches are as long
   private static final int LISTS_SEARCHED = 48;
+  // items whose estimates are a tensor product
+  private static final int TILE = 32;
+  private static final int MOST_ENOUGH = 8_192;
   // lists of an item that later steps search: those of the last step again and again
   private static final int[] WAVES = {4, 16, 32, 64};
   private static final int NARROW = 12;
@@ -107,6 +110,14 @@ public final class ListBatches implements AutoCloseable {
         && sizes.scoreBytes() <= most
         && sizes.estimateBytes() <= most
         && allocate(sizes.bytes());
+  }
+
+  /**
+   * Returns as many items as are worth a launch beside others, which it waits for: so many that 32
+   * of them search a list, but not more than 8,192.
+   */
+  public static int enough(int lists) {
+    return (int) Math.min(MOST_ENOUGH, (long) TILE * lists / LISTS_SEARCHED);
   }
 
   /** Returns the memory of a block that searches one item. */

@@ -6,6 +6,7 @@ import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
@@ -62,14 +63,16 @@ final class ListsStage implements Stage {
         pool = pool != null ? pool : QueryPool.of(set.vectors(), index.view(), largest);
         if (methods.isEmpty() || methods.contains(METHOD)) {
           for (Lane lane : lanes(context.options(), kind)) {
-            measure(context, set, index, pool, lane, true);
+            for (int sharing : context.options().sharing()) {
+              measure(context, set, index, pool, lane, sharing, true);
+            }
           }
         }
       }
     }
     if (graph) {
       try (SetIndex index = BenchStage.index(context, set)) {
-        measure(context, set, index, pool, graphLane(context.options()), false);
+        measure(context, set, index, pool, graphLane(context.options()), 0, false);
       }
     }
   }
@@ -193,9 +196,16 @@ final class ListsStage implements Stage {
   }
 
   private static void measure(
-      Context context, SuiteSet set, SetIndex index, QueryPool pool, Lane lane, boolean lists)
+      Context context,
+      SuiteSet set,
+      SetIndex index,
+      QueryPool pool,
+      Lane lane,
+      int sharing,
+      boolean lists)
       throws IOException, InterruptedException {
-    try (OpenLane open = lane.open(context, List.of(index.view()))) {
+    BatchOptions options = BatchOptions.DEFAULT.withTuning(Tuning.DEFAULT.withListSharing(sharing));
+    try (OpenLane open = lane.open(context, options, List.of(index.view()))) {
       BatchRun run =
           new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
       BatchRun pooled = new BatchRun(open.executor(), index.view(), pool.queries(), BenchStage.K);
@@ -214,7 +224,7 @@ final class ListsStage implements Stage {
             Measurement measured =
                 new Measurement(
                     set.subject(),
-                    lane.method(),
+                    lane.method() + together(sharing),
                     lane.name(),
                     batch,
                     callers,
@@ -238,6 +248,11 @@ final class ListsStage implements Stage {
       }
       open.check();
     }
+  }
+
+  /** Returns what the method of rows is called in addition if items search lists together. */
+  static String together(int sharing) {
+    return sharing == 0 ? "" : "-together";
   }
 
   private static WalkParameters walk(int width) {

@@ -15,6 +15,8 @@ import java.util.List;
  * @param methods names of methods to measure, for stages that know several; empty for all
  * @param codes kinds of codes of lists to measure, as {@code index.vamana.codes} names them; empty
  *     for the default
+ * @param sharing numbers of items that have to share a list so that lists are searched by many
+ *     items together, each measured: 0 for one by one
  * @param drivers names of drivers to ask a node as; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
@@ -34,6 +36,7 @@ record SuiteOptions(
     List<String> placements,
     List<String> methods,
     List<CodeKind> codes,
+    List<Integer> sharing,
     List<String> drivers,
     List<Integer> batches,
     double seconds,
@@ -54,6 +57,7 @@ record SuiteOptions(
           "placements",
           "methods",
           "codes",
+          "sharing",
           "drivers",
           "batches",
           "seconds",
@@ -80,6 +84,7 @@ record SuiteOptions(
         given.list("placements", List.of()),
         given.list("methods", List.of()),
         given.list("codes", List.of()).stream().map(SuiteOptions::codes).toList(),
+        given.numbers("sharing", 0, List.of(0)),
         given.list("drivers", List.of()),
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),
