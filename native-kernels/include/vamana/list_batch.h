@@ -29,7 +29,7 @@ constexpr uint32_t kMeasuredDepth = 32;   // components of them in shared memory
 // Parameter of the kernels, by value. The items search the same segment, whose codes have one bit, without
 // filters.
 struct ListBatch {
-  ListSearch search;  // counter, scratch and lists are for what list_batch_rest searches
+  ListSearch search;  // scratch and lists are for what list_batch_rest searches; counter is not looked at
   uint64_t memory;    // list_batch_layout bytes, 256-byte aligned
   uint64_t segment;   // device address of the items' Segment
   uint32_t lists;     // of the segment
@@ -83,7 +83,8 @@ static_assert(sizeof(BatchCandidate) == 16, "BatchCandidate");
 struct BatchControl {
   uint32_t next_unit;  // of the estimates
   uint32_t rest;       // items that are searched one by one
-  uint32_t reserved[62];
+  uint32_t next_rest;  // ListSearch.counter of these
+  uint32_t reserved[61];
 };
 static_assert(sizeof(BatchControl) == 256, "BatchControl");
 

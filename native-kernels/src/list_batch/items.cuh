@@ -64,6 +64,7 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     memory.control->next_unit = 0;
     memory.control->rest = 0;
+    memory.control->next_rest = 0;
   }
   const ListSearch search = batch_search(batch);
   S s(search, shared);
@@ -337,6 +338,7 @@ __device__ __forceinline__ void search_rest(const ListBatch& batch) {
   const BatchMemory memory(batch);
   ListSearch search = batch.search;
   search.items = reinterpret_cast<uint64_t>(memory.rest);
+  search.counter = reinterpret_cast<uint64_t>(&memory.control->next_rest);
   search.count = memory.control->rest;
   search_list_items<FORMAT, kBatchItemWarps, kListBits>(search);
 }

@@ -1,15 +1,19 @@
 package dev.vamana.cuda;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.codec.IndexType;
+import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.QueryVector;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.tools.gpu.Gpu;
+import dev.vamana.work.Workers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -126,6 +130,37 @@ public class ListBatchTests extends LuceneTestCase {
         items.addAll(ListParityTests.items(segment, 70, K, width, null, Long.MAX_VALUE));
       }
       compare("280 items", segment, Placement.EXACT, items);
+    }
+  }
+
+  /**
+   * Of vectors without clusters the bound leaves most open: such items are left, and searched one by
+   * one.
+   */
+  public void testMoreCandidatesThanRoom() throws Exception {
+    int dimension = 64;
+    List<QueryVector> vectors = new ArrayList<>();
+    for (int i = 0; i < 8_000; i++) {
+      float[] vector = new float[dimension];
+      for (int d = 0; d < dimension; d++) {
+        vector[d] = (float) random().nextGaussian();
+      }
+      vectors.add(QueryVector.of(vector));
+    }
+    try (DeviceSegment segment =
+        DeviceSegment.of(
+            createTempDir(),
+            vectors,
+            VectorSimilarityFunction.EUCLIDEAN,
+            VamanaParameters.DEFAULT
+                .withThresholds(0, 0)
+                .withType(IndexType.IVF, CodeKind.RABITQ1),
+            Workers.callingThread())) {
+      compare(
+          "no clusters",
+          segment,
+          Placement.EXACT,
+          ListParityTests.items(segment, 20, K, 10, null, Long.MAX_VALUE));
     }
   }
 
