@@ -96,6 +96,7 @@ constexpr Field kFields[] = {
     FIELD(ListBatch, search),
     FIELD(ListBatch, memory),
     FIELD(ListBatch, segment),
+    FIELD(ListBatch, rest),
     FIELD(ListBatch, lists),
     FIELD(ListBatch, padded),
     FIELD(ListBatch, kept),
@@ -490,8 +491,7 @@ VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search, uint3
   return list_scratch_bytes(*search, codes);
 }
 
-// Device memory of a batch of searches of lists (0), and shared memory of the steps that take an item (1), score
-// candidates (2) and estimate (3).
+// Memory of a batch of searches of lists (0), shared memory of steps: items (1), scores (2), estimates (3).
 VAMANA_EXPORT uint64_t vamana_list_batch_bytes(const ListBatch* batch, uint32_t part) {
   return part == 0   ? list_batch_layout(*batch).bytes
          : part == 1 ? batch_item_bytes(*batch)

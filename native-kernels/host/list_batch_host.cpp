@@ -28,6 +28,7 @@ namespace {
 
 constexpr uint32_t kBlocks = 3;
 constexpr uint32_t kItemThreads = kBatchItemWarps * 32;
+constexpr uint32_t kRestThreads = kBatchRestWarps * 32;
 
 std::string check(const ListBatch& batch) {
   const Lists& lists = batch_lists(batch);
@@ -68,7 +69,7 @@ struct Step {
        [](const ListBatch& batch) { search_first<format>(batch, shared); }},                      \
       {"score_" #name, kBlocks, kItemThreads,                                                     \
        [](const ListBatch& batch) { score_batch<format>(batch, shared); }}, {                     \
-    "rest_" #name, kBlocks, kItemThreads, [](const ListBatch& batch) { search_rest<format>(batch); } \
+    "rest_" #name, kBlocks, kRestThreads, [](const ListBatch& batch) { search_rest<format>(batch); } \
   }
 
 constexpr Step kSteps[] = {

@@ -7,28 +7,28 @@
 #define VAMANA_SHARED extern __shared__ __align__(16) uint8_t shared[]
 
 #define VAMANA_BATCH_ITEMS(name, format, blocks)                                     \
-  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+  extern "C" __global__ void __launch_bounds__(64, blocks)                           \
       list_batch_prepare_##name(const __grid_constant__ vamana::ListBatch batch) {   \
     VAMANA_SHARED;                                                                   \
     vamana::prepare_batch<vamana::format>(batch, shared);                            \
   }                                                                                  \
-  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+  extern "C" __global__ void __launch_bounds__(64, blocks)                           \
       list_batch_first_##name(const __grid_constant__ vamana::ListBatch batch) {     \
     VAMANA_SHARED;                                                                   \
     vamana::search_first<vamana::format>(batch, shared);                             \
   }                                                                                  \
-  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+  extern "C" __global__ void __launch_bounds__(64, blocks)                           \
       list_batch_score_##name(const __grid_constant__ vamana::ListBatch batch) {     \
     VAMANA_SHARED;                                                                   \
     vamana::score_batch<vamana::format>(batch, shared);                              \
   }                                                                                  \
-  extern "C" __global__ void __launch_bounds__(128, blocks)                          \
+  extern "C" __global__ void __launch_bounds__(128, 5)                               \
       list_batch_rest_##name(const __grid_constant__ vamana::ListBatch batch) {      \
     vamana::search_rest<vamana::format>(batch);                                      \
   }
 
-VAMANA_BATCH_ITEMS(float, kFloat32, 5)
-VAMANA_BATCH_ITEMS(byte, kByte, 5)
+VAMANA_BATCH_ITEMS(float, kFloat32, 12)
+VAMANA_BATCH_ITEMS(byte, kByte, 12)
 
 extern "C" __global__ void __launch_bounds__(vamana::kMeasureThreads, 2)
     list_batch_measure(const __grid_constant__ vamana::ListBatch batch) {

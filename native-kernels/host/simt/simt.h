@@ -101,6 +101,8 @@ inline uint32_t __ballot_sync(uint32_t, bool own) {
   return bits;
 }
 
+inline bool __any_sync(uint32_t lanes, bool own) { return __ballot_sync(lanes, own) != 0; }
+
 template <class Value>
 Value __shfl_sync(uint32_t, Value own, uint32_t lane) {
   return vamana::simt::read<Value>(vamana::simt::bring(own), lane % vamana::simt::kWarp);

@@ -32,6 +32,7 @@ struct ListBatch {
   ListSearch search;  // scratch and lists are for what list_batch_rest searches; counter is not looked at
   uint64_t memory;    // list_batch_layout bytes, 256-byte aligned
   uint64_t segment;   // device address of the items' Segment
+  uint64_t rest;      // BatchRest, then an address for each item of the launch
   uint32_t lists;     // of the segment
   uint32_t padded;    // of the segment
   uint32_t kept;      // lists of an item that are known in order, 1 to kMaxBatchKept
@@ -41,10 +42,11 @@ struct ListBatch {
   uint32_t from;      // first item whose lists are put in order now
   uint32_t rows;      // items whose lists are put in order at a time
 };
-static_assert(sizeof(ListBatch) == 112, "ListBatch");
+static_assert(sizeof(ListBatch) == 120, "ListBatch");
 
 // What is known of an item between steps.
 struct BatchItem {
+  Item item;            // a copy: the item's own is in host memory
   float limit;
   float rotated_norm2;
   uint32_t best_size;
@@ -56,9 +58,10 @@ struct BatchItem {
   uint32_t lists;       // known in order
   uint32_t all_lists;   // 1 if these are all that have vectors
   uint32_t candidates;  // of this wave
-  uint32_t reserved[5];
+  float query_norm2;
+  uint32_t reserved[2];
 };
-static_assert(sizeof(BatchItem) == 64, "BatchItem");
+static_assert(sizeof(BatchItem) == 128, "BatchItem");
 
 // An item and a list that it searches in this wave.
 struct BatchPair {
@@ -82,21 +85,28 @@ static_assert(sizeof(BatchCandidate) == 16, "BatchCandidate");
 // Words that the kernels count with.
 struct BatchControl {
   uint32_t next_unit;  // of the estimates
-  uint32_t rest;       // items that are searched one by one
-  uint32_t next_rest;  // ListSearch.counter of these
-  uint32_t reserved[61];
+  uint32_t reserved[63];
 };
 static_assert(sizeof(BatchControl) == 256, "BatchControl");
+
+// Items that are searched one by one. It is not in ListBatch.memory, which is the next launch's by then; zero at
+// first.
+struct BatchRest {
+  uint32_t count;
+  uint32_t next;  // ListSearch.counter
+  uint32_t reserved[62];
+};
+static_assert(sizeof(BatchRest) == 256, "BatchRest");
 
 // Where the parts of ListBatch.memory are; offsets in bytes, multiples of 256.
 struct BatchLayout {
   uint64_t control;     // BatchControl
-  uint64_t rest;        // count 64-bit addresses of items that are searched one by one
   uint64_t counts;      // for each list the items that search it in this wave
   uint64_t starts;      // for each list and one more the pairs before it
   uint64_t units;       // for each list and one more the units of work before it
   uint64_t cursors;     // for each list the end of its pairs so far
   uint64_t items;       // count BatchItem
+  uint64_t queries;     // count rows of up16(dimension) floats, as exact scores need them
   uint64_t rotated;     // count rows of padded floats
   uint64_t best;        // count rows of width 64-bit keys
   uint64_t order;       // count rows of kept lists
@@ -120,12 +130,12 @@ VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
   uint64_t at = 0;
   BatchLayout layout;
   layout.control = batch_part(&at, sizeof(BatchControl));
-  layout.rest = batch_part(&at, count * 8);
   layout.counts = batch_part(&at, lists * 4);
   layout.starts = batch_part(&at, (lists + 1) * 4);
   layout.units = batch_part(&at, (lists + 1) * 4);
   layout.cursors = batch_part(&at, lists * 4);
   layout.items = batch_part(&at, count * sizeof(BatchItem));
+  layout.queries = batch_part(&at, count * up16(batch.search.dimension) * 4);
   layout.rotated = batch_part(&at, count * batch.padded * 4);
   layout.best = batch_part(&at, count * batch.search.width * 8);
   layout.order = batch_part(&at, count * batch.kept * 4);

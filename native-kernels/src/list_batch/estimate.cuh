@@ -254,15 +254,20 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
         for (uint32_t j = 0; j < 2; j++) {
           const uint32_t item = n * 8 + 2 * t + j;
           const BatchTest test = tile.tests[item];
+          bool keep[4];
 #pragma unroll
           for (uint32_t e = 0; e < 4; e++) {
-            const int32_t product = products[e / 2][n][e % 2 * 2 + j];
-            const bool keep = stays_open(entries[e], test, product);
-            const uint32_t kept = __ballot_sync(kAllLanes, keep);
-            if (kept != 0) {
-              if (keep) {
+            keep[e] = stays_open(entries[e], test, products[e / 2][n][e % 2 * 2 + j]);
+          }
+          // mostly there is none
+          if (__any_sync(kAllLanes, keep[0] | keep[1] | keep[2] | keep[3])) {
+#pragma unroll
+            for (uint32_t e = 0; e < 4; e++) {
+              const uint32_t kept = __ballot_sync(kAllLanes, keep[e]);
+              if (keep[e]) {
                 open[count + __popc(kept & lanes_below())] =
-                    open_word(product, base - unit.from + e * 8 + group, item);
+                    open_word(products[e / 2][n][e % 2 * 2 + j],
+                              base - unit.from + e * 8 + group, item);
               }
               count += __popc(kept);
             }

@@ -13,11 +13,10 @@ namespace vamana {
 template <uint32_t FORMAT>
 using BatchState = ListState<FORMAT, kBatchItemWarps, kListBits>;
 
-// Begins with an item. Ends with a barrier.
+// Begins with an item, which is read from `address`. Ends with a barrier.
 template <class S>
-__device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, uint32_t item) {
+__device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, uint64_t address) {
   if (warp_id() == 0) {
-    const uint64_t address = reinterpret_cast<const volatile uint64_t*>(batch.search.items)[item];
     if (lane_id() < sizeof(Item) / 4) {
       reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
           reinterpret_cast<const volatile uint32_t*>(address)[lane_id()];
@@ -44,12 +43,17 @@ __device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, ui
   s.probed = 0;
 }
 
-// Leaves an item to list_batch_rest, by one thread.
-__device__ __forceinline__ void leave_to_rest(const ListBatch& batch, const BatchMemory& memory,
-                                              uint32_t item) {
-  const uint32_t place = atomicAdd(&memory.control->rest, 1u);
-  memory.rest[place] = reinterpret_cast<const uint64_t*>(batch.search.items)[item];
-  memory.items[item].ended = 1;
+// Puts back an item and its query, which the first step has found. A barrier comes before the query is read.
+template <class S>
+__device__ __forceinline__ void load_known_item(S& s, const ListBatch& batch,
+                                                const BatchMemory& memory, uint32_t item) {
+  load_batch_item(s, batch, reinterpret_cast<uint64_t>(&memory.items[item].item));
+  const uint32_t padded = up16(s.control.segment.dimension);
+  const float* query = memory.queries + uint64_t{item} * padded;
+  for (uint32_t d = threadIdx.x; d < padded; d += S::kThreads) {
+    s.query[d] = query[d];
+  }
+  s.query_norm2 = memory.items[item].query_norm2;
 }
 
 // The queries as centroids are. The first threads also clear what the waves count with.
@@ -63,21 +67,27 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     memory.control->next_unit = 0;
-    memory.control->rest = 0;
-    memory.control->next_rest = 0;
   }
   const ListSearch search = batch_search(batch);
   S s(search, shared);
   for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
-    load_batch_item(s, batch, item);
+    load_batch_item(s, batch,
+                    reinterpret_cast<const volatile uint64_t*>(batch.search.items)[item]);
     load_list_query(s);
     rotate(s);
+    const uint32_t padded = up16(s.control.segment.dimension);
+    float* query = memory.queries + uint64_t{item} * padded;
+    for (uint32_t d = threadIdx.x; d < padded; d += S::kThreads) {
+      query[d] = s.query[d];
+    }
     float* rotated = memory.rotated + uint64_t{item} * batch.padded;
     for (uint32_t d = threadIdx.x; d < batch.padded; d += S::kThreads) {
       rotated[d] = s.rotated[d];
     }
     if (threadIdx.x == 0) {
       BatchItem& known = memory.items[item];
+      known.item = s.control.item;
+      known.query_norm2 = s.query_norm2;
       known.rotated_norm2 = s.rotated_norm2;
       known.lists = 0;
       known.all_lists = 0;
@@ -145,8 +155,7 @@ __device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* sh
     if (memory.items[item].ended != 0) {
       continue;
     }
-    load_batch_item(s, batch, item);
-    load_list_query(s);
+    load_known_item(s, batch, memory, item);
     load_rotated(s, memory, item);
     cta_sync<S::kWarps>();
     if (threadIdx.x == 0) {
@@ -286,8 +295,7 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
     }
     const uint32_t left = known.lists - batch.first;
     const uint32_t lists = left < batch.wave ? left : batch.wave;
-    load_batch_item(s, batch, item);
-    load_list_query(s);
+    load_known_item(s, batch, memory, item);
     s.limit = known.limit;
     s.best_size = known.best_size;
     s.probed = known.probed;
@@ -337,10 +345,10 @@ template <uint32_t FORMAT>
 __device__ __forceinline__ void search_rest(const ListBatch& batch) {
   const BatchMemory memory(batch);
   ListSearch search = batch.search;
-  search.items = reinterpret_cast<uint64_t>(memory.rest);
-  search.counter = reinterpret_cast<uint64_t>(&memory.control->next_rest);
-  search.count = memory.control->rest;
-  search_list_items<FORMAT, kBatchItemWarps, kListBits>(search);
+  search.items = reinterpret_cast<uint64_t>(memory.left);
+  search.counter = reinterpret_cast<uint64_t>(&memory.rest->next);
+  search.count = memory.rest->count;
+  search_list_items<FORMAT, kBatchRestWarps, kListBits>(search);
 }
 
 }  // namespace vamana

@@ -7,17 +7,22 @@
 
 namespace vamana {
 
-// Warps of a block that takes items one after the other.
-constexpr int kBatchItemWarps = 4;
+// Warps of a block that takes an item: as many as score 16 vectors at a time.
+constexpr int kBatchItemWarps = 2;
+
+// Warps of a block that searches an item from its beginning.
+constexpr int kBatchRestWarps = 4;
 
 struct BatchMemory {
   BatchControl* control;
-  uint64_t* rest;
+  BatchRest* rest;
+  uint64_t* left;  // addresses of the items of `rest`
   uint32_t* counts;
   uint32_t* starts;
   uint32_t* units;
   uint32_t* cursors;
   BatchItem* items;
+  float* queries;
   float* rotated;
   uint64_t* best;
   uint32_t* order;
@@ -30,12 +35,14 @@ struct BatchMemory {
   __device__ __forceinline__ explicit BatchMemory(const ListBatch& batch) {
     const BatchLayout layout = list_batch_layout(batch);
     control = reinterpret_cast<BatchControl*>(batch.memory + layout.control);
-    rest = reinterpret_cast<uint64_t*>(batch.memory + layout.rest);
+    rest = reinterpret_cast<BatchRest*>(batch.rest);
+    left = reinterpret_cast<uint64_t*>(rest + 1);
     counts = reinterpret_cast<uint32_t*>(batch.memory + layout.counts);
     starts = reinterpret_cast<uint32_t*>(batch.memory + layout.starts);
     units = reinterpret_cast<uint32_t*>(batch.memory + layout.units);
     cursors = reinterpret_cast<uint32_t*>(batch.memory + layout.cursors);
     items = reinterpret_cast<BatchItem*>(batch.memory + layout.items);
+    queries = reinterpret_cast<float*>(batch.memory + layout.queries);
     rotated = reinterpret_cast<float*>(batch.memory + layout.rotated);
     best = reinterpret_cast<uint64_t*>(batch.memory + layout.best);
     order = reinterpret_cast<uint32_t*>(batch.memory + layout.order);
@@ -49,6 +56,14 @@ struct BatchMemory {
 
 __device__ __forceinline__ const Lists& batch_lists(const ListBatch& batch) {
   return *reinterpret_cast<const Lists*>(batch.segment + kListsOffset);
+}
+
+// Leaves an item to list_batch_rest, by one thread.
+__device__ __forceinline__ void leave_to_rest(const ListBatch& batch, const BatchMemory& memory,
+                                              uint32_t item) {
+  const uint32_t place = atomicAdd(&memory.rest->count, 1u);
+  memory.left[place] = reinterpret_cast<const uint64_t*>(batch.search.items)[item];
+  memory.items[item].ended = 1;
 }
 
 // Lists of an item in this wave; 0 if it takes no part.

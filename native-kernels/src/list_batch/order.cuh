@@ -183,9 +183,7 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
       // so many lists are equally near
       __syncthreads();
       if (threadIdx.x == 0) {
-        const uint32_t place = atomicAdd(&memory.control->rest, 1u);
-        memory.rest[place] = reinterpret_cast<const uint64_t*>(batch.search.items)[item];
-        memory.items[item].ended = 1;
+        leave_to_rest(batch, memory, item);
       }
       continue;
     }

@@ -134,8 +134,8 @@ public class ListBatchTests extends LuceneTestCase {
   }
 
   /**
-   * Of vectors without clusters the bound leaves most open: such items are left, and searched one by
-   * one.
+   * Of vectors without clusters the bound leaves most open: such items are left, and searched one
+   * by one.
    */
   public void testMoreCandidatesThanRoom() throws Exception {
     int dimension = 64;
@@ -152,9 +152,7 @@ public class ListBatchTests extends LuceneTestCase {
             createTempDir(),
             vectors,
             VectorSimilarityFunction.EUCLIDEAN,
-            VamanaParameters.DEFAULT
-                .withThresholds(0, 0)
-                .withType(IndexType.IVF, CodeKind.RABITQ1),
+            VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.RABITQ1),
             Workers.callingThread())) {
       compare(
           "no clusters",

@@ -237,8 +237,8 @@ final class LaunchSlot {
   }
 
   private void launchTogether(ListBatches.Items alike) {
-    int blocks =
-        scratchBlocks(ListBatches.memoryOfRest(alike).scratchBytes(), together.blocksOfRest(alike));
+    int blocks = together.blocksOfRest(alike);
+    growScratch(ListBatches.restBytes(alike, blocks));
     together.launch(
         alike, addresses.deviceAddress(), new ListBatches.Rest(scratch, blocks), stream);
   }

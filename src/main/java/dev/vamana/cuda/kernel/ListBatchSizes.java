@@ -30,7 +30,7 @@ public record ListBatchSizes(
   public static final int SCAN_BYTES = 2 * 32 * Integer.BYTES;
 
   private static final int CONTROL_BYTES = 256;
-  private static final int ITEM_BYTES = 64;
+  private static final int ITEM_BYTES = 128;
   private static final int PAIR_BYTES = 32;
   private static final int CANDIDATE_BYTES = 16;
   private static final int TILE = 32;
@@ -44,8 +44,8 @@ public record ListBatchSizes(
 
   /** Returns the device memory that grows with the items, without what is rounded up. */
   public long bytesOfItem() {
-    return Long.BYTES
-        + ITEM_BYTES
+    return ITEM_BYTES
+        + (long) SharedLayout.up16(dimension) * Float.BYTES
         + (long) padded * Float.BYTES
         + (long) width * Long.BYTES
         + 2L * kept * Integer.BYTES
@@ -57,10 +57,10 @@ public record ListBatchSizes(
   public long bytes() {
     long items = count;
     return CONTROL_BYTES
-        + up(items * Long.BYTES)
         + up((long) lists * Integer.BYTES) * 2
         + up((lists + 1L) * Integer.BYTES) * 2
         + up(items * ITEM_BYTES)
+        + up(items * SharedLayout.up16(dimension) * Float.BYTES)
         + up(items * padded * Float.BYTES)
         + up(items * width * Long.BYTES)
         + up(items * kept * Integer.BYTES) * 2
@@ -68,6 +68,14 @@ public record ListBatchSizes(
         + up(items * WAVE * PAIR_BYTES)
         + up(items * WAVE * padded)
         + up((long) rows * lists * Integer.BYTES);
+  }
+
+  /** Bytes before the addresses of items that are searched one by one. */
+  public static final int REST_CONTROL_BYTES = 256;
+
+  /** Returns the device memory for items that are searched one by one, of so many. */
+  public static long restBytes(int items) {
+    return REST_CONTROL_BYTES + up((long) items * Long.BYTES);
   }
 
   /** Returns the shared memory of the steps in which a block takes an item. */

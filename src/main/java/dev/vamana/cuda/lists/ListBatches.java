@@ -26,6 +26,8 @@ public final class ListBatches implements AutoCloseable {
   /** Most device memory. */
   public static final long MAX_BYTES = 512L << 20;
 
+  private static final long MAX_REST_BYTES = 64L << 20;
+
   // keys of lists by which they are put in order
   private static final long KEY_BYTES = 64L << 20;
   private static final int MEASURED_ITEMS = 128;
@@ -36,12 +38,15 @@ public final class ListBatches implements AutoCloseable {
   private static final int TILE = 32;
   private static final int MOST_ENOUGH = 8_192;
   // lists of an item that later steps search: those of the last step again and again
-  private static final int[] WAVES = {4, 16, 32, 64};
+  private static final int[] WAVES = {4, 16, 32, 64, 64, 64};
   private static final int NARROW = 12;
   private static final int WIDTH_OF_WAVE = 16;
   private static final int LEAST_ROOM = 512;
   private static final int ROOM_OF_WIDTH = 16;
-  private static final int ITEM_THREADS = 128;
+  private static final int ITEM_THREADS = 64;
+  private static final int KEEP_THREADS = 128;
+  private static final int ESTIMATE_THREADS = 128;
+  private static final int REST_THREADS = 128;
   private static final int PAIR_THREADS = 256;
   private static final int PAIR_WARPS = PAIR_THREADS / 32;
   private static final int MEASURE_THREADS = 256;
@@ -63,9 +68,10 @@ public final class ListBatches implements AutoCloseable {
       int count, boolean bytes, int width, int lists, int dimension, int padded, long segment) {}
 
   /**
-   * Scratch of blocks that search items one by one, which the others have left.
+   * Memory for items that the steps have left, which blocks search one by one while the next launch
+   * begins.
    *
-   * @param address address of the first block's
+   * @param address of {@link #restBytes} bytes, 256-byte aligned
    * @param blocks number of blocks
    */
   public record Rest(long address, int blocks) {}
@@ -120,8 +126,13 @@ public final class ListBatches implements AutoCloseable {
     return (int) Math.min(MOST_ENOUGH, (long) TILE * lists / LISTS_SEARCHED);
   }
 
+  /** Returns the device memory for what is searched one by one, by so many blocks. */
+  public static long restBytes(Items items, int blocks) {
+    return ListBatchSizes.restBytes(items.count) + blocks * memoryOfRest(items).scratchBytes();
+  }
+
   /** Returns the memory of a block that searches one item. */
-  public static ListMemory memoryOfRest(Items items) {
+  private static ListMemory memoryOfRest(Items items) {
     return ListMemory.of(
         ListCodes.BITS, items.width, items.lists, items.dimension, items.padded, 0, false);
   }
@@ -129,7 +140,9 @@ public final class ListBatches implements AutoCloseable {
   /** Returns the blocks that search what is left one by one. */
   public int blocksOfRest(Items items) {
     int shared = memoryOfRest(items).sharedBytes();
-    return blocks(name("rest", items), ITEM_THREADS, shared, items.count);
+    int blocks = blocks(name("rest", items), REST_THREADS, shared, items.count);
+    long most = MAX_REST_BYTES / memoryOfRest(items).scratchBytes();
+    return (int) Math.max(1, Math.min(blocks, most));
   }
 
   /**
@@ -143,6 +156,7 @@ public final class ListBatches implements AutoCloseable {
     }
     ListBatchSizes all = sizes(items);
     int parts = (items.count + all.count() - 1) / all.count();
+    driver.fill(rest.address, (byte) 0, ListBatchSizes.REST_CONTROL_BYTES, stream);
     int from = 0;
     for (int part = 0; part < parts; part++) {
       int to = (int) ((long) items.count * (part + 1) / parts);
@@ -151,6 +165,13 @@ public final class ListBatches implements AutoCloseable {
     }
     driver.record(busy, stream);
     begun = true;
+    driver.launch(
+        kernel(name("rest", items)),
+        rest.blocks,
+        REST_THREADS,
+        memoryOfRest(items).sharedBytes(),
+        parameters,
+        stream);
   }
 
   private void launch(Items items, ListBatchSizes sizes, long addresses, Rest rest, long stream) {
@@ -162,7 +183,7 @@ public final class ListBatches implements AutoCloseable {
       int rows = Math.min(sizes.rows(), count - from);
       long tiles = (long) divide(rows, MEASURED_ITEMS) * divide(sizes.lists(), MEASURED_LISTS);
       step("measure", MEASURE_THREADS, ListBatchSizes.MEASURE_BYTES, tiles, stream);
-      step("keep", ITEM_THREADS, ListBatchSizes.KEEP_BYTES, rows, stream);
+      step("keep", KEEP_THREADS, ListBatchSizes.KEEP_BYTES, rows, stream);
     }
     step(name("first", items), ITEM_THREADS, sizes.itemBytes(), count, stream);
     int first = 1;
@@ -173,18 +194,11 @@ public final class ListBatches implements AutoCloseable {
       step("count", PAIR_THREADS, 0, divide(pairs, PAIR_THREADS), stream);
       step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
       step("place", PAIR_THREADS, 0, divide(pairs, PAIR_WARPS), stream);
-      int blocks = blocks("estimate", ITEM_THREADS, sizes.estimateBytes(), pairs);
-      step("estimate", ITEM_THREADS, sizes.estimateBytes(), blocks, stream);
+      int blocks = blocks("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), pairs);
+      step("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), blocks, stream);
       step(name("score", items), ITEM_THREADS, sizes.scoreBytes(), count, stream);
       first += wave;
     }
-    driver.launch(
-        kernel(name("rest", items)),
-        Math.min(rest.blocks, count),
-        ITEM_THREADS,
-        memoryOfRest(items).sharedBytes(),
-        parameters,
-        stream);
   }
 
   private void fill(Items items, ListBatchSizes sizes, long addresses, Rest rest) {
@@ -192,7 +206,10 @@ public final class ListBatches implements AutoCloseable {
     p.fill((byte) 0);
     long search = ListBatchLayout.SEARCH;
     p.set(ValueLayout.JAVA_LONG, search + ListSearchLayout.ITEMS, addresses);
-    p.set(ValueLayout.JAVA_LONG, search + ListSearchLayout.SCRATCH, rest.address);
+    p.set(
+        ValueLayout.JAVA_LONG,
+        search + ListSearchLayout.SCRATCH,
+        rest.address + ListBatchSizes.restBytes(items.count));
     p.set(
         ValueLayout.JAVA_LONG,
         search + ListSearchLayout.SCRATCH_STRIDE,
@@ -204,6 +221,7 @@ public final class ListBatches implements AutoCloseable {
     p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.DIMENSION, sizes.dimension());
     p.set(ValueLayout.JAVA_LONG, ListBatchLayout.MEMORY, memory);
     p.set(ValueLayout.JAVA_LONG, ListBatchLayout.SEGMENT, items.segment);
+    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.REST, rest.address);
     p.set(ValueLayout.JAVA_INT, ListBatchLayout.LISTS, sizes.lists());
     p.set(ValueLayout.JAVA_INT, ListBatchLayout.PADDED, sizes.padded());
     p.set(ValueLayout.JAVA_INT, ListBatchLayout.KEPT, sizes.kept());
