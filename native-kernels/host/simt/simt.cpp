@@ -34,7 +34,7 @@ struct Thread {
 // What the lanes of a warp have brought to their last two exchanges: a lane that is one ahead does not
 // overwrite what others still read.
 struct Warp {
-  uint64_t values[2][kWarp];
+  uint32_t values[2][kWarp * kWords];
   uint32_t arrived = 0;
   uint32_t done = 0;  // exchanges
 };
@@ -69,11 +69,11 @@ class Scheduler {
     }
   }
 
-  const uint64_t* exchange(uint64_t own) {
+  const uint32_t* exchange(const uint32_t* own, uint32_t words) {
     Thread& thread = threads_[current_];
     Warp& warp = warps_[current_ / kWarp];
-    uint64_t* values = warp.values[thread.exchanges++ % 2];
-    values[current_ % kWarp] = own;
+    uint32_t* values = warp.values[thread.exchanges++ % 2];
+    std::copy(own, own + words, values + current_ % kWarp * kWords);
     const uint32_t closed = warp.done;
     if (++warp.arrived == kWarp) {
       warp.arrived = 0;
@@ -190,7 +190,9 @@ std::string run(uint32_t blocks, uint32_t threads, uint64_t seed,
 
 void block_barrier() { scheduler->barrier(); }
 
-const uint64_t* exchange(uint64_t own) { return scheduler->exchange(own); }
+const uint32_t* exchange(const uint32_t* own, uint32_t words) {
+  return scheduler->exchange(own, words);
+}
 
 }  // namespace simt
 }  // namespace vamana

@@ -61,24 +61,27 @@ std::string run(uint32_t blocks, uint32_t threads, uint64_t seed,
 // Waits for all threads of the block.
 void block_barrier();
 
-// Gives what each lane of the warp has brought, once all have.
-const uint64_t* exchange(uint64_t own);
+// Words that a lane brings at most.
+constexpr uint32_t kWords = 6;
 
-inline void warp_barrier() { exchange(0); }
+// Gives what each lane of the warp has brought, kWords a lane, once all have.
+const uint32_t* exchange(const uint32_t* own, uint32_t words);
+
+inline void warp_barrier() { exchange(nullptr, 0); }
 
 template <class Value>
-Value read(const uint64_t* values, uint32_t lane) {
+Value read(const uint32_t* brought, uint32_t lane) {
   Value value;
-  std::memcpy(&value, &values[lane], sizeof(Value));
+  std::memcpy(&value, brought + lane * kWords, sizeof(Value));
   return value;
 }
 
 template <class Value>
-const uint64_t* bring(Value own) {
-  static_assert(sizeof(Value) <= 8, "values of lanes");
-  uint64_t bits = 0;
-  std::memcpy(&bits, &own, sizeof(Value));
-  return exchange(bits);
+const uint32_t* bring(Value own) {
+  static_assert(sizeof(Value) % 4 == 0 && sizeof(Value) <= 4 * kWords, "words of lanes");
+  uint32_t words[sizeof(Value) / 4];
+  std::memcpy(words, &own, sizeof(Value));
+  return exchange(words, sizeof(Value) / 4);
 }
 
 }  // namespace simt
@@ -93,10 +96,10 @@ inline void __syncthreads() { vamana::simt::block_barrier(); }
 inline void __syncwarp(uint32_t = 0) { vamana::simt::warp_barrier(); }
 
 inline uint32_t __ballot_sync(uint32_t, bool own) {
-  const uint64_t* values = vamana::simt::bring<uint32_t>(own ? 1 : 0);
+  const uint32_t* brought = vamana::simt::bring<uint32_t>(own ? 1 : 0);
   uint32_t bits = 0;
   for (uint32_t lane = 0; lane < vamana::simt::kWarp; lane++) {
-    bits |= static_cast<uint32_t>(values[lane]) << lane;
+    bits |= vamana::simt::read<uint32_t>(brought, lane) << lane;
   }
   return bits;
 }
@@ -110,15 +113,15 @@ Value __shfl_sync(uint32_t, Value own, uint32_t lane) {
 
 template <class Value>
 Value __shfl_xor_sync(uint32_t, Value own, uint32_t lanes) {
-  const uint64_t* values = vamana::simt::bring(own);
-  return vamana::simt::read<Value>(values, threadIdx.x % vamana::simt::kWarp ^ lanes);
+  const uint32_t* brought = vamana::simt::bring(own);
+  return vamana::simt::read<Value>(brought, threadIdx.x % vamana::simt::kWarp ^ lanes);
 }
 
 template <class Value>
 Value __shfl_up_sync(uint32_t, Value own, uint32_t lanes) {
-  const uint64_t* values = vamana::simt::bring(own);
+  const uint32_t* brought = vamana::simt::bring(own);
   const uint32_t lane = threadIdx.x % vamana::simt::kWarp;
-  return vamana::simt::read<Value>(values, lane >= lanes ? lane - lanes : lane);
+  return vamana::simt::read<Value>(brought, lane >= lanes ? lane - lanes : lane);
 }
 
 inline uint32_t atomicAdd(uint32_t* target, uint32_t value) {

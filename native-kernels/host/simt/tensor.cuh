@@ -9,28 +9,20 @@ namespace vamana {
 // halves, where g is lane / 4 and t is lane % 4; the same bytes of column g, and the sums of columns 2t and
 // 2t + 1 in rows g and g + 8.
 inline void multiply_signed(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  struct Brought {
+    uint32_t a[4];
+    uint32_t b[2];
+  };
+  const uint32_t* brought = simt::bring(Brought{{a[0], a[1], a[2], a[3]}, {b0, b1}});
   const uint32_t own = threadIdx.x % simt::kWarp;
-  uint32_t rows[4][simt::kWarp];
-  uint32_t columns[2][simt::kWarp];
-  for (int part = 0; part < 4; part++) {
-    const uint64_t* values = simt::bring(a[part]);
-    for (uint32_t lane = 0; lane < simt::kWarp; lane++) {
-      rows[part][lane] = static_cast<uint32_t>(values[lane]);
-    }
-  }
-  for (int part = 0; part < 2; part++) {
-    const uint64_t* values = simt::bring(part == 0 ? b0 : b1);
-    for (uint32_t lane = 0; lane < simt::kWarp; lane++) {
-      columns[part][lane] = static_cast<uint32_t>(values[lane]);
-    }
-  }
-  for (uint32_t i = 0; i < 4; i++) {
-    const uint32_t row = own / 4;
-    const uint32_t column = own % 4 * 2 + i % 2;
-    for (uint32_t part = 0; part < 2; part++) {
-      for (uint32_t t = 0; t < 4; t++) {
-        c[i] = __dp4a(static_cast<int32_t>(rows[2 * part + i / 2][row * 4 + t]),
-                      static_cast<int32_t>(columns[part][column * 4 + t]), c[i]);
+  for (uint32_t t = 0; t < 4; t++) {
+    const Brought row = simt::read<Brought>(brought, own / 4 * 4 + t);
+    for (uint32_t right = 0; right < 2; right++) {
+      const Brought column = simt::read<Brought>(brought, (own % 4 * 2 + right) * 4 + t);
+      for (uint32_t part = 0; part < 2; part++) {
+        const int32_t b = static_cast<int32_t>(column.b[part]);
+        c[right] = __dp4a(static_cast<int32_t>(row.a[2 * part]), b, c[right]);
+        c[2 + right] = __dp4a(static_cast<int32_t>(row.a[2 * part + 1]), b, c[2 + right]);
       }
     }
   }

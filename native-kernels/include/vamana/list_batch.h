@@ -162,7 +162,7 @@ VAMANA_HD uint32_t batch_item_bytes(const ListBatch& batch) {
 
 // Shared memory of the step that scores candidates: keys, then ordinals, bounds and places in the buffer.
 VAMANA_HD uint32_t batch_score_bytes(const ListBatch& batch) {
-  return batch_item_bytes(batch) + kBatchWave * 8 + batch.room * (8 + 8 + 4 + 4 + 4);
+  return batch_item_bytes(batch) + kBatchWave * 8 + batch.room * (8 + 4 + 4 + 4);
 }
 
 // Bytes between the numbers of items in shared memory: rows of four items begin in different banks.

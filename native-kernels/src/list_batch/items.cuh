@@ -175,8 +175,7 @@ __device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* sh
 struct BatchCandidates {
   uint32_t* counts;   // for each place in the wave
   uint32_t* ends;     // of the places, while candidates are put there
-  uint64_t* scored;   // keys, by place and estimate
-  uint64_t* keys;     // estimate and entry, by place
+  uint64_t* keys;     // estimate and entry, by place; later keys of scores, as ids
   uint32_t* ids;      // ordinals, by place and estimate
   float* bounds;      // as ids
   uint32_t* sources;  // numbers of candidates in the buffer, by place
@@ -186,8 +185,7 @@ struct BatchCandidates {
     counts = reinterpret_cast<uint32_t*>(at);
     ends = counts + kBatchWave;
     at += kBatchWave * 8;
-    scored = reinterpret_cast<uint64_t*>(at);
-    keys = scored + batch.room;
+    keys = reinterpret_cast<uint64_t*>(at);
     ids = reinterpret_cast<uint32_t*>(keys + batch.room);
     bounds = reinterpret_cast<float*>(ids + batch.room);
     sources = reinterpret_cast<uint32_t*>(bounds + batch.room);
@@ -278,7 +276,7 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
   const ListSearch search = batch_search(batch);
   S s(search, shared);
   const BatchCandidates c(batch, shared);
-  s.candidates = c.scored;
+  s.candidates = c.keys;
   s.sorted = c.bounds;
   for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
     BatchItem& known = memory.items[item];
@@ -320,7 +318,7 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
                        ((segment.raw | segment.raw_stride) & 15u) == 0};
     exact_sums<FORMAT, S::kWarps, Chunk<FORMAT>::kLoads>(
         rows, segment.similarity == kEuclidean, s.query, up16(segment.dimension), c.ids, count,
-        StoreKeys<S>{s, c.scored});
+        StoreKeys<S>{s, c.keys});
     cta_sync<S::kWarps>();
     if (warp_id() == 0) {
       const bool ended = replay_batch(s, c, lists);

@@ -87,7 +87,7 @@ public record ListBatchSizes(
   public int scoreBytes() {
     return itemBytes()
         + WAVE * Long.BYTES
-        + room * (2 * Long.BYTES + 2 * Integer.BYTES + Float.BYTES);
+        + room * (Long.BYTES + 2 * Integer.BYTES + Float.BYTES);
   }
 
   /** Returns the shared memory of the step that estimates entries. */

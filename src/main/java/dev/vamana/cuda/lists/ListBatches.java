@@ -42,7 +42,7 @@ public final class ListBatches implements AutoCloseable {
   private static final int NARROW = 12;
   private static final int WIDTH_OF_WAVE = 16;
   private static final int LEAST_ROOM = 512;
-  private static final int ROOM_OF_WIDTH = 16;
+  private static final int ROOM_OF_WIDTH = 24;
   private static final int ITEM_THREADS = 64;
   private static final int KEEP_THREADS = 128;
   private static final int ESTIMATE_THREADS = 128;
