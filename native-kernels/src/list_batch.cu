@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(vamana::kScanThreads)
   vamana::scan_batch(batch, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(vamana::kPairThreads)
+extern "C" __global__ void __launch_bounds__(vamana::kPairThreads, 6)
     list_batch_place(const __grid_constant__ vamana::ListBatch batch) {
   vamana::place_batch(batch);
 }

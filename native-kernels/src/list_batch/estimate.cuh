@@ -182,7 +182,8 @@ __device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint
   const uint32_t stride = batch_number_stride(batch.padded);
   const uint8_t* own = numbers + group * stride + t * 8;
   const uint2* words = reinterpret_cast<const uint2*>(block.words);
-#pragma unroll 1
+  // bits of the next components are on their way meanwhile
+#pragma unroll 2
   for (uint32_t word = 0; word < batch.padded / 64; word++) {
     uint2 codes[4];
 #pragma unroll

@@ -79,21 +79,13 @@ __device__ __forceinline__ void scan_batch(const ListBatch& batch, uint8_t* shar
   }
 }
 
-// Puts each pair to those of its list, with its residual in whole numbers; a warp a pair.
-__device__ __forceinline__ void place_batch(const ListBatch& batch) {
-  const BatchMemory memory(batch);
-  const Lists lists = batch_lists(batch);
-  const uint64_t pairs = uint64_t{batch.search.count} * batch.wave;
-  constexpr uint32_t kWarps = kPairThreads / 32;
+// Puts the pairs of an item to those of their lists, with their residuals in whole numbers; a warp a pair.
+__device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchMemory& memory,
+                                            const Lists& lists, uint32_t item) {
+  const BatchItem& known = memory.items[item];
+  const uint32_t count = lists_in_wave(batch, known);
 #pragma unroll 1
-  for (uint64_t i = uint64_t{blockIdx.x} * kWarps + warp_id(); i < pairs;
-       i += uint64_t{gridDim.x} * kWarps) {
-    const uint32_t item = static_cast<uint32_t>(i / batch.wave);
-    const uint32_t place = static_cast<uint32_t>(i % batch.wave);
-    const BatchItem& known = memory.items[item];
-    if (place >= lists_in_wave(batch, known)) {
-      continue;
-    }
+  for (uint32_t place = warp_id(); place < count; place += kPairThreads / 32) {
     const uint32_t list = memory.order[uint64_t{item} * batch.kept + batch.first + place];
     uint32_t at = 0;
     if (lane_id() == 0) {
@@ -137,6 +129,16 @@ __device__ __forceinline__ void place_batch(const ListBatch& batch) {
       pair.reserved = 0;
       memory.pairs[at] = pair;
     }
+  }
+}
+
+// The same of all items, a block an item.
+__device__ __forceinline__ void place_batch(const ListBatch& batch) {
+  const BatchMemory memory(batch);
+  const Lists lists = batch_lists(batch);
+#pragma unroll 1
+  for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
+    place_pairs(batch, memory, lists, item);
   }
 }
 

@@ -85,9 +85,7 @@ public record ListBatchSizes(
 
   /** Returns the shared memory of the step that scores candidates. */
   public int scoreBytes() {
-    return itemBytes()
-        + WAVE * Long.BYTES
-        + room * (Long.BYTES + 2 * Integer.BYTES + Float.BYTES);
+    return itemBytes() + WAVE * Long.BYTES + room * (Long.BYTES + 2 * Integer.BYTES + Float.BYTES);
   }
 
   /** Returns the shared memory of the step that estimates entries. */

@@ -48,7 +48,6 @@ public final class ListBatches implements AutoCloseable {
   private static final int ESTIMATE_THREADS = 128;
   private static final int REST_THREADS = 128;
   private static final int PAIR_THREADS = 256;
-  private static final int PAIR_WARPS = PAIR_THREADS / 32;
   private static final int MEASURE_THREADS = 256;
   private static final int SCAN_THREADS = 1024;
   private static final long GROWTH = 32L << 20;
@@ -193,7 +192,7 @@ public final class ListBatches implements AutoCloseable {
       long pairs = (long) count * wave;
       step("count", PAIR_THREADS, 0, divide(pairs, PAIR_THREADS), stream);
       step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
-      step("place", PAIR_THREADS, 0, divide(pairs, PAIR_WARPS), stream);
+      step("place", PAIR_THREADS, 0, count, stream);
       int blocks = blocks("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), pairs);
       step("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), blocks, stream);
       step(name("score", items), ITEM_THREADS, sizes.scoreBytes(), count, stream);
