@@ -131,8 +131,7 @@ public class ListBatchesTests extends LuceneTestCase {
       assertTrue(parts > 1);
       assertEquals(ListBatches.sizes(items).kept(), known);
       assertEquals("list_batch_rest_float", launched.get(launched.size() - 1).kernel);
-      assertEquals(
-          1, launched.stream().filter(launch -> launch.kernel.contains("_rest_")).count());
+      assertEquals(1, launched.stream().filter(launch -> launch.kernel.contains("_rest_")).count());
       driver.destroyStream(stream);
       driver.free(rest);
     }
