@@ -8,6 +8,7 @@
 #include "exact_scan_host.h"
 #include "export.h"
 #include "host_fetch_host.h"
+#include "list_batch_host.h"
 #include "list_search_host.h"
 #include "select_host.h"
 #include "kmeans_host.h"
@@ -42,6 +43,15 @@ Outcome run_checked(const void* parameters) {
 template <uint32_t FORMAT, uint32_t CODES>
 Outcome run_lists(const void* parameters) {
   last_error = list_search_host(FORMAT, CODES, *static_cast<const ListSearch*>(parameters));
+  return last_error.empty() ? kDone : kBadParameters;
+}
+
+// A step of searches by many items together, whose names begin like this.
+constexpr const char* kListBatch = "list_batch_";
+
+Outcome run_batch(const char* name, const void* parameters) {
+  last_error = list_batch_host(name + std::strlen(kListBatch),
+                               *static_cast<const ListBatch*>(parameters));
   return last_error.empty() ? kDone : kBadParameters;
 }
 
@@ -80,6 +90,10 @@ struct Kernel {
   }
 #define LISTS_EIGHT(name, format, codes) \
   {"list_search_" #name "_w8", run_lists<format, codes>}
+#define BATCH(step) \
+  {"list_batch_" #step, [](const void* p) { return run_batch("list_batch_" #step, p); }}
+#define BATCH_ITEMS(format)                                                        \
+  BATCH(prepare_##format), BATCH(first_##format), BATCH(score_##format), BATCH(rest_##format)
 #define SIMPLE(name) {#name, [](const void* p) { return run(name##_host, p); }}
 #define CHECKED(name, parameters) {#name, run_checked<parameters, name##_host>}
 
@@ -104,6 +118,14 @@ constexpr Kernel kKernels[] = {
     LISTS_EIGHT(byte_table, kByte, kListTable),
     LISTS(float_global, kFloat32, kListTableGlobal),
     LISTS(byte_global, kByte, kListTableGlobal),
+    BATCH_ITEMS(float),
+    BATCH_ITEMS(byte),
+    BATCH(measure),
+    BATCH(keep),
+    BATCH(count),
+    BATCH(scan),
+    BATCH(place),
+    BATCH(estimate),
     SIMPLE(convert_range),
     SIMPLE(convert_float16),
     SIMPLE(convert_byte),

@@ -9,6 +9,7 @@
 #include "vamana/exact_scan.h"
 #include "vamana/host_fetch.h"
 #include "vamana/kmeans.h"
+#include "vamana/list_batch.h"
 #include "vamana/list_layout.h"
 #include "vamana/list_team.h"
 #include "vamana/lists.h"
@@ -96,6 +97,19 @@ constexpr Field kFields[] = {
     FIELD(ListSearch, flags),
     FIELD(ListSearch, team),
     FIELD(ListSearch, teams),
+    STRUCT(ListBatch),
+    FIELD(ListBatch, search),
+    FIELD(ListBatch, memory),
+    FIELD(ListBatch, segment),
+    FIELD(ListBatch, rest),
+    FIELD(ListBatch, lists),
+    FIELD(ListBatch, padded),
+    FIELD(ListBatch, kept),
+    FIELD(ListBatch, room),
+    FIELD(ListBatch, first),
+    FIELD(ListBatch, wave),
+    FIELD(ListBatch, from),
+    FIELD(ListBatch, rows),
     STRUCT(Build),
     FIELD(Build, segment),
     FIELD(Build, vectors),
@@ -411,6 +425,13 @@ constexpr Constant kConstants[] = {
     CONSTANT(kListTable),
     CONSTANT(kListTableGlobal),
     CONSTANT(kQuantizedBits),
+    CONSTANT(kBatchWave),
+    CONSTANT(kMaxBatchKept),
+    CONSTANT(kMaxBatchRoom),
+    CONSTANT(kMaxBatchPadded),
+    CONSTANT(kBatchMeasureBytes),
+    CONSTANT(kBatchKeepBytes),
+    CONSTANT(kBatchScanBytes),
     CONSTANT(kMaxDynamicShared),
     CONSTANT(kExactNan),
     CONSTANT(kExactFewHits),
@@ -480,4 +501,12 @@ VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32
 VAMANA_EXPORT uint64_t vamana_list_scratch_bytes(const ListSearch* search, uint32_t waves,
                                                  uint32_t codes) {
   return list_scratch_bytes(*search, waves != 0, codes);
+}
+
+// Memory of a batch of searches of lists (0), shared memory of steps: items (1), scores (2), estimates (3).
+VAMANA_EXPORT uint64_t vamana_list_batch_bytes(const ListBatch* batch, uint32_t part) {
+  return part == 0   ? list_batch_layout(*batch).bytes
+         : part == 1 ? batch_item_bytes(*batch)
+         : part == 2 ? batch_score_bytes(*batch)
+                     : batch_estimate_bytes(*batch);
 }

@@ -413,9 +413,7 @@ std::string check(uint32_t codes, const ListSearch& search) {
 }
 
 const Item& item_of(const ListSearch& search, uint32_t i) {
-  return *reinterpret_cast<const Item*>((search.flags & kSideBySide) != 0
-                                            ? search.items + i * sizeof(Item)
-                                            : reinterpret_cast<const uint64_t*>(search.items)[i]);
+  return *reinterpret_cast<const Item*>(item_address(search, i));
 }
 
 }  // namespace

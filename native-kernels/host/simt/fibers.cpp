@@ -4,6 +4,7 @@
 #include <ucontext.h>
 #endif
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -77,8 +78,7 @@ void make_context(Context& context, uint8_t* stack, size_t bytes, void (*entry)(
 }
 #endif
 
-constexpr size_t kStackBytes = 64 << 10;
-constexpr uint32_t kLanes = 32;
+constexpr size_t kStackBytes = 128 << 10;
 
 struct Block;
 
@@ -89,7 +89,7 @@ struct Warp {
   uint32_t ended = 0;
   Exchange kind = kSync;
   uint32_t turn = 0;
-  uint64_t values[2][kLanes];
+  uint64_t values[2][kLanes * kLaneWords];
 
   static constexpr uint32_t kAll32 = 0xFFFFFFFFu;
 };
@@ -219,7 +219,7 @@ class Launch {
     switch_context(contexts_[thread], scheduler_);
   }
 
-  const uint64_t* exchange(Exchange kind, uint64_t value) {
+  const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words) {
     Warp& warp = *warp_;
     const uint32_t turn = warp.turn;
     if (warp.arrived != 0 && warp.kind != kind) {
@@ -227,7 +227,7 @@ class Launch {
       wait();
     }
     warp.kind = kind;
-    warp.values[turn % 2][lane_] = value;
+    std::copy(own, own + words, warp.values[turn % 2] + lane_ * kLaneWords);
     warp.arrived |= 1u << lane_;
     warp.ready &= ~(1u << lane_);
     if (warp.arrived == Warp::kAll32) {
@@ -277,7 +277,9 @@ class Launch {
 
 }  // namespace
 
-const uint64_t* exchange(Exchange kind, uint64_t value) { return running->exchange(kind, value); }
+const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words) {
+  return running->exchange(kind, own, words);
+}
 
 void barrier() { running->barrier(); }
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #define VAMANA_SIMT 1
+#define __host__
 #define __device__
 #define __global__
 #define __grid_constant__
@@ -33,12 +34,33 @@ namespace vamana {
 namespace simt {
 
 // What lanes of a warp exchange at a time. Lanes that wait for different things are an error.
-enum Exchange : uint32_t { kValues, kBallot, kAll, kSync };
+enum Exchange : uint32_t { kValues, kBallot, kSync };
 
-// Hands in a value and waits for all lanes; returns the values of all.
-const uint64_t* exchange(Exchange kind, uint64_t value);
+// Threads of a warp, and the 64-bit words that each hands in at most.
+constexpr uint32_t kLanes = 32;
+constexpr uint32_t kLaneWords = 3;
+
+// Hands in words and waits for all lanes; returns the words of all, kLaneWords a lane, which stay until the next
+// exchange but one.
+const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words);
 // Waits for all threads of the block.
 void barrier();
+
+template <typename Value>
+const uint64_t* bring(Exchange kind, const Value& own) {
+  static_assert(sizeof(Value) <= sizeof(uint64_t) * kLaneWords, "words of lanes");
+  uint64_t words[kLaneWords] = {};
+  std::memcpy(words, &own, sizeof own);
+  return exchange(kind, words, (sizeof own + 7) / 8);
+}
+
+// What a lane has brought.
+template <typename Value>
+Value read(const uint64_t* brought, uint32_t lane) {
+  Value value;
+  std::memcpy(&value, brought + lane * kLaneWords, sizeof value);
+  return value;
+}
 
 }  // namespace simt
 
@@ -47,34 +69,24 @@ uint8_t* block_memory();
 }  // namespace vamana
 
 inline void __syncthreads() { vamana::simt::barrier(); }
-inline void __syncwarp() { vamana::simt::exchange(vamana::simt::kSync, 0); }
+inline void __syncwarp() { vamana::simt::exchange(vamana::simt::kSync, nullptr, 0); }
 inline void __threadfence() {}
 
 inline uint32_t __ballot_sync(uint32_t, bool value) {
-  const uint64_t* values = vamana::simt::exchange(vamana::simt::kBallot, value);
+  const uint64_t* brought = vamana::simt::bring<uint32_t>(vamana::simt::kBallot, value ? 1 : 0);
   uint32_t bits = 0;
-  for (uint32_t lane = 0; lane < 32; lane++) {
-    bits |= static_cast<uint32_t>(values[lane]) << lane;
+  for (uint32_t lane = 0; lane < vamana::simt::kLanes; lane++) {
+    bits |= vamana::simt::read<uint32_t>(brought, lane) << lane;
   }
   return bits;
 }
 
-inline int __all_sync(uint32_t, bool value) {
-  const uint64_t* values = vamana::simt::exchange(vamana::simt::kAll, value);
-  int all = 1;
-  for (uint32_t lane = 0; lane < 32; lane++) {
-    all &= static_cast<int>(values[lane]);
-  }
-  return all;
-}
+inline int __all_sync(uint32_t lanes, bool value) { return __ballot_sync(lanes, value) == 0xFFFFFFFFu; }
+inline int __any_sync(uint32_t lanes, bool value) { return __ballot_sync(lanes, value) != 0; }
 
 template <typename Value>
 Value simt_shuffle(Value value, uint32_t lane) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  bits = vamana::simt::exchange(vamana::simt::kValues, bits)[lane];
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
+  return vamana::simt::read<Value>(vamana::simt::bring(vamana::simt::kValues, value), lane);
 }
 
 template <typename Value>
@@ -105,6 +117,15 @@ inline uint32_t atomicAdd(uint32_t* address, uint32_t value) {
 
 inline int __popc(uint32_t bits) { return __builtin_popcount(bits); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __clz(int bits) { return bits == 0 ? 32 : __builtin_clz(static_cast<uint32_t>(bits)); }
+inline uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t places) {
+  const uint64_t all = static_cast<uint64_t>(high) << 32 | low;
+  uint32_t bytes = 0;
+  for (uint32_t byte = 0; byte < 4; byte++) {
+    bytes |= static_cast<uint32_t>(all >> 8 * (places >> 4 * byte & 7) & 0xFF) << 8 * byte;
+  }
+  return bytes;
+}
 inline float2 make_float2(float x, float y) { return {x, y}; }
 inline uint32_t __float_as_uint(float value) {
   uint32_t bits;
@@ -124,3 +145,10 @@ inline int32_t __dp4a(int32_t a, int32_t b, int32_t sum) {
   }
   return sum;
 }
+
+using std::fabs;
+using std::fmaf;
+using std::fmax;
+using std::sqrt;
+
+inline float fmaxf(float a, float b) { return std::fmax(a, b); }

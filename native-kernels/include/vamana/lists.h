@@ -104,6 +104,13 @@ static_assert(sizeof(Lists) == 104, "Lists");
 static_assert(sizeof(RotatedComponent) == 16, "RotatedComponent");
 static_assert(sizeof(ListSearch) == 72, "ListSearch");
 
+// Address of an item of a launch.
+VAMANA_HD uint64_t item_address(const ListSearch& search, uint32_t item) {
+  return (search.flags & kSideBySide) != 0
+             ? search.items + uint64_t{item} * sizeof(Item)
+             : reinterpret_cast<const volatile uint64_t*>(search.items)[item];
+}
+
 // Standard deviations by which an error is taken to make an estimate too large.
 constexpr float kListMargin = 1.9f;
 // Standard deviations by which vectors are taken to be nearer than their centroid.

@@ -40,11 +40,7 @@ __device__ __forceinline__ bool take_list_item(S& s) {
     return false;
   }
   if (warp_id() == 0) {
-    uint64_t address = s.search.items + next * sizeof(Item);
-    if ((s.search.flags & kSideBySide) == 0) {
-      address = reinterpret_cast<const volatile uint64_t*>(s.search.items)[next];
-    }
-    const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
+    const uint32_t* item = reinterpret_cast<const uint32_t*>(item_address(s.search, next));
     if (lane_id() < sizeof(Item) / 4) {
       reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
           *reinterpret_cast<const volatile uint32_t*>(item + lane_id());

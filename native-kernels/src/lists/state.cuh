@@ -40,9 +40,10 @@ struct ListControl {
   int32_t sums[kListWarps];       // of the residual's numbers, for heads
   int32_t more_sums[kListWarps];  // for tails
   uint32_t slot_counts[kListWave];  // candidates of each piece that the block searches; 0 between waves
-  uint32_t best_size;  // of waves: the fields of the state
+  uint32_t best_size;  // while scores of a wave are gone through: the fields of the state
   uint32_t probed;
   float limit;
+  uint32_t ended;      // of searches by many items together: whether no further list is searched
   uint32_t next;
   uint32_t flags;
   uint32_t candidate_count;

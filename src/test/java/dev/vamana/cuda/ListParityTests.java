@@ -89,7 +89,7 @@ public class ListParityTests extends LuceneTestCase {
         : () -> new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
   }
 
-  private static DeviceSegment segment(
+  static DeviceSegment segment(
       int size,
       int dimension,
       VectorEncoding encoding,
@@ -111,11 +111,11 @@ public class ListParityTests extends LuceneTestCase {
     return RandomPicks.randomFrom(random(), CodeKind.values());
   }
 
-  private static VectorSimilarityFunction similarity() {
+  static VectorSimilarityFunction similarity() {
     return VectorSimilarityFunction.values()[random().nextInt(4)];
   }
 
-  private static VectorEncoding encoding() {
+  static VectorEncoding encoding() {
     return VectorEncoding.values()[random().nextInt(2)];
   }
 
@@ -143,7 +143,7 @@ public class ListParityTests extends LuceneTestCase {
     return QueryVector.of(mean);
   }
 
-  private static List<WorkItem> items(
+  static List<WorkItem> items(
       DeviceSegment segment, int count, int k, int width, FixedBitSet accepted, long visitLimit) {
     SegmentView view = segment.view();
     return queries(segment, count).stream()
@@ -172,7 +172,7 @@ public class ListParityTests extends LuceneTestCase {
   }
 
   /** Answers of the device, none of which the CPU has given. */
-  private static List<WorkResult> onDevice(Gpu gpu, List<SegmentView> views, List<WorkItem> items)
+  static List<WorkResult> onDevice(Gpu gpu, List<SegmentView> views, List<WorkItem> items)
       throws Exception {
     for (SegmentView view : views) {
       DeviceTestCase.serve(gpu, view);
@@ -192,7 +192,7 @@ public class ListParityTests extends LuceneTestCase {
     }
   }
 
-  private static void compare(String what, List<WorkItem> items, List<WorkResult> actual)
+  static void compare(String what, List<WorkItem> items, List<WorkResult> actual)
       throws IOException {
     List<WorkResult> expected = new CpuExecutor(Workers.callingThread()).search(items);
     int ranks = 0;

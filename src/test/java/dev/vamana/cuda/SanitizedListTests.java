@@ -29,6 +29,9 @@ public class SanitizedListTests extends DeviceTestCase {
       for (CodeKind codes : List.of(CodeKind.RABITQ1, CodeKind.RABITQ4, CodeKind.PQ)) {
         try (DeviceSegment segment = segment(encoding, codes)) {
           ListCodes kernels = codes == CodeKind.PQ ? ListCodes.TABLE : ListCodes.BITS;
+          if (codes == CodeKind.RABITQ1) {
+            search(segment, Tuning.DEFAULT.withListSharing(1));
+          }
           for (int warps : ListKernels.tuned(kernels)) {
             // several blocks for each item, where blocks search in waves
             search(segment, Tuning.DEFAULT.withWarps(warps).withTeam(2 + random().nextInt(7)));

@@ -7,6 +7,7 @@ import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
@@ -29,6 +30,7 @@ public final class DirectWalks implements AutoCloseable {
   private final CudaDriver driver;
   private final StagingPool staging;
   private final DevicePool accepted;
+  private final ListBatches together;
   private final BatchCounters counters = new BatchCounters();
 
   /**
@@ -46,6 +48,7 @@ public final class DirectWalks implements AutoCloseable {
       staging.free();
       throw e;
     }
+    this.together = new ListBatches(driver);
   }
 
   /**
@@ -70,7 +73,8 @@ public final class DirectWalks implements AutoCloseable {
     PackTeam nobody = new PackTeam(0);
     Packer packer = new Packer(staging, accepted, nobody, items, plans, items.size(), items.size());
     LaunchSlot slot =
-        new LaunchSlot(driver, new Kernels(driver, tuning), staging, items.size(), counters);
+        new LaunchSlot(
+            driver, new Kernels(driver, tuning), together, staging, items.size(), counters);
     List<DeviceResult> results = new ArrayList<>();
     try {
       Chunk chunk =
@@ -99,7 +103,6 @@ public final class DirectWalks implements AutoCloseable {
   /** Frees everything. */
   @Override
   public void close() {
-    accepted.close();
-    staging.free();
+    Cleanup.all(together::close, accepted::close, staging::free);
   }
 }

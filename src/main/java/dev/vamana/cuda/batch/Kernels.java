@@ -66,6 +66,11 @@ public final class Kernels {
     return tuning.flags();
   }
 
+  /** Returns {@link Tuning#listSharing}. */
+  int listSharing() {
+    return tuning.listSharing();
+  }
+
   /** Returns the shared-memory policy of a shape. */
   Policy policy(WalkShape shape) {
     return plan(shape).policy();

@@ -12,7 +12,11 @@ import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.ivf.ListShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -33,6 +37,7 @@ final class LaunchSlot {
 
   private final CudaDriver driver;
   private final Kernels kernels;
+  private final ListBatches together;
   private final BatchCounters statistics;
   private final StagingPool staging;
   private StagingPool.Block addresses;
@@ -56,17 +61,20 @@ final class LaunchSlot {
   /**
    * Makes a slot. The calling thread is bound to the driver.
    *
+   * @param together searches lists by many items together; shared by the slots of a lane
    * @param maxBatch items of a launch for which memory is allocated at first; larger launches grow
    *     it
    */
   LaunchSlot(
       CudaDriver driver,
       Kernels kernels,
+      ListBatches together,
       StagingPool staging,
       int maxBatch,
       BatchCounters statistics) {
     this.driver = driver;
     this.kernels = kernels;
+    this.together = together;
     this.statistics = statistics;
     this.staging = staging;
     this.addresses = staging.allocateFixed((long) maxBatch * Long.BYTES);
@@ -146,10 +154,7 @@ final class LaunchSlot {
     if (counter == 0) {
       driver.fill(counters, (byte) 0, COUNTER_BYTES, stream);
     }
-    parameters.set(
-        ValueLayout.JAVA_LONG,
-        WalkLayout.ITEMS,
-        sideBySide ? batch.get(0).block.deviceAddress() : addresses.deviceAddress());
+    parameters.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, itemsAddress());
     parameters.set(
         ValueLayout.JAVA_LONG, WalkLayout.COUNTER, counters + (long) counter * Integer.BYTES);
     switch (shape) {
@@ -184,6 +189,11 @@ final class LaunchSlot {
 
   /** Launches searches of inverted lists. The first two fields are as in walks. */
   private void launchLists(ListSearchShape shape, ChunkSizes sizes, int others) {
+    ListBatches.Items alike = alike(shape, sizes);
+    if (alike != null && together.takes(alike, kernels.listSharing())) {
+      launchTogether(alike);
+      return;
+    }
     ListKernels.Choice choice =
         kernels.lists(
             shape,
@@ -208,6 +218,47 @@ final class LaunchSlot {
     search.set(ValueLayout.JAVA_LONG, ListSearchLayout.TEAMS, counters + TEAMS_OFFSET);
     driver.launch(
         choice.kernel(), blocks, choice.threads(), choice.memory().sharedBytes(), search, stream);
+  }
+
+  /**
+   * Returns what the items have in common if they could be searched together: all of one segment,
+   * whose codes have one bit, without filters. Otherwise null.
+   */
+  private ListBatches.Items alike(ListSearchShape shape, ChunkSizes sizes) {
+    HeldSegment segment = chunks.get(0).segments().get(0);
+    for (Chunk chunk : chunks) {
+      if (chunk.bits.isEmpty() == false
+          || chunk.segments().size() > 1
+          || chunk.segments().get(0).descriptor() != segment.descriptor()) {
+        return null;
+      }
+    }
+    ListShape lists = segment.view().lists().shape();
+    return lists.kind() != CodeKind.RABITQ1
+        ? null
+        : new ListBatches.Items(
+            items,
+            shape.bytes(),
+            sizes.beam(),
+            lists.lists(),
+            sizes.dimension(),
+            lists.padded(),
+            segment.descriptor());
+  }
+
+  private void launchTogether(ListBatches.Items alike) {
+    int blocks = together.blocksOfRest(alike);
+    growScratch(ListBatches.restBytes(alike, blocks));
+    together.launch(
+        alike,
+        new ListBatches.Places(itemsAddress(), sideBySide),
+        new ListBatches.Rest(scratch, blocks),
+        stream);
+  }
+
+  /** Returns the address of the only chunk's items, or of the addresses of all items. */
+  private long itemsAddress() {
+    return sideBySide ? chunks.get(0).block.deviceAddress() : addresses.deviceAddress();
   }
 
   private int sideBySide() {

@@ -7,6 +7,7 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.Lane;
+import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
 import java.util.ArrayDeque;
@@ -36,6 +37,7 @@ public final class WalkLane extends Lane<Chunk> {
   private final StagingPool staging;
   private final DevicePool accepted;
   private final PackTeam team;
+  private final ListBatches together;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
   private final Map<LaunchShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
@@ -63,6 +65,7 @@ public final class WalkLane extends Lane<Chunk> {
     this.staging = staging;
     this.accepted = accepted;
     this.team = PackTeam.of(options.get().packers());
+    this.together = new ListBatches(driver);
     this.statistics = statistics;
   }
 
@@ -93,7 +96,8 @@ public final class WalkLane extends Lane<Chunk> {
     try {
       Kernels kernels = new Kernels(driver, first.tuning());
       for (int i = 0; i < first.depth(); i++) {
-        lane.slots.add(new LaunchSlot(driver, kernels, staging, first.maxBatch(), statistics));
+        lane.slots.add(
+            new LaunchSlot(driver, kernels, lane.together, staging, first.maxBatch(), statistics));
       }
     } catch (RuntimeException e) {
       Cleanup.after(e, lane::free);
@@ -270,7 +274,7 @@ public final class WalkLane extends Lane<Chunk> {
     if (idle && lingered(submitted, now.lingerNanos())) {
       return true;
     }
-    int enough = idle ? now.maxBatch() : Math.min(now.overlap(), now.maxBatch());
+    int enough = idle ? now.maxBatch() : Math.min(besideOthers(queue, now), now.maxBatch());
     int items = 0;
     for (Chunk chunk : queue) {
       items += chunk.count();
@@ -279,6 +283,14 @@ public final class WalkLane extends Lane<Chunk> {
       }
     }
     return stopping() && idle;
+  }
+
+  /** Returns the queued items that start beside others in flight. */
+  private static int besideOthers(ArrayDeque<Chunk> queue, BatchOptions now) {
+    Chunk chunk = queue.peek();
+    return now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()
+        ? Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()))
+        : now.overlap();
   }
 
   /**
@@ -394,6 +406,7 @@ public final class WalkLane extends Lane<Chunk> {
   @Override
   public void free() {
     freeSlots();
+    together.close();
     accepted.close();
     staging.free();
   }

@@ -14,9 +14,17 @@ import java.util.List;
  * @param visitedFilter whether visited nodes are remembered at all
  * @param team blocks that search the inverted lists of one item, 1 to {@value #MOST_TEAM}, or 0 to
  *     choose
+ * @param listSharing items that have to search an inverted list, on average, so that the items of a
+ *     launch search lists together; 0 for one by one
  */
 public record Tuning(
-    Policy table, int warps, int visitedSlots, boolean eagerPick, boolean visitedFilter, int team) {
+    Policy table,
+    int warps,
+    int visitedSlots,
+    boolean eagerPick,
+    boolean visitedFilter,
+    int team,
+    int listSharing) {
 
   /** Most blocks that search one item. */
   public static final int MOST_TEAM = 32;
@@ -25,7 +33,7 @@ public record Tuning(
   public static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
 
   /** No overrides. */
-  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0);
+  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0, 0);
 
   public Tuning {
     if (table != null && table.quantized() == false) {
@@ -41,36 +49,44 @@ public record Tuning(
     if (team < 0 || team > MOST_TEAM) {
       throw new IllegalArgumentException("team must be 0 to " + MOST_TEAM + ", got " + team);
     }
+    if (listSharing < 0) {
+      throw new IllegalArgumentException("listSharing must be 0 or more, got " + listSharing);
+    }
   }
 
   /** Returns this tuning with another table. */
   public Tuning withTable(Policy newTable) {
-    return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter, team);
+    return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter, team, listSharing);
   }
 
   /** Returns this tuning with another block size. */
   public Tuning withWarps(int newWarps) {
-    return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter, team);
+    return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter, team, listSharing);
   }
 
   /** Returns this tuning with another size of the visited table. */
   public Tuning withVisitedSlots(int newVisitedSlots) {
-    return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter, team);
+    return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter, team, listSharing);
   }
 
   /** Returns this tuning with or without eager picks. */
   public Tuning withEagerPick(boolean newEagerPick) {
-    return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter, team);
+    return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter, team, listSharing);
   }
 
   /** Returns this tuning with or without a visited filter. */
   public Tuning withVisitedFilter(boolean newVisitedFilter) {
-    return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter, team);
+    return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter, team, listSharing);
   }
 
   /** Returns this tuning with another number of blocks for the inverted lists of one item. */
   public Tuning withTeam(int newTeam) {
-    return new Tuning(table, warps, visitedSlots, eagerPick, visitedFilter, newTeam);
+    return new Tuning(table, warps, visitedSlots, eagerPick, visitedFilter, newTeam, listSharing);
+  }
+
+  /** Returns this tuning with another number of items that have to share a list. */
+  public Tuning withListSharing(int newListSharing) {
+    return new Tuning(table, warps, visitedSlots, eagerPick, visitedFilter, team, newListSharing);
   }
 
   /** Returns the {@link WalkLayout} flags of this tuning. */

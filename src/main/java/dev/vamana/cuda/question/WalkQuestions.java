@@ -19,6 +19,7 @@ import dev.vamana.cuda.memory.FixedPlacements;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
@@ -122,6 +123,11 @@ final class WalkQuestions implements Questions {
             ? List.of(ListCodes.BITS)
             : List.of(ListCodes.TABLE, ListCodes.TABLE_GLOBAL);
     List<Question> questions = new ArrayList<>();
+    if (segment.lists().shape().kind() == CodeKind.RABITQ1) {
+      questions.add(
+          new Question(
+              "list_batch", () -> ask(segment, placed, Tuning.DEFAULT.withListSharing(1))));
+    }
     for (ListCodes codes : kernels) {
       Policy table = codes == ListCodes.TABLE_GLOBAL ? Policy.TABLE_GLOBAL : null;
       for (int warps : ListKernels.tuned(codes)) {
@@ -129,15 +135,18 @@ final class WalkQuestions implements Questions {
         questions.add(
             new Question(
                 ListKernels.name(bytes, codes, ListKernels.warps(warps, codes)),
-                () -> {
-                  if (placed[0] == null) {
-                    placed[0] = places.place(segment, Placement.EXACT);
-                  }
-                  walk(segment, placed[0], tuning);
-                }));
+                () -> ask(segment, placed, tuning)));
       }
     }
     return questions;
+  }
+
+  private void ask(KnownSegment segment, ResidentSegment[] placed, Tuning tuning)
+      throws IOException {
+    if (placed[0] == null) {
+      placed[0] = places.place(segment, Placement.EXACT);
+    }
+    walk(segment, placed[0], tuning);
   }
 
   private void walk(KnownSegment segment, ResidentSegment placed, Tuning tuning)

@@ -39,6 +39,8 @@ public final class HostKernels implements SimulatedKernels {
         checkWalk(name, threads, sharedBytes, parameters);
       } else if (name.startsWith("list_search_")) {
         checkLists(name, threads, sharedBytes, parameters);
+      } else if (name.startsWith("list_batch_")) {
+        checkBatch(name, sharedBytes, parameters);
       }
       launch(name, parameters);
     };
@@ -76,6 +78,20 @@ public final class HostKernels implements SimulatedKernels {
     if (sharedBytes < needed || name.endsWith("_w" + threads / 32) == false) {
       throw new IllegalStateException(
           name + " needs " + needed + " bytes, got " + sharedBytes + ", threads " + threads);
+    }
+  }
+
+  private void checkBatch(String name, int sharedBytes, MemorySegment batch) {
+    int part =
+        name.startsWith("list_batch_score_")
+            ? 2
+            : name.equals("list_batch_estimate")
+                ? 3
+                : name.startsWith("list_batch_prepare_") || name.startsWith("list_batch_first_")
+                    ? 1
+                    : -1;
+    if (part > 0 && sharedBytes < host.vamana_list_batch_bytes(HostLibrary.pointer(batch), part)) {
+      throw new IllegalStateException(name + " got " + sharedBytes + " bytes of shared memory");
     }
   }
 

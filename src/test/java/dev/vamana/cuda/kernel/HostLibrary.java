@@ -122,6 +122,8 @@ public interface HostLibrary extends Library {
 
   long vamana_list_scratch_bytes(Pointer search, int waves, int codes);
 
+  long vamana_list_batch_bytes(Pointer batch, int part);
+
   int vamana_host_has_kernel(String name);
 
   int vamana_host_launch(String name, Pointer parameters);

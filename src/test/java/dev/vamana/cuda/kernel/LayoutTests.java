@@ -6,6 +6,8 @@ import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Field;
 import java.util.Locale;
 import java.util.Map;
@@ -38,6 +40,14 @@ public class LayoutTests extends KernelTestCase {
     assertLayout("Lists", ListsLayout.class);
     assertLayout("RotatedComponent", RotatedComponentLayout.class);
     assertLayout("ListSearch", ListSearchLayout.class);
+    assertLayout("ListBatch", ListBatchLayout.class);
+    assertConstant(ListBatchSizes.WAVE, "kBatchWave");
+    assertConstant(ListBatchSizes.MAX_KEPT, "kMaxBatchKept");
+    assertConstant(ListBatchSizes.MAX_ROOM, "kMaxBatchRoom");
+    assertConstant(ListBatchSizes.MAX_PADDED, "kMaxBatchPadded");
+    assertConstant(ListBatchSizes.MEASURE_BYTES, "kBatchMeasureBytes");
+    assertConstant(ListBatchSizes.KEEP_BYTES, "kBatchKeepBytes");
+    assertConstant(ListBatchSizes.SCAN_BYTES, "kBatchScanBytes");
     assertConstant(ListCodes.BITS.ordinal(), "kListBits");
     assertConstant(ListCodes.TABLE.ordinal(), "kListTable");
     assertConstant(ListCodes.TABLE_GLOBAL.ordinal(), "kListTableGlobal");
@@ -95,6 +105,47 @@ public class LayoutTests extends KernelTestCase {
         assertEquals(0, memory.scratchBytes() % 512);
       }
     }
+  }
+
+  public void testListBatchSizes() {
+    try (Arena arena = Arena.ofConfined()) {
+      for (int i = 0; i < 100; i++) {
+        int dimension = 1 + random().nextInt(ListBatchSizes.MAX_PADDED);
+        ListBatchSizes sizes =
+            new ListBatchSizes(
+                1 + random().nextInt(20_000),
+                1 + random().nextInt(200),
+                1 + random().nextInt(ListShape.MAX_LISTS),
+                dimension,
+                Rotation.padded(dimension),
+                1 + random().nextInt(ListBatchSizes.MAX_KEPT),
+                1 + random().nextInt(ListBatchSizes.MAX_ROOM),
+                1 + random().nextInt(2_000));
+        MemorySegment batch = arena.allocate(ListBatchLayout.BYTES, Long.BYTES);
+        long search = ListBatchLayout.SEARCH;
+        set(batch, search + ListSearchLayout.COUNT, sizes.count());
+        set(batch, search + ListSearchLayout.WIDTH, sizes.width());
+        set(batch, search + ListSearchLayout.LISTS, sizes.lists());
+        set(batch, search + ListSearchLayout.DIMENSION, sizes.dimension());
+        set(batch, search + ListSearchLayout.PADDED, sizes.padded());
+        set(batch, ListBatchLayout.LISTS, sizes.lists());
+        set(batch, ListBatchLayout.PADDED, sizes.padded());
+        set(batch, ListBatchLayout.KEPT, sizes.kept());
+        set(batch, ListBatchLayout.ROOM, sizes.room());
+        set(batch, ListBatchLayout.ROWS, sizes.rows());
+        Pointer pointer = HostLibrary.pointer(batch);
+        long bytes = library.vamana_list_batch_bytes(pointer, 0);
+        assertEquals(bytes, sizes.bytes());
+        assertTrue(sizes.count() * sizes.bytesOfItem() <= bytes);
+        assertEquals(library.vamana_list_batch_bytes(pointer, 1), sizes.itemBytes());
+        assertEquals(library.vamana_list_batch_bytes(pointer, 2), sizes.scoreBytes());
+        assertEquals(library.vamana_list_batch_bytes(pointer, 3), sizes.estimateBytes());
+      }
+    }
+  }
+
+  private static void set(MemorySegment target, long offset, int value) {
+    target.set(ValueLayout.JAVA_INT, offset, value);
   }
 
   public void testConversions() throws IllegalAccessException {

@@ -55,6 +55,7 @@ public class KnownQuestionsTests extends LuceneTestCase {
           Map.entry("kmeans_seed", "kmeans_seed_8"),
           Map.entry("kmeans_seed_long", "kmeans_draw"),
           Map.entry("kmeans_update", "kmeans_move"),
+          Map.entry("list_batch", "list_batch_score_float"),
           Map.entry("list_search", "list_search_float_w4"),
           Map.entry("list_search_global", "list_search_float_global_w4"),
           Map.entry("list_search_table", "list_search_float_table_w4"),
@@ -83,6 +84,7 @@ public class KnownQuestionsTests extends LuceneTestCase {
           "exact_narrow",
           "host_fetch",
           "kmeans",
+          "list_batch",
           "select_sample_finish",
           "select_sample_splitters");
 

@@ -169,7 +169,15 @@ final class LargeListsStage implements Stage {
       LargeTruth truth = LargeStage.truth(context, folder, index, n, device ? drivers : null);
       if (methods.isEmpty() || methods.contains(ListsStage.METHOD)) {
         for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
-          search(context, index, truth, device ? placement : null, ListsStage.METHOD);
+          for (int sharing : context.options().sharing()) {
+            search(
+                context,
+                index,
+                truth,
+                device ? placement : null,
+                ListsStage.METHOD + ListsStage.together(sharing),
+                sharing);
+          }
           if (device == false) {
             break;
           }
@@ -179,7 +187,7 @@ final class LargeListsStage implements Stage {
         context.say("no graph beside the lists: %s is not there", graph);
       } else if (methods.isEmpty() || methods.contains(GRAPH)) {
         try (LargeIndex other = LargeIndex.open(graph, n)) {
-          search(context, other, truth, device ? Placement.EXACT : null, GRAPH);
+          search(context, other, truth, device ? Placement.EXACT : null, GRAPH, 0);
         }
       }
     }
@@ -187,7 +195,12 @@ final class LargeListsStage implements Stage {
 
   /** Searches with a placement, or with the CPU if there is none. */
   private void search(
-      Context context, LargeIndex index, LargeTruth truth, Placement placement, String method)
+      Context context,
+      LargeIndex index,
+      LargeTruth truth,
+      Placement placement,
+      String method,
+      int sharing)
       throws IOException, InterruptedException {
     SegmentView view = index.view();
     if (placement == null) {
@@ -204,7 +217,7 @@ final class LargeListsStage implements Stage {
         OpenGpu.open(
             drivers,
             placement,
-            BatchOptions.DEFAULT,
+            BatchOptions.DEFAULT.withTuning(Tuning.DEFAULT.withListSharing(sharing)),
             null,
             Gpu.WALKS,
             OpenGpu.memoryFor(placement, List.of(view)))) {

@@ -64,8 +64,8 @@ final class ListsStage implements Stage {
         pool = pool != null ? pool : QueryPool.of(set.vectors(), index.view(), largest);
         if (methods.isEmpty() || methods.contains(METHOD)) {
           for (Lane lane : lanes(context.options(), kind)) {
-            for (int team : lane.placement() == null ? List.of(0) : context.options().teams()) {
-              measure(context, set, index, pool, lane, true, team);
+            for (Tuning tuning : tunings(context.options(), lane)) {
+              measure(context, set, index, pool, lane, true, tuning);
             }
           }
         }
@@ -73,7 +73,7 @@ final class ListsStage implements Stage {
     }
     if (graph) {
       try (SetIndex index = BenchStage.index(context, set)) {
-        measure(context, set, index, pool, graphLane(context.options()), false, 0);
+        measure(context, set, index, pool, graphLane(context.options()), false, Tuning.DEFAULT);
       }
     }
   }
@@ -85,6 +85,20 @@ final class ListsStage implements Stage {
 
   private static boolean onCpu(SuiteOptions options) {
     return options.device() < 0 || options.placements().equals(List.of(CPU));
+  }
+
+  /** Returns the tunings of a lane: of each of both options every value. */
+  private static List<Tuning> tunings(SuiteOptions options, Lane lane) {
+    if (lane.placement() == null) {
+      return List.of(Tuning.DEFAULT);
+    }
+    List<Tuning> tunings = new ArrayList<>();
+    for (int team : options.teams()) {
+      for (int sharing : options.sharing()) {
+        tunings.add(Tuning.DEFAULT.withTeam(team).withListSharing(sharing));
+      }
+    }
+    return tunings;
   }
 
   private static Lane graphLane(SuiteOptions options) {
@@ -176,7 +190,10 @@ final class ListsStage implements Stage {
     };
   }
 
-  /** Builds the lists again while an executor is installed, and returns the seconds. */
+  /**
+   * Builds the lists again while an executor is installed, unless an earlier process has, and
+   * returns the seconds.
+   */
   private static double secondsWithGpu(
       Context context, SuiteSet set, Path folder, VamanaVectorsFormat format) throws IOException {
     try (Gpu gpu = Gpu.open(Gpu::openDriver, Placement.EXACT, Tuning.DEFAULT);
@@ -186,8 +203,12 @@ final class ListsStage implements Stage {
         throw new IllegalStateException("another executor is installed");
       }
       Path other = folder.resolveSibling(folder.getFileName() + "-gpu");
+      boolean earlier = SetIndex.isBuilt(other);
       try (SetIndex index = SetIndex.open(other, set, format, 1, 1, messages(context))) {
-        if (executor.statistics().counters().get("training").get("vectors_assigned") == 0) {
+        if (earlier == false
+            && executor.statistics().counters().get("training").get("vectors_assigned") == 0) {
+          // a later process would take its seconds for those of a GPU
+          SetIndex.deleteTree(other);
           throw new IllegalStateException("the GPU assigned no vectors");
         }
         context.say("lists built with the GPU in %.2f s", index.buildSeconds());
@@ -203,9 +224,9 @@ final class ListsStage implements Stage {
       QueryPool pool,
       Lane lane,
       boolean lists,
-      int team)
+      Tuning tuning)
       throws IOException, InterruptedException {
-    BatchOptions options = BatchOptions.DEFAULT.withTuning(Tuning.DEFAULT.withTeam(team));
+    BatchOptions options = BatchOptions.DEFAULT.withTuning(tuning);
     try (OpenLane open = lane.open(context, options, List.of(index.view()))) {
       BatchRun run =
           new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
@@ -218,7 +239,7 @@ final class ListsStage implements Stage {
       for (int batch : context.options().batches()) {
         for (int width : widths) {
           Map<String, Object> work =
-              lists ? work(open, run, width, team) : Map.of("parents", PARENTS);
+              lists ? work(open, run, width, tuning.team()) : Map.of("parents", PARENTS);
           for (int callers : CALLERS) {
             // the JVM has compiled the code for the batches before, and takes it back at the first
             // larger
@@ -226,7 +247,7 @@ final class ListsStage implements Stage {
             Measurement measured =
                 new Measurement(
                     set.subject(),
-                    lane.method(),
+                    lane.method() + together(tuning.listSharing()),
                     lane.name(),
                     batch,
                     callers,
@@ -250,6 +271,11 @@ final class ListsStage implements Stage {
       }
       open.check();
     }
+  }
+
+  /** Returns what the method of rows is called in addition if items search lists together. */
+  static String together(int sharing) {
+    return sharing == 0 ? "" : "-together";
   }
 
   private static WalkParameters walk(int width) {

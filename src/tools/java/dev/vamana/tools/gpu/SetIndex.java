@@ -48,6 +48,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
 
   static final String FIELD = "vector";
   static final String ROW = "row";
+  private static final String BUILT = "built.txt";
   private static final double RAM_BUFFER_MB = 1_900;
 
   /**
@@ -77,8 +78,8 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
       int writers,
       InfoStream messages)
       throws IOException {
-    Path built = folder.resolve("built.txt");
-    if (Files.exists(built) == false) {
+    Path built = folder.resolve(BUILT);
+    if (isBuilt(folder) == false) {
       deleteTree(folder);
       Files.createDirectories(folder);
       long start = System.nanoTime();
@@ -92,6 +93,11 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
           folder + " has " + reader.leaves().size() + " segments of " + reader.maxDoc());
     }
     return new SetIndex(folder, directory, reader, Double.parseDouble(Files.readString(built)));
+  }
+
+  /** Whether an index in the folder is complete, so that {@link #open} builds none. */
+  static boolean isBuilt(Path folder) {
+    return Files.exists(folder.resolve(BUILT));
   }
 
   /** Returns a searcher on the calling thread. */
@@ -206,6 +212,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     return new VectorCodec(new Lucene104Codec(), vectors);
   }
 
+  /** Removes a folder, if it is there. */
   static void deleteTree(Path folder) throws IOException {
     if (Files.exists(folder)) {
       IOUtils.rm(folder);

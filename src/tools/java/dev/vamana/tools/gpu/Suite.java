@@ -23,6 +23,7 @@ public final class Suite {
           "dev.vamana.cuda.RealSetParityTests",
           "dev.vamana.cuda.ByteVectorTests",
           "dev.vamana.cuda.ListParityTests",
+          "dev.vamana.cuda.ListBatchTests",
           "dev.vamana.cuda.select.SelectionTests",
           "dev.vamana.cuda.exact.ExactScansTests",
           "dev.vamana.cuda.ExactPlanTests",

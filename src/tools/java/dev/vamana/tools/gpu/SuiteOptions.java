@@ -20,6 +20,8 @@ import java.util.Objects;
  *     for the default
  * @param teams blocks that search the lists of one item, each measured by itself; 0 for as many as
  *     the executor chooses
+ * @param sharing numbers of items that have to share a list so that lists are searched by many
+ *     items together, each measured: 0 for one by one
  * @param drivers names of drivers to ask a node as; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
@@ -42,6 +44,7 @@ record SuiteOptions(
     List<String> methods,
     List<CodeKind> codes,
     List<Integer> teams,
+    List<Integer> sharing,
     List<String> drivers,
     List<Integer> batches,
     double seconds,
@@ -65,6 +68,7 @@ record SuiteOptions(
           "methods",
           "codes",
           "teams",
+          "sharing",
           "drivers",
           "batches",
           "seconds",
@@ -94,6 +98,7 @@ record SuiteOptions(
         given.list("methods", List.of()),
         given.list("codes", List.of()).stream().map(SuiteOptions::codes).toList(),
         given.numbers("teams", 0, List.of(0)),
+        given.numbers("sharing", 0, List.of(0)),
         given.list("drivers", List.of()),
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),

@@ -1,0 +1,193 @@
+// Searches of the inverted lists of one segment by many items together: each list is read once for all
+// items that search it. docs/internals/ivf.md, "Many queries together", has the steps.
+#pragma once
+
+#include <cstdint>
+
+#include "vamana/list_layout.h"
+#include "vamana/lists.h"
+#include "vamana/platform.h"
+#include "vamana/types.h"
+
+namespace vamana {
+
+constexpr uint32_t kBatchWave = 64;      // most lists of an item in a wave
+constexpr uint32_t kBatchTile = 32;      // items that are estimated together
+constexpr uint32_t kBatchPart = 1024;    // entries of a list that are estimated together, by one block
+constexpr uint32_t kEstimateWarps = 4;
+constexpr uint32_t kBatchFlush = 64;     // entries and items left open that a warp looks at again together
+constexpr uint32_t kBatchOpen = 64 + 32 * kBatchTile;  // that it has room for
+constexpr uint32_t kBatchGroups = 1024;  // groups of lists whose nearest say where the nearest of all end
+constexpr uint32_t kBatchNear = 1024;    // lists that there is room for while the nearest are put in order
+constexpr uint32_t kMaxBatchKept = 512;  // lists of an item that are known in order
+constexpr uint32_t kMaxBatchRoom = 4096;  // candidates of an item in a wave
+constexpr uint32_t kMaxBatchPadded = 1024;
+constexpr uint32_t kMeasuredItems = 128;  // items and lists whose distances a block finds together
+constexpr uint32_t kMeasuredLists = 64;
+constexpr uint32_t kMeasuredDepth = 32;   // components of them in shared memory
+
+// Parameter of the kernels, by value. The items search the same segment, whose codes have one bit, without
+// filters.
+struct ListBatch {
+  ListSearch search;  // scratch and lists are for what list_batch_rest searches; counter is not looked at
+  uint64_t memory;    // list_batch_layout bytes, 256-byte aligned
+  uint64_t segment;   // device address of the items' Segment
+  uint64_t rest;      // BatchRest, then an address for each item of the launch
+  uint32_t lists;     // of the segment
+  uint32_t padded;    // of the segment
+  uint32_t kept;      // lists of an item that are known in order, 1 to kMaxBatchKept
+  uint32_t room;      // candidates of an item in a wave that there is room for
+  uint32_t first;     // place of the wave's first list in the order of an item
+  uint32_t wave;      // lists of an item in this wave, at most kBatchWave
+  uint32_t from;      // first item whose lists are put in order now
+  uint32_t rows;      // items whose lists are put in order at a time
+};
+static_assert(sizeof(ListBatch) == 128, "ListBatch");
+
+// What is known of an item between steps.
+struct BatchItem {
+  Item item;            // a copy: the item's own is in host memory
+  float limit;
+  float rotated_norm2;
+  uint32_t best_size;
+  uint32_t visited;
+  uint32_t all_hits;
+  uint32_t flags;
+  uint32_t probed;
+  uint32_t ended;       // whether later steps leave it alone
+  uint32_t lists;       // known in order
+  uint32_t all_lists;   // 1 if these are all that have vectors
+  uint32_t candidates;  // of this wave
+  float query_norm2;
+  uint32_t reserved[2];
+};
+static_assert(sizeof(BatchItem) == 128, "BatchItem");
+
+// An item and a list that it searches in this wave.
+struct BatchPair {
+  ListHeads heads;
+  float limit;
+  uint32_t item;
+  uint32_t place;  // of the list in the wave
+  uint32_t reserved;
+};
+static_assert(sizeof(BatchPair) == 32, "BatchPair");
+
+// An entry that the limit of its item leaves open.
+struct BatchCandidate {
+  uint32_t estimate;  // sortable
+  uint32_t entry;     // number in its list
+  float bound;
+  uint32_t place;     // of the list in the wave
+};
+static_assert(sizeof(BatchCandidate) == 16, "BatchCandidate");
+
+// Words that the kernels count with.
+struct BatchControl {
+  uint32_t next_unit;  // of the estimates
+  uint32_t reserved[63];
+};
+static_assert(sizeof(BatchControl) == 256, "BatchControl");
+
+// Items that are searched one by one. It is not in ListBatch.memory, which is the next launch's by then; zero at
+// first.
+struct BatchRest {
+  uint32_t count;
+  uint32_t next;  // ListSearch.counter
+  uint32_t reserved[62];
+};
+static_assert(sizeof(BatchRest) == 256, "BatchRest");
+
+// Where the parts of ListBatch.memory are; offsets in bytes, multiples of 256.
+struct BatchLayout {
+  uint64_t control;     // BatchControl
+  uint64_t counts;      // for each list the items that search it in this wave
+  uint64_t starts;      // for each list and one more the pairs before it
+  uint64_t units;       // for each list and one more the units of work before it
+  uint64_t cursors;     // for each list the end of its pairs so far
+  uint64_t items;       // count BatchItem
+  uint64_t queries;     // count rows of up16(dimension) floats, as exact scores need them
+  uint64_t rotated;     // count rows of padded floats
+  uint64_t best;        // count rows of width 64-bit keys
+  uint64_t order;       // count rows of kept lists
+  uint64_t history;     // count rows of kept numbers of hits
+  uint64_t candidates;  // count rows of room BatchCandidate
+  uint64_t pairs;       // count * kBatchWave BatchPair
+  uint64_t numbers;     // as many rows of padded signed bytes: residuals, in the order of number_place
+  uint64_t keys;        // rows rows of a 32-bit key for each list
+  uint64_t bytes;       // all
+};
+
+VAMANA_HD uint64_t batch_part(uint64_t* at, uint64_t bytes) {
+  const uint64_t start = *at;
+  *at += (bytes + 255) & ~uint64_t{255};
+  return start;
+}
+
+VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
+  const uint64_t count = batch.search.count;
+  const uint64_t lists = batch.lists;
+  uint64_t at = 0;
+  BatchLayout layout;
+  layout.control = batch_part(&at, sizeof(BatchControl));
+  layout.counts = batch_part(&at, lists * 4);
+  layout.starts = batch_part(&at, (lists + 1) * 4);
+  layout.units = batch_part(&at, (lists + 1) * 4);
+  layout.cursors = batch_part(&at, lists * 4);
+  layout.items = batch_part(&at, count * sizeof(BatchItem));
+  layout.queries = batch_part(&at, count * up16(batch.search.dimension) * 4);
+  layout.rotated = batch_part(&at, count * batch.padded * 4);
+  layout.best = batch_part(&at, count * batch.search.width * 8);
+  layout.order = batch_part(&at, count * batch.kept * 4);
+  layout.history = batch_part(&at, count * batch.kept * 4);
+  layout.candidates = batch_part(&at, count * batch.room * sizeof(BatchCandidate));
+  layout.pairs = batch_part(&at, count * kBatchWave * sizeof(BatchPair));
+  layout.numbers = batch_part(&at, count * kBatchWave * batch.padded);
+  layout.keys = batch_part(&at, uint64_t{batch.rows} * lists * 4);
+  layout.bytes = at;
+  return layout;
+}
+
+// ListSearch of the steps in which a block takes an item: the order of lists is elsewhere.
+VAMANA_HD ListSearch batch_search(const ListBatch& batch) {
+  ListSearch search = batch.search;
+  search.lists = 1;
+  return search;
+}
+
+// Shared memory of these steps without the candidates of a wave.
+VAMANA_HD uint32_t batch_item_bytes(const ListBatch& batch) {
+  return list_layout(batch_search(batch), false, kListBits).bytes;
+}
+
+// Shared memory of the step that scores candidates: keys, then ordinals, bounds and places in the buffer.
+VAMANA_HD uint32_t batch_score_bytes(const ListBatch& batch) {
+  return batch_item_bytes(batch) + kBatchWave * 8 + batch.room * (8 + 4 + 4 + 4);
+}
+
+// Bytes between the numbers of items in shared memory: rows of four items begin in different banks.
+VAMANA_HD uint32_t batch_number_stride(uint32_t padded) { return padded + 32; }
+
+VAMANA_HD uint32_t batch_estimate_bytes(const ListBatch& batch) {
+  return 16 + kEstimateWarps * kBatchOpen * 4 +
+         kBatchTile * (16 + sizeof(BatchPair) + batch_number_stride(batch.padded));
+}
+
+constexpr uint32_t kBatchMeasureBytes =
+    kMeasuredDepth * (kMeasuredItems + 4 + kMeasuredLists + 4) * 4;
+constexpr uint32_t kBatchKeepBytes = 64 + kBatchNear * 8;
+constexpr uint32_t kBatchScanBytes = 2 * 32 * 4;
+
+// Where a component's number is among those of its 32: what a lane multiplies lies together. Lane t of a group
+// of four has the components t, t + 8, t + 16, t + 24 and those four further.
+VAMANA_HD uint32_t number_place(uint32_t component) {
+  const uint32_t t = component % 8;
+  return (2 * (t % 4) + t / 4) * 4 + component / 8;
+}
+
+// Units of work of a list: items by kBatchTile, entries by kBatchPart.
+VAMANA_HD uint32_t batch_units(uint32_t pairs, uint32_t entries) {
+  return (pairs + kBatchTile - 1) / kBatchTile * ((entries + kBatchPart - 1) / kBatchPart);
+}
+
+}  // namespace vamana

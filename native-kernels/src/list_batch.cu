@@ -1,0 +1,56 @@
+// Searches of the inverted lists of one segment by many items together.
+#include "list_batch/estimate.cuh"
+#include "list_batch/items.cuh"
+#include "list_batch/order.cuh"
+#include "list_batch/pairs.cuh"
+
+#define VAMANA_BATCH_ITEMS(name, format, blocks)                                     \
+  extern "C" __global__ void __launch_bounds__(64, blocks)                           \
+      list_batch_prepare_##name(const __grid_constant__ vamana::ListBatch batch) {   \
+    vamana::prepare_batch<vamana::format>(batch, vamana::block_memory());            \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(64, blocks)                           \
+      list_batch_first_##name(const __grid_constant__ vamana::ListBatch batch) {     \
+    vamana::search_first<vamana::format>(batch, vamana::block_memory());             \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(64, blocks)                           \
+      list_batch_score_##name(const __grid_constant__ vamana::ListBatch batch) {     \
+    vamana::score_batch<vamana::format>(batch, vamana::block_memory());              \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(128, 5)                               \
+      list_batch_rest_##name(const __grid_constant__ vamana::ListBatch batch) {      \
+    vamana::search_rest<vamana::format>(batch);                                      \
+  }
+
+VAMANA_BATCH_ITEMS(float, kFloat32, 12)
+VAMANA_BATCH_ITEMS(byte, kByte, 12)
+
+extern "C" __global__ void __launch_bounds__(vamana::kMeasureThreads, 2)
+    list_batch_measure(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::measure_batch(batch, vamana::block_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kKeepWarps * 32)
+    list_batch_keep(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::keep_batch(batch, vamana::block_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kPairThreads)
+    list_batch_count(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::count_batch(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kScanThreads)
+    list_batch_scan(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::scan_batch(batch, vamana::block_memory());
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kPairThreads, 6)
+    list_batch_place(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::place_batch(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 4)
+    list_batch_estimate(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::estimate_batch(batch, vamana::block_memory());
+}

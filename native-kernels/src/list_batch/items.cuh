@@ -1,0 +1,354 @@
+// The steps in which a block takes an item after the other: its query, its first list, and the scores of the
+// candidates of a wave.
+#pragma once
+
+#include <cstdint>
+
+#include "cta.cuh"
+#include "lists.cuh"
+#include "list_batch/memory.cuh"
+
+namespace vamana {
+
+template <uint32_t FORMAT>
+using BatchState = ListState<FORMAT, kBatchItemWarps, kListBits>;
+
+// Begins with an item, which is read from `address`. Ends with a barrier.
+template <class S>
+__device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, uint64_t address) {
+  if (warp_id() == 0) {
+    if (lane_id() < sizeof(Item) / 4) {
+      reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
+          reinterpret_cast<const volatile uint32_t*>(address)[lane_id()];
+    }
+    const uint32_t* segment = reinterpret_cast<const uint32_t*>(batch.segment);
+    const uint32_t* lists = segment + kListsOffset / 4;
+    if (lane_id() < sizeof(Segment) / 4) {
+      reinterpret_cast<uint32_t*>(&s.control.segment)[lane_id()] = segment[lane_id()];
+    }
+    if (lane_id() < sizeof(Lists) / 4) {
+      reinterpret_cast<uint32_t*>(&s.control.lists)[lane_id()] = lists[lane_id()];
+    }
+    if (lane_id() == 0) {
+      s.control.flags = 0;
+      s.control.candidate_count = 0;
+      s.control.visited = 0;
+      s.control.all_hits = 0;
+    }
+  }
+  cta_sync<S::kWarps>();
+  s.width = s.control.item.beam;
+  s.best_size = 0;
+  s.limit = infinite();
+  s.probed = 0;
+}
+
+// Puts back an item and its query, which the first step has found. A barrier comes before the query is read.
+template <class S>
+__device__ __forceinline__ void load_known_item(S& s, const ListBatch& batch,
+                                                const BatchMemory& memory, uint32_t item) {
+  load_batch_item(s, batch, reinterpret_cast<uint64_t>(&memory.items[item].item));
+  const uint32_t padded = up16(s.control.segment.dimension);
+  const float* query = memory.queries + uint64_t{item} * padded;
+  for (uint32_t d = threadIdx.x; d < padded; d += S::kThreads) {
+    s.query[d] = query[d];
+  }
+  s.query_norm2 = memory.items[item].query_norm2;
+}
+
+// The queries as centroids are. The first threads also clear what the waves count with.
+template <uint32_t FORMAT>
+__device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* shared) {
+  const BatchMemory memory(batch);
+  using S = BatchState<FORMAT>;
+  for (uint32_t list = blockIdx.x * S::kThreads + threadIdx.x; list < batch.lists;
+       list += gridDim.x * S::kThreads) {
+    memory.counts[list] = 0;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    memory.control->next_unit = 0;
+  }
+  const ListSearch search = batch_search(batch);
+  S s(search, shared);
+  for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
+    load_batch_item(s, batch, item_address(batch.search, item));
+    load_list_query(s);
+    rotate(s);
+    const uint32_t padded = up16(s.control.segment.dimension);
+    float* query = memory.queries + uint64_t{item} * padded;
+    for (uint32_t d = threadIdx.x; d < padded; d += S::kThreads) {
+      query[d] = s.query[d];
+    }
+    float* rotated = memory.rotated + uint64_t{item} * batch.padded;
+    for (uint32_t d = threadIdx.x; d < batch.padded; d += S::kThreads) {
+      rotated[d] = s.rotated[d];
+    }
+    if (threadIdx.x == 0) {
+      BatchItem& known = memory.items[item];
+      known.item = s.control.item;
+      known.query_norm2 = s.query_norm2;
+      known.rotated_norm2 = s.rotated_norm2;
+      known.lists = 0;
+      known.all_lists = 0;
+      known.candidates = 0;
+      known.ended = 0;
+    }
+    cta_sync<S::kWarps>();
+  }
+}
+
+// Puts back what an earlier step has found, or left empty.
+template <class S>
+__device__ __forceinline__ void load_rotated(S& s, const BatchMemory& memory, uint32_t item) {
+  const float* rotated = memory.rotated + uint64_t{item} * s.control.lists.padded;
+  for (uint32_t d = threadIdx.x; d < s.control.lists.padded; d += S::kThreads) {
+    s.rotated[d] = rotated[d];
+  }
+  s.rotated_norm2 = memory.items[item].rotated_norm2;
+}
+
+// Ends an item, or keeps what is known of it for the next wave. By all threads, behind a barrier; `ended` says
+// whether the rule or a limit has ended its search.
+template <class S>
+__device__ __forceinline__ void leave_item(S& s, const ListBatch& batch, const BatchMemory& memory,
+                                           uint32_t item, bool ended) {
+  BatchItem& known = memory.items[item];
+  const bool last = s.probed >= known.lists;
+  const bool all = known.all_lists != 0;
+  cta_sync<S::kWarps>();
+  if (ended || (last && all)) {
+    write_hits(s, s.probed);
+    if (threadIdx.x == 0) {
+      known.ended = 1;
+    }
+    return;
+  }
+  if (last) {
+    if (threadIdx.x == 0) {
+      leave_to_rest(batch, memory, item);
+    }
+    return;
+  }
+  uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
+  for (uint32_t i = threadIdx.x; i < s.best_size; i += S::kThreads) {
+    best[i] = s.best[i];
+  }
+  if (threadIdx.x == 0) {
+    known.limit = s.limit;
+    known.best_size = s.best_size;
+    known.visited = s.control.visited;
+    known.all_hits = s.control.all_hits;
+    known.flags = s.control.flags;
+    known.probed = s.probed;
+  }
+}
+
+// The nearest list of each item, all of whose entries may be candidates.
+template <uint32_t FORMAT>
+__device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* shared) {
+  const BatchMemory memory(batch);
+  using S = BatchState<FORMAT>;
+  const ListSearch search = batch_search(batch);
+  S s(search, shared);
+  for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
+    if (memory.items[item].ended != 0) {
+      continue;
+    }
+    load_known_item(s, batch, memory, item);
+    load_rotated(s, memory, item);
+    cta_sync<S::kWarps>();
+    if (threadIdx.x == 0) {
+      memory.history[uint64_t{item} * batch.kept] = 0;
+    }
+    search_list(s, memory.order[uint64_t{item} * batch.kept]);
+    s.probed = 1;
+    cta_sync<S::kWarps>();
+    const bool ended =
+        s.control.flags != 0 || s.control.visited >= s.control.item.visit_limit;
+    leave_item(s, batch, memory, item, ended);
+    cta_sync<S::kWarps>();
+  }
+}
+
+// Candidates of a wave in shared memory.
+struct BatchCandidates {
+  uint32_t* counts;   // for each place in the wave
+  uint32_t* ends;     // of the places, while candidates are put there
+  uint64_t* keys;     // estimate and entry, by place; later keys of scores, as ids
+  uint32_t* ids;      // ordinals, by place and estimate
+  float* bounds;      // as ids
+  uint32_t* sources;  // numbers of candidates in the buffer, by place
+
+  __device__ BatchCandidates(const ListBatch& batch, uint8_t* shared) {
+    uint8_t* at = shared + batch_item_bytes(batch);
+    counts = reinterpret_cast<uint32_t*>(at);
+    ends = counts + kBatchWave;
+    at += kBatchWave * 8;
+    keys = reinterpret_cast<uint64_t*>(at);
+    ids = reinterpret_cast<uint32_t*>(keys + batch.room);
+    bounds = reinterpret_cast<float*>(ids + batch.room);
+    sources = reinterpret_cast<uint32_t*>(bounds + batch.room);
+  }
+};
+
+// Puts candidates in the order of lists and estimates, and checks their ordinals. Ends with a barrier.
+template <class S>
+__device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
+                                           const BatchCandidate* candidates, const uint32_t* order,
+                                           uint32_t count) {
+  for (uint32_t place = threadIdx.x; place < kBatchWave; place += S::kThreads) {
+    c.counts[place] = 0;
+  }
+  cta_sync<S::kWarps>();
+  for (uint32_t i = threadIdx.x; i < count; i += S::kThreads) {
+    atomicAdd(&c.counts[candidates[i].place], 1u);
+  }
+  cta_sync<S::kWarps>();
+  for (uint32_t place = threadIdx.x; place < kBatchWave; place += S::kThreads) {
+    uint32_t before = 0;
+    for (uint32_t other = 0; other < place; other++) {
+      before += c.counts[other];
+    }
+    c.ends[place] = before;
+  }
+  cta_sync<S::kWarps>();
+  for (uint32_t i = threadIdx.x; i < count; i += S::kThreads) {
+    const uint32_t at = atomicAdd(&c.ends[candidates[i].place], 1u);
+    c.sources[at] = i;
+    c.keys[at] = static_cast<uint64_t>(candidates[i].estimate) << 32 | candidates[i].entry;
+  }
+  cta_sync<S::kWarps>();
+  const Lists& lists = s.control.lists;
+  for (uint32_t at = threadIdx.x; at < count; at += S::kThreads) {
+    const BatchCandidate own = candidates[c.sources[at]];
+    const uint32_t list = order[own.place];
+    OpenList open;
+    open.list = list;
+    open.places = list_places(__ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * list));
+    open.address = list_address(lists, list);
+    const ListColumns columns =
+        list_columns(lists, open.address, open.places, own.entry / kListBlock * kListBlock);
+    // asked for before the rank is known
+    const uint32_t ordinal = __ldg(columns.numbers + own.entry % kListBlock);
+    const uint64_t key = c.keys[at];
+    const uint32_t end = c.ends[own.place];
+    const uint32_t begin = end - c.counts[own.place];
+    uint32_t rank = begin;
+    for (uint32_t other = begin; other < end; other++) {
+      rank += c.keys[other] < key ? 1u : 0u;
+    }
+    const bool valid = valid_entry(s, open, columns, own.entry, ordinal);
+    if (valid == false) {
+      s.control.flags = kCorrupt;
+    }
+    c.ids[rank] = valid ? ordinal : 0;
+    c.bounds[rank] = own.bound;
+  }
+  cta_sync<S::kWarps>();
+}
+
+// Goes through the scores of a wave in the order of lists and estimates, by the first warp; returns whether the
+// search has ended.
+template <class S>
+__device__ __forceinline__ bool replay_batch(S& s, const BatchCandidates& c, uint32_t lists) {
+  Replay replay = begin_replay(s);
+  uint32_t position = 0;
+  bool ended = false;
+  for (uint32_t place = 0; place < lists; place++) {
+    ended = search_ends(s, replay);
+    if (ended) {
+      break;
+    }
+    if (lane_id() == 0) {
+      s.history[s.probed] = replay.hits;
+    }
+    s.probed++;
+    __syncwarp();
+    replay_piece(s, replay, position, position + c.counts[place]);
+    position += c.counts[place];
+  }
+  ended = ended || search_ends(s, replay);
+  end_replay(s, replay);
+  return ended;
+}
+
+// Exact scores of the candidates of a wave, and what the search makes of them.
+template <uint32_t FORMAT>
+__device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* shared) {
+  const BatchMemory memory(batch);
+  using S = BatchState<FORMAT>;
+  const ListSearch search = batch_search(batch);
+  S s(search, shared);
+  const BatchCandidates c(batch, shared);
+  s.candidates = c.keys;
+  s.sorted = c.bounds;
+  for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
+    BatchItem& known = memory.items[item];
+    if (known.ended != 0) {
+      continue;
+    }
+    const uint32_t count = known.candidates;
+    if (count > batch.room) {
+      cta_sync<S::kWarps>();
+      if (threadIdx.x == 0) {
+        leave_to_rest(batch, memory, item);
+      }
+      continue;
+    }
+    const uint32_t left = known.lists - batch.first;
+    const uint32_t lists = left < batch.wave ? left : batch.wave;
+    load_known_item(s, batch, memory, item);
+    s.history = memory.history + uint64_t{item} * batch.kept;
+    const uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
+    for (uint32_t i = threadIdx.x; i < known.best_size; i += S::kThreads) {
+      s.best[i] = best[i];
+    }
+    cta_sync<S::kWarps>();
+    if (threadIdx.x == 0) {
+      s.control.best_size = known.best_size;
+      s.control.limit = known.limit;
+      s.control.probed = known.probed;
+      s.control.visited = known.visited;
+      s.control.all_hits = known.all_hits;
+      s.control.flags = known.flags;
+      known.candidates = 0;
+    }
+    cta_sync<S::kWarps>();
+    rank_batch(s, c, memory.candidates + uint64_t{item} * batch.room,
+               memory.order + uint64_t{item} * batch.kept + batch.first, count);
+    const Segment& segment = s.control.segment;
+    const Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw), segment.raw_stride,
+                       segment.dimension, nullptr,
+                       ((segment.raw | segment.raw_stride) & 15u) == 0};
+    exact_sums<FORMAT, S::kWarps, Chunk<FORMAT>::kLoads>(
+        rows, segment.similarity == kEuclidean, s.query, up16(segment.dimension), c.ids, count,
+        StoreKeys<S>{s, c.keys});
+    cta_sync<S::kWarps>();
+    if (warp_id() == 0) {
+      const bool ended = replay_batch(s, c, lists);
+      if (lane_id() == 0) {
+        s.control.ended = ended ? 1 : 0;
+      }
+    }
+    cta_sync<S::kWarps>();
+    s.best_size = s.control.best_size;
+    s.limit = s.control.limit;
+    s.probed = s.control.probed;
+    leave_item(s, batch, memory, item, s.control.ended != 0);
+    cta_sync<S::kWarps>();
+  }
+}
+
+// Items that a step has left, one by one as in other launches.
+template <uint32_t FORMAT>
+__device__ __forceinline__ void search_rest(const ListBatch& batch) {
+  const BatchMemory memory(batch);
+  ListSearch search = batch.search;
+  search.items = reinterpret_cast<uint64_t>(memory.left);
+  search.flags = 0;
+  search.counter = reinterpret_cast<uint64_t>(&memory.rest->next);
+  search.count = memory.rest->count;
+  search_list_items<FORMAT, kBatchRestWarps, kListBits>(search);
+}
+
+}  // namespace vamana

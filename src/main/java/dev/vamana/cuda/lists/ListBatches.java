@@ -1,0 +1,364 @@
+package dev.vamana.cuda.lists;
+
+import dev.vamana.cuda.driver.Cleanup;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.ItemLayout;
+import dev.vamana.cuda.kernel.ListBatchLayout;
+import dev.vamana.cuda.kernel.ListBatchSizes;
+import dev.vamana.cuda.kernel.ListCodes;
+import dev.vamana.cuda.kernel.ListMemory;
+import dev.vamana.cuda.kernel.ListSearchLayout;
+import dev.vamana.cuda.kernel.WalkLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Searches of the inverted lists of one segment by many items together: a sequence of kernels that
+ * reads each list once for all items that search it. docs/internals/ivf.md has the steps. Sequences
+ * of several streams share the memory, so one runs after the other. For one thread.
+ */
+public final class ListBatches implements AutoCloseable {
+
+  /** Most device memory. */
+  public static final long MAX_BYTES = 512L << 20;
+
+  private static final long MAX_REST_BYTES = 64L << 20;
+
+  // keys of lists by which they are put in order
+  private static final long KEY_BYTES = 64L << 20;
+  private static final int MEASURED_ITEMS = 128;
+  private static final int MEASURED_LISTS = 64;
+  // of a search of a few candidates, about; narrower searches are as long
+  private static final int LISTS_SEARCHED = 48;
+  // items whose estimates are a tensor product
+  private static final int TILE = 32;
+  private static final int MOST_ENOUGH = 8_192;
+  // lists of an item that later steps search: those of the last step again and again
+  private static final int[] WAVES = {4, 16, 32, 64, 64, 64};
+  private static final int NARROW = 12;
+  private static final int WIDTH_OF_WAVE = 16;
+  private static final int LEAST_ROOM = 512;
+  private static final int ROOM_OF_WIDTH = 24;
+  private static final int ITEM_THREADS = 64;
+  private static final int KEEP_THREADS = 128;
+  private static final int ESTIMATE_THREADS = 128;
+  private static final int REST_THREADS = 128;
+  private static final int PAIR_THREADS = 256;
+  private static final int MEASURE_THREADS = 256;
+  private static final int SCAN_THREADS = 1024;
+  private static final long GROWTH = 32L << 20;
+
+  /**
+   * Items to search together.
+   *
+   * @param count number of items
+   * @param bytes whether vectors have bytes, rather than floats
+   * @param width largest width of the items
+   * @param lists lists of the segment
+   * @param dimension dimension of the segment
+   * @param padded components of its rotated vectors
+   * @param segment address of its descriptor
+   */
+  public record Items(
+      int count, boolean bytes, int width, int lists, int dimension, int padded, long segment) {}
+
+  /**
+   * Where items of a launch are.
+   *
+   * @param address device address of the first, or of the items' addresses
+   * @param sideBySide whether it is that of the first, and others follow
+   */
+  public record Places(long address, boolean sideBySide) {
+
+    /** Returns where they are without some at the beginning. */
+    Places from(int item) {
+      return new Places(
+          address + (long) item * (sideBySide ? ItemLayout.BYTES : Long.BYTES), sideBySide);
+    }
+  }
+
+  /**
+   * Memory for items that the steps have left, which blocks search one by one while the next launch
+   * begins.
+   *
+   * @param address of {@link #restBytes} bytes, 256-byte aligned
+   * @param blocks number of blocks
+   */
+  public record Rest(long address, int blocks) {}
+
+  private record Occupancy(String kernel, int threads, int sharedBytes) {}
+
+  private final CudaDriver driver;
+  private final MemorySegment parameters =
+      Arena.ofAuto().allocate(ListBatchLayout.BYTES, Long.BYTES);
+  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+  private final Map<Occupancy, Integer> occupancies = new HashMap<>();
+  private long busy;
+  private boolean begun;
+  private long memory;
+  private long memoryBytes;
+  private boolean refused;
+
+  /** Makes an instance for one driver. It allocates nothing yet. */
+  public ListBatches(CudaDriver driver) {
+    this.driver = driver;
+  }
+
+  /**
+   * Returns whether items are searched together: if a list is searched by as many of them at least
+   * as told, on average, and the device has memory for it.
+   *
+   * @param sharing items that search a list; 0 for never
+   */
+  public boolean takes(Items items, int sharing) {
+    if (sharing == 0
+        || refused
+        || items.count < 2
+        || items.padded > ListBatchSizes.MAX_PADDED
+        || (long) items.count * Math.min(LISTS_SEARCHED, items.lists)
+            < (long) sharing * items.lists) {
+      return false;
+    }
+    ListBatchSizes sizes = sizes(items);
+    int most = driver.device().sharedBytesPerBlock();
+    return sizes.kept() <= ListBatchSizes.MAX_KEPT
+        && sizes.room() <= ListBatchSizes.MAX_ROOM
+        && sizes.scoreBytes() <= most
+        && sizes.estimateBytes() <= most
+        && allocate(sizes.bytes());
+  }
+
+  /**
+   * Returns as many items as are worth a launch beside others, which it waits for: so many that 32
+   * of them search a list, but not more than 8,192.
+   */
+  public static int enough(int lists) {
+    return (int) Math.min(MOST_ENOUGH, (long) TILE * lists / LISTS_SEARCHED);
+  }
+
+  /** Returns the device memory for what is searched one by one, by so many blocks. */
+  public static long restBytes(Items items, int blocks) {
+    return ListBatchSizes.restBytes(items.count) + blocks * memoryOfRest(items).scratchBytes();
+  }
+
+  /** Returns the memory of a block that searches one item. */
+  private static ListMemory memoryOfRest(Items items) {
+    return ListMemory.of(
+        ListCodes.BITS, items.width, items.lists, items.dimension, items.padded, 0, false);
+  }
+
+  /** Returns the blocks that search what is left one by one. */
+  public int blocksOfRest(Items items) {
+    int shared = memoryOfRest(items).sharedBytes();
+    int blocks = blocks(name("rest", items), REST_THREADS, shared, items.count);
+    long most = MAX_REST_BYTES / memoryOfRest(items).scratchBytes();
+    return (int) Math.max(1, Math.min(blocks, most));
+  }
+
+  /** Launches all steps for items that {@link #takes} has accepted. */
+  public void launch(Items items, Places places, Rest rest, long stream) {
+    if (begun) {
+      driver.await(busy, stream);
+    }
+    ListBatchSizes all = sizes(items);
+    int parts = (items.count + all.count() - 1) / all.count();
+    driver.fill(rest.address, (byte) 0, ListBatchSizes.REST_CONTROL_BYTES, stream);
+    int from = 0;
+    for (int part = 0; part < parts; part++) {
+      int to = (int) ((long) items.count * (part + 1) / parts);
+      launch(items, all.withCount(to - from), places.from(from), rest, stream);
+      from = to;
+    }
+    driver.record(busy, stream);
+    begun = true;
+    driver.launch(
+        kernel(name("rest", items)),
+        rest.blocks,
+        REST_THREADS,
+        memoryOfRest(items).sharedBytes(),
+        parameters,
+        stream);
+  }
+
+  private void launch(Items items, ListBatchSizes sizes, Places places, Rest rest, long stream) {
+    int count = sizes.count();
+    fill(items, sizes, places, rest);
+    step(name("prepare", items), ITEM_THREADS, sizes.itemBytes(), count, stream);
+    for (int from = 0; from < count; from += sizes.rows()) {
+      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FROM, from);
+      int rows = Math.min(sizes.rows(), count - from);
+      long tiles = (long) divide(rows, MEASURED_ITEMS) * divide(sizes.lists(), MEASURED_LISTS);
+      step("measure", MEASURE_THREADS, ListBatchSizes.MEASURE_BYTES, tiles, stream);
+      step("keep", KEEP_THREADS, ListBatchSizes.KEEP_BYTES, rows, stream);
+    }
+    step(name("first", items), ITEM_THREADS, sizes.itemBytes(), count, stream);
+    int first = 1;
+    for (int wave : waves(sizes.kept() - 1)) {
+      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FIRST, first);
+      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.WAVE, wave);
+      long pairs = (long) count * wave;
+      step("count", PAIR_THREADS, 0, divide(pairs, PAIR_THREADS), stream);
+      step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
+      step("place", PAIR_THREADS, 0, count, stream);
+      int blocks = blocks("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), pairs);
+      step("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), blocks, stream);
+      step(name("score", items), ITEM_THREADS, sizes.scoreBytes(), count, stream);
+      first += wave;
+    }
+  }
+
+  private void fill(Items items, ListBatchSizes sizes, Places places, Rest rest) {
+    MemorySegment p = parameters;
+    p.fill((byte) 0);
+    long search = ListBatchLayout.SEARCH;
+    p.set(ValueLayout.JAVA_LONG, search + ListSearchLayout.ITEMS, places.address);
+    p.set(
+        ValueLayout.JAVA_INT,
+        search + ListSearchLayout.FLAGS,
+        places.sideBySide ? WalkLayout.FLAG_SIDE_BY_SIDE : 0);
+    p.set(
+        ValueLayout.JAVA_LONG,
+        search + ListSearchLayout.SCRATCH,
+        rest.address + ListBatchSizes.restBytes(items.count));
+    p.set(
+        ValueLayout.JAVA_LONG,
+        search + ListSearchLayout.SCRATCH_STRIDE,
+        memoryOfRest(items).scratchBytes());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.COUNT, sizes.count());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.WIDTH, sizes.width());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.LISTS, sizes.lists());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.PADDED, sizes.padded());
+    p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.DIMENSION, sizes.dimension());
+    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.MEMORY, memory);
+    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.SEGMENT, items.segment);
+    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.REST, rest.address);
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.LISTS, sizes.lists());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.PADDED, sizes.padded());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.KEPT, sizes.kept());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.ROOM, sizes.room());
+    p.set(ValueLayout.JAVA_INT, ListBatchLayout.ROWS, sizes.rows());
+  }
+
+  /** Launches a step with a block for each piece of work. */
+  private void step(String name, int threads, int sharedBytes, long work, long stream) {
+    int blocks = (int) Math.min(work, Integer.MAX_VALUE);
+    driver.launch(kernel(name), blocks, threads, sharedBytes, parameters, stream);
+  }
+
+  /** Returns how many blocks fit the device at once, of those that there is work for. */
+  private int blocks(String name, int threads, int sharedBytes, long work) {
+    int fit =
+        occupancies.computeIfAbsent(
+            new Occupancy(name, threads, sharedBytes),
+            key -> kernel(name).blocksPerMultiprocessor(threads, sharedBytes));
+    if (fit < 1) {
+      throw new GpuException(
+          GpuException.Kind.NOT_SUPPORTED,
+          name + " does not fit with " + sharedBytes + " shared bytes");
+    }
+    return (int) Math.min(work, (long) driver.device().multiprocessors() * fit);
+  }
+
+  private static String name(String step, Items items) {
+    return step + (items.bytes ? "_byte" : "_float");
+  }
+
+  private CudaDriver.Kernel kernel(String step) {
+    return kernels.computeIfAbsent(step, name -> driver.kernel("list_batch_" + name));
+  }
+
+  /** Returns the lists of each step after the first list. */
+  static List<Integer> waves(int lists) {
+    List<Integer> waves = new ArrayList<>();
+    for (int left = lists; left > 0; left -= waves.get(waves.size() - 1)) {
+      waves.add(Math.min(left, WAVES[Math.min(waves.size(), WAVES.length - 1)]));
+    }
+    return waves;
+  }
+
+  /** Returns the sizes of as many of the items as there is memory for at once. */
+  static ListBatchSizes sizes(Items items) {
+    int further = divide(Math.max(0, items.width - NARROW), WIDTH_OF_WAVE);
+    int kept = 1;
+    for (int wave : WAVES) {
+      kept += wave;
+    }
+    kept += further * ListBatchSizes.WAVE;
+    int room = (LEAST_ROOM + ROOM_OF_WIDTH * items.width + 63) & ~63;
+    long rows = KEY_BYTES / ((long) items.lists * Integer.BYTES) / MEASURED_ITEMS * MEASURED_ITEMS;
+    ListBatchSizes sizes =
+        new ListBatchSizes(
+            items.count,
+            items.width,
+            items.lists,
+            items.dimension,
+            items.padded,
+            Math.min(kept, items.lists),
+            room,
+            (int) Math.max(MEASURED_ITEMS, Math.min(rows, items.count)));
+    if (sizes.bytes() <= MAX_BYTES) {
+      return sizes;
+    }
+    long left = MAX_BYTES - (sizes.bytes() - items.count * sizes.bytesOfItem());
+    return sizes.withCount((int) Math.max(1, left / sizes.bytesOfItem()));
+  }
+
+  private boolean allocate(long bytes) {
+    if (bytes <= memoryBytes) {
+      return true;
+    }
+    try {
+      if (busy == 0) {
+        busy = driver.createEvent();
+      }
+      if (memory != 0) {
+        if (begun) {
+          driver.deadline().await(() -> driver.done(busy));
+        }
+        long old = memory;
+        memory = 0;
+        memoryBytes = 0;
+        driver.free(old);
+      }
+      long rounded = (bytes + GROWTH - 1) / GROWTH * GROWTH;
+      memory = driver.allocate(rounded);
+      memoryBytes = rounded;
+      return true;
+    } catch (GpuException e) {
+      if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
+        throw e;
+      }
+      // these searches do without, one by one
+      refused = true;
+      return false;
+    }
+  }
+
+  private static int divide(long value, int by) {
+    return (int) Math.min(Integer.MAX_VALUE, (value + by - 1) / by);
+  }
+
+  /** Frees driver resources. Nothing may be in flight. */
+  @Override
+  public void close() {
+    Cleanup.all(this::freeMemory, this::destroyEvent);
+  }
+
+  private void freeMemory() {
+    if (memory != 0) {
+      driver.free(memory);
+    }
+  }
+
+  private void destroyEvent() {
+    if (busy != 0) {
+      driver.destroyEvent(busy);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+package dev.vamana.cuda;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
+import dev.vamana.codec.IndexType;
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.QueryVector;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.tools.gpu.Gpu;
+import dev.vamana.work.Workers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.TestUtil;
+
+/**
+ * Compares searches of inverted lists by many items together with the CPU's. They run on the device
+ * if there is one, otherwise the kernels themselves run on the CPU, thread by thread.
+ */
+@ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
+public class ListBatchTests extends LuceneTestCase {
+
+  private static final long SIMULATED_BYTES = 1L << 30;
+  private static final int K = 10;
+
+  private final Set<String> launched = ConcurrentHashMap.newKeySet();
+
+  private Gpu open(Placement placement) {
+    Supplier<CudaDriver> drivers = Gpu::openDriver;
+    if (Gpu.missing() != null) {
+      HostKernels kernels = HostKernels.load();
+      drivers =
+          () ->
+              new SimulatedDriver(
+                  name -> {
+                    launched.add(name);
+                    return kernels.find(name);
+                  },
+                  SIMULATED_BYTES,
+                  random().nextBoolean());
+    }
+    return Gpu.open(drivers, placement, Tuning.DEFAULT.withListSharing(1));
+  }
+
+  /** Whether items were searched together is known of the simulated device only. */
+  private void assertTogether(boolean expected) {
+    if (Gpu.missing() != null) {
+      assertEquals(
+          launched.toString(),
+          expected,
+          launched.stream().anyMatch(name -> name.startsWith("list_batch_score_")));
+    }
+  }
+
+  private static DeviceSegment segment(
+      int size, int dimension, VectorEncoding encoding, VectorSimilarityFunction similarity)
+      throws Exception {
+    return ListParityTests.segment(size, dimension, encoding, similarity, CodeKind.RABITQ1);
+  }
+
+  private void compare(
+      String what, DeviceSegment segment, Placement placement, List<WorkItem> items)
+      throws Exception {
+    try (Gpu gpu = open(placement)) {
+      List<WorkResult> found = ListParityTests.onDevice(gpu, List.of(segment.view()), items);
+      ListParityTests.compare(what, items, found);
+    }
+    assertTogether(true);
+  }
+
+  public void testEverySimilarity() throws Exception {
+    for (VectorEncoding encoding : VectorEncoding.values()) {
+      for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
+        try (DeviceSegment segment = segment(4_000, 40, encoding, similarity)) {
+          compare(
+              encoding + ", " + similarity,
+              segment,
+              Placement.EXACT,
+              ListParityTests.items(segment, 60, K, 40, null, Long.MAX_VALUE));
+        }
+      }
+    }
+  }
+
+  public void testDimensions() throws Exception {
+    for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
+      int dimension = TestUtil.nextInt(random(), 2, random().nextInt(4) > 0 ? 300 : 1_024);
+      try (DeviceSegment segment =
+          segment(2_500, dimension, ListParityTests.encoding(), ListParityTests.similarity())) {
+        compare(
+            "dimension " + dimension + ", " + placement,
+            segment,
+            placement,
+            ListParityTests.items(segment, 40, K, 30, null, Long.MAX_VALUE));
+      }
+    }
+  }
+
+  public void testWidths() throws Exception {
+    try (DeviceSegment segment =
+        segment(6_000, 24, ListParityTests.encoding(), ListParityTests.similarity())) {
+      for (int width : new int[] {1, 7, 64, 100}) {
+        int k = 1 + random().nextInt(width);
+        compare(
+            "width " + width + ", k " + k,
+            segment,
+            Placement.EXACT,
+            ListParityTests.items(segment, 25, k, width, null, Long.MAX_VALUE));
+      }
+    }
+  }
+
+  /** Items of different widths are searched together, too. */
+  public void testManyItems() throws Exception {
+    try (DeviceSegment segment =
+        segment(9_000, 24, ListParityTests.encoding(), ListParityTests.similarity())) {
+      List<WorkItem> items = new ArrayList<>();
+      for (int width : new int[] {10, 11, 30, 60}) {
+        items.addAll(ListParityTests.items(segment, 70, K, width, null, Long.MAX_VALUE));
+      }
+      compare("280 items", segment, Placement.EXACT, items);
+    }
+  }
+
+  /**
+   * Of vectors without clusters the bound leaves most open: such items are left, and searched one
+   * by one.
+   */
+  public void testMoreCandidatesThanRoom() throws Exception {
+    int dimension = 64;
+    List<QueryVector> vectors = new ArrayList<>();
+    for (int i = 0; i < 8_000; i++) {
+      float[] vector = new float[dimension];
+      for (int d = 0; d < dimension; d++) {
+        vector[d] = (float) random().nextGaussian();
+      }
+      vectors.add(QueryVector.of(vector));
+    }
+    try (DeviceSegment segment =
+        DeviceSegment.of(
+            createTempDir(),
+            vectors,
+            VectorSimilarityFunction.EUCLIDEAN,
+            VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.RABITQ1),
+            Workers.callingThread())) {
+      compare(
+          "no clusters",
+          segment,
+          Placement.EXACT,
+          ListParityTests.items(segment, 20, K, 10, null, Long.MAX_VALUE));
+    }
+  }
+
+  /** A search that scores as many vectors as it may ends incomplete, with the best of them. */
+  public void testVisitLimits() throws Exception {
+    try (DeviceSegment segment =
+        segment(3_000, 24, ListParityTests.encoding(), ListParityTests.similarity())) {
+      for (int limit : new int[] {1, 16, 25, 45}) {
+        List<WorkItem> items = ListParityTests.items(segment, 20, K, 40, null, limit);
+        try (Gpu gpu = open(Placement.EXACT)) {
+          for (WorkResult result : ListParityTests.onDevice(gpu, List.of(segment.view()), items)) {
+            assertFalse(result.complete());
+            assertEquals(limit, result.visited());
+            assertEquals(Math.min(K, limit), result.ordinals().length);
+          }
+        }
+      }
+    }
+    assertTogether(true);
+  }
+
+  /** Codes of more bits are searched one by one. */
+  public void testOtherCodes() throws Exception {
+    try (DeviceSegment segment =
+            ListParityTests.segment(
+                2_000,
+                24,
+                ListParityTests.encoding(),
+                ListParityTests.similarity(),
+                CodeKind.RABITQ4);
+        Gpu gpu = open(Placement.EXACT)) {
+      List<WorkItem> items = ListParityTests.items(segment, 40, K, 20, null, Long.MAX_VALUE);
+      ListParityTests.compare(
+          "four bits", items, ListParityTests.onDevice(gpu, List.of(segment.view()), items));
+    }
+    assertTogether(false);
+  }
+}

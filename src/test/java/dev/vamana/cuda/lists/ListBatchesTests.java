@@ -1,0 +1,143 @@
+package dev.vamana.cuda.lists;
+
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.ListBatchLayout;
+import dev.vamana.cuda.kernel.ListBatchSizes;
+import dev.vamana.cuda.kernel.ListSearchLayout;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Tests when items are searched together, in which memory and steps. */
+public class ListBatchesTests extends LuceneTestCase {
+
+  private static final long ADDRESSES = 1L << 40;
+
+  /**
+   * A launched kernel.
+   *
+   * @param items index of its first item
+   */
+  private record Launched(String kernel, long items, int count, int first, int wave) {}
+
+  private final List<Launched> launched = Collections.synchronizedList(new ArrayList<>());
+  private SimulatedDriver driver;
+
+  private SimulatedDriver driver(long bytes) {
+    driver =
+        new SimulatedDriver(
+            name ->
+                (blocks, threads, shared, p) -> {
+                  long search = ListBatchLayout.SEARCH;
+                  long items = p.get(ValueLayout.JAVA_LONG, search + ListSearchLayout.ITEMS);
+                  launched.add(
+                      new Launched(
+                          name,
+                          (items - ADDRESSES) / Long.BYTES,
+                          p.get(ValueLayout.JAVA_INT, search + ListSearchLayout.COUNT),
+                          p.get(ValueLayout.JAVA_INT, ListBatchLayout.FIRST),
+                          p.get(ValueLayout.JAVA_INT, ListBatchLayout.WAVE)));
+                },
+            bytes,
+            false);
+    driver.bind();
+    return driver;
+  }
+
+  @Override
+  public void tearDown() throws Exception {
+    if (driver != null) {
+      driver.close();
+    }
+    super.tearDown();
+  }
+
+  private static ListBatches.Items items(int count, int width, int lists) {
+    return new ListBatches.Items(count, false, width, lists, 128, 128, 256);
+  }
+
+  public void testSharing() {
+    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+      // 100 items search 4,800 lists
+      assertTrue(batches.takes(items(100, 10, 1_200), 4));
+      assertFalse(batches.takes(items(100, 10, 1_201), 4));
+      assertFalse(batches.takes(items(100, 10, 1_200), 0));
+      assertFalse(batches.takes(items(1, 10, 1), 1));
+      assertTrue(batches.takes(items(100, 76, 100), 1));
+      assertFalse(batches.takes(items(100, 1_000, 100), 1));
+    }
+  }
+
+  /** Without memory, items are searched one by one from then on. */
+  public void testNoMemory() {
+    try (ListBatches batches = new ListBatches(driver(1L << 20))) {
+      assertFalse(batches.takes(items(1_000, 10, 100), 1));
+      assertFalse(batches.takes(items(2, 10, 100), 1));
+    }
+  }
+
+  public void testWaves() {
+    for (int lists : new int[] {0, 1, 4, 5, 100, 511}) {
+      List<Integer> waves = ListBatches.waves(lists);
+      assertEquals(lists, waves.stream().mapToInt(Integer::intValue).sum());
+      for (int wave : waves) {
+        assertTrue(wave >= 1 && wave <= ListBatchSizes.WAVE);
+      }
+    }
+  }
+
+  public void testSizes() {
+    for (int i = 0; i < 200; i++) {
+      int lists = 1 + random().nextInt(65_536);
+      ListBatches.Items items =
+          items(2 + random().nextInt(65_535), 1 + random().nextInt(76), lists);
+      ListBatchSizes sizes = ListBatches.sizes(items);
+      assertTrue(sizes.bytes() <= ListBatches.MAX_BYTES);
+      assertTrue(sizes.count() >= 1 && sizes.count() <= items.count());
+      assertTrue(sizes.kept() <= Math.min(lists, ListBatchSizes.MAX_KEPT));
+      assertTrue(sizes.room() <= ListBatchSizes.MAX_ROOM);
+    }
+    // a launch of 10,000 is one part, whatever the segment
+    assertEquals(10_000, ListBatches.sizes(items(10_000, 10, 15_000)).count());
+  }
+
+  /** Each part has all steps, for its items; what is left of all parts is searched at the end. */
+  public void testParts() {
+    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+      ListBatches.Items items = items(50_000, 10, 15_000);
+      assertTrue(batches.takes(items, 4));
+      int blocks = batches.blocksOfRest(items);
+      long rest = driver.allocate(ListBatches.restBytes(items, blocks));
+      long stream = driver.createStream();
+      batches.launch(
+          items,
+          new ListBatches.Places(ADDRESSES, false),
+          new ListBatches.Rest(rest, blocks),
+          stream);
+      driver.synchronize(stream);
+      long at = 0;
+      int parts = 0;
+      int known = 0;
+      for (Launched launch : launched) {
+        if (launch.kernel.equals("list_batch_prepare_float")) {
+          assertEquals(at, launch.items);
+          at += launch.count;
+          parts++;
+          known = 1;
+        } else if (launch.kernel.equals("list_batch_score_float")) {
+          assertEquals(known, launch.first);
+          known += launch.wave;
+        }
+      }
+      assertEquals(50_000, at);
+      assertTrue(parts > 1);
+      assertEquals(ListBatches.sizes(items).kept(), known);
+      assertEquals("list_batch_rest_float", launched.get(launched.size() - 1).kernel);
+      assertEquals(1, launched.stream().filter(launch -> launch.kernel.contains("_rest_")).count());
+      driver.destroyStream(stream);
+      driver.free(rest);
+    }
+  }
+}
