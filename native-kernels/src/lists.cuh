@@ -107,36 +107,63 @@ __device__ __noinline__ void prepare_query_apart(const ListSearch& search) {
   prepare_query(s);
 }
 
+// The next item, for blocks of many warps; false if there is none left.
+template <class S>
+__device__ __noinline__ bool take_item_apart(const ListSearch& search, bool begun) {
+  S s(search, block_memory());
+  s.begun = begun;
+  const bool taken = take_list_item(s);
+  if (taken) {
+    s.width = s.control.item.beam;
+  }
+  return taken;
+}
+
+template <class S>
+__device__ __noinline__ void write_hits_apart(const ListSearch& search) {
+  S s(search, block_memory());
+  s.best_size = s.control.best_size;
+  write_hits(s, s.control.probed);
+}
+
+// Searches several lists of an item at once. All steps are functions of their own, which find what they need in shared
+// memory: nothing is in registers between them.
+template <class S>
+__device__ __forceinline__ void search_items_in_waves(const ListSearch& search) {
+  bool begun = false;
+  while (take_item_apart<S>(search, begun)) {
+    begun = true;
+    prepare_query_apart<S>(search);
+    measure_waves<S>(search);
+    if (S(search, block_memory()).wave->member != 0) {
+      help_waves<S>(search);
+      break;
+    }
+    lead_waves<S>(search);
+    write_hits_apart<S>(search);
+    cta_sync<S::kWarps>();
+  }
+  if (has_team(search) && warp_id() == 0) {
+    leave_team(S(search, block_memory()));
+  }
+}
+
 template <uint32_t FORMAT, int WARPS, uint32_t CODES>
 __device__ __forceinline__ void search_list_items(const ListSearch& parameters) {
-  ListState<FORMAT, WARPS, CODES> state(parameters, block_memory());
-  while (take_list_item(state)) {
-    state.width = state.control.item.beam;
-    state.best_size = 0;
-    state.limit = infinite();
-    if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
-      prepare_query_apart<ListState<FORMAT, WARPS, CODES>>(parameters);
-    } else {
+  using State = ListState<FORMAT, WARPS, CODES>;
+  if constexpr (State::kWaves) {
+    search_items_in_waves<State>(parameters);
+  } else {
+    State state(parameters, block_memory());
+    while (take_list_item(state)) {
+      state.width = state.control.item.beam;
+      state.best_size = 0;
+      state.limit = infinite();
       prepare_query(state);
-    }
-    uint32_t probed;
-    if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
-      measure_waves(state);
-      if (state.wave->member != 0) {
-        help_waves(state);
-        break;
-      }
-      probed = lead_waves(state);
-    } else {
       order_lists(state);
-      probed = search_lists(state);
-    }
-    write_hits(state, probed);
-    cta_sync<WARPS>();
-  }
-  if constexpr (ListState<FORMAT, WARPS, CODES>::kWaves) {
-    if (has_team(parameters) && warp_id() == 0) {
-      leave_team(state);
+      const uint32_t probed = search_lists(state);
+      write_hits(state, probed);
+      cta_sync<WARPS>();
     }
   }
 }

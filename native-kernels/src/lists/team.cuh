@@ -110,7 +110,8 @@ __device__ __noinline__ void measure_part(const ListSearch& search, uint32_t* ke
 // Distances to all centroids. Blocks of a team take parts of them as they come, and only the first one waits until all
 // are there. Ends with a barrier.
 template <class S>
-__device__ __forceinline__ void measure_waves(S& s) {
+__device__ __noinline__ void measure_waves(const ListSearch& search) {
+  S s(search, block_memory());
   const uint32_t lists = s.control.lists.lists;
   uint32_t* keys = team_keys(s);
   if (has_team(s.search) == false) {
@@ -168,7 +169,7 @@ __device__ __forceinline__ void publish_wave(S& s) {
 
 // Tells helpers that there are no more waves; by one warp.
 template <class S>
-__device__ __forceinline__ void publish_end(S& s) {
+__device__ __forceinline__ void publish_end(const S& s) {
   for (uint32_t word = lane_id(); word < kWaveWords; word += 32) {
     team_store(&team_of(s.search).published[word], kTeamEnd, 0);
   }
@@ -176,7 +177,8 @@ __device__ __forceinline__ void publish_end(S& s) {
 
 // Waits for a wave that the block has not seen, or the end; by one warp.
 template <class S>
-__device__ __forceinline__ void await_wave(S& s) {
+__device__ __noinline__ void await_wave(const ListSearch& search) {
+  S s(search, block_memory());
   static_assert(kWaveWords > 32 && kWaveWords <= 64, "two words a lane");
   const uint64_t* words = team_of(s.search).published;
   const uint32_t second = lane_id() + 32 < kWaveWords ? lane_id() + 32 : lane_id();
@@ -203,7 +205,8 @@ __device__ __forceinline__ void await_wave(S& s) {
 
 // Leaves what a block has found where the first one finds it. Begins behind a barrier and ends with one.
 template <class S>
-__device__ __forceinline__ void report_share(S& s, const Share& share, bool exported) {
+__device__ __noinline__ void report_share(const ListSearch& search, Share share, bool exported) {
+  S s(search, block_memory());
   const uint32_t member = s.wave->member;
   if (exported) {
     uint64_t* keys = reinterpret_cast<uint64_t*>(member_scratch(s, member) +
@@ -247,7 +250,8 @@ __device__ __forceinline__ void report_share(S& s, const Share& share, bool expo
 
 // Waits until all blocks have told what they found; by one warp of the first one.
 template <class S>
-__device__ __forceinline__ void await_found(S& s) {
+__device__ __noinline__ void await_found(const ListSearch& search) {
+  S s(search, block_memory());
   const Wave wave = wave_of(s.wave->words);
   if (wave.blocks == 1) {
     return;
@@ -270,7 +274,8 @@ __device__ __forceinline__ void await_found(S& s) {
 
 // Says where the candidates of the next pieces go, as many as there is room for; by one warp.
 template <class S>
-__device__ __forceinline__ void place_pieces(S& s) {
+__device__ __noinline__ void place_pieces(const ListSearch& search) {
+  S s(search, block_memory());
   const uint32_t pieces = wave_of(s.wave->words).pieces;
   const uint32_t next = s.wave->next;
   __syncwarp();
@@ -303,7 +308,8 @@ __device__ __forceinline__ void place_pieces(S& s) {
 
 // Brings in the candidates of the pieces that were placed. Between barriers.
 template <class S>
-__device__ __forceinline__ void gather_pieces(S& s) {
+__device__ __noinline__ void gather_pieces(const ListSearch& search) {
+  S s(search, block_memory());
   const uint32_t blocks = wave_of(s.wave->words).blocks;
   const uint32_t until = s.wave->until;
   for (uint32_t piece = s.wave->next + warp_id(); piece < until; piece += S::kWarps) {
@@ -323,7 +329,7 @@ __device__ __forceinline__ void gather_pieces(S& s) {
 
 // The last block of a team that ends leaves the team's words as it found them. Begins behind a barrier; by one warp.
 template <class S>
-__device__ __forceinline__ void leave_team(S& s) {
+__device__ __forceinline__ void leave_team(const S& s) {
   ListTeam& team = team_of(s.search);
   uint32_t left = 0;
   if (lane_id() == 0) {

@@ -38,9 +38,11 @@ __device__ __forceinline__ uint32_t wave_growth(uint32_t lists, uint32_t candida
   return grown;
 }
 
-// Takes lists for the next wave, by one warp, while the wave is looked at. Also looks which blocks there are.
+// Takes lists for the next wave, by one warp, while the wave is looked at. Also looks which blocks there are. As other
+// steps of the leader it is no part of its caller, which has no registers for what all of them need.
 template <class S>
-__device__ __forceinline__ void pick_next(S& s, bool all) {
+__device__ __noinline__ void pick_next(const ListSearch& search, bool all) {
+  S s(search, block_memory());
   const Wave wave = wave_of(s.wave->words);
   uint32_t blocks = 1;
   if (has_team(s.search)) {
@@ -65,7 +67,8 @@ __device__ __forceinline__ void pick_next(S& s, bool all) {
 // Describes the next wave and tells helpers, by one warp: what is left of the list begun last, and the lists that were
 // taken. While all entries are candidates, a wave has parts of one list only. Without anything left the search ends.
 template <class S>
-__device__ __forceinline__ void begin_wave(S& s, bool all, bool first) {
+__device__ __noinline__ void begin_wave(const ListSearch& search, bool all, bool first) {
+  S s(search, block_memory());
   WaveControl& wave = *s.wave;
   const uint32_t blocks = first ? 1 : wave.blocks;
   const uint32_t most = wave_pieces(blocks);
@@ -117,27 +120,28 @@ __device__ __forceinline__ void begin_wave(S& s, bool all, bool first) {
 
 // Searches the pieces of waves as they are published.
 template <class S>
-__device__ __forceinline__ void help_waves(S& s) {
+__device__ __forceinline__ void help_waves(const ListSearch& search) {
+  const S s(search, block_memory());
   while (true) {
     if (warp_id() == 0) {
-      await_wave(s);
+      await_wave<S>(search);
     }
     cta_sync<S::kWarps>();
     if (s.wave->tag == kTeamEnd) {
       return;
     }
-    const Share share = search_share<S>(s.search, s.wave->words, s.wave->member);
+    const Share share = search_share<S>(search, s.wave->words, s.wave->member);
     if (share.pieces > 0) {
-      report_share(s, share, true);
+      report_share<S>(search, share, true);
     }
     cta_sync<S::kWarps>();
   }
 }
 
-// Searches lists, nearest first, until the last ones have brought few hits: first one, then more each time. Returns how
-// many were searched.
+// Before the first wave: takes the first list. Ends with a barrier.
 template <class S>
-__device__ __forceinline__ uint32_t lead_waves(S& s) {
+__device__ __noinline__ void begin_waves(const ListSearch& search) {
+  S s(search, block_memory());
   group_lists(s, team_keys(s));
   if (warp_id() == kPicker) {
     pick_lists(s, 1);
@@ -151,48 +155,55 @@ __device__ __forceinline__ uint32_t lead_waves(S& s) {
     s.wave->alone_left = 0;
   }
   cta_sync<S::kWarps>();
+}
+
+// Searches lists, nearest first, until the last ones have brought few hits: first one, then more each time.
+template <class S>
+__device__ __forceinline__ void lead_waves(const ListSearch& search) {
+  begin_waves<S>(search);
+  const S s(search, block_memory());
   bool first = true;
   while (true) {
     const bool all = s.control.limit == infinite() && s.control.item.accepted == 0;
     if (warp_id() == 0) {
-      begin_wave(s, all, first);
+      begin_wave<S>(search, all, first);
     }
     cta_sync<S::kWarps>();
     if (s.wave->exhausted != 0) {
       break;
     }
-    Share share = search_share<S>(s.search, s.wave->words, 0);
+    Share share = search_share<S>(search, s.wave->words, 0);
     const bool exported = share.more || wave_of(s.wave->words).blocks > 1;
     if (threadIdx.x == 0 && all && s.opened[0].from == 0 && s.opened[0].count > kListBlock) {
       s.wave->part_from = kListBlock;
       s.wave->part_count = s.opened[0].count;
     }
-    report_share(s, share, exported);
+    report_share<S>(search, share, exported);
     if (warp_id() == 0) {
-      await_found(s);
+      await_found<S>(search);
     }
     bool picks = true;
     uint32_t state = kWaveOn;
     while (state == kWaveOn) {
       if (warp_id() == 0) {
-        place_pieces(s);
+        place_pieces<S>(search);
       }
       cta_sync<S::kWarps>();
       if (exported) {
-        gather_pieces(s);
+        gather_pieces<S>(search);
         cta_sync<S::kWarps>();
       }
       if (warp_id() == 0) {
-        replay_wave<S>(s.search);
+        replay_wave<S>(search);
       } else if (warp_id() == kPicker && picks) {
-        pick_next(s, all);
+        pick_next<S>(search, all);
       }
       picks = false;
       cta_sync<S::kWarps>();
       while (s.wave->alone_left != 0) {
-        share = search_share<S>(s.search, s.wave->alone, 0);
+        share = search_share<S>(search, s.wave->alone, 0);
         if (warp_id() == 0) {
-          replay_alone<S>(s.search, share);
+          replay_alone<S>(search, share);
         }
         cta_sync<S::kWarps>();
       }
@@ -207,8 +218,6 @@ __device__ __forceinline__ uint32_t lead_waves(S& s) {
   if (has_team(s.search) && warp_id() == 0) {
     publish_end(s);
   }
-  s.best_size = s.control.best_size;
-  return s.control.probed;
 }
 
 }  // namespace vamana
