@@ -3,9 +3,10 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
-import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
@@ -18,11 +19,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
+import org.apache.lucene.util.NamedThreadFactory;
 
 /**
  * Compares searches of inverted lists by many items together with the CPU's. They run on the device
@@ -37,20 +42,25 @@ public class ListBatchTests extends LuceneTestCase {
   private final Set<String> launched = ConcurrentHashMap.newKeySet();
 
   private Gpu open(Placement placement) {
-    Supplier<CudaDriver> drivers = Gpu::openDriver;
-    if (Gpu.missing() != null) {
-      HostKernels kernels = HostKernels.load();
-      drivers =
-          () ->
-              new SimulatedDriver(
-                  name -> {
-                    launched.add(name);
-                    return kernels.find(name);
-                  },
-                  SIMULATED_BYTES,
-                  random().nextBoolean());
-    }
-    return Gpu.open(drivers, placement, Tuning.DEFAULT.withListSharing(1));
+    Tuning tuning = Tuning.DEFAULT.withListSharing(1);
+    return Gpu.missing() == null
+        ? Gpu.open(Gpu::openDriver, placement, tuning)
+        : open(HostKernels.load(), placement, tuning);
+  }
+
+  private Gpu open(SimulatedKernels kernels, Placement placement, Tuning tuning) {
+    boolean mapped = random().nextBoolean();
+    return Gpu.open(
+        () ->
+            new SimulatedDriver(
+                name -> {
+                  launched.add(name);
+                  return kernels.find(name);
+                },
+                SIMULATED_BYTES,
+                mapped),
+        placement,
+        tuning);
   }
 
   /** Whether items were searched together is known of the simulated device only. */
@@ -195,5 +205,69 @@ public class ListBatchTests extends LuceneTestCase {
           "four bits", items, ListParityTests.onDevice(gpu, List.of(segment.view()), items));
     }
     assertTogether(false);
+  }
+
+  /** A lone item has a team of blocks, in turns with items that are searched together. */
+  public void testTeamsByTurns() throws Exception {
+    SimtKernels kernels = SimtKernels.load(random().nextLong(), random().nextBoolean());
+    Tuning tuning = Tuning.DEFAULT.withWarps(16).withTeam(3).withListSharing(1);
+    try (DeviceSegment segment =
+            segment(3_000, 24, ListParityTests.encoding(), ListParityTests.similarity());
+        Gpu gpu = open(kernels, Placement.EXACT, tuning)) {
+      DeviceTestCase.serve(gpu, segment.view());
+      int lists = segment.view().lists().shape().lists();
+      for (int count : new int[] {1, lists, 1, 1, lists}) {
+        List<WorkItem> items = ListParityTests.items(segment, count, K, 30, null, Long.MAX_VALUE);
+        Gpu.Counts before = gpu.counts();
+        ListParityTests.compare(count + " items", items, gpu.executor().search(items));
+        DeviceTestCase.assertNoFallback(gpu, before);
+      }
+      gpu.executor().closing(segment.view());
+    }
+    assertTrue(launched.toString(), launched.stream().anyMatch(name -> name.endsWith("_w24")));
+    assertTrue(
+        launched.toString(), launched.stream().anyMatch(name -> name.startsWith("list_batch_")));
+  }
+
+  /** The items of several calls do not lie side by side. */
+  public void testSeveralCallsInOneLaunch() throws Exception {
+    BlockedKernels blocked = new BlockedKernels(HostKernels.load());
+    ExecutorService pool =
+        Executors.newFixedThreadPool(3, new NamedThreadFactory("calls of a launch"));
+    try (DeviceSegment segment =
+            segment(4_000, 24, ListParityTests.encoding(), ListParityTests.similarity());
+        Gpu gpu = open(blocked, Placement.EXACT, Tuning.DEFAULT.withListSharing(1))) {
+      blocked.letGo();
+      DeviceTestCase.serve(gpu, segment.view());
+      blocked.shut();
+      GpuExecutor executor = (GpuExecutor) gpu.executor();
+      long launches = executor.statistics().counter("batches", "launches");
+      List<List<WorkItem>> calls = new ArrayList<>();
+      List<Future<List<WorkResult>>> found = new ArrayList<>();
+      int pending = 0;
+      try {
+        for (int count : new int[] {1, 21, 22}) {
+          List<WorkItem> items = ListParityTests.items(segment, count, K, 20, null, Long.MAX_VALUE);
+          calls.add(items);
+          found.add(pool.submit(() -> executor.search(items)));
+          pending += count;
+          GpuTestCase.awaitPending(executor, pending);
+          if (count == 1) {
+            GpuTestCase.await(
+                () -> executor.statistics().counter("now", "launches_in_flight") == 1);
+          }
+        }
+      } finally {
+        blocked.letGo();
+      }
+      for (int i = 0; i < calls.size(); i++) {
+        ListParityTests.compare("call " + i, calls.get(i), found.get(i).get(2, TimeUnit.MINUTES));
+      }
+      assertEquals(2, executor.statistics().counter("batches", "launches") - launches);
+      executor.closing(segment.view());
+    } finally {
+      pool.shutdown();
+    }
+    assertTogether(true);
   }
 }
