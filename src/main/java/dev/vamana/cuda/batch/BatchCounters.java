@@ -20,6 +20,7 @@ public final class BatchCounters {
   private final Counters totals = new Counters();
   private final LongAdder launches = totals.add("launches");
   private final LongAdder items = totals.add("items");
+  private final LongAdder listsTogether = totals.add("lists_together");
   private final LongAdder chunks = totals.add("requests");
   private final LongAdder failedLaunches = totals.add("failed_launches");
   private final LongAdder abandoned = totals.add("abandoned_requests");
@@ -41,6 +42,11 @@ public final class BatchCounters {
     chunks.add(chunkCount);
     items.add(itemCount);
     batchSizes[bucket(itemCount)].increment();
+  }
+
+  /** Counts a launch whose items search inverted lists together. */
+  void listsTogether() {
+    listsTogether.increment();
   }
 
   void waited(long nanos) {

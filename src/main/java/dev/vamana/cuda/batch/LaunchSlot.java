@@ -192,6 +192,7 @@ final class LaunchSlot {
     ListBatches.Items alike = alike(shape, sizes);
     if (alike != null && together.takes(alike, kernels.listSharing())) {
       launchTogether(alike);
+      statistics.listsTogether();
       return;
     }
     ListKernels.Choice choice =
@@ -240,6 +241,7 @@ final class LaunchSlot {
             items,
             shape.bytes(),
             sizes.beam(),
+            lists.size(),
             lists.lists(),
             sizes.dimension(),
             lists.padded(),

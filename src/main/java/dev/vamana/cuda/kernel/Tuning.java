@@ -15,7 +15,7 @@ import java.util.List;
  * @param team blocks that search the inverted lists of one item, 1 to {@value #MOST_TEAM}, or 0 to
  *     choose
  * @param listSharing items that have to search an inverted list, on average, so that the items of a
- *     launch search lists together; 0 for one by one
+ *     launch search lists together; 0 for one by one, {@value #CHOOSE_SHARING} to choose
  */
 public record Tuning(
     Policy table,
@@ -26,6 +26,9 @@ public record Tuning(
     int team,
     int listSharing) {
 
+  /** Leaves it to the executor when items search lists together. */
+  public static final int CHOOSE_SHARING = -1;
+
   /** Most blocks that search one item. */
   public static final int MOST_TEAM = 32;
 
@@ -33,7 +36,7 @@ public record Tuning(
   public static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
 
   /** No overrides. */
-  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0, 0);
+  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0, CHOOSE_SHARING);
 
   public Tuning {
     if (table != null && table.quantized() == false) {
@@ -49,8 +52,9 @@ public record Tuning(
     if (team < 0 || team > MOST_TEAM) {
       throw new IllegalArgumentException("team must be 0 to " + MOST_TEAM + ", got " + team);
     }
-    if (listSharing < 0) {
-      throw new IllegalArgumentException("listSharing must be 0 or more, got " + listSharing);
+    if (listSharing < CHOOSE_SHARING) {
+      throw new IllegalArgumentException(
+          "listSharing must be " + CHOOSE_SHARING + " or more, got " + listSharing);
     }
   }
 

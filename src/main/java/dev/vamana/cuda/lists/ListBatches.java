@@ -9,6 +9,7 @@ import dev.vamana.cuda.kernel.ListBatchSizes;
 import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchLayout;
+import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -36,6 +37,11 @@ public final class ListBatches implements AutoCloseable {
   private static final int MEASURED_LISTS = 64;
   // of a search of a few candidates, about; narrower searches are as long
   private static final int LISTS_SEARCHED = 48;
+
+  // from measurements on an H100: 764,000 vectors lose with 1,000 items and win a little with
+  // 10,000, 10 million win 1.4 times and 100 million 2.3 times with 10,000
+  private static final int LEAST_SHARING = 4;
+  private static final long LEAST_ENTRIES = 200_000_000;
   // items whose estimates are a tensor product
   private static final int TILE = 32;
   private static final int MOST_ENOUGH = 8_192;
@@ -60,13 +66,36 @@ public final class ListBatches implements AutoCloseable {
    * @param count number of items
    * @param bytes whether vectors have bytes, rather than floats
    * @param width largest width of the items
+   * @param size vectors of the segment
    * @param lists lists of the segment
    * @param dimension dimension of the segment
    * @param padded components of its rotated vectors
    * @param segment address of its descriptor
    */
   public record Items(
-      int count, boolean bytes, int width, int lists, int dimension, int padded, long segment) {}
+      int count,
+      boolean bytes,
+      int width,
+      int size,
+      int lists,
+      int dimension,
+      int padded,
+      long segment) {
+
+    /** Returns the lists that all items are expected to search. */
+    private long searched() {
+      return (long) count * Math.min(LISTS_SEARCHED, lists);
+    }
+
+    /** Whether searching together is expected to pay, or is asked for. */
+    private boolean share(int sharing) {
+      if (sharing != Tuning.CHOOSE_SHARING) {
+        return sharing > 0 && searched() >= (long) sharing * lists;
+      }
+      return searched() >= (long) LEAST_SHARING * lists
+          && searched() * size / lists >= LEAST_ENTRIES;
+    }
+  }
 
   /**
    * Where items of a launch are.
@@ -114,15 +143,13 @@ public final class ListBatches implements AutoCloseable {
    * Returns whether items are searched together: if a list is searched by as many of them at least
    * as told, on average, and the device has memory for it.
    *
-   * @param sharing items that search a list; 0 for never
+   * @param sharing {@link Tuning#listSharing}
    */
   public boolean takes(Items items, int sharing) {
-    if (sharing == 0
-        || refused
+    if (refused
         || items.count < 2
         || items.padded > ListBatchSizes.MAX_PADDED
-        || (long) items.count * Math.min(LISTS_SEARCHED, items.lists)
-            < (long) sharing * items.lists) {
+        || items.share(sharing) == false) {
       return false;
     }
     ListBatchSizes sizes = sizes(items);

@@ -195,6 +195,10 @@ final class CounterTables {
               "Parts whose caller no longer waited.")
           .counter("distances", "vamana_gpu_distances", "Distances that the GPU computed.")
           .counter("steps", "vamana_gpu_steps", "Steps of walks on the GPU.")
+          .counter(
+              "lists_together",
+              "vamana_gpu_lists_together",
+              "Launches whose items search inverted lists together.")
           .counter("copied_bitsets", "vamana_gpu_copied_bitsets", "Filters copied to the device.")
           .build();
 

@@ -204,6 +204,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .put("items", value("batches", "items"))
         .put("parts", value("batches", "requests"))
         .put("abandoned_parts", value("batches", "abandoned_requests"))
+        .put("lists_together", value("batches", "lists_together"))
         .put("copied_bitsets", value("batches", "copied_bitsets"))
         .put("distances", value("batches", "distances"))
         .put("steps", value("batches", "steps"))

@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ListBatchLayout;
 import dev.vamana.cuda.kernel.ListBatchSizes;
 import dev.vamana.cuda.kernel.ListSearchLayout;
+import dev.vamana.cuda.kernel.Tuning;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -12,6 +13,8 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Tests when items are searched together, in which memory and steps. */
 public class ListBatchesTests extends LuceneTestCase {
+
+  private static final int SIZE = 1_000_000;
 
   private static final long ADDRESSES = 1L << 40;
 
@@ -55,7 +58,7 @@ public class ListBatchesTests extends LuceneTestCase {
   }
 
   private static ListBatches.Items items(int count, int width, int lists) {
-    return new ListBatches.Items(count, false, width, lists, 128, 128, 256);
+    return new ListBatches.Items(count, false, width, SIZE, lists, 128, 128, 256);
   }
 
   public void testSharing() {
@@ -67,6 +70,12 @@ public class ListBatchesTests extends LuceneTestCase {
       assertFalse(batches.takes(items(1, 10, 1), 1));
       assertTrue(batches.takes(items(100, 76, 100), 1));
       assertFalse(batches.takes(items(100, 1_000, 100), 1));
+      // 48 lists of 10,000 each: 417 items search 200 million entries
+      int lists = SIZE / 10_000;
+      assertTrue(batches.takes(items(417, 10, lists), Tuning.CHOOSE_SHARING));
+      assertFalse(batches.takes(items(416, 10, lists), Tuning.CHOOSE_SHARING));
+      // few items for a list, though the lists are long
+      assertFalse(batches.takes(items(80, 10, 1_000), Tuning.CHOOSE_SHARING));
     }
   }
 

@@ -75,6 +75,7 @@ final class FullStatistics {
                   "items",
                   "requests",
                   "abandoned_requests",
+                  "lists_together",
                   "copied_bitsets",
                   "distances",
                   "steps",

@@ -273,9 +273,9 @@ final class ListsStage implements Stage {
     }
   }
 
-  /** Returns what the method of rows is called in addition if items search lists together. */
+  /** Returns what the method of rows is called in addition if it was told how to share lists. */
   static String together(int sharing) {
-    return sharing == 0 ? "" : "-together";
+    return sharing == Tuning.CHOOSE_SHARING ? "" : sharing == 0 ? "-one-by-one" : "-together";
   }
 
   private static WalkParameters walk(int width) {

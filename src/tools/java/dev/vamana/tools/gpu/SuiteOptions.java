@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.tools.arguments.Arguments;
@@ -21,7 +22,7 @@ import java.util.Objects;
  * @param teams blocks that search the lists of one item, each measured by itself; 0 for as many as
  *     the executor chooses
  * @param sharing numbers of items that have to share a list so that lists are searched by many
- *     items together, each measured: 0 for one by one
+ *     items together, each measured: 0 for one by one, -1 for as the executor chooses
  * @param drivers names of drivers to ask a node as; empty for all
  * @param batches batch sizes
  * @param seconds time spent on each measured point
@@ -98,7 +99,7 @@ record SuiteOptions(
         given.list("methods", List.of()),
         given.list("codes", List.of()).stream().map(SuiteOptions::codes).toList(),
         given.numbers("teams", 0, List.of(0)),
-        given.numbers("sharing", 0, List.of(0)),
+        given.numbers("sharing", Tuning.CHOOSE_SHARING, List.of(Tuning.CHOOSE_SHARING)),
         given.list("drivers", List.of()),
         given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),
         given.positive("seconds", 1_000, 0.4),
