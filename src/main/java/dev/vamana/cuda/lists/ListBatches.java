@@ -29,6 +29,9 @@ public final class ListBatches implements AutoCloseable {
   /** Most device memory. */
   public static final long MAX_BYTES = 512L << 20;
 
+  // more than what rounding of all parts of the memory adds
+  private static final long ROUNDED_UP = 4096;
+
   private static final long MAX_REST_BYTES = 64L << 20;
 
   // keys of lists by which they are put in order
@@ -332,7 +335,7 @@ public final class ListBatches implements AutoCloseable {
     if (sizes.bytes() <= MAX_BYTES) {
       return sizes;
     }
-    long left = MAX_BYTES - (sizes.bytes() - items.count * sizes.bytesOfItem());
+    long left = MAX_BYTES - ROUNDED_UP - (sizes.bytes() - items.count * sizes.bytesOfItem());
     return sizes.withCount((int) Math.max(1, left / sizes.bytesOfItem()));
   }
 

@@ -28,7 +28,7 @@ final class LargeTables {
 
   /** Whether a row is of inverted lists rather than of a graph. */
   static boolean isOfLists(Map<String, Object> row) {
-    return ListsStage.METHOD.equals(row.get("method"));
+    return String.valueOf(row.get("method")).startsWith(ListsStage.METHOD);
   }
 
   private static List<Map<String, Object>> ofGraphs(List<Map<String, Object>> rows) {
