@@ -82,7 +82,7 @@ final class PackTeam {
    *
    * @param count number of items
    * @param bytes what is written or read for all of them
-   * @throws RuntimeException what a share throws; no share runs any more then
+   * @throws RuntimeException what a share throws, as errors are; no share runs any more then
    */
   void share(int count, int bytes, Share share) {
     lastLarge = System.nanoTime();
@@ -142,7 +142,7 @@ final class PackTeam {
     private final int step;
     private final AtomicInteger next = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
-    private volatile RuntimeException failure;
+    private volatile Throwable failure;
 
     Job(Share share, int count, int step) {
       this.share = share;
@@ -160,7 +160,7 @@ final class PackTeam {
           if (failure == null) {
             share.take(from, to);
           }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
           failure = e;
         } finally {
           done.addAndGet(to - from);
@@ -175,8 +175,11 @@ final class PackTeam {
       for (int spins = 0; done.get() < count; spins++) {
         Spin.once(spins);
       }
+      if (failure instanceof Error error) {
+        throw error;
+      }
       if (failure != null) {
-        throw failure;
+        throw (RuntimeException) failure;
       }
     }
   }

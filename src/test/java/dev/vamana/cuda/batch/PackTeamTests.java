@@ -82,15 +82,19 @@ public class PackTeamTests extends LuceneTestCase {
       for (int round = 0; round < 50; round++) {
         beginInARow(team);
         int bad = random().nextInt(1_000);
-        IllegalStateException failed =
+        boolean error = random().nextBoolean();
+        Throwable failed =
             expectThrows(
-                IllegalStateException.class,
+                error ? StackOverflowError.class : IllegalStateException.class,
                 () ->
                     team.share(
                         1_000,
                         PackTeam.LEAST_BYTES,
                         (from, to) -> {
                           if (from <= bad && bad < to) {
+                            if (error) {
+                              throw new StackOverflowError("item " + bad);
+                            }
                             throw new IllegalStateException("item " + bad);
                           }
                         }));
