@@ -83,9 +83,11 @@ public class PackTeamTests extends LuceneTestCase {
         beginInARow(team);
         int bad = random().nextInt(1_000);
         boolean error = random().nextBoolean();
+        Class<? extends Throwable> expected =
+            error ? StackOverflowError.class : IllegalStateException.class;
         Throwable failed =
             expectThrows(
-                error ? StackOverflowError.class : IllegalStateException.class,
+                expected,
                 () ->
                     team.share(
                         1_000,
