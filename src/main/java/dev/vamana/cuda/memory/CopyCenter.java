@@ -38,32 +38,26 @@ final class CopyCenter {
   static float[] of(
       FileRegion vectors, SegmentShape shape, VectorSimilarityFunction similarity, Runnable abort)
       throws IOException {
-    int count = Math.min(SAMPLE, shape.size());
     int dimension = shape.dimension();
+    int count = Math.min(SAMPLE, shape.size());
     float[][] columns = new float[dimension][count];
-    float[] vector = new float[dimension];
-    int bytes = 0;
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment row = arena.allocate(shape.vectorBytes(), Float.BYTES);
-      RowReader reader = new RowReader(vectors);
-      for (int i = 0; i < count; i++) {
-        if (i % ROWS_AN_ABORT == 0) {
-          abort.run();
-        }
-        reader.seek((long) i * shape.size() / count * shape.vectorBytes());
-        reader.read(row);
-        MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, vector, 0, dimension);
-        if (similarity == VectorSimilarityFunction.COSINE) {
-          normalize(vector);
-        }
-        for (int d = 0; d < dimension; d++) {
-          columns[d][i] = vector[d];
-        }
-        bytes += ofBytes(vector) ? 1 : 0;
-      }
-    }
+    int[] bytes = {0};
+    everyOfSample(
+        vectors,
+        shape,
+        abort,
+        (i, vector) -> {
+          if (similarity == VectorSimilarityFunction.COSINE) {
+            normalize(vector);
+          }
+          for (int d = 0; d < dimension; d++) {
+            columns[d][i] = vector[d];
+          }
+          bytes[0] += ofBytes(vector) ? 1 : 0;
+          return true;
+        });
     float[] center = new float[dimension];
-    if (bytes >= BYTES_SHARE * count) {
+    if (bytes[0] >= BYTES_SHARE * count) {
       Arrays.fill(center, CENTER_OF_BYTES);
     } else {
       for (int d = 0; d < dimension; d++) {
@@ -85,9 +79,24 @@ final class CopyCenter {
   static boolean whole(
       FileRegion vectors, SegmentShape shape, VectorSimilarityFunction similarity, Runnable abort)
       throws IOException {
-    if (exactIfWhole(shape, similarity) == false) {
-      return false;
-    }
+    return exactIfWhole(shape, similarity)
+        && everyOfSample(vectors, shape, abort, (i, vector) -> ofBytes(vector));
+  }
+
+  /** Looks at a vector of the sample. */
+  private interface Look {
+    /** Returns whether the next one is to be looked at, too. */
+    boolean at(int i, float[] vector);
+  }
+
+  /**
+   * Looks at the vectors of the sample, evenly spread, until one look says no.
+   *
+   * @param look gets the same array each time
+   * @return whether no look said no
+   */
+  private static boolean everyOfSample(
+      FileRegion vectors, SegmentShape shape, Runnable abort, Look look) throws IOException {
     int count = Math.min(SAMPLE, shape.size());
     float[] vector = new float[shape.dimension()];
     try (Arena arena = Arena.ofConfined()) {
@@ -100,7 +109,7 @@ final class CopyCenter {
         reader.seek((long) i * shape.size() / count * shape.vectorBytes());
         reader.read(row);
         MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, vector, 0, vector.length);
-        if (ofBytes(vector) == false) {
+        if (look.at(i, vector) == false) {
           return false;
         }
       }

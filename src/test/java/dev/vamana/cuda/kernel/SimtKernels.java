@@ -22,13 +22,13 @@ public final class SimtKernels implements SimulatedKernels {
   }
 
   private final HostKernels host;
-  private final SimtLibrary library;
+  private final SimtLibrary fibers;
   private final Random random;
   private final boolean oneByOne;
 
-  private SimtKernels(HostKernels host, SimtLibrary library, long seed, boolean oneByOne) {
+  private SimtKernels(HostKernels host, SimtLibrary fibers, long seed, boolean oneByOne) {
     this.host = host;
-    this.library = library;
+    this.fibers = fibers;
     this.random = new Random(seed);
     this.oneByOne = oneByOne;
   }
@@ -41,12 +41,11 @@ public final class SimtKernels implements SimulatedKernels {
    */
   public static SimtKernels load(long seed, boolean oneByOne) {
     HostKernels host = HostKernels.load();
-    Path library = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
-    if (Files.exists(library) == false) {
-      throw new AssertionError(library + " is missing: run native-kernels/build-host");
+    Path file = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
+    if (Files.exists(file) == false) {
+      throw new AssertionError(file + " is missing: run native-kernels/build-host");
     }
-    return new SimtKernels(
-        host, Native.load(library.toString(), SimtLibrary.class), seed, oneByOne);
+    return new SimtKernels(host, Native.load(file.toString(), SimtLibrary.class), seed, oneByOne);
   }
 
   @Override
@@ -58,7 +57,7 @@ public final class SimtKernels implements SimulatedKernels {
     return (blocks, threads, sharedBytes, parameters) -> {
       host.checkLists(name, threads, sharedBytes, parameters);
       String wrong =
-          library.vamana_simt_launch(
+          fibers.vamana_simt_launch(
               name,
               HostLibrary.pointer(parameters),
               blocks,
