@@ -40,7 +40,7 @@ final class FetchCall {
 
   List<DeviceResult> await() throws IOException {
     DeviceResult[] results = new DeviceResult[tickets.stream().mapToInt(FetchTicket::count).sum()];
-    Waiters waiters = new Waiters();
+    Waiters waiters = new Waiters(Waiters.usualSpinners());
     try {
       for (FetchTicket ticket : tickets) {
         waiters.await(ticket, () -> false);

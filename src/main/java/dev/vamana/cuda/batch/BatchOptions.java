@@ -1,6 +1,8 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.lane.Waiters;
+import java.util.function.Consumer;
 
 /**
  * Options of batching.
@@ -8,11 +10,15 @@ import dev.vamana.cuda.kernel.Tuning;
  * @param maxBatch most items of a launch, 1 to {@value #MAX_BATCH}
  * @param lingerNanos how long an idle device waits for more items before it starts, 0 or more
  * @param depth most launches in flight, 1 to {@value #MAX_DEPTH}
- * @param overlap queued items required to start a launch while others are in flight, 1 to {@value
+ * @param eager launches in flight below which the next one takes whatever waits, 1 to {@value
+ *     #MAX_DEPTH}
+ * @param overlap queued items required to start a launch beside as many or more, 1 to {@value
  *     #MAX_BATCH}
  * @param firstItems items with which an idle device begins while the others are packed, 1 to
  *     {@value #MAX_BATCH}
  * @param packers most threads that help callers to pack, 0 to {@value #MAX_PACKERS}
+ * @param spinners most callers that spin while they wait; if more wait, all park. 0 to {@value
+ *     #MAX_SPINNERS}
  * @param segmentsAhead whether a query's first segment also sends the query's later segments
  * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
  * @param acceptBytes device memory for bitsets of accepted ordinals, at least 4 KiB
@@ -22,9 +28,11 @@ public record BatchOptions(
     int maxBatch,
     long lingerNanos,
     int depth,
+    int eager,
     int overlap,
     int firstItems,
     int packers,
+    int spinners,
     boolean segmentsAhead,
     long stagingBytes,
     long acceptBytes,
@@ -33,6 +41,7 @@ public record BatchOptions(
   public static final int MAX_BATCH = 65_536;
   public static final int MAX_DEPTH = 16;
   public static final int MAX_PACKERS = 16;
+  public static final int MAX_SPINNERS = 1024;
   public static final long MIN_STAGING = 8L << 20;
 
   /**
@@ -42,15 +51,28 @@ public record BatchOptions(
    */
   public static final BatchOptions DEFAULT =
       new BatchOptions(
-          16_384, 0, 4, 32, Packer.FIRST_ITEMS, 3, true, 64L << 20, 64L << 20, Tuning.DEFAULT);
+          16_384,
+          0,
+          4,
+          1,
+          32,
+          Packer.FIRST_ITEMS,
+          3,
+          Waiters.usualSpinners(),
+          true,
+          64L << 20,
+          64L << 20,
+          Tuning.DEFAULT);
 
   public BatchOptions {
     check("maxBatch", maxBatch, 1, MAX_BATCH);
     check("lingerNanos", lingerNanos, 0, Long.MAX_VALUE);
     check("depth", depth, 1, MAX_DEPTH);
+    check("eager", eager, 1, MAX_DEPTH);
     check("overlap", overlap, 1, MAX_BATCH);
     check("firstItems", firstItems, 1, MAX_BATCH);
     check("packers", packers, 0, MAX_PACKERS);
+    check("spinners", spinners, 0, MAX_SPINNERS);
     check("stagingBytes", stagingBytes, MIN_STAGING, 1L << 30);
     check("acceptBytes", acceptBytes, 4096, Long.MAX_VALUE);
   }
@@ -64,41 +86,95 @@ public record BatchOptions(
 
   /** Returns these options with other tuning. */
   public BatchOptions withTuning(Tuning newTuning) {
-    return with(maxBatch, lingerNanos, firstItems, packers, segmentsAhead, newTuning);
+    return with(draft -> draft.tuning = newTuning);
   }
 
   /** Returns these options with other batch size and linger. */
   public BatchOptions withBatches(int newMaxBatch, long newLingerNanos) {
-    return with(newMaxBatch, newLingerNanos, firstItems, packers, segmentsAhead, tuning);
+    return with(
+        draft -> {
+          draft.maxBatch = newMaxBatch;
+          draft.lingerNanos = newLingerNanos;
+        });
+  }
+
+  /** Returns these options with other rules for launches in flight. */
+  public BatchOptions withLaunches(int newDepth, int newEager, int newOverlap) {
+    return with(
+        draft -> {
+          draft.depth = newDepth;
+          draft.eager = newEager;
+          draft.overlap = newOverlap;
+        });
   }
 
   /** Returns these options with segments ahead on or off. */
   public BatchOptions withSegmentsAhead(boolean newSegmentsAhead) {
-    return with(maxBatch, lingerNanos, firstItems, packers, newSegmentsAhead, tuning);
+    return with(draft -> draft.segmentsAhead = newSegmentsAhead);
   }
 
   /** Returns these options with another way to pack. */
   public BatchOptions withPacking(int newFirstItems, int newPackers) {
-    return with(maxBatch, lingerNanos, newFirstItems, newPackers, segmentsAhead, tuning);
+    return with(
+        draft -> {
+          draft.firstItems = newFirstItems;
+          draft.packers = newPackers;
+        });
   }
 
-  private BatchOptions with(
-      int newMaxBatch,
-      long newLingerNanos,
-      int newFirstItems,
-      int newPackers,
-      boolean newSegmentsAhead,
-      Tuning newTuning) {
-    return new BatchOptions(
-        newMaxBatch,
-        newLingerNanos,
-        depth,
-        overlap,
-        newFirstItems,
-        newPackers,
-        newSegmentsAhead,
-        stagingBytes,
-        acceptBytes,
-        newTuning);
+  /** Returns these options with another number of callers that spin. */
+  public BatchOptions withSpinners(int newSpinners) {
+    return with(draft -> draft.spinners = newSpinners);
+  }
+
+  private BatchOptions with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.done();
+  }
+
+  /** The components of options that differ in some of them. */
+  private static final class Draft {
+    private final BatchOptions from;
+    private int maxBatch;
+    private long lingerNanos;
+    private int depth;
+    private int eager;
+    private int overlap;
+    private int firstItems;
+    private int packers;
+    private int spinners;
+    private boolean segmentsAhead;
+    private Tuning tuning;
+
+    Draft(BatchOptions from) {
+      this.from = from;
+      maxBatch = from.maxBatch;
+      lingerNanos = from.lingerNanos;
+      depth = from.depth;
+      eager = from.eager;
+      overlap = from.overlap;
+      firstItems = from.firstItems;
+      packers = from.packers;
+      spinners = from.spinners;
+      segmentsAhead = from.segmentsAhead;
+      tuning = from.tuning;
+    }
+
+    BatchOptions done() {
+      return new BatchOptions(
+          maxBatch,
+          lingerNanos,
+          depth,
+          eager,
+          overlap,
+          firstItems,
+          packers,
+          spinners,
+          segmentsAhead,
+          from.stagingBytes,
+          from.acceptBytes,
+          tuning);
+    }
   }
 }

@@ -269,9 +269,12 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   private boolean mayLaunch(ArrayDeque<Chunk> queue, long submitted) {
-    boolean idle = inFlight.get() == 0;
+    int running = inFlight.get();
+    boolean idle = running == 0;
     BatchOptions now = options.get();
-    if (idle && lingered(submitted, now.lingerNanos())) {
+    // who lets an idle device wait for more items wants few launches
+    int beside = now.lingerNanos() == 0 ? now.eager() : 1;
+    if (running < beside && lingered(submitted, now.lingerNanos())) {
       return true;
     }
     int enough = idle ? now.maxBatch() : Math.min(besideOthers(queue, now), now.maxBatch());

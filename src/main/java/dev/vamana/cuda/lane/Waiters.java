@@ -17,8 +17,21 @@ public final class Waiters {
   private static final long POLL_NANOS = 1_000_000;
 
   private final AtomicInteger waiting = new AtomicInteger();
-  private final int maxSpinning =
-      Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
+  private final int maxSpinning;
+
+  /**
+   * Makes an instance.
+   *
+   * @param maxSpinning most callers that spin; if more wait, all park
+   */
+  public Waiters(int maxSpinning) {
+    this.maxSpinning = maxSpinning;
+  }
+
+  /** Returns one caller for every fourth processor. */
+  public static int usualSpinners() {
+    return Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
+  }
 
   /**
    * Waits on the calling thread until a ticket is done or a segment of it is being closed. The lane

@@ -198,7 +198,7 @@ final class WalkQuestions implements Questions {
               items,
               Collections.nCopies(items.size(), held));
       fetch.submit(ticket);
-      new Waiters().await(ticket, () -> false);
+      new Waiters(Waiters.usualSpinners()).await(ticket, () -> false);
       if (ticket.failure() != null) {
         throw ticket.failure();
       }

@@ -49,7 +49,7 @@ public final class GpuSession {
   public final ScanLane scans;
 
   /** Where callers of all lanes wait. */
-  public final Waiters waiters = new Waiters();
+  public final Waiters waiters;
 
   /** Chooses plans by the costs of this device. */
   public final PlanChooser chooser;
@@ -84,6 +84,7 @@ public final class GpuSession {
       Consumer<GpuException> onLost) {
     this.driver = driver;
     GpuOptions options = current.get();
+    waiters = new Waiters(options.batches().spinners());
     hostMemory = new SessionHostMemory(options.hostMemory());
     WalkLane opened = null;
     try {

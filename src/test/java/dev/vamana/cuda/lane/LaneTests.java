@@ -164,7 +164,7 @@ public class LaneTests extends LuceneTestCase {
 
   private final SimulatedDriver driver = new SimulatedDriver(SimulatedKernels.NONE, 1 << 20, true);
   private final AtomicReference<GpuException> lost = new AtomicReference<>();
-  private final Waiters waiters = new Waiters();
+  private final Waiters waiters = new Waiters(Waiters.usualSpinners());
   private final Place place = new Place();
   private final Lease lease = new Lease(null);
   private final HeldSegment held = new HeldSegment(lease, place);

@@ -106,10 +106,10 @@ final class ConcurrentStage implements Stage {
             context.say("%s: left out, segments of this size have no codes", lane.name());
             continue;
           }
-          measure(context, set, index, lane, views, BatchOptions.DEFAULT);
+          BatchOptions batches = context.options().batching();
+          measure(context, set, index, lane, views, batches);
           if (lane.placement() != null) {
-            measure(
-                context, set, index, lane, views, BatchOptions.DEFAULT.withSegmentsAhead(false));
+            measure(context, set, index, lane, views, batches.withSegmentsAhead(false));
           }
         }
       }

@@ -177,7 +177,15 @@ final class LoneStage implements Stage {
     for (PlanMode mode : List.of(PlanMode.CPU, PlanMode.AUTO, PlanMode.GRAPH)) {
       String name = mode.settingName();
       if (isAsked(options, name)) {
-        Gpu gpu = Gpu.open(driver, Placement.EXACT, new PlanOptions(mode, CostModel.shipped()));
+        Gpu gpu =
+            OpenGpu.open(
+                driver,
+                options.placements().isEmpty()
+                    ? null
+                    : Placement.named(options.placements().get(0)),
+                options.batching(),
+                null,
+                new PlanOptions(mode, CostModel.shipped()));
         arms.add(new Arm(name, ours, gpu));
         taken.forEach(gpu.executor()::opened);
         gpu.await(taken);

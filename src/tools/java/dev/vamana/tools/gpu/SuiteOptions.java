@@ -36,6 +36,10 @@ import java.util.Objects;
  * @param devices number of GPUs of a node, and of the stages that compare one with several
  * @param firstItems items with which an idle device begins while the others of a call are packed
  * @param packers most threads that help a caller to pack
+ * @param depth most launches in flight
+ * @param eager launches in flight below which the next one takes whatever waits
+ * @param overlap queued items required to start a launch beside as many or more
+ * @param spinners most callers that spin while they wait
  * @param device ordinal of the GPU, or -1 to use the CPU instead, which checks the suite itself
  */
 record SuiteOptions(
@@ -59,6 +63,10 @@ record SuiteOptions(
     int devices,
     int firstItems,
     int packers,
+    int depth,
+    int eager,
+    int overlap,
+    int spinners,
     int device) {
 
   private static final List<String> KNOWN =
@@ -83,6 +91,10 @@ record SuiteOptions(
           "devices",
           "first-items",
           "packers",
+          "depth",
+          "eager",
+          "overlap",
+          "spinners",
           "device");
 
   /**
@@ -113,6 +125,10 @@ record SuiteOptions(
         given.number("devices", 1, 64, 1),
         given.number("first-items", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.firstItems()),
         given.number("packers", 0, BatchOptions.MAX_PACKERS, BatchOptions.DEFAULT.packers()),
+        given.number("depth", 1, BatchOptions.MAX_DEPTH, BatchOptions.DEFAULT.depth()),
+        given.number("eager", 1, BatchOptions.MAX_DEPTH, BatchOptions.DEFAULT.eager()),
+        given.number("overlap", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.overlap()),
+        given.number("spinners", 0, BatchOptions.MAX_SPINNERS, BatchOptions.DEFAULT.spinners()),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 
@@ -123,9 +139,12 @@ record SuiteOptions(
         : placements.stream().map(Placement::named).filter(Objects::nonNull).toList();
   }
 
-  /** The default of batching, with the packing that was asked for. */
+  /** The default of batching, with what was asked for. */
   BatchOptions batching() {
-    return BatchOptions.DEFAULT.withPacking(firstItems, packers);
+    return BatchOptions.DEFAULT
+        .withPacking(firstItems, packers)
+        .withLaunches(depth, eager, overlap)
+        .withSpinners(spinners);
   }
 
   private static CodeKind codes(String name) {
