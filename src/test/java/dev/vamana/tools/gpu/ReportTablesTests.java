@@ -193,6 +193,13 @@ public class ReportTablesTests extends LuceneTestCase {
                 + " |"));
     assertTrue(page, page.contains("| exact | 0.50 | 0.50 | 1 of 1 |"));
     assertTrue(page, page.contains("| default | 1.50 | 1.50 | 0 of 1 |"));
+    slow.put("dims", Placement.WIDE - 1);
+    fast.put("dims", Placement.WIDE - 1);
+    Files.writeString(file, Json.write(report));
+    assertTrue(ReportTables.make(file).get("gpu-cagra.md").contains("| default | 0.50 |"));
+    fast.put("whole_copies", true);
+    Files.writeString(file, Json.write(report));
+    assertTrue(ReportTables.make(file).get("gpu-cagra.md").contains("| default | 1.50 |"));
   }
 
   private static Map<String, Object> compared(

@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
@@ -207,7 +208,15 @@ final class BenchStage implements Stage {
               beam,
               sweep.recalls().get(beam),
               pooled.time(walk, batch, callers, seconds, batch == 1 ? SINGLE_SAMPLES : SAMPLES),
-              variant.columns()));
+              columns()));
+    }
+
+    private Map<String, Object> columns() {
+      Map<String, Object> columns = new LinkedHashMap<>(variant.columns());
+      if (lane.placement() == Placement.EXACT_INT8 && set.wholeInBytes()) {
+        columns.put(CagraTable.WHOLE, true);
+      }
+      return columns;
     }
 
     /**

@@ -27,6 +27,9 @@ final class CagraTable {
   /** Name of the page. */
   static final String PAGE = "gpu-cagra.md";
 
+  /** Column of rows of copies in bytes that are the vectors. */
+  static final String WHOLE = "whole_copies";
+
   private static final String EXACT = Placement.EXACT.settingName();
   private static final Set<String> VECTORS =
       Set.of(EXACT, Placement.EXACT_FLOAT16.settingName(), Placement.EXACT_INT8.settingName());
@@ -121,7 +124,10 @@ final class CagraTable {
         + "* `exact` holds float32 vectors.\n"
         + "* \"Default\" is the [placement](../internals/gpu-memory.md#placing-segments) that a"
         + " segment gets if nothing is set and the device has ample room: `exact-int8`\n"
-        + format("  with %d dimensions or more, otherwise `exact`.", Placement.WIDE)
+        + format(
+            "  with %d dimensions or more, or if all components are integers from 0 to 255;"
+                + " otherwise `exact`.",
+            Placement.WIDE)
         + " Both are measured with the raw vectors on the device, so `exact-int8` re-ranks from there.\n"
         + "* \"Best\" is the fastest of `exact`, `exact-float16` and `exact-int8`. All answer with"
         + " exact scores.\n\n"
@@ -154,7 +160,10 @@ final class CagraTable {
             .mapToInt(row -> ReportTables.number(row, "dims"))
             .max()
             .orElse(1);
-    return Placement.usual(dimension).settingName();
+    boolean whole =
+        rows.stream()
+            .anyMatch(row -> row.get("set").equals(figure.set()) && row.containsKey(WHOLE));
+    return (whole ? Placement.EXACT_INT8 : Placement.usual(dimension)).settingName();
   }
 
   /** Whether a text has a word of a device's name that has a digit, for instance H200. */

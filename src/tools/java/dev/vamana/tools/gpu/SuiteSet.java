@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.tools.datasets.VectorSet;
 import java.io.IOException;
 import java.io.InputStream;
@@ -7,10 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * A vector set of the suite.
@@ -57,6 +60,25 @@ record SuiteSet(VectorSet vectors, String sha256) {
     Path folder = options.home().resolve("data").resolve(name);
     VectorSet set = VectorSet.load(folder, null, options.limit()).normalized();
     return new SuiteSet(set, hash(folder));
+  }
+
+  /**
+   * Whether copies in bytes are the vectors, so that such copies are the default. Looks at the
+   * first thousand vectors.
+   */
+  boolean wholeInBytes() {
+    return vectors.similarity() == VectorSimilarityFunction.EUCLIDEAN
+        && vectors.dimension() <= Limits.MAX_WHOLE_DIMENSION
+        && Arrays.stream(vectors.base().rows()).limit(1_000).allMatch(SuiteSet::ofBytes);
+  }
+
+  private static boolean ofBytes(float[] vector) {
+    for (float component : vector) {
+      if ((component >= 0 && component <= 255 && component == Math.rint(component)) == false) {
+        return false;
+      }
+    }
+    return true;
   }
 
   Measurement.Subject subject() {
