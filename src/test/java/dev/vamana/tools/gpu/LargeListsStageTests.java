@@ -4,6 +4,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.tools.plot.LinePlot;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -61,6 +62,53 @@ public class LargeListsStageTests extends LuceneTestCase {
     assertTrue(tables, tables.contains("| 6,000 | vamana-gpu | exact |"));
     assertEquals("graphs alone", "", LargeTables.of(rows));
     assertTrue(LargeTables.plots(rows).isEmpty());
+  }
+
+  /**
+   * Numbers that the kernels leave in device memory fit together, so they are read where they are.
+   */
+  @SuppressWarnings("unchecked")
+  public void testStepsOfSearchesTogether() throws Exception {
+    Path home = createTempDir();
+    LargeStageTests.run(home, lists(LargeStage.Part.BUILD));
+    List<Map<String, Object>> others =
+        LargeStageTests.run(
+            home,
+            lists(LargeStage.Part.SEARCH),
+            "--placements=exact",
+            "--sharing=1",
+            "--steps=7,20");
+    assertEquals("only the build", 1, others.size());
+    List<Map<String, Object>> rows =
+        Fragment.rows(Fragment.read(home.resolve("report/large.json")), ListSteps.SECTION);
+    assertEquals(4, rows.size());
+    for (int i = 0; i < rows.size(); i += 2) {
+      int most = i == 0 ? 7 : 20;
+      assertTrue(rows.get(i).toString(), ReportTables.real(rows.get(i), "parts_together") > 0);
+      List<Number> parts = (List<Number>) rows.get(i + 1).get("items_of_parts");
+      assertTrue(parts.toString(), parts.get(2).intValue() <= most);
+      Map<String, Map<String, Object>> steps = new LinkedHashMap<>();
+      for (Map<String, Object> step : (List<Map<String, Object>>) rows.get(i + 1).get("steps")) {
+        steps.put(step.get("kernel").toString(), step);
+        assertTrue(step.toString(), ReportTables.real(step, "ms") > 0);
+      }
+      assertTrue(
+          steps.toString(),
+          steps
+              .keySet()
+              .containsAll(
+                  List.of(
+                      "prepare_byte", "measure", "keep", "first_byte", "place @ 1", "rest_byte")));
+      double all = ReportTables.real(steps.get("prepare_byte"), "items");
+      double items = ReportTables.real(steps.get("estimate @ 1"), "items");
+      double pairs = ReportTables.real(steps.get("scan @ 1"), "pairs");
+      double units = ReportTables.real(steps.get("scan @ 1"), "units");
+      double candidates = ReportTables.real(steps.get("estimate @ 1"), "candidates");
+      assertTrue(items + " of " + all, items > 0 && items <= all);
+      assertEquals("each searches four lists", 4 * items, pairs, 0);
+      assertTrue(units + " of " + pairs, units > 0 && units <= pairs);
+      assertTrue(candidates + " of " + items, candidates >= 0 && candidates < SIZE * items);
+    }
   }
 
   public void testCpuTakesItsPlace() throws Exception {

@@ -48,6 +48,14 @@ public interface Gpu extends Closeable {
    */
   void linger(long nanos);
 
+  /**
+   * Sets the most items of a launch, too.
+   *
+   * @param mostItems 1 or more; 0 for as many as in the beginning
+   * @param lingerNanos as in {@link #linger}
+   */
+  void batches(int mostItems, long lingerNanos);
+
   /** Returns the counters. */
   Counts counts();
 

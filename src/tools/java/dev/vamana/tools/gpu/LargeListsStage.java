@@ -215,7 +215,7 @@ final class LargeListsStage implements Stage {
     long start = System.nanoTime();
     try (Gpu gpu =
         OpenGpu.open(
-            drivers,
+            ListSteps.drivers(context.options(), drivers),
             placement,
             BatchOptions.DEFAULT.withTuning(Tuning.DEFAULT.withListSharing(sharing)),
             null,
@@ -284,6 +284,13 @@ final class LargeListsStage implements Stage {
       point.put("qps", Samples.round(Samples.qps(batch, callers, batches), 0));
       curve.add(point);
       context.say("%s %s: %s", row.get("method"), row.get("what"), point);
+      if (gpu != null && lists && recall >= TARGETS[0] && ListSteps.wanted(context.options())) {
+        Map<String, Object> steps = new LinkedHashMap<>(row);
+        steps.put("beam", width);
+        steps.put("recall_at_10", Samples.round(recall, 5));
+        ListSteps.measure(context, gpu, run, walk(width), steps, batch, callers);
+        return;
+      }
       while (reached < TARGETS.length && recall >= TARGETS[reached]) {
         Map<String, Object> target = new LinkedHashMap<>(row);
         target.put("target", TARGETS[reached]);

@@ -54,7 +54,9 @@ final class ListsStage implements Stage {
   public void run(Context context) throws IOException, InterruptedException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     List<String> methods = context.options().methods();
-    boolean graph = methods.isEmpty() || methods.contains(GRAPH);
+    boolean graph =
+        ListSteps.wanted(context.options()) == false
+            && (methods.isEmpty() || methods.contains(GRAPH));
     int largest = context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
     List<CodeKind> codes = context.options().codes();
     QueryPool pool = null;
@@ -236,6 +238,10 @@ final class ListsStage implements Stage {
       open.check();
       BeamSweep sweep = BeamSweep.run(run, set.vectors(), ListsStage::walk);
       Set<Integer> widths = sweep.beams();
+      if (ListSteps.wanted(context.options())) {
+        steps(context, set, open, pooled, sweep, lane, tuning);
+        return;
+      }
       for (int batch : context.options().batches()) {
         for (int width : widths) {
           Map<String, Object> work =
@@ -271,6 +277,29 @@ final class ListsStage implements Stage {
       }
       open.check();
     }
+  }
+
+  /** Times the kernels of the narrowest search, in the largest batches. */
+  private static void steps(
+      Context context,
+      SuiteSet set,
+      OpenLane open,
+      BatchRun run,
+      BeamSweep sweep,
+      Lane lane,
+      Tuning tuning)
+      throws IOException, InterruptedException {
+    int width = sweep.beams().iterator().next();
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", set.vectors().name());
+    row.put("method", lane.method() + together(tuning.listSharing()));
+    row.put("placement", lane.name());
+    row.put("beam", width);
+    row.put("recall_at_10", Samples.round(sweep.recalls().get(width), 5));
+    int batch =
+        context.options().batches().stream().mapToInt(Integer::intValue).max().orElseThrow();
+    ListSteps.measure(
+        context, open.gpu(), run, walk(width), row, batch, CALLERS[CALLERS.length - 1]);
   }
 
   /** Returns what the method of rows is called in addition if it was told how to share lists. */

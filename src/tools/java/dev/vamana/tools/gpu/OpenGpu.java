@@ -206,13 +206,18 @@ final class OpenGpu implements Gpu {
 
   @Override
   public void linger(long nanos) {
+    batches(0, nanos);
+  }
+
+  @Override
+  public void batches(int mostItems, long lingerNanos) {
     executor.adjust(
         new DynamicOptions(
             deviceMemory,
             PAGE_CACHE,
             Placement.only(placement),
-            batches.maxBatch(),
-            nanos,
+            mostItems > 0 ? mostItems : batches.maxBatch(),
+            lingerNanos,
             batches.segmentsAhead(),
             GpuOptions.DEFAULT.waitForUpload(),
             plans.mode()));

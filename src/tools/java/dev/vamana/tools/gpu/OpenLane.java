@@ -21,7 +21,7 @@ record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
       throws IOException, InterruptedException {
     Gpu gpu =
         OpenGpu.open(
-            Gpu::openDriver,
+            ListSteps.drivers(context.options(), Gpu::openDriver),
             placement,
             batches,
             null,
