@@ -45,16 +45,16 @@ public record BatchOptions(
   public static final long MIN_STAGING = 8L << 20;
 
   /**
-   * 16,384 items a launch, no linger, 4 launches in flight, 32 queued items for another launch
-   * beside them, 192 items first, 3 threads that help to pack, segments ahead, 64 MiB pinned, 64
-   * MiB for bitsets.
+   * 16,384 items a launch, no linger, 8 launches in flight, of which four take whatever waits and
+   * four more begin with 32 queued items, 192 items first, 3 threads that help to pack, segments
+   * ahead, 64 MiB pinned, 64 MiB for bitsets.
    */
   public static final BatchOptions DEFAULT =
       new BatchOptions(
           16_384,
           0,
+          8,
           4,
-          1,
           32,
           Packer.FIRST_ITEMS,
           3,
