@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(vamana::kPairThreads, 6)
   vamana::place_batch(batch);
 }
 
-extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 4)
+extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 5)
     list_batch_estimate(const __grid_constant__ vamana::ListBatch batch) {
   vamana::estimate_batch(batch, vamana::block_memory());
 }

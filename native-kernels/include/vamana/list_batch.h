@@ -13,10 +13,12 @@ namespace vamana {
 
 constexpr uint32_t kBatchWave = 64;      // most lists of an item in a wave
 constexpr uint32_t kBatchTile = 32;      // items that are estimated together
-constexpr uint32_t kBatchPart = 1024;    // entries of a list that are estimated together, by one block
+constexpr uint32_t kBatchPart = 2048;    // entries of a list that are estimated together, by one block
 constexpr uint32_t kEstimateWarps = 4;
+constexpr uint32_t kEstimated = 32;      // entries of a warp at a time
+constexpr uint32_t kEstimateStages = 3;  // so often entries of a warp are in shared memory, or on their way
 constexpr uint32_t kBatchFlush = 64;     // entries and items left open that a warp looks at again together
-constexpr uint32_t kBatchOpen = 64 + 32 * kBatchTile;  // that it has room for
+constexpr uint32_t kBatchOpen = kBatchFlush + kEstimated * kBatchTile;  // that it has room for
 constexpr uint32_t kBatchGroups = 1024;  // groups of lists whose nearest say where the nearest of all end
 constexpr uint32_t kBatchNear = 1024;    // lists that there is room for while the nearest are put in order
 constexpr uint32_t kMaxBatchKept = 512;  // lists of an item that are known in order
@@ -168,8 +170,14 @@ VAMANA_HD uint32_t batch_score_bytes(const ListBatch& batch) {
 // Bytes between the numbers of items in shared memory: rows of four items begin in different banks.
 VAMANA_HD uint32_t batch_number_stride(uint32_t padded) { return padded + 32; }
 
+// Bytes of a warp's entries in shared memory: codes, by 64 components, then constants, factors and errors.
+VAMANA_HD uint32_t batch_stage_bytes(uint32_t padded) {
+  return kEstimated * (padded / 8 + 3 * 4);
+}
+
 VAMANA_HD uint32_t batch_estimate_bytes(const ListBatch& batch) {
   return 16 + kEstimateWarps * kBatchOpen * 4 +
+         kEstimateWarps * kEstimateStages * batch_stage_bytes(batch.padded) +
          kBatchTile * (16 + sizeof(BatchPair) + batch_number_stride(batch.padded));
 }
 

@@ -167,12 +167,21 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
     }
     __syncthreads();
 #pragma unroll 1
-    for (uint32_t list = threadIdx.x; list < batch.lists; list += kThreads) {
-      const uint32_t key = keys[list];
-      if (key <= last) {
-        const uint32_t place = atomicAdd(found, 1u);
-        if (place < kBatchNear) {
-          near[place] = static_cast<uint64_t>(key) << 32 | list;
+    for (uint32_t base = threadIdx.x; base < batch.lists; base += kBatchGroups) {
+      // asked for together
+      uint32_t own[kOwnGroups];
+#pragma unroll
+      for (uint32_t group = 0; group < kOwnGroups; group++) {
+        const uint32_t list = base + group * kThreads;
+        own[group] = list < batch.lists ? keys[list] : kUnusedSlot;
+      }
+#pragma unroll
+      for (uint32_t group = 0; group < kOwnGroups; group++) {
+        if (own[group] <= last) {
+          const uint32_t place = atomicAdd(found, 1u);
+          if (place < kBatchNear) {
+            near[place] = static_cast<uint64_t>(own[group]) << 32 | (base + group * kThreads);
+          }
         }
       }
     }

@@ -35,7 +35,9 @@ public record ListBatchSizes(
   private static final int CANDIDATE_BYTES = 16;
   private static final int TILE = 32;
   private static final int ESTIMATE_WARPS = 4;
-  private static final int OPEN = 64 + 32 * TILE;
+  private static final int ESTIMATED = 32;
+  private static final int OPEN = 64 + ESTIMATED * TILE;
+  private static final int STAGES = 3;
 
   /** Returns the sizes with another number of items. */
   public ListBatchSizes withCount(int newCount) {
@@ -90,7 +92,11 @@ public record ListBatchSizes(
 
   /** Returns the shared memory of the step that estimates entries. */
   public int estimateBytes() {
-    return 16 + ESTIMATE_WARPS * OPEN * Integer.BYTES + TILE * (16 + PAIR_BYTES + padded + 32);
+    int stage = ESTIMATED * (padded / Byte.SIZE + 3 * Float.BYTES);
+    return 16
+        + ESTIMATE_WARPS * OPEN * Integer.BYTES
+        + ESTIMATE_WARPS * STAGES * stage
+        + TILE * (16 + PAIR_BYTES + padded + 32);
   }
 
   private static long up(long bytes) {
