@@ -39,7 +39,7 @@ struct ListBatch {
   uint32_t padded;    // of the segment
   uint32_t kept;      // lists of an item that are known in order, 1 to kMaxBatchKept
   uint32_t room;      // candidates of an item in a wave that there is room for
-  uint32_t first;     // place of the wave's first list in the order of an item
+  uint32_t first;     // lists that items have searched before this wave, but for those that fell behind
   uint32_t wave;      // lists of an item in this wave, at most kBatchWave
   uint32_t from;      // first item whose lists are put in order now
   uint32_t rows;      // items whose lists are put in order at a time
@@ -61,7 +61,8 @@ struct BatchItem {
   uint32_t all_lists;   // 1 if these are all that have vectors
   uint32_t candidates;  // of this wave
   float query_norm2;
-  uint32_t reserved[2];
+  uint32_t most;        // lists in the next wave
+  uint32_t reserved;
 };
 static_assert(sizeof(BatchItem) == 128, "BatchItem");
 
@@ -192,6 +193,9 @@ VAMANA_HD uint32_t number_place(uint32_t component) {
   const uint32_t t = component % 8;
   return (2 * (t % 4) + t / 4) * 4 + component / 8;
 }
+
+// Whether no wave follows. What an item has not searched by then is left.
+VAMANA_HD bool last_wave(const ListBatch& batch) { return batch.first + batch.wave >= batch.kept; }
 
 // Units of work of a list: items by kBatchTile, entries by kBatchPart.
 VAMANA_HD uint32_t batch_units(uint32_t pairs, uint32_t entries) {

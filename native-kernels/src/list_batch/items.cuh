@@ -91,6 +91,8 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
       known.lists = 0;
       known.all_lists = 0;
       known.candidates = 0;
+      known.probed = 0;
+      known.most = kBatchWave;
       known.ended = 0;
     }
     cta_sync<S::kWarps>();
@@ -123,7 +125,7 @@ __device__ __forceinline__ void leave_item(S& s, const ListBatch& batch, const B
     }
     return;
   }
-  if (last) {
+  if (last || last_wave(batch)) {
     if (threadIdx.x == 0) {
       leave_to_rest(batch, memory, item);
     }
@@ -288,15 +290,19 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
       continue;
     }
     const uint32_t count = known.candidates;
+    const uint32_t lists = lists_in_wave(batch, known);
     if (count > batch.room) {
+      // again in the next wave, with fewer lists
+      const bool again = lists > 1 && last_wave(batch) == false;
       cta_sync<S::kWarps>();
-      if (threadIdx.x == 0) {
+      if (threadIdx.x == 0 && again) {
+        known.most = lists / 2;
+        known.candidates = 0;
+      } else if (threadIdx.x == 0) {
         leave_to_rest(batch, memory, item);
       }
       continue;
     }
-    const uint32_t left = known.lists - batch.first;
-    const uint32_t lists = left < batch.wave ? left : batch.wave;
     load_known_item(s, batch, memory, item);
     s.history = memory.history + uint64_t{item} * batch.kept;
     const uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
@@ -312,10 +318,11 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
       s.control.all_hits = known.all_hits;
       s.control.flags = known.flags;
       known.candidates = 0;
+      known.most = kBatchWave;
     }
     cta_sync<S::kWarps>();
     rank_batch(s, c, memory.candidates + uint64_t{item} * batch.room,
-               memory.order + uint64_t{item} * batch.kept + batch.first, count);
+               memory.order + uint64_t{item} * batch.kept + s.control.probed, count);
     const Segment& segment = s.control.segment;
     const Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw), segment.raw_stride,
                        segment.dimension, nullptr,

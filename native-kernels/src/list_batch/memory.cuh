@@ -66,10 +66,11 @@ __device__ __forceinline__ void leave_to_rest(const ListBatch& batch, const Batc
   memory.items[item].ended = 1;
 }
 
-// Lists of an item in this wave; 0 if it takes no part.
+// Lists of an item in this wave, from `probed` on; 0 if it takes no part.
 __device__ __forceinline__ uint32_t lists_in_wave(const ListBatch& batch, const BatchItem& item) {
-  const uint32_t left = item.lists > batch.first ? item.lists - batch.first : 0;
-  return item.ended != 0 ? 0 : left < batch.wave ? left : batch.wave;
+  const uint32_t left = item.lists - item.probed;
+  const uint32_t most = item.most < batch.wave ? item.most : batch.wave;
+  return item.ended != 0 ? 0 : left < most ? left : most;
 }
 
 }  // namespace vamana

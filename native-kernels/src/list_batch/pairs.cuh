@@ -18,9 +18,10 @@ __device__ __forceinline__ void count_batch(const ListBatch& batch) {
        i += uint64_t{gridDim.x} * kPairThreads) {
     const uint32_t item = static_cast<uint32_t>(i / batch.wave);
     const uint32_t place = static_cast<uint32_t>(i % batch.wave);
-    if (place < lists_in_wave(batch, memory.items[item])) {
+    const BatchItem& known = memory.items[item];
+    if (place < lists_in_wave(batch, known)) {
       const uint32_t list =
-          memory.order[uint64_t{item} * batch.kept + batch.first + place];
+          memory.order[uint64_t{item} * batch.kept + known.probed + place];
       atomicAdd(&memory.counts[list], 1u);
     }
   }
@@ -86,7 +87,7 @@ __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchM
   const uint32_t count = lists_in_wave(batch, known);
 #pragma unroll 1
   for (uint32_t place = warp_id(); place < count; place += kPairThreads / 32) {
-    const uint32_t list = memory.order[uint64_t{item} * batch.kept + batch.first + place];
+    const uint32_t list = memory.order[uint64_t{item} * batch.kept + known.probed + place];
     uint32_t at = 0;
     if (lane_id() == 0) {
       at = atomicAdd(&memory.cursors[list], 1u);

@@ -27,7 +27,7 @@ import java.util.Map;
 public final class ListBatches implements AutoCloseable {
 
   /** Most device memory. */
-  public static final long MAX_BYTES = 512L << 20;
+  public static final long MAX_BYTES = 768L << 20;
 
   // more than what rounding of all parts of the memory adds
   private static final long ROUNDED_UP = 4096;
@@ -85,18 +85,8 @@ public final class ListBatches implements AutoCloseable {
       int padded,
       long segment) {
 
-    /** Returns the lists that all items are expected to search. */
-    private long searched() {
-      return (long) count * Math.min(LISTS_SEARCHED, lists);
-    }
-
-    /** Whether searching together is expected to pay, or is asked for. */
     private boolean share(int sharing) {
-      if (sharing != Tuning.CHOOSE_SHARING) {
-        return sharing > 0 && searched() >= (long) sharing * lists;
-      }
-      return searched() >= (long) LEAST_SHARING * lists
-          && searched() * size / lists >= LEAST_ENTRIES;
+      return wanted(count, size, lists, sharing);
     }
   }
 
@@ -140,6 +130,26 @@ public final class ListBatches implements AutoCloseable {
   /** Makes an instance for one driver. It allocates nothing yet. */
   public ListBatches(CudaDriver driver) {
     this.driver = driver;
+  }
+
+  /**
+   * Whether searching so many items together is expected to pay, or is asked for.
+   *
+   * @param size vectors of the segment
+   * @param lists lists of the segment
+   * @param sharing {@link Tuning#listSharing}
+   */
+  public static boolean wanted(long count, int size, int lists, int sharing) {
+    long searched = count * Math.min(LISTS_SEARCHED, lists);
+    if (sharing != Tuning.CHOOSE_SHARING) {
+      return sharing > 0 && searched >= (long) sharing * lists;
+    }
+    return searched >= (long) LEAST_SHARING * lists && searched * size / lists >= LEAST_ENTRIES;
+  }
+
+  /** Whether steps of earlier launches still run, for which those of the next would wait. */
+  public boolean running() {
+    return begun && driver.done(busy) == false;
   }
 
   /**
