@@ -25,7 +25,7 @@ constexpr uint32_t kMaxBatchKept = 512;  // lists of an item that are known in o
 constexpr uint32_t kMaxBatchRoom = 4096;  // candidates of an item in a wave
 constexpr uint32_t kMaxBatchPadded = 1024;
 constexpr uint32_t kMeasuredItems = 128;  // items and lists whose distances a block finds together
-constexpr uint32_t kMeasuredLists = 64;
+constexpr uint32_t kMeasuredLists = 128;
 constexpr uint32_t kMeasuredDepth = 32;   // components of them in shared memory
 
 // Parameter of the kernels, by value. The items search the same segment, whose codes have one bit, without
@@ -62,7 +62,7 @@ struct BatchItem {
   uint32_t candidates;  // of this wave
   float query_norm2;
   uint32_t most;        // lists in the next wave
-  uint32_t reserved;
+  float center_norm2;   // of the rotated query less the first centroid
 };
 static_assert(sizeof(BatchItem) == 128, "BatchItem");
 
@@ -108,6 +108,7 @@ struct BatchLayout {
   uint64_t starts;      // for each list and one more the pairs before it
   uint64_t units;       // for each list and one more the units of work before it
   uint64_t cursors;     // for each list the end of its pairs so far
+  uint64_t norms;       // for each list the squared norm of its centroid less the first one
   uint64_t items;       // count BatchItem
   uint64_t queries;     // count rows of up16(dimension) floats, as exact scores need them
   uint64_t rotated;     // count rows of padded floats
@@ -137,6 +138,7 @@ VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
   layout.starts = batch_part(&at, (lists + 1) * 4);
   layout.units = batch_part(&at, (lists + 1) * 4);
   layout.cursors = batch_part(&at, lists * 4);
+  layout.norms = batch_part(&at, lists * 4);
   layout.items = batch_part(&at, count * sizeof(BatchItem));
   layout.queries = batch_part(&at, count * up16(batch.search.dimension) * 4);
   layout.rotated = batch_part(&at, count * batch.padded * 4);

@@ -21,6 +21,7 @@ struct BatchMemory {
   uint32_t* starts;
   uint32_t* units;
   uint32_t* cursors;
+  float* norms;
   BatchItem* items;
   float* queries;
   float* rotated;
@@ -41,6 +42,7 @@ struct BatchMemory {
     starts = reinterpret_cast<uint32_t*>(batch.memory + layout.starts);
     units = reinterpret_cast<uint32_t*>(batch.memory + layout.units);
     cursors = reinterpret_cast<uint32_t*>(batch.memory + layout.cursors);
+    norms = reinterpret_cast<float*>(batch.memory + layout.norms);
     items = reinterpret_cast<BatchItem*>(batch.memory + layout.items);
     queries = reinterpret_cast<float*>(batch.memory + layout.queries);
     rotated = reinterpret_cast<float*>(batch.memory + layout.rotated);

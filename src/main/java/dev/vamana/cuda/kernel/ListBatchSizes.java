@@ -24,7 +24,7 @@ public record ListBatchSizes(
   public static final int MAX_ROOM = 4096;
 
   /** Shared memory of the steps that find distances, keep the nearest lists, and add up counts. */
-  public static final int MEASURE_BYTES = 32 * (128 + 4 + 64 + 4) * Float.BYTES;
+  public static final int MEASURE_BYTES = 32 * (128 + 4 + 128 + 4) * Float.BYTES;
 
   public static final int KEEP_BYTES = 64 + 1024 * Long.BYTES;
   public static final int SCAN_BYTES = 2 * 32 * Integer.BYTES;
@@ -59,7 +59,7 @@ public record ListBatchSizes(
   public long bytes() {
     long items = count;
     return CONTROL_BYTES
-        + up((long) lists * Integer.BYTES) * 2
+        + up((long) lists * Integer.BYTES) * 3
         + up((lists + 1L) * Integer.BYTES) * 2
         + up(items * ITEM_BYTES)
         + up(items * SharedLayout.up16(dimension) * Float.BYTES)

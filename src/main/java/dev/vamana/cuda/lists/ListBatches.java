@@ -37,7 +37,7 @@ public final class ListBatches implements AutoCloseable {
   // keys of lists by which they are put in order
   private static final long KEY_BYTES = 64L << 20;
   private static final int MEASURED_ITEMS = 128;
-  private static final int MEASURED_LISTS = 64;
+  private static final int MEASURED_LISTS = 128;
   // of a search of a few candidates, about; narrower searches are as long
   private static final int LISTS_SEARCHED = 48;
 
