@@ -119,8 +119,14 @@ struct BatchLayout {
   uint64_t pairs;       // count * kBatchWave BatchPair
   uint64_t numbers;     // as many rows of padded signed bytes: residuals, in the order of number_place
   uint64_t keys;        // rows rows of a 32-bit key for each list
+  uint64_t nearest;     // rows rows of the least of each batch_octets keys
   uint64_t bytes;       // all
 };
+
+// Parts of eight lists each, whose keys a thread finds.
+VAMANA_HD uint32_t batch_octets(uint32_t lists) {
+  return (lists + kMeasuredLists - 1) / kMeasuredLists * (kMeasuredLists / 8);
+}
 
 VAMANA_HD uint64_t batch_part(uint64_t* at, uint64_t bytes) {
   const uint64_t start = *at;
@@ -149,6 +155,7 @@ VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
   layout.pairs = batch_part(&at, count * kBatchWave * sizeof(BatchPair));
   layout.numbers = batch_part(&at, count * kBatchWave * batch.padded);
   layout.keys = batch_part(&at, uint64_t{batch.rows} * lists * 4);
+  layout.nearest = batch_part(&at, uint64_t{batch.rows} * batch_octets(batch.lists) * 4);
   layout.bytes = at;
   return layout;
 }

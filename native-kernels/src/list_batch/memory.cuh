@@ -32,6 +32,7 @@ struct BatchMemory {
   BatchPair* pairs;
   uint8_t* numbers;
   uint32_t* keys;
+  uint32_t* nearest;
 
   __device__ __forceinline__ explicit BatchMemory(const ListBatch& batch) {
     const BatchLayout layout = list_batch_layout(batch);
@@ -53,6 +54,7 @@ struct BatchMemory {
     pairs = reinterpret_cast<BatchPair*>(batch.memory + layout.pairs);
     numbers = reinterpret_cast<uint8_t*>(batch.memory + layout.numbers);
     keys = reinterpret_cast<uint32_t*>(batch.memory + layout.keys);
+    nearest = reinterpret_cast<uint32_t*>(batch.memory + layout.nearest);
   }
 };
 

@@ -120,6 +120,11 @@ __device__ __forceinline__ void measure_batch(const ListBatch& batch, uint8_t* s
       }
       __syncthreads();
     }
+    uint32_t nearest[8];
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+      nearest[i] = kUnusedSlot;
+    }
 #pragma unroll
     for (uint32_t j = 0; j < 8; j++) {
       const uint32_t number = list + measured_row(own_list, j);
@@ -133,10 +138,19 @@ __device__ __forceinline__ void measure_batch(const ListBatch& batch, uint8_t* s
           if (item < count) {
             const BatchItem& known = memory.items[batch.from + item];
             const float squares = known.center_norm2 + norm2 - 2 * products[i][j];
-            memory.keys[uint64_t{item} * batch.lists + number] =
-                list_key(lists, facts, fmaxf(squares, 0), known.rotated_norm2);
+            const uint32_t key = list_key(lists, facts, fmaxf(squares, 0), known.rotated_norm2);
+            memory.keys[uint64_t{item} * batch.lists + number] = key;
+            nearest[i] = key < nearest[i] ? key : nearest[i];
           }
         }
+      }
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+      const uint32_t item = first + measured_row(own_item, i);
+      if (item < count) {
+        memory.nearest[uint64_t{item} * batch_octets(batch.lists) + tile % wide * kMeasureSide +
+                       own_list / 4] = nearest[i];
       }
     }
   }
@@ -147,52 +161,84 @@ __device__ __forceinline__ uint32_t keep_sum(uint32_t value, uint32_t* scratch) 
   return cta_sum<kKeepWarps>(value, scratch);
 }
 
+constexpr uint32_t kKeepThreads = kKeepWarps * 32;
+constexpr uint32_t kOwnGroups = kBatchGroups / kKeepThreads;
+
+// The least of each group of values, which are kOwnGroups a thread, and how many values there are.
+__device__ __forceinline__ uint32_t least_of_groups(uint32_t (&least)[kOwnGroups],
+                                                    const uint32_t* values, uint32_t count) {
+  uint32_t valid = 0;
+#pragma unroll
+  for (uint32_t group = 0; group < kOwnGroups; group++) {
+    least[group] = kUnusedSlot;
+  }
+#pragma unroll 1
+  for (uint32_t base = threadIdx.x; base < count; base += kBatchGroups) {
+#pragma unroll
+    for (uint32_t group = 0; group < kOwnGroups; group++) {
+      const uint32_t at = base + group * kKeepThreads;
+      const uint32_t value = at < count ? values[at] : kUnusedSlot;
+      least[group] = value < least[group] ? value : least[group];
+      valid += value != kUnusedSlot ? 1u : 0u;
+    }
+  }
+  return valid;
+}
+
+// Groups whose least is at most `most`, of the block.
+__device__ __forceinline__ uint32_t groups_within(const uint32_t (&least)[kOwnGroups],
+                                                  uint32_t most, uint32_t* scratch) {
+  uint32_t within = 0;
+#pragma unroll
+  for (uint32_t group = 0; group < kOwnGroups; group++) {
+    within += least[group] <= most ? 1u : 0u;
+  }
+  return keep_sum(within, scratch);
+}
+
+// Keeps a list if it is near enough.
+__device__ __forceinline__ void keep_near(uint64_t* near, uint32_t* found, uint32_t last,
+                                          uint32_t key, uint32_t list) {
+  if (key <= last) {
+    const uint32_t place = atomicAdd(found, 1u);
+    if (place < kBatchNear) {
+      near[place] = static_cast<uint64_t>(key) << 32 | list;
+    }
+  }
+}
+
 // The nearest lists of each of these items, in order. Lists fall into groups; the nearest of each group say up to
-// which key there are enough, so that the keys are read twice only.
+// which key there are enough. The nearest of every eight lists are known, so of most lists the keys are not read;
+// where there are too few of these, all keys are read twice.
 __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shared) {
-  constexpr uint32_t kThreads = kKeepWarps * 32;
-  constexpr uint32_t kOwnGroups = kBatchGroups / kThreads;
   const BatchMemory memory(batch);
   uint32_t* scratch = reinterpret_cast<uint32_t*>(shared);
   uint32_t* found = scratch + 8;
   uint64_t* near = reinterpret_cast<uint64_t*>(shared + 64);
   const uint32_t left = batch.search.count - batch.from;
   const uint32_t count = left < batch.rows ? left : batch.rows;
+  const uint32_t octets = batch_octets(batch.lists);
 #pragma unroll 1
   for (uint32_t row = blockIdx.x; row < count; row += gridDim.x) {
     const uint32_t* keys = memory.keys + uint64_t{row} * batch.lists;
-    uint32_t nearest[kOwnGroups];
+    const uint32_t* nearest = memory.nearest + uint64_t{row} * octets;
+    uint32_t least[kOwnGroups];
+    least_of_groups(least, nearest, octets);
+    const bool few = groups_within(least, kUnusedSlot - 1, scratch) < batch.kept;
     uint32_t valid = 0;
-#pragma unroll
-    for (uint32_t group = 0; group < kOwnGroups; group++) {
-      nearest[group] = kUnusedSlot;
+    if (few) {
+      valid = keep_sum(least_of_groups(least, keys, batch.lists), scratch);
     }
-#pragma unroll 1
-    for (uint32_t base = threadIdx.x; base < batch.lists; base += kBatchGroups) {
-#pragma unroll
-      for (uint32_t group = 0; group < kOwnGroups; group++) {
-        const uint32_t list = base + group * kThreads;
-        const uint32_t key = list < batch.lists ? keys[list] : kUnusedSlot;
-        nearest[group] = key < nearest[group] ? key : nearest[group];
-        valid += key != kUnusedSlot ? 1u : 0u;
-      }
-    }
-    valid = keep_sum(valid, scratch);
     uint32_t last = kUnusedSlot - 1;
-    if (valid > kBatchNear) {
+    if (few == false || valid > kBatchNear) {
       // the least key that the nearest of enough groups do not exceed
-      uint32_t least = 0;
-      while (least < last) {
-        const uint32_t middle = least + (last - least) / 2;
-        uint32_t reached = 0;
-#pragma unroll
-        for (uint32_t group = 0; group < kOwnGroups; group++) {
-          reached += nearest[group] <= middle ? 1u : 0u;
-        }
-        if (keep_sum(reached, scratch) >= batch.kept) {
+      uint32_t from = 0;
+      while (from < last) {
+        const uint32_t middle = from + (last - from) / 2;
+        if (groups_within(least, middle, scratch) >= batch.kept) {
           last = middle;
         } else {
-          least = middle + 1;
+          from = middle + 1;
         }
       }
     }
@@ -200,21 +246,31 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
       *found = 0;
     }
     __syncthreads();
+    if (few) {
 #pragma unroll 1
-    for (uint32_t base = threadIdx.x; base < batch.lists; base += kBatchGroups) {
-      // asked for together
-      uint32_t own[kOwnGroups];
+      for (uint32_t base = threadIdx.x; base < batch.lists; base += kBatchGroups) {
+        // asked for together
+        uint32_t own[kOwnGroups];
 #pragma unroll
-      for (uint32_t group = 0; group < kOwnGroups; group++) {
-        const uint32_t list = base + group * kThreads;
-        own[group] = list < batch.lists ? keys[list] : kUnusedSlot;
+        for (uint32_t group = 0; group < kOwnGroups; group++) {
+          const uint32_t list = base + group * kKeepThreads;
+          own[group] = list < batch.lists ? keys[list] : kUnusedSlot;
+        }
+#pragma unroll
+        for (uint32_t group = 0; group < kOwnGroups; group++) {
+          keep_near(near, found, last, own[group], base + group * kKeepThreads);
+        }
       }
+    } else {
+#pragma unroll 1
+      for (uint32_t octet = threadIdx.x; octet < octets; octet += kKeepThreads) {
+        if (nearest[octet] <= last) {
+          const uint32_t list =
+              octet / kMeasureSide * kMeasuredLists + octet % kMeasureSide * 4;
 #pragma unroll
-      for (uint32_t group = 0; group < kOwnGroups; group++) {
-        if (own[group] <= last) {
-          const uint32_t place = atomicAdd(found, 1u);
-          if (place < kBatchNear) {
-            near[place] = static_cast<uint64_t>(own[group]) << 32 | (base + group * kThreads);
+          for (uint32_t i = 0; i < 8; i++) {
+            const uint32_t own = measured_row(list, i);
+            keep_near(near, found, last, own < batch.lists ? keys[own] : kUnusedSlot, own);
           }
         }
       }
@@ -232,12 +288,12 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
     }
     sort_in_shared<kKeepWarps>(near, all);
     const uint32_t known = all < batch.kept ? all : batch.kept;
-    for (uint32_t i = threadIdx.x; i < known; i += kThreads) {
+    for (uint32_t i = threadIdx.x; i < known; i += kKeepThreads) {
       memory.order[uint64_t{item} * batch.kept + i] = static_cast<uint32_t>(near[i]);
     }
     if (threadIdx.x == 0) {
       memory.items[item].lists = known;
-      memory.items[item].all_lists = known == valid ? 1 : 0;
+      memory.items[item].all_lists = few && known == valid ? 1 : 0;
     }
     __syncthreads();
   }

@@ -49,33 +49,40 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value, uint32_t* sums, u
   return before + sum - value;
 }
 
-// Where the pairs and the units of each list begin; by one block. Clears the counts for the next wave.
+// Where the pairs and the units of each list begin; by one block, of which each thread has some lists side by side.
+// Clears the counts for the next wave.
 __device__ __forceinline__ void scan_batch(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
   const uint4* facts = reinterpret_cast<const uint4*>(batch_lists(batch).facts);
   uint32_t* sums = reinterpret_cast<uint32_t*>(shared);
-  uint32_t pairs_before = 0;
-  uint32_t units_before = 0;
-  for (uint32_t base = 0; base < batch.lists; base += kScanThreads) {
-    const uint32_t list = base + threadIdx.x;
-    const uint32_t pairs = list < batch.lists ? memory.counts[list] : 0;
-    const uint32_t units = pairs > 0 ? batch_units(pairs, facts[list].x) : 0;
-    uint32_t all_pairs;
-    uint32_t all_units;
-    const uint32_t pairs_at = pairs_before + sum_before(pairs, sums, &all_pairs);
-    const uint32_t units_at = units_before + sum_before(units, sums, &all_units);
-    if (list < batch.lists) {
-      memory.starts[list] = pairs_at;
-      memory.cursors[list] = pairs_at;
-      memory.units[list] = units_at;
-      memory.counts[list] = 0;
-    }
-    pairs_before += all_pairs;
-    units_before += all_units;
+  const uint32_t own = (batch.lists + kScanThreads - 1) / kScanThreads;
+  const uint32_t from = threadIdx.x * own < batch.lists ? threadIdx.x * own : batch.lists;
+  const uint32_t to = from + own < batch.lists ? from + own : batch.lists;
+  uint32_t pairs = 0;
+  uint32_t units = 0;
+#pragma unroll 4
+  for (uint32_t list = from; list < to; list++) {
+    const uint32_t count = memory.counts[list];
+    pairs += count;
+    units += batch_units(count, __ldg(facts + list).x);
+  }
+  uint32_t all_pairs;
+  uint32_t all_units;
+  uint32_t pairs_at = sum_before(pairs, sums, &all_pairs);
+  uint32_t units_at = sum_before(units, sums, &all_units);
+#pragma unroll 4
+  for (uint32_t list = from; list < to; list++) {
+    const uint32_t count = memory.counts[list];
+    memory.starts[list] = pairs_at;
+    memory.cursors[list] = pairs_at;
+    memory.units[list] = units_at;
+    memory.counts[list] = 0;
+    pairs_at += count;
+    units_at += batch_units(count, __ldg(facts + list).x);
   }
   if (threadIdx.x == 0) {
-    memory.starts[batch.lists] = pairs_before;
-    memory.units[batch.lists] = units_before;
+    memory.starts[batch.lists] = all_pairs;
+    memory.units[batch.lists] = all_units;
     memory.control->next_unit = 0;
   }
 }

@@ -36,6 +36,7 @@ public record ListBatchSizes(
   private static final int TILE = 32;
   private static final int ESTIMATE_WARPS = 4;
   private static final int ESTIMATED = 32;
+  private static final int MEASURED_LISTS = 128;
   private static final int OPEN = 64 + ESTIMATED * TILE;
   private static final int STAGES = 3;
 
@@ -69,7 +70,13 @@ public record ListBatchSizes(
         + up(items * room * CANDIDATE_BYTES)
         + up(items * WAVE * PAIR_BYTES)
         + up(items * WAVE * padded)
-        + up((long) rows * lists * Integer.BYTES);
+        + up((long) rows * lists * Integer.BYTES)
+        + up((long) rows * octets() * Integer.BYTES);
+  }
+
+  /** Returns the number of parts of eight lists. */
+  private int octets() {
+    return (lists + MEASURED_LISTS - 1) / MEASURED_LISTS * (MEASURED_LISTS / 8);
   }
 
   /** Bytes before the addresses of items that are searched one by one. */
