@@ -12,6 +12,14 @@
 namespace vamana {
 
 constexpr uint32_t kBatchWave = 64;      // most lists of an item in a wave
+// Entries of an item's nearest list that are searched before any wave; what is left of it, kListBlock entries at a
+// time, is part of the item's first wave.
+#ifdef VAMANA_SIMT
+constexpr uint32_t kBatchAlone = 256;  // so that lists of tests have more
+#else
+constexpr uint32_t kBatchAlone = 3072;
+#endif
+constexpr uint32_t kBatchPieces = 32;    // most pieces of kListBlock entries that are left of it then
 constexpr uint32_t kBatchTile = 32;      // items that are estimated together
 constexpr uint32_t kBatchPart = 2048;    // entries of a list that are estimated together, by one block
 constexpr uint32_t kEstimateWarps = 4;
@@ -71,8 +79,8 @@ struct BatchPair {
   ListHeads heads;
   float limit;
   uint32_t item;
-  uint32_t place;  // of the list in the wave
-  uint32_t reserved;
+  uint32_t place;  // of the list in the wave, or of its first piece
+  uint32_t from;   // entries of the list that are not looked at; a piece begins with each kListBlock further
 };
 static_assert(sizeof(BatchPair) == 32, "BatchPair");
 
@@ -81,7 +89,7 @@ struct BatchCandidate {
   uint32_t estimate;  // sortable
   uint32_t entry;     // number in its list
   float bound;
-  uint32_t place;     // of the list in the wave
+  uint32_t place;     // of the list or piece in the wave
 };
 static_assert(sizeof(BatchCandidate) == 16, "BatchCandidate");
 
@@ -201,6 +209,14 @@ constexpr uint32_t kBatchScanBytes = 2 * 32 * 4;
 VAMANA_HD uint32_t number_place(uint32_t component) {
   const uint32_t t = component % 8;
   return (2 * (t % 4) + t / 4) * 4 + component / 8;
+}
+
+// Entries of an item's nearest list that are searched before any wave.
+VAMANA_HD uint32_t batch_alone(uint32_t entries) {
+  const uint32_t pieces = (entries + kListBlock - 1) / kListBlock;
+  const uint32_t most = pieces > kBatchPieces ? (pieces - kBatchPieces) * kListBlock : 0;
+  const uint32_t alone = kBatchAlone > most ? kBatchAlone : most;
+  return alone < entries ? alone : entries;
 }
 
 // Whether no wave follows. What an item has not searched by then is left.

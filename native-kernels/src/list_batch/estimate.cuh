@@ -168,11 +168,12 @@ __device__ __forceinline__ void add_candidates(const ListBatch& batch, const Bat
     const ListEstimate estimate = list_estimate(
         pair.heads, product, __ldg(facts + columns.together), __ldg(facts + 2 * columns.together),
         __ldg(facts + 3 * columns.together));
-    if (estimate.bound <= pair.limit) {
+    if (estimate.bound <= pair.limit && number >= pair.from) {
+      const uint32_t piece = pair.from != 0 ? (number - pair.from) / kListBlock : 0;
       const uint32_t slot = atomicAdd(&memory.items[pair.item].candidates, 1u);
       if (slot < batch.room) {
         memory.candidates[uint64_t{pair.item} * batch.room + slot] = {
-            sortable(estimate.distance), number, estimate.bound, pair.place};
+            sortable(estimate.distance), number, estimate.bound, pair.place + piece};
       }
     }
   }

@@ -77,4 +77,18 @@ __device__ __forceinline__ uint32_t lists_in_wave(const ListBatch& batch, const 
   return item.ended != 0 ? 0 : left < most ? left : most;
 }
 
+__device__ __forceinline__ uint32_t entries_of(const Lists& lists, uint32_t list) {
+  return __ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * list);
+}
+
+// Pieces of the nearest list of an item that are part of its next wave.
+__device__ __forceinline__ uint32_t pieces_left(const Lists& lists, const BatchItem& item,
+                                                uint32_t nearest) {
+  if (item.ended != 0 || item.probed != 1 || item.lists < 2) {
+    return 0;
+  }
+  const uint32_t entries = entries_of(lists, nearest);
+  return (entries - batch_alone(entries) + kListBlock - 1) / kListBlock;
+}
+
 }  // namespace vamana

@@ -11,18 +11,24 @@ namespace vamana {
 constexpr uint32_t kPairThreads = 256;
 constexpr uint32_t kScanThreads = 1024;
 
+// A thread a list of an item in the wave, and one for what is left of its nearest list.
 __device__ __forceinline__ void count_batch(const ListBatch& batch) {
   const BatchMemory memory(batch);
-  const uint64_t pairs = uint64_t{batch.search.count} * batch.wave;
+  const uint32_t each = batch.wave + 1;
+  const uint64_t pairs = uint64_t{batch.search.count} * each;
   for (uint64_t i = uint64_t{blockIdx.x} * kPairThreads + threadIdx.x; i < pairs;
        i += uint64_t{gridDim.x} * kPairThreads) {
-    const uint32_t item = static_cast<uint32_t>(i / batch.wave);
-    const uint32_t place = static_cast<uint32_t>(i % batch.wave);
+    const uint32_t item = static_cast<uint32_t>(i / each);
+    const uint32_t place = static_cast<uint32_t>(i % each);
     const BatchItem& known = memory.items[item];
+    const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
     if (place < lists_in_wave(batch, known)) {
-      const uint32_t list =
-          memory.order[uint64_t{item} * batch.kept + known.probed + place];
-      atomicAdd(&memory.counts[list], 1u);
+      atomicAdd(&memory.counts[order[known.probed + place]], 1u);
+    } else if (place == batch.wave && known.ended == 0 && known.probed == 1) {
+      const Lists& lists = batch_lists(batch);
+      if (pieces_left(lists, known, order[0]) > 0) {
+        atomicAdd(&memory.counts[order[0]], 1u);
+      }
     }
   }
 }
@@ -92,9 +98,13 @@ __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchM
                                             const Lists& lists, uint32_t item) {
   const BatchItem& known = memory.items[item];
   const uint32_t count = lists_in_wave(batch, known);
+  const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
+  const uint32_t pieces =
+      count > 0 && known.probed == 1 ? pieces_left(lists, known, order[0]) : 0;
+  const uint32_t pairs = pieces > 0 ? count + 1 : count;
 #pragma unroll 1
-  for (uint32_t place = warp_id(); place < count; place += kPairThreads / 32) {
-    const uint32_t list = memory.order[uint64_t{item} * batch.kept + known.probed + place];
+  for (uint32_t place = warp_id(); place < pairs; place += kPairThreads / 32) {
+    const uint32_t list = order[place < count ? known.probed + place : 0];
     uint32_t at = 0;
     if (lane_id() == 0) {
       at = atomicAdd(&memory.cursors[list], 1u);
@@ -133,8 +143,8 @@ __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchM
                     list_margin(step.step, squares, batch.padded)};
       pair.limit = known.limit;
       pair.item = item;
-      pair.place = place;
-      pair.reserved = 0;
+      pair.place = place < count ? pieces + place : 0;
+      pair.from = place < count ? 0 : batch_alone(entries_of(lists, list));
       memory.pairs[at] = pair;
     }
   }

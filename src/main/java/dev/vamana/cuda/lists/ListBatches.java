@@ -243,7 +243,8 @@ public final class ListBatches implements AutoCloseable {
       parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FIRST, first);
       parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.WAVE, wave);
       long pairs = (long) count * wave;
-      step("count", PAIR_THREADS, 0, divide(pairs, PAIR_THREADS), stream);
+      // and for each item what is left of its nearest list
+      step("count", PAIR_THREADS, 0, divide(pairs + count, PAIR_THREADS), stream);
       step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
       step("place", PAIR_THREADS, 0, count, stream);
       int blocks = blocks("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), pairs);
