@@ -35,6 +35,10 @@ public class ListBatchesTests extends LuceneTestCase {
   private SimulatedDriver driver;
 
   private SimulatedDriver driver(long bytes) {
+    return driver(bytes, false);
+  }
+
+  private SimulatedDriver driver(long bytes, boolean threaded) {
     driver =
         new SimulatedDriver(
             name ->
@@ -51,7 +55,7 @@ public class ListBatchesTests extends LuceneTestCase {
                           p.get(ValueLayout.JAVA_INT, ListBatchLayout.WAVE)));
                 },
             bytes,
-            false);
+            threaded);
     driver.bind();
     return driver;
   }
@@ -132,7 +136,7 @@ public class ListBatchesTests extends LuceneTestCase {
 
   /** The next launch would wait as long as steps of the last one run, but not for what is left. */
   public void testRunning() throws Exception {
-    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+    try (ListBatches batches = new ListBatches(driver(1L << 30, true))) {
       ListBatches.Items items = items(1_000, 10, 100);
       assertTrue(batches.takes(items, 4));
       assertFalse(batches.running());
