@@ -4,6 +4,13 @@
 #include "list_batch/order.cuh"
 #include "list_batch/pairs.cuh"
 
+// a multiprocessor of compute capability 7.5 holds 1,024 threads
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define VAMANA_PLACE_BLOCKS 4
+#else
+#define VAMANA_PLACE_BLOCKS 6
+#endif
+
 #define VAMANA_BATCH_ITEMS(name, format, blocks)                                     \
   extern "C" __global__ void __launch_bounds__(64, blocks)                           \
       list_batch_prepare_##name(const __grid_constant__ vamana::ListBatch batch) {   \
@@ -45,12 +52,12 @@ extern "C" __global__ void __launch_bounds__(vamana::kScanThreads)
   vamana::scan_batch(batch, vamana::block_memory());
 }
 
-extern "C" __global__ void __launch_bounds__(vamana::kPairThreads, 6)
+extern "C" __global__ void __launch_bounds__(vamana::kPairThreads, VAMANA_PLACE_BLOCKS)
     list_batch_place(const __grid_constant__ vamana::ListBatch batch) {
   vamana::place_batch(batch);
 }
 
-extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 4)
+extern "C" __global__ void __launch_bounds__(vamana::kEstimateThreads, 5)
     list_batch_estimate(const __grid_constant__ vamana::ListBatch batch) {
   vamana::estimate_batch(batch, vamana::block_memory());
 }

@@ -119,4 +119,9 @@ __device__ __forceinline__ void await_copies() {}
 
 #endif
 
+// The same to a place in shared memory.
+__device__ __forceinline__ void copy_to_shared(void* target, const void* source) {
+  copy_async(shared_address(target), source);
+}
+
 }  // namespace vamana

@@ -1,6 +1,8 @@
 // The products of src/tensor.cuh, of which this has what kernels that run on the CPU need.
 #pragma once
 
+#include <cstring>
+
 #include "simt.h"
 
 namespace vamana {
@@ -27,5 +29,11 @@ inline void multiply_signed(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0
     }
   }
 }
+
+// Copies that are done at once.
+inline void copy_to_shared(void* target, const void* source) { std::memcpy(target, source, 16); }
+inline void commit_copies() {}
+template <int PENDING>
+void await_copies() {}
 
 }  // namespace vamana

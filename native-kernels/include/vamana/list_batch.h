@@ -12,18 +12,28 @@
 namespace vamana {
 
 constexpr uint32_t kBatchWave = 64;      // most lists of an item in a wave
+// Entries of an item's nearest list that are searched before any wave; what is left of it, kListBlock entries at a
+// time, is part of the item's first wave.
+#ifdef VAMANA_SIMT
+constexpr uint32_t kBatchAlone = 256;  // so that lists of tests have more
+#else
+constexpr uint32_t kBatchAlone = 3072;
+#endif
+constexpr uint32_t kBatchPieces = 32;    // most pieces of kListBlock entries that are left of it then
 constexpr uint32_t kBatchTile = 32;      // items that are estimated together
-constexpr uint32_t kBatchPart = 1024;    // entries of a list that are estimated together, by one block
+constexpr uint32_t kBatchPart = 2048;    // entries of a list that are estimated together, by one block
 constexpr uint32_t kEstimateWarps = 4;
+constexpr uint32_t kEstimated = 32;      // entries of a warp at a time
+constexpr uint32_t kEstimateStages = 3;  // so often entries of a warp are in shared memory, or on their way
 constexpr uint32_t kBatchFlush = 64;     // entries and items left open that a warp looks at again together
-constexpr uint32_t kBatchOpen = 64 + 32 * kBatchTile;  // that it has room for
+constexpr uint32_t kBatchOpen = kBatchFlush + kEstimated * kBatchTile;  // that it has room for
 constexpr uint32_t kBatchGroups = 1024;  // groups of lists whose nearest say where the nearest of all end
 constexpr uint32_t kBatchNear = 1024;    // lists that there is room for while the nearest are put in order
 constexpr uint32_t kMaxBatchKept = 512;  // lists of an item that are known in order
 constexpr uint32_t kMaxBatchRoom = 4096;  // candidates of an item in a wave
 constexpr uint32_t kMaxBatchPadded = 1024;
 constexpr uint32_t kMeasuredItems = 128;  // items and lists whose distances a block finds together
-constexpr uint32_t kMeasuredLists = 64;
+constexpr uint32_t kMeasuredLists = 128;
 constexpr uint32_t kMeasuredDepth = 32;   // components of them in shared memory
 
 // Parameter of the kernels, by value. The items search the same segment, whose codes have one bit, without
@@ -37,7 +47,7 @@ struct ListBatch {
   uint32_t padded;    // of the segment
   uint32_t kept;      // lists of an item that are known in order, 1 to kMaxBatchKept
   uint32_t room;      // candidates of an item in a wave that there is room for
-  uint32_t first;     // place of the wave's first list in the order of an item
+  uint32_t first;     // lists that items have searched before this wave, but for those that fell behind
   uint32_t wave;      // lists of an item in this wave, at most kBatchWave
   uint32_t from;      // first item whose lists are put in order now
   uint32_t rows;      // items whose lists are put in order at a time
@@ -59,7 +69,8 @@ struct BatchItem {
   uint32_t all_lists;   // 1 if these are all that have vectors
   uint32_t candidates;  // of this wave
   float query_norm2;
-  uint32_t reserved[2];
+  uint32_t most;        // lists in the next wave
+  float center_norm2;   // of the rotated query less the first centroid
 };
 static_assert(sizeof(BatchItem) == 128, "BatchItem");
 
@@ -68,8 +79,8 @@ struct BatchPair {
   ListHeads heads;
   float limit;
   uint32_t item;
-  uint32_t place;  // of the list in the wave
-  uint32_t reserved;
+  uint32_t place;  // of the list in the wave, or of its first piece
+  uint32_t from;   // entries of the list that are not looked at; a piece begins with each kListBlock further
 };
 static_assert(sizeof(BatchPair) == 32, "BatchPair");
 
@@ -78,7 +89,7 @@ struct BatchCandidate {
   uint32_t estimate;  // sortable
   uint32_t entry;     // number in its list
   float bound;
-  uint32_t place;     // of the list in the wave
+  uint32_t place;     // of the list or piece in the wave
 };
 static_assert(sizeof(BatchCandidate) == 16, "BatchCandidate");
 
@@ -105,6 +116,7 @@ struct BatchLayout {
   uint64_t starts;      // for each list and one more the pairs before it
   uint64_t units;       // for each list and one more the units of work before it
   uint64_t cursors;     // for each list the end of its pairs so far
+  uint64_t norms;       // for each list the squared norm of its centroid less the first one
   uint64_t items;       // count BatchItem
   uint64_t queries;     // count rows of up16(dimension) floats, as exact scores need them
   uint64_t rotated;     // count rows of padded floats
@@ -115,8 +127,14 @@ struct BatchLayout {
   uint64_t pairs;       // count * kBatchWave BatchPair
   uint64_t numbers;     // as many rows of padded signed bytes: residuals, in the order of number_place
   uint64_t keys;        // rows rows of a 32-bit key for each list
+  uint64_t nearest;     // rows rows of the least of each batch_octets keys
   uint64_t bytes;       // all
 };
+
+// Parts of eight lists each, whose keys a thread finds.
+VAMANA_HD uint32_t batch_octets(uint32_t lists) {
+  return (lists + kMeasuredLists - 1) / kMeasuredLists * (kMeasuredLists / 8);
+}
 
 VAMANA_HD uint64_t batch_part(uint64_t* at, uint64_t bytes) {
   const uint64_t start = *at;
@@ -134,6 +152,7 @@ VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
   layout.starts = batch_part(&at, (lists + 1) * 4);
   layout.units = batch_part(&at, (lists + 1) * 4);
   layout.cursors = batch_part(&at, lists * 4);
+  layout.norms = batch_part(&at, lists * 4);
   layout.items = batch_part(&at, count * sizeof(BatchItem));
   layout.queries = batch_part(&at, count * up16(batch.search.dimension) * 4);
   layout.rotated = batch_part(&at, count * batch.padded * 4);
@@ -144,6 +163,7 @@ VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
   layout.pairs = batch_part(&at, count * kBatchWave * sizeof(BatchPair));
   layout.numbers = batch_part(&at, count * kBatchWave * batch.padded);
   layout.keys = batch_part(&at, uint64_t{batch.rows} * lists * 4);
+  layout.nearest = batch_part(&at, uint64_t{batch.rows} * batch_octets(batch.lists) * 4);
   layout.bytes = at;
   return layout;
 }
@@ -168,8 +188,14 @@ VAMANA_HD uint32_t batch_score_bytes(const ListBatch& batch) {
 // Bytes between the numbers of items in shared memory: rows of four items begin in different banks.
 VAMANA_HD uint32_t batch_number_stride(uint32_t padded) { return padded + 32; }
 
+// Bytes of a warp's entries in shared memory: codes, by 64 components, then constants, factors and errors.
+VAMANA_HD uint32_t batch_stage_bytes(uint32_t padded) {
+  return kEstimated * (padded / 8 + 3 * 4);
+}
+
 VAMANA_HD uint32_t batch_estimate_bytes(const ListBatch& batch) {
   return 16 + kEstimateWarps * kBatchOpen * 4 +
+         kEstimateWarps * kEstimateStages * batch_stage_bytes(batch.padded) +
          kBatchTile * (16 + sizeof(BatchPair) + batch_number_stride(batch.padded));
 }
 
@@ -184,6 +210,17 @@ VAMANA_HD uint32_t number_place(uint32_t component) {
   const uint32_t t = component % 8;
   return (2 * (t % 4) + t / 4) * 4 + component / 8;
 }
+
+// Entries of an item's nearest list that are searched before any wave.
+VAMANA_HD uint32_t batch_alone(uint32_t entries) {
+  const uint32_t pieces = (entries + kListBlock - 1) / kListBlock;
+  const uint32_t most = pieces > kBatchPieces ? (pieces - kBatchPieces) * kListBlock : 0;
+  const uint32_t alone = kBatchAlone > most ? kBatchAlone : most;
+  return alone < entries ? alone : entries;
+}
+
+// Whether no wave follows. What an item has not searched by then is left.
+VAMANA_HD bool last_wave(const ListBatch& batch) { return batch.first + batch.wave >= batch.kept; }
 
 // Units of work of a list: items by kBatchTile, entries by kBatchPart.
 VAMANA_HD uint32_t batch_units(uint32_t pairs, uint32_t entries) {

@@ -12,9 +12,7 @@
 namespace vamana {
 
 constexpr uint32_t kEstimateThreads = kEstimateWarps * 32;
-constexpr uint32_t kEstimated = 32;        // entries of a warp at a time
 constexpr uint32_t kTileColumns = kBatchTile / 8;
-static_assert(kBatchOpen == kBatchFlush + kEstimated * kBatchTile, "room of a warp");
 constexpr uint32_t kLowBits = 0x01010101u;
 
 // More than list_estimate takes off a bound for rounding, so that nothing is lost by another order of sums.
@@ -47,19 +45,19 @@ struct BatchUnit {
   uint32_t count;
 };
 
+// By a warp, whose lanes look at 32 lists at a time.
 __device__ __forceinline__ BatchUnit batch_unit(const BatchMemory& memory, const Lists& lists,
                                                 uint32_t unit) {
   uint32_t low = 0;
   uint32_t size = lists.lists;
   // the last list that begins at this unit or before
   while (size > 1) {
-    const uint32_t half = size / 2;
-    if (memory.units[low + half] <= unit) {
-      low += half;
-      size -= half;
-    } else {
-      size = half;
-    }
+    const uint32_t step = (size + 31) / 32;
+    const uint32_t own = lane_id() * step;
+    const bool before = own < size && memory.units[low + own] <= unit;
+    const uint32_t last = (__popc(__ballot_sync(kAllLanes, before)) - 1) * step;
+    low += last;
+    size = size - last < step ? size - last : step;
   }
   const uint32_t pairs = memory.starts[low + 1] - memory.starts[low];
   const uint32_t tiles = (pairs + kBatchTile - 1) / kBatchTile;
@@ -71,22 +69,47 @@ __device__ __forceinline__ BatchUnit batch_unit(const BatchMemory& memory, const
           memory.starts[low] + tile, pairs - tile < kBatchTile ? pairs - tile : kBatchTile};
 }
 
+// Asks for a warp's entries, as many as their block has from `at` on.
+__device__ __forceinline__ void fetch_entries(const ListColumns& block, uint32_t at,
+                                              uint32_t padded, uint8_t* stage) {
+  const uint32_t of_words = padded / 4;
+#pragma unroll 2
+  for (uint32_t piece = lane_id(); piece < of_words + 24; piece += 32) {
+    const bool word = piece < of_words;
+    const uint32_t row = word ? piece / 16 : (piece - of_words) / 8 + 1;
+    const uint32_t place = at + (word ? piece % 16 * 2 : (piece - of_words) % 8 * 4);
+    const uint32_t* source = word ? block.words + 2 * (row * block.together + place)
+                                  : block.numbers + row * block.together + place;
+    if (place < block.together) {
+      copy_to_shared(stage + piece * 16, source);
+    }
+  }
+}
+
+// What a warp looks at: of the entries of a unit 32, and 32 of every 128 further.
+struct BatchScan {
+  uint64_t address;  // of the list
+  uint32_t places;
+  uint32_t from;
+};
+
+__device__ __forceinline__ BatchScan batch_scan(const Lists& lists, const BatchUnit& unit) {
+  return {list_address(lists, unit.list),
+          list_places(__ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * unit.list)),
+          unit.from + warp_id() * kEstimated};
+}
+
 // An entry as a lane tests it.
 struct BatchEntry {
   float constant;  // not a number beyond the list
   float factor;
   float error;
-  uint32_t place;  // in its block
 };
 
-__device__ __forceinline__ BatchEntry batch_entry(const ListColumns& columns, uint32_t number,
-                                                  uint32_t to) {
-  const uint32_t at = number % kListBlock;
-  const uint32_t place = at < columns.together ? at : 0;
-  const float* facts = reinterpret_cast<const float*>(columns.numbers) + place;
-  const float constant = __ldg(facts + columns.together);
-  return {number < to ? constant - kBatchSlack * magnitude(constant) : bits_float(0x7FC00000u),
-          __ldg(facts + 2 * columns.together), __ldg(facts + 3 * columns.together), place};
+__device__ __forceinline__ BatchEntry batch_entry(const float* facts, bool valid) {
+  const float constant = facts[0];
+  return {valid ? constant - kBatchSlack * magnitude(constant) : bits_float(0x7FC00000u),
+          facts[kEstimated], facts[2 * kEstimated]};
 }
 
 __device__ __forceinline__ bool stays_open(const BatchEntry& entry, const BatchTest& test,
@@ -98,18 +121,25 @@ __device__ __forceinline__ bool stays_open(const BatchEntry& entry, const BatchT
 
 // Shared memory of a block.
 struct BatchTileMemory {
-  uint32_t* unit;
+  uint32_t* units;  // this one and the next, in turns
   BatchTest* tests;
   BatchPair* pairs;
   uint32_t* open;    // of each warp: what its tests have left open, see open_word
+  uint8_t* stages;   // of each warp: entries, kEstimateStages times
   uint8_t* numbers;
 
-  __device__ __forceinline__ explicit BatchTileMemory(uint8_t* shared)
-      : unit(reinterpret_cast<uint32_t*>(shared)),
+  __device__ __forceinline__ BatchTileMemory(const ListBatch& batch, uint8_t* shared)
+      : units(reinterpret_cast<uint32_t*>(shared)),
         tests(reinterpret_cast<BatchTest*>(shared + 16)),
         pairs(reinterpret_cast<BatchPair*>(tests + kBatchTile)),
         open(reinterpret_cast<uint32_t*>(pairs + kBatchTile)),
-        numbers(reinterpret_cast<uint8_t*>(open + kEstimateWarps * kBatchOpen)) {}
+        stages(reinterpret_cast<uint8_t*>(open + kEstimateWarps * kBatchOpen)),
+        numbers(stages + kEstimateWarps * kEstimateStages * batch_stage_bytes(batch.padded)) {}
+
+  // Of this warp.
+  __device__ __forceinline__ uint8_t* stage(const ListBatch& batch, uint32_t number) const {
+    return stages + (warp_id() * kEstimateStages + number) * batch_stage_bytes(batch.padded);
+  }
 };
 
 // A product, an entry's number in the part and an item's in the tile.
@@ -121,8 +151,8 @@ static_assert(kBatchPart <= 1u << 11 && kBatchTile <= 1u << 5, "open_word");
 // Makes entries candidates of items if their estimates, computed as elsewhere, leave them open. For a warp.
 __device__ __forceinline__ void add_candidates(const ListBatch& batch, const BatchMemory& memory,
                                                const Lists& lists, const BatchTileMemory& tile,
-                                               const BatchUnit& unit, uint64_t address,
-                                               uint32_t places, uint32_t count) {
+                                               const BatchUnit& unit, const BatchScan& scan,
+                                               uint32_t count) {
   __syncwarp();
   const uint32_t* words = tile.open + warp_id() * kBatchOpen;
 #pragma unroll 1
@@ -132,17 +162,18 @@ __device__ __forceinline__ void add_candidates(const ListBatch& batch, const Bat
     const uint32_t number = unit.from + (word >> 5 & (kBatchPart - 1));
     const int32_t product = static_cast<int32_t>(word) >> 16;
     const ListColumns columns =
-        list_columns(lists, address, places, number / kListBlock * kListBlock);
+        list_columns(lists, scan.address, scan.places, number / kListBlock * kListBlock);
     const float* facts =
         reinterpret_cast<const float*>(columns.numbers) + number % kListBlock;
     const ListEstimate estimate = list_estimate(
         pair.heads, product, __ldg(facts + columns.together), __ldg(facts + 2 * columns.together),
         __ldg(facts + 3 * columns.together));
-    if (estimate.bound <= pair.limit) {
+    if (estimate.bound <= pair.limit && number >= pair.from) {
+      const uint32_t piece = pair.from != 0 ? (number - pair.from) / kListBlock : 0;
       const uint32_t slot = atomicAdd(&memory.items[pair.item].candidates, 1u);
       if (slot < batch.room) {
         memory.candidates[uint64_t{pair.item} * batch.room + slot] = {
-            sortable(estimate.distance), number, estimate.bound, pair.place};
+            sortable(estimate.distance), number, estimate.bound, pair.place + piece};
       }
     }
   }
@@ -174,21 +205,19 @@ __device__ __forceinline__ void load_tile(const ListBatch& batch, const BatchMem
 
 // Products of 32 entries and the items of a tile, for a warp: entries of 16 lie `group` and `group + 8` apart.
 __device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint8_t* numbers,
-                                              uint32_t columns, const ListColumns& block,
-                                              const BatchEntry (&entries)[4],
+                                              uint32_t columns, const uint8_t* stage,
                                               int32_t (&products)[2][kTileColumns][4]) {
   const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
   const uint32_t stride = batch_number_stride(batch.padded);
   const uint8_t* own = numbers + group * stride + t * 8;
-  const uint2* words = reinterpret_cast<const uint2*>(block.words);
-  // bits of the next components are on their way meanwhile
-#pragma unroll 2
+  const uint2* words = reinterpret_cast<const uint2*>(stage) + group;
+#pragma unroll 1
   for (uint32_t word = 0; word < batch.padded / 64; word++) {
     uint2 codes[4];
 #pragma unroll
     for (int e = 0; e < 4; e++) {
-      codes[e] = __ldg(words + word * block.together + entries[e].place);
+      codes[e] = words[word * kEstimated + e * 8];
     }
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -215,26 +244,40 @@ __device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint
   }
 }
 
+// Asks for the entries of a turn, if there is one.
+__device__ __forceinline__ void fetch_turn(const ListBatch& batch, const Lists& lists,
+                                           const BatchTileMemory& tile, const BatchUnit& unit,
+                                           const BatchScan& scan, uint32_t turn) {
+  const uint32_t base = scan.from + turn * kEstimateThreads;
+  if (base < unit.to) {
+    fetch_entries(list_columns(lists, scan.address, scan.places, base / kListBlock * kListBlock),
+                  base % kListBlock, batch.padded, tile.stage(batch, turn % kEstimateStages));
+  }
+  commit_copies();
+}
+
 __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const BatchMemory& memory,
                                               const Lists& lists, const BatchTileMemory& tile,
-                                              const BatchUnit& unit) {
-  const uint64_t address = list_address(lists, unit.list);
-  const uint32_t places =
-      list_places(__ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * unit.list));
+                                              const BatchUnit& unit, const BatchScan& scan) {
   const uint32_t columns = (unit.count + 7) / 8;
   const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
   uint32_t* open = tile.open + warp_id() * kBatchOpen;
   uint32_t count = 0;
+  uint32_t turn = 0;
 #pragma unroll 1
-  for (uint32_t base = unit.from + warp_id() * kEstimated; base < unit.to;
-       base += kEstimateThreads) {
-    const ListColumns block =
-        list_columns(lists, address, places, base / kListBlock * kListBlock);
+  for (uint32_t base = scan.from; base < unit.to; base += kEstimateThreads, turn++) {
+    await_copies<kEstimateStages - 2>();
+    __syncwarp();
+    const uint8_t* stage = tile.stage(batch, turn % kEstimateStages);
+    // the entries two turns ago have been looked at by all lanes
+    fetch_turn(batch, lists, tile, unit, scan, turn + kEstimateStages - 1);
     BatchEntry entries[4];
 #pragma unroll
     for (uint32_t e = 0; e < 4; e++) {
-      entries[e] = batch_entry(block, base + e * 8 + group, unit.to);
+      const uint32_t at = e * 8 + group;
+      entries[e] = batch_entry(reinterpret_cast<const float*>(stage + kEstimated * batch.padded / 8) + at,
+                               base + at < unit.to);
     }
     int32_t products[2][kTileColumns][4];
 #pragma unroll
@@ -247,7 +290,7 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
         }
       }
     }
-    multiply_tile(batch, tile.numbers, columns, block, entries, products);
+    multiply_tile(batch, tile.numbers, columns, stage, products);
 #pragma unroll
     for (uint32_t n = 0; n < kTileColumns; n++) {
       if (n < columns) {
@@ -277,7 +320,7 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
       }
     }
     if (count >= kBatchFlush || base + kEstimateThreads >= unit.to) {
-      add_candidates(batch, memory, lists, tile, unit, address, places, count);
+      add_candidates(batch, memory, lists, tile, unit, scan, count);
       count = 0;
     }
   }
@@ -286,21 +329,30 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
 __device__ __forceinline__ void estimate_batch(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
   const Lists lists = batch_lists(batch);
-  const BatchTileMemory tile(shared);
-  const uint32_t units = memory.units[batch.lists];
-  while (true) {
-    if (threadIdx.x == 0) {
-      *tile.unit = atomicAdd(&memory.control->next_unit, 1u);
-    }
-    __syncthreads();
-    const uint32_t number = *tile.unit;
-    if (number >= units) {
+  const BatchTileMemory tile(batch, shared);
+  if (threadIdx.x == 0) {
+    tile.units[0] = atomicAdd(&memory.control->next_unit, 1u);
+  }
+  __syncthreads();
+  for (uint32_t own = 0;; own ^= 1) {
+    const uint32_t number = tile.units[own];
+    if (number >= memory.units[batch.lists]) {
       return;
     }
+    // on its way meanwhile
+    const uint32_t next =
+        threadIdx.x == 0 ? atomicAdd(&memory.control->next_unit, 1u) : 0;
     const BatchUnit unit = batch_unit(memory, lists, number);
+    const BatchScan scan = batch_scan(lists, unit);
+    for (uint32_t turn = 0; turn + 1 < kEstimateStages; turn++) {
+      fetch_turn(batch, lists, tile, unit, scan, turn);
+    }
     load_tile(batch, memory, tile, unit);
+    if (threadIdx.x == 0) {
+      tile.units[own ^ 1] = next;
+    }
     __syncthreads();
-    estimate_unit(batch, memory, lists, tile, unit);
+    estimate_unit(batch, memory, lists, tile, unit, scan);
     __syncthreads();
   }
 }

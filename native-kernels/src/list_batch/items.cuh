@@ -56,7 +56,19 @@ __device__ __forceinline__ void load_known_item(S& s, const ListBatch& batch,
   s.query_norm2 = memory.items[item].query_norm2;
 }
 
-// The queries as centroids are. The first threads also clear what the waves count with.
+// Part of a thread in the squared norm of a rotated vector less the first centroid.
+__device__ __forceinline__ float center_part(const ListBatch& batch, const float* rotated,
+                                             uint32_t begin, uint32_t step) {
+  const float* center = reinterpret_cast<const float*>(batch_lists(batch).centroids);
+  float norm2 = 0;
+  for (uint32_t d = begin; d < batch.padded; d += step) {
+    const float r = rotated[d] - __ldg(center + d);
+    norm2 = fmaf(r, r, norm2);
+  }
+  return norm2;
+}
+
+// The queries as centroids are. Blocks also clear what the waves count with, and find norms of centroids.
 template <uint32_t FORMAT>
 __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
@@ -64,6 +76,15 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
   for (uint32_t list = blockIdx.x * S::kThreads + threadIdx.x; list < batch.lists;
        list += gridDim.x * S::kThreads) {
     memory.counts[list] = 0;
+  }
+  const float* centroids = reinterpret_cast<const float*>(batch_lists(batch).centroids);
+  for (uint32_t list = blockIdx.x * kBatchItemWarps + warp_id(); list < batch.lists;
+       list += gridDim.x * kBatchItemWarps) {
+    const float norm2 = warp_sum(
+        center_part(batch, centroids + uint64_t{list} * batch.padded, lane_id(), 32));
+    if (lane_id() == 0) {
+      memory.norms[list] = norm2;
+    }
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     memory.control->next_unit = 0;
@@ -83,14 +104,19 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
     for (uint32_t d = threadIdx.x; d < batch.padded; d += S::kThreads) {
       rotated[d] = s.rotated[d];
     }
+    const float center_norm2 =
+        cta_sum<S::kWarps>(center_part(batch, s.rotated, threadIdx.x, S::kThreads), s.keys);
     if (threadIdx.x == 0) {
       BatchItem& known = memory.items[item];
       known.item = s.control.item;
       known.query_norm2 = s.query_norm2;
       known.rotated_norm2 = s.rotated_norm2;
+      known.center_norm2 = center_norm2;
       known.lists = 0;
       known.all_lists = 0;
       known.candidates = 0;
+      known.probed = 0;
+      known.most = kBatchWave;
       known.ended = 0;
     }
     cta_sync<S::kWarps>();
@@ -123,7 +149,7 @@ __device__ __forceinline__ void leave_item(S& s, const ListBatch& batch, const B
     }
     return;
   }
-  if (last) {
+  if (last || last_wave(batch)) {
     if (threadIdx.x == 0) {
       leave_to_rest(batch, memory, item);
     }
@@ -143,6 +169,84 @@ __device__ __forceinline__ void leave_item(S& s, const ListBatch& batch, const B
   }
 }
 
+// Estimates entries from..to-1 of a list, which are in one block: what the limit leaves open becomes candidates. As
+// scan_entries, but a thread asks for its entries together. Ends with a barrier.
+template <class S>
+__device__ __forceinline__ void scan_block(S& s, const OpenList& open, uint32_t from, uint32_t to) {
+  constexpr uint32_t kOwn = kListBlock / S::kThreads;
+  const Lists& lists = s.control.lists;
+  const ListColumns columns = list_columns(lists, open.address, open.places, from);
+  const uint4* planes = reinterpret_cast<const uint4*>(s.planes);
+  const uint2* codes = reinterpret_cast<const uint2*>(columns.words);
+  int32_t products[kOwn];
+  float facts[kOwn][3];
+#pragma unroll
+  for (uint32_t e = 0; e < kOwn; e++) {
+    products[e] = 0;
+    const uint32_t place = e * S::kThreads + threadIdx.x;
+#pragma unroll
+    for (uint32_t fact = 0; fact < 3; fact++) {
+      facts[e][fact] = __uint_as_float(
+          place < columns.together ? __ldg(columns.numbers + (fact + 1) * columns.together + place)
+                                   : 0);
+    }
+  }
+#pragma unroll 1
+  for (uint32_t word = 0; word < lists.padded / 64; word++) {
+    uint2 own[kOwn];
+#pragma unroll
+    for (uint32_t e = 0; e < kOwn; e++) {
+      const uint32_t place = e * S::kThreads + threadIdx.x;
+      own[e] = place < columns.together ? __ldg(codes + word * columns.together + place)
+                                        : uint2{0, 0};
+    }
+    const uint4 low = planes[2 * word];
+    const uint4 high = planes[2 * word + 1];
+#pragma unroll
+    for (uint32_t e = 0; e < kOwn; e++) {
+      products[e] += plane_product(own[e].x, low) + plane_product(own[e].y, high);
+    }
+  }
+#pragma unroll
+  for (uint32_t e = 0; e < kOwn; e++) {
+    const uint32_t i = from + e * S::kThreads + threadIdx.x;
+    const ListEstimate estimate =
+        list_estimate(open.heads, products[e], facts[e][0], facts[e][1], facts[e][2]);
+    bool keep = i < to && estimate.bound <= s.limit;
+    if (keep && valid_entry(s, open, columns, i, __ldg(columns.numbers + i - from)) == false) {
+      s.control.flags = kCorrupt;
+      keep = false;
+    }
+    const uint32_t slot = append_slot(keep, &s.control.candidate_count);
+    if (keep) {
+      s.candidates[slot] = static_cast<uint64_t>(sortable(estimate.distance)) << 32 | i;
+      s.bounds[slot] = estimate.bound;
+    }
+  }
+  cta_sync<S::kWarps>();
+}
+static_assert(kListBlock <= kListCandidates, "room for a block");
+
+// Searches the beginning of the nearest list, a block after the other, each with the limit that the last one leaves.
+// If the list is the only one, or short enough, all of it.
+template <class S>
+__device__ __forceinline__ void search_beginning(S& s, uint32_t list, bool only) {
+  const OpenList open = open_list(s, list);
+  const uint32_t end = only ? open.count : batch_alone(open.count);
+  for (uint32_t from = 0; from < end; from += kListBlock) {
+    scan_block(s, open, from, from + kListBlock < end ? from + kListBlock : end);
+    const uint32_t count = s.control.candidate_count;
+    if (count > 0) {
+      score_candidates(s, open, count);
+    }
+    cta_sync<S::kWarps>();
+    if (threadIdx.x == 0) {
+      s.control.candidate_count = 0;
+    }
+    cta_sync<S::kWarps>();
+  }
+}
+
 // The nearest list of each item, all of whose entries may be candidates.
 template <uint32_t FORMAT>
 __device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* shared) {
@@ -151,7 +255,8 @@ __device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* sh
   const ListSearch search = batch_search(batch);
   S s(search, shared);
   for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
-    if (memory.items[item].ended != 0) {
+    const BatchItem& known = memory.items[item];
+    if (known.ended != 0) {
       continue;
     }
     load_known_item(s, batch, memory, item);
@@ -160,7 +265,7 @@ __device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* sh
     if (threadIdx.x == 0) {
       memory.history[uint64_t{item} * batch.kept] = 0;
     }
-    search_list(s, memory.order[uint64_t{item} * batch.kept]);
+    search_beginning(s, memory.order[uint64_t{item} * batch.kept], known.lists < 2);
     s.probed = 1;
     cta_sync<S::kWarps>();
     const bool ended =
@@ -191,11 +296,12 @@ struct BatchCandidates {
   }
 };
 
-// Puts candidates in the order of lists and estimates, and checks their ordinals. Ends with a barrier.
+// Puts candidates in the order of lists and estimates, and checks their ordinals. The first places are pieces of the
+// nearest list, the first of `order`. Ends with a barrier.
 template <class S>
 __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
                                            const BatchCandidate* candidates, const uint32_t* order,
-                                           uint32_t count) {
+                                           uint32_t pieces, uint32_t count) {
   for (uint32_t place = threadIdx.x; place < kBatchWave; place += S::kThreads) {
     c.counts[place] = 0;
   }
@@ -221,7 +327,8 @@ __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
   const Lists& lists = s.control.lists;
   for (uint32_t at = threadIdx.x; at < count; at += S::kThreads) {
     const BatchCandidate own = candidates[c.sources[at]];
-    const uint32_t list = order[own.place];
+    const uint32_t list =
+        order[own.place < pieces ? 0 : s.control.probed + own.place - pieces];
     OpenList open;
     open.list = list;
     open.places = list_places(__ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * list));
@@ -250,20 +357,16 @@ __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
 // Goes through the scores of a wave in the order of lists and estimates, by the first warp; returns whether the
 // search has ended.
 template <class S>
-__device__ __forceinline__ bool replay_batch(S& s, const BatchCandidates& c, uint32_t lists) {
+__device__ __forceinline__ bool replay_batch(S& s, const BatchCandidates& c, uint32_t pieces,
+                                             uint32_t lists) {
   Replay replay = begin_replay(s);
   uint32_t position = 0;
   bool ended = false;
-  for (uint32_t place = 0; place < lists; place++) {
-    ended = search_ends(s, replay);
-    if (ended) {
+  for (uint32_t place = 0; place < pieces + lists; place++) {
+    if (place >= pieces && begin_list(s, replay) == false) {
+      ended = true;
       break;
     }
-    if (lane_id() == 0) {
-      s.history[s.probed] = replay.hits;
-    }
-    s.probed++;
-    __syncwarp();
     replay_piece(s, replay, position, position + c.counts[place]);
     position += c.counts[place];
   }
@@ -288,15 +391,21 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
       continue;
     }
     const uint32_t count = known.candidates;
+    const uint32_t lists = lists_in_wave(batch, known);
+    const uint32_t pieces = pieces_left(batch_lists(batch), known,
+                                        memory.order[uint64_t{item} * batch.kept]);
     if (count > batch.room) {
+      // again in the next wave, with fewer lists
+      const bool again = lists > 1 && last_wave(batch) == false;
       cta_sync<S::kWarps>();
-      if (threadIdx.x == 0) {
+      if (threadIdx.x == 0 && again) {
+        known.most = lists / 2;
+        known.candidates = 0;
+      } else if (threadIdx.x == 0) {
         leave_to_rest(batch, memory, item);
       }
       continue;
     }
-    const uint32_t left = known.lists - batch.first;
-    const uint32_t lists = left < batch.wave ? left : batch.wave;
     load_known_item(s, batch, memory, item);
     s.history = memory.history + uint64_t{item} * batch.kept;
     const uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
@@ -312,10 +421,11 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
       s.control.all_hits = known.all_hits;
       s.control.flags = known.flags;
       known.candidates = 0;
+      known.most = kBatchWave;
     }
     cta_sync<S::kWarps>();
     rank_batch(s, c, memory.candidates + uint64_t{item} * batch.room,
-               memory.order + uint64_t{item} * batch.kept + batch.first, count);
+               memory.order + uint64_t{item} * batch.kept, pieces, count);
     const Segment& segment = s.control.segment;
     const Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw), segment.raw_stride,
                        segment.dimension, nullptr,
@@ -325,7 +435,7 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
         StoreKeys<S>{s, c.keys});
     cta_sync<S::kWarps>();
     if (warp_id() == 0) {
-      const bool ended = replay_batch(s, c, lists);
+      const bool ended = replay_batch(s, c, pieces, lists);
       if (lane_id() == 0) {
         s.control.ended = ended ? 1 : 0;
       }

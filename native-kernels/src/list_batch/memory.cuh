@@ -21,6 +21,7 @@ struct BatchMemory {
   uint32_t* starts;
   uint32_t* units;
   uint32_t* cursors;
+  float* norms;
   BatchItem* items;
   float* queries;
   float* rotated;
@@ -31,6 +32,7 @@ struct BatchMemory {
   BatchPair* pairs;
   uint8_t* numbers;
   uint32_t* keys;
+  uint32_t* nearest;
 
   __device__ __forceinline__ explicit BatchMemory(const ListBatch& batch) {
     const BatchLayout layout = list_batch_layout(batch);
@@ -41,6 +43,7 @@ struct BatchMemory {
     starts = reinterpret_cast<uint32_t*>(batch.memory + layout.starts);
     units = reinterpret_cast<uint32_t*>(batch.memory + layout.units);
     cursors = reinterpret_cast<uint32_t*>(batch.memory + layout.cursors);
+    norms = reinterpret_cast<float*>(batch.memory + layout.norms);
     items = reinterpret_cast<BatchItem*>(batch.memory + layout.items);
     queries = reinterpret_cast<float*>(batch.memory + layout.queries);
     rotated = reinterpret_cast<float*>(batch.memory + layout.rotated);
@@ -51,6 +54,7 @@ struct BatchMemory {
     pairs = reinterpret_cast<BatchPair*>(batch.memory + layout.pairs);
     numbers = reinterpret_cast<uint8_t*>(batch.memory + layout.numbers);
     keys = reinterpret_cast<uint32_t*>(batch.memory + layout.keys);
+    nearest = reinterpret_cast<uint32_t*>(batch.memory + layout.nearest);
   }
 };
 
@@ -66,10 +70,25 @@ __device__ __forceinline__ void leave_to_rest(const ListBatch& batch, const Batc
   memory.items[item].ended = 1;
 }
 
-// Lists of an item in this wave; 0 if it takes no part.
+// Lists of an item in this wave, from `probed` on; 0 if it takes no part.
 __device__ __forceinline__ uint32_t lists_in_wave(const ListBatch& batch, const BatchItem& item) {
-  const uint32_t left = item.lists > batch.first ? item.lists - batch.first : 0;
-  return item.ended != 0 ? 0 : left < batch.wave ? left : batch.wave;
+  const uint32_t left = item.lists - item.probed;
+  const uint32_t most = item.most < batch.wave ? item.most : batch.wave;
+  return item.ended != 0 ? 0 : left < most ? left : most;
+}
+
+__device__ __forceinline__ uint32_t entries_of(const Lists& lists, uint32_t list) {
+  return __ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * list);
+}
+
+// Pieces of the nearest list of an item that are part of its next wave.
+__device__ __forceinline__ uint32_t pieces_left(const Lists& lists, const BatchItem& item,
+                                                uint32_t nearest) {
+  if (item.ended != 0 || item.probed != 1 || item.lists < 2) {
+    return 0;
+  }
+  const uint32_t entries = entries_of(lists, nearest);
+  return (entries - batch_alone(entries) + kListBlock - 1) / kListBlock;
 }
 
 }  // namespace vamana

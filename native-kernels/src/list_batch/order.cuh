@@ -12,97 +12,145 @@ namespace vamana {
 
 constexpr uint32_t kMeasureThreads = 256;
 constexpr int kKeepWarps = 4;
-constexpr uint32_t kMeasureColumns = kMeasuredLists / 4;  // threads side by side
-constexpr uint32_t kMeasureOwnItems = kMeasuredItems / (kMeasureThreads / kMeasureColumns);
-static_assert(kMeasureOwnItems == 8, "two reads of 16 bytes");
+constexpr uint32_t kMeasureSide = 16;  // threads side by side, and above each other
+constexpr uint32_t kMeasureStride = kMeasuredItems + 4;
+static_assert(kMeasuredItems == 128 && kMeasuredLists == 128, "a thread has two times four of both");
+static_assert(kMeasureSide * kMeasureSide == kMeasureThreads, "threads of a tile");
+static_assert(kMeasuredDepth == 32, "eight quarters, see load_columns");
 
-// Rows from `first` on, of which `count` are there, by components: `width` places and 4 more for each component.
-__device__ __forceinline__ void load_columns(float* target, uint32_t width, const float* rows,
+// Where a row of a component is: four rows stay together, and rows that threads write at once are in different
+// banks.
+__device__ __forceinline__ uint32_t measure_place(uint32_t component, uint32_t row) {
+  return component * kMeasureStride + (row ^ (component / 4 * 4));
+}
+
+// Rows from `first` on, of which `count` are there, by components, less those of the first centroid.
+__device__ __forceinline__ void load_columns(float* target, const float* rows, const float* center,
                                              uint32_t padded, uint32_t first, uint32_t count,
                                              uint32_t component) {
   constexpr uint32_t kQuarters = kMeasuredDepth / 4;
-  for (uint32_t i = threadIdx.x; i < width * kQuarters; i += kMeasureThreads) {
+#pragma unroll 4
+  for (uint32_t i = threadIdx.x; i < kMeasuredItems * kQuarters; i += kMeasureThreads) {
     const uint32_t row = i / kQuarters;
     const uint32_t d = i % kQuarters * 4;
     float4 four = {0, 0, 0, 0};
     if (first + row < count) {
       four = __ldg(reinterpret_cast<const float4*>(rows + uint64_t{first + row} * padded +
                                                    component + d));
+      const float4 less = __ldg(reinterpret_cast<const float4*>(center + component + d));
+      four = {four.x - less.x, four.y - less.y, four.z - less.z, four.w - less.w};
     }
-    float* column = target + d * (width + 4) + row;
-    column[0] = four.x;
-    column[width + 4] = four.y;
-    column[2 * (width + 4)] = four.z;
-    column[3 * (width + 4)] = four.w;
+    const uint32_t at = measure_place(d, row);
+    target[at] = four.x;
+    target[at + kMeasureStride] = four.y;
+    target[at + 2 * kMeasureStride] = four.z;
+    target[at + 3 * kMeasureStride] = four.w;
   }
 }
 
-// Keys of all lists of the items from..from + rows - 1.
+// Four rows of a thread, and four half a tile further.
+__device__ __forceinline__ void read_eight(float (&values)[8], const float* column, uint32_t own) {
+  const float4 low = *reinterpret_cast<const float4*>(column + own);
+  const float4 high = *reinterpret_cast<const float4*>(column + own + kMeasuredItems / 2);
+  values[0] = low.x;
+  values[1] = low.y;
+  values[2] = low.z;
+  values[3] = low.w;
+  values[4] = high.x;
+  values[5] = high.y;
+  values[6] = high.z;
+  values[7] = high.w;
+}
+
+// The place in a tile of a thread's row.
+__device__ __forceinline__ uint32_t measured_row(uint32_t own, uint32_t i) {
+  return own + i % 4 + i / 4 * (kMeasuredItems / 2);
+}
+
+// Keys of all lists of the items from..from + rows - 1. Squared distances are |q|^2 + |c|^2 - 2 <q, c>, all less
+// the first centroid, so that little is lost where vectors lie far from the origin.
 __device__ __forceinline__ void measure_batch(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
   const Lists lists = batch_lists(batch);
   float* items = reinterpret_cast<float*>(shared);
-  float* centroids = items + kMeasuredDepth * (kMeasuredItems + 4);
+  float* centroids = items + kMeasuredDepth * kMeasureStride;
+  const float* center = reinterpret_cast<const float*>(lists.centroids);
   const float* rows = memory.rotated + uint64_t{batch.from} * batch.padded;
   const uint32_t left = batch.search.count - batch.from;
   const uint32_t count = left < batch.rows ? left : batch.rows;
   const uint32_t wide = (batch.lists + kMeasuredLists - 1) / kMeasuredLists;
   const uint32_t tiles = (count + kMeasuredItems - 1) / kMeasuredItems * wide;
-  const uint32_t column = threadIdx.x % kMeasureColumns;
-  const uint32_t own = threadIdx.x / kMeasureColumns * kMeasureOwnItems;
+  const uint32_t own_list = threadIdx.x % kMeasureSide * 4;
+  const uint32_t own_item = threadIdx.x / kMeasureSide * 4;
 #pragma unroll 1
   for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const uint32_t first = tile / wide * kMeasuredItems;
     const uint32_t list = tile % wide * kMeasuredLists;
-    float squares[kMeasureOwnItems][4];
+    float products[8][8];
 #pragma unroll
-    for (uint32_t i = 0; i < kMeasureOwnItems; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
 #pragma unroll
-      for (uint32_t j = 0; j < 4; j++) {
-        squares[i][j] = 0;
+      for (uint32_t j = 0; j < 8; j++) {
+        products[i][j] = 0;
       }
     }
 #pragma unroll 1
     for (uint32_t component = 0; component < batch.padded; component += kMeasuredDepth) {
-      load_columns(items, kMeasuredItems, rows, batch.padded, first, count, component);
-      load_columns(centroids, kMeasuredLists, reinterpret_cast<const float*>(lists.centroids),
-                   batch.padded, list, batch.lists, component);
+      load_columns(items, rows, center, batch.padded, first, count, component);
+      load_columns(centroids, center, center, batch.padded, list, batch.lists, component);
       __syncthreads();
-#pragma unroll 4
-      for (uint32_t d = 0; d < kMeasuredDepth; d++) {
-        const float4* row =
-            reinterpret_cast<const float4*>(items + d * (kMeasuredItems + 4) + own);
-        const float4 low = row[0];
-        const float4 high = row[1];
-        const float q[kMeasureOwnItems] = {low.x,  low.y,  low.z,  low.w,
-                                           high.x, high.y, high.z, high.w};
+#pragma unroll 1
+      for (uint32_t d = 0; d < kMeasuredDepth; d += 4) {
+        const float* own_items = items + d * kMeasureStride;
+        const float* own_lists = centroids + d * kMeasureStride;
 #pragma unroll
-        for (uint32_t j = 0; j < 4; j++) {
-          const float c = centroids[d * (kMeasuredLists + 4) + j * kMeasureColumns + column];
+        for (uint32_t next = 0; next < 4; next++) {
+          float q[8];
+          float c[8];
+          read_eight(q, own_items + next * kMeasureStride, own_item ^ d);
+          read_eight(c, own_lists + next * kMeasureStride, own_list ^ d);
 #pragma unroll
-          for (uint32_t i = 0; i < kMeasureOwnItems; i++) {
-            const float difference = q[i] - c;
-            squares[i][j] = fmaf(difference, difference, squares[i][j]);
+          for (uint32_t i = 0; i < 8; i++) {
+#pragma unroll
+            for (uint32_t j = 0; j < 8; j++) {
+              products[i][j] = fmaf(q[i], c[j], products[i][j]);
+            }
           }
         }
       }
       __syncthreads();
     }
+    uint32_t nearest[8];
 #pragma unroll
-    for (uint32_t j = 0; j < 4; j++) {
-      const uint32_t number = list + j * kMeasureColumns + column;
+    for (uint32_t i = 0; i < 8; i++) {
+      nearest[i] = kUnusedSlot;
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < 8; j++) {
+      const uint32_t number = list + measured_row(own_list, j);
       if (number < batch.lists) {
         const uint4 words = __ldg(reinterpret_cast<const uint4*>(lists.facts) + number);
         const ListFacts facts = {words.x, __uint_as_float(words.y), __uint_as_float(words.z), 0};
+        const float norm2 = memory.norms[number];
 #pragma unroll
-        for (uint32_t i = 0; i < kMeasureOwnItems; i++) {
-          const uint32_t item = first + own + i;
+        for (uint32_t i = 0; i < 8; i++) {
+          const uint32_t item = first + measured_row(own_item, i);
           if (item < count) {
-            memory.keys[uint64_t{item} * batch.lists + number] =
-                list_key(lists, facts, squares[i][j],
-                         memory.items[batch.from + item].rotated_norm2);
+            const BatchItem& known = memory.items[batch.from + item];
+            const float squares = known.center_norm2 + norm2 - 2 * products[i][j];
+            const uint32_t key = list_key(lists, facts, fmaxf(squares, 0), known.rotated_norm2);
+            memory.keys[uint64_t{item} * batch.lists + number] = key;
+            nearest[i] = key < nearest[i] ? key : nearest[i];
           }
         }
+      }
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+      const uint32_t item = first + measured_row(own_item, i);
+      if (item < count) {
+        memory.nearest[uint64_t{item} * batch_octets(batch.lists) + tile % wide * kMeasureSide +
+                       own_list / 4] = nearest[i];
       }
     }
   }
@@ -113,52 +161,84 @@ __device__ __forceinline__ uint32_t keep_sum(uint32_t value, uint32_t* scratch) 
   return cta_sum<kKeepWarps>(value, scratch);
 }
 
+constexpr uint32_t kKeepThreads = kKeepWarps * 32;
+constexpr uint32_t kOwnGroups = kBatchGroups / kKeepThreads;
+
+// The least of each group of values, which are kOwnGroups a thread, and how many values there are.
+__device__ __forceinline__ uint32_t least_of_groups(uint32_t (&least)[kOwnGroups],
+                                                    const uint32_t* values, uint32_t count) {
+  uint32_t valid = 0;
+#pragma unroll
+  for (uint32_t group = 0; group < kOwnGroups; group++) {
+    least[group] = kUnusedSlot;
+  }
+#pragma unroll 1
+  for (uint32_t base = threadIdx.x; base < count; base += kBatchGroups) {
+#pragma unroll
+    for (uint32_t group = 0; group < kOwnGroups; group++) {
+      const uint32_t at = base + group * kKeepThreads;
+      const uint32_t value = at < count ? values[at] : kUnusedSlot;
+      least[group] = value < least[group] ? value : least[group];
+      valid += value != kUnusedSlot ? 1u : 0u;
+    }
+  }
+  return valid;
+}
+
+// Groups whose least is at most `most`, of the block.
+__device__ __forceinline__ uint32_t groups_within(const uint32_t (&least)[kOwnGroups],
+                                                  uint32_t most, uint32_t* scratch) {
+  uint32_t within = 0;
+#pragma unroll
+  for (uint32_t group = 0; group < kOwnGroups; group++) {
+    within += least[group] <= most ? 1u : 0u;
+  }
+  return keep_sum(within, scratch);
+}
+
+// Keeps a list if it is near enough.
+__device__ __forceinline__ void keep_near(uint64_t* near, uint32_t* found, uint32_t last,
+                                          uint32_t key, uint32_t list) {
+  if (key <= last) {
+    const uint32_t place = atomicAdd(found, 1u);
+    if (place < kBatchNear) {
+      near[place] = static_cast<uint64_t>(key) << 32 | list;
+    }
+  }
+}
+
 // The nearest lists of each of these items, in order. Lists fall into groups; the nearest of each group say up to
-// which key there are enough, so that the keys are read twice only.
+// which key there are enough. The nearest of every eight lists are known, so of most lists the keys are not read;
+// where there are too few of these, all keys are read twice.
 __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shared) {
-  constexpr uint32_t kThreads = kKeepWarps * 32;
-  constexpr uint32_t kOwnGroups = kBatchGroups / kThreads;
   const BatchMemory memory(batch);
   uint32_t* scratch = reinterpret_cast<uint32_t*>(shared);
   uint32_t* found = scratch + 8;
   uint64_t* near = reinterpret_cast<uint64_t*>(shared + 64);
   const uint32_t left = batch.search.count - batch.from;
   const uint32_t count = left < batch.rows ? left : batch.rows;
+  const uint32_t octets = batch_octets(batch.lists);
 #pragma unroll 1
   for (uint32_t row = blockIdx.x; row < count; row += gridDim.x) {
     const uint32_t* keys = memory.keys + uint64_t{row} * batch.lists;
-    uint32_t nearest[kOwnGroups];
+    const uint32_t* nearest = memory.nearest + uint64_t{row} * octets;
+    uint32_t least[kOwnGroups];
+    least_of_groups(least, nearest, octets);
+    const bool few = groups_within(least, kUnusedSlot - 1, scratch) < batch.kept;
     uint32_t valid = 0;
-#pragma unroll
-    for (uint32_t group = 0; group < kOwnGroups; group++) {
-      nearest[group] = kUnusedSlot;
+    if (few) {
+      valid = keep_sum(least_of_groups(least, keys, batch.lists), scratch);
     }
-#pragma unroll 1
-    for (uint32_t base = threadIdx.x; base < batch.lists; base += kBatchGroups) {
-#pragma unroll
-      for (uint32_t group = 0; group < kOwnGroups; group++) {
-        const uint32_t list = base + group * kThreads;
-        const uint32_t key = list < batch.lists ? keys[list] : kUnusedSlot;
-        nearest[group] = key < nearest[group] ? key : nearest[group];
-        valid += key != kUnusedSlot ? 1u : 0u;
-      }
-    }
-    valid = keep_sum(valid, scratch);
     uint32_t last = kUnusedSlot - 1;
-    if (valid > kBatchNear) {
+    if (few == false || valid > kBatchNear) {
       // the least key that the nearest of enough groups do not exceed
-      uint32_t least = 0;
-      while (least < last) {
-        const uint32_t middle = least + (last - least) / 2;
-        uint32_t reached = 0;
-#pragma unroll
-        for (uint32_t group = 0; group < kOwnGroups; group++) {
-          reached += nearest[group] <= middle ? 1u : 0u;
-        }
-        if (keep_sum(reached, scratch) >= batch.kept) {
+      uint32_t from = 0;
+      while (from < last) {
+        const uint32_t middle = from + (last - from) / 2;
+        if (groups_within(least, middle, scratch) >= batch.kept) {
           last = middle;
         } else {
-          least = middle + 1;
+          from = middle + 1;
         }
       }
     }
@@ -166,13 +246,32 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
       *found = 0;
     }
     __syncthreads();
+    if (few) {
 #pragma unroll 1
-    for (uint32_t list = threadIdx.x; list < batch.lists; list += kThreads) {
-      const uint32_t key = keys[list];
-      if (key <= last) {
-        const uint32_t place = atomicAdd(found, 1u);
-        if (place < kBatchNear) {
-          near[place] = static_cast<uint64_t>(key) << 32 | list;
+      for (uint32_t base = threadIdx.x; base < batch.lists; base += kBatchGroups) {
+        // asked for together
+        uint32_t own[kOwnGroups];
+#pragma unroll
+        for (uint32_t group = 0; group < kOwnGroups; group++) {
+          const uint32_t list = base + group * kKeepThreads;
+          own[group] = list < batch.lists ? keys[list] : kUnusedSlot;
+        }
+#pragma unroll
+        for (uint32_t group = 0; group < kOwnGroups; group++) {
+          keep_near(near, found, last, own[group], base + group * kKeepThreads);
+        }
+      }
+    } else {
+#pragma unroll 1
+      for (uint32_t octet = threadIdx.x; octet < octets; octet += kKeepThreads) {
+        if (nearest[octet] <= last) {
+          const uint32_t list =
+              octet / kMeasureSide * kMeasuredLists + octet % kMeasureSide * 4;
+#pragma unroll
+          for (uint32_t i = 0; i < 8; i++) {
+            const uint32_t own = measured_row(list, i);
+            keep_near(near, found, last, own < batch.lists ? keys[own] : kUnusedSlot, own);
+          }
         }
       }
     }
@@ -189,12 +288,12 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
     }
     sort_in_shared<kKeepWarps>(near, all);
     const uint32_t known = all < batch.kept ? all : batch.kept;
-    for (uint32_t i = threadIdx.x; i < known; i += kThreads) {
+    for (uint32_t i = threadIdx.x; i < known; i += kKeepThreads) {
       memory.order[uint64_t{item} * batch.kept + i] = static_cast<uint32_t>(near[i]);
     }
     if (threadIdx.x == 0) {
       memory.items[item].lists = known;
-      memory.items[item].all_lists = known == valid ? 1 : 0;
+      memory.items[item].all_lists = few && known == valid ? 1 : 0;
     }
     __syncthreads();
   }

@@ -11,17 +11,24 @@ namespace vamana {
 constexpr uint32_t kPairThreads = 256;
 constexpr uint32_t kScanThreads = 1024;
 
+// A thread a list of an item in the wave, and one for what is left of its nearest list.
 __device__ __forceinline__ void count_batch(const ListBatch& batch) {
   const BatchMemory memory(batch);
-  const uint64_t pairs = uint64_t{batch.search.count} * batch.wave;
+  const uint32_t each = batch.wave + 1;
+  const uint64_t pairs = uint64_t{batch.search.count} * each;
   for (uint64_t i = uint64_t{blockIdx.x} * kPairThreads + threadIdx.x; i < pairs;
        i += uint64_t{gridDim.x} * kPairThreads) {
-    const uint32_t item = static_cast<uint32_t>(i / batch.wave);
-    const uint32_t place = static_cast<uint32_t>(i % batch.wave);
-    if (place < lists_in_wave(batch, memory.items[item])) {
-      const uint32_t list =
-          memory.order[uint64_t{item} * batch.kept + batch.first + place];
-      atomicAdd(&memory.counts[list], 1u);
+    const uint32_t item = static_cast<uint32_t>(i / each);
+    const uint32_t place = static_cast<uint32_t>(i % each);
+    const BatchItem& known = memory.items[item];
+    const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
+    if (place < lists_in_wave(batch, known)) {
+      atomicAdd(&memory.counts[order[known.probed + place]], 1u);
+    } else if (place == batch.wave && known.ended == 0 && known.probed == 1) {
+      const Lists& lists = batch_lists(batch);
+      if (pieces_left(lists, known, order[0]) > 0) {
+        atomicAdd(&memory.counts[order[0]], 1u);
+      }
     }
   }
 }
@@ -48,33 +55,40 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value, uint32_t* sums, u
   return before + sum - value;
 }
 
-// Where the pairs and the units of each list begin; by one block. Clears the counts for the next wave.
+// Where the pairs and the units of each list begin; by one block, of which each thread has some lists side by side.
+// Clears the counts for the next wave.
 __device__ __forceinline__ void scan_batch(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
   const uint4* facts = reinterpret_cast<const uint4*>(batch_lists(batch).facts);
   uint32_t* sums = reinterpret_cast<uint32_t*>(shared);
-  uint32_t pairs_before = 0;
-  uint32_t units_before = 0;
-  for (uint32_t base = 0; base < batch.lists; base += kScanThreads) {
-    const uint32_t list = base + threadIdx.x;
-    const uint32_t pairs = list < batch.lists ? memory.counts[list] : 0;
-    const uint32_t units = pairs > 0 ? batch_units(pairs, facts[list].x) : 0;
-    uint32_t all_pairs;
-    uint32_t all_units;
-    const uint32_t pairs_at = pairs_before + sum_before(pairs, sums, &all_pairs);
-    const uint32_t units_at = units_before + sum_before(units, sums, &all_units);
-    if (list < batch.lists) {
-      memory.starts[list] = pairs_at;
-      memory.cursors[list] = pairs_at;
-      memory.units[list] = units_at;
-      memory.counts[list] = 0;
-    }
-    pairs_before += all_pairs;
-    units_before += all_units;
+  const uint32_t own = (batch.lists + kScanThreads - 1) / kScanThreads;
+  const uint32_t from = threadIdx.x * own < batch.lists ? threadIdx.x * own : batch.lists;
+  const uint32_t to = from + own < batch.lists ? from + own : batch.lists;
+  uint32_t pairs = 0;
+  uint32_t units = 0;
+#pragma unroll 4
+  for (uint32_t list = from; list < to; list++) {
+    const uint32_t count = memory.counts[list];
+    pairs += count;
+    units += batch_units(count, __ldg(facts + list).x);
+  }
+  uint32_t all_pairs;
+  uint32_t all_units;
+  uint32_t pairs_at = sum_before(pairs, sums, &all_pairs);
+  uint32_t units_at = sum_before(units, sums, &all_units);
+#pragma unroll 4
+  for (uint32_t list = from; list < to; list++) {
+    const uint32_t count = memory.counts[list];
+    memory.starts[list] = pairs_at;
+    memory.cursors[list] = pairs_at;
+    memory.units[list] = units_at;
+    memory.counts[list] = 0;
+    pairs_at += count;
+    units_at += batch_units(count, __ldg(facts + list).x);
   }
   if (threadIdx.x == 0) {
-    memory.starts[batch.lists] = pairs_before;
-    memory.units[batch.lists] = units_before;
+    memory.starts[batch.lists] = all_pairs;
+    memory.units[batch.lists] = all_units;
     memory.control->next_unit = 0;
   }
 }
@@ -84,9 +98,13 @@ __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchM
                                             const Lists& lists, uint32_t item) {
   const BatchItem& known = memory.items[item];
   const uint32_t count = lists_in_wave(batch, known);
+  const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
+  const uint32_t pieces =
+      count > 0 && known.probed == 1 ? pieces_left(lists, known, order[0]) : 0;
+  const uint32_t pairs = pieces > 0 ? count + 1 : count;
 #pragma unroll 1
-  for (uint32_t place = warp_id(); place < count; place += kPairThreads / 32) {
-    const uint32_t list = memory.order[uint64_t{item} * batch.kept + batch.first + place];
+  for (uint32_t place = warp_id(); place < pairs; place += kPairThreads / 32) {
+    const uint32_t list = order[place < count ? known.probed + place : 0];
     uint32_t at = 0;
     if (lane_id() == 0) {
       at = atomicAdd(&memory.cursors[list], 1u);
@@ -125,8 +143,8 @@ __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchM
                     list_margin(step.step, squares, batch.padded)};
       pair.limit = known.limit;
       pair.item = item;
-      pair.place = place;
-      pair.reserved = 0;
+      pair.place = place < count ? pieces + place : 0;
+      pair.from = place < count ? 0 : batch_alone(entries_of(lists, list));
       memory.pairs[at] = pair;
     }
   }

@@ -78,6 +78,20 @@ __device__ __forceinline__ bool search_ends(const S& s, Replay& replay) {
   return replay.hits - s.history[window] <= __shfl_sync(kAllLanes, replay.late, lane);
 }
 
+// Begins with the next list, unless no further list is searched; returns whether it does.
+template <class S>
+__device__ __forceinline__ bool begin_list(S& s, Replay& replay) {
+  if (search_ends(s, replay)) {
+    return false;
+  }
+  if (lane_id() == 0) {
+    s.history[s.probed] = replay.hits;
+  }
+  s.probed++;
+  __syncwarp();
+  return true;
+}
+
 // Takes keys of s.keys, which may be among the nearest, as if they came one after the other.
 template <class S>
 __device__ __forceinline__ void take_keys(S& s, Replay& replay, uint32_t count) {
@@ -184,15 +198,10 @@ __device__ __noinline__ void replay_wave(const ListSearch& search) {
     const Piece own = piece_of(s.wave->words, wave, piece);
     const uint32_t found = s.wave->found[piece];
     if (own.from == 0) {
-      ended = search_ends(s, replay);
+      ended = begin_list(s, replay) == false;
       if (ended) {
         break;
       }
-      if (lane_id() == 0) {
-        s.history[s.probed] = replay.hits;
-      }
-      s.probed++;
-      __syncwarp();
     }
     if ((found & kFoundCorrupt) != 0) {
       s.control.flags = kCorrupt;

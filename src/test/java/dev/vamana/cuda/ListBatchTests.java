@@ -171,6 +171,60 @@ public class ListBatchTests extends LuceneTestCase {
     }
   }
 
+  /**
+   * What is left of a long nearest list is part of the first wave, in pieces: hits and visited
+   * vectors are those of searches one by one, by the same kernels.
+   */
+  public void testLongLists() throws Exception {
+    int dimension = 20;
+    List<QueryVector> vectors = new ArrayList<>();
+    byte[] near = new byte[dimension];
+    random().nextBytes(near);
+    for (int i = 0; i < 7_000; i++) {
+      byte[] vector = near.clone();
+      // a few points that many vectors share, so that these are in one list; others differ
+      for (int d = 0; d < 5; d++) {
+        vector[d] = (byte) (near[d] / 2 + (random().nextInt(3) == 0 ? 9 * (d + 1) : 0));
+      }
+      for (int d = 5; d < dimension && i % 5 == 0; d++) {
+        vector[d] = (byte) (near[d] / 2 + random().nextInt(60));
+      }
+      vectors.add(QueryVector.of(vector));
+    }
+    try (DeviceSegment segment =
+        DeviceSegment.of(
+            createTempDir(),
+            vectors,
+            VectorSimilarityFunction.EUCLIDEAN,
+            VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.RABITQ1),
+            Workers.callingThread())) {
+      int[] groups = segment.view().lists().groups();
+      int longest = 0;
+      for (int list = 1; list < groups.length; list++) {
+        longest = Math.max(longest, groups[list] - groups[list - 1]);
+      }
+      assertTrue("longest list: groups of eight: " + longest, longest > 2 * 256 / 8);
+      List<WorkItem> items =
+          ListParityTests.items(segment, 40, K, 1 + random().nextInt(30), null, Long.MAX_VALUE);
+      List<List<WorkResult>> found = new ArrayList<>();
+      for (int sharing : new int[] {0, 1}) {
+        SimtKernels kernels = SimtKernels.load(random().nextLong(), random().nextBoolean());
+        Tuning tuning = Tuning.DEFAULT.withWarps(4).withTeam(1).withListSharing(sharing);
+        try (Gpu gpu = open(kernels, Placement.EXACT, tuning)) {
+          found.add(ListParityTests.onDevice(gpu, List.of(segment.view()), items));
+        }
+        assertTogether(sharing > 0);
+      }
+      for (int i = 0; i < items.size(); i++) {
+        WorkResult oneByOne = found.get(0).get(i);
+        WorkResult together = found.get(1).get(i);
+        assertArrayEquals(oneByOne.ordinals(), together.ordinals());
+        assertArrayEquals(oneByOne.scores(), together.scores(), 0);
+        assertEquals(oneByOne.visited(), together.visited());
+      }
+    }
+  }
+
   /** A search that scores as many vectors as it may ends incomplete, with the best of them. */
   public void testVisitLimits() throws Exception {
     try (DeviceSegment segment =

@@ -5,10 +5,13 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
+import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.ivf.ListShape;
+import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -110,8 +113,19 @@ public final class WalkLane extends Lane<Chunk> {
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
     BatchOptions now = options.get();
-    int first = pending() == 0 ? now.firstItems() : 0;
+    int first = pending() == 0 && together(batch, now) == false ? now.firstItems() : 0;
     return new Packer(staging, accepted, team, batch, plans, now.maxBatch(), first);
+  }
+
+  /** Whether the items of a call are to be searched together, of which few would be too few. */
+  private static boolean together(List<WorkItem> batch, BatchOptions now) {
+    SegmentView view = batch.get(0).segment();
+    return view.hasLists()
+        && ListBatches.wanted(
+            batch.size(),
+            view.lists().shape().size(),
+            view.lists().shape().lists(),
+            now.tuning().listSharing());
   }
 
   /** Whether a block that searches items of this plan fits the device's shared memory. */
@@ -277,7 +291,10 @@ public final class WalkLane extends Lane<Chunk> {
     if (running < beside && lingered(submitted, now.lingerNanos())) {
       return true;
     }
-    int enough = idle ? now.maxBatch() : Math.min(besideOthers(queue, now), now.maxBatch());
+    int enough =
+        idle || waitsForOthers(queue, now)
+            ? now.maxBatch()
+            : Math.min(besideOthers(queue, now), now.maxBatch());
     int items = 0;
     for (Chunk chunk : queue) {
       items += chunk.count();
@@ -286,6 +303,26 @@ public final class WalkLane extends Lane<Chunk> {
       }
     }
     return stopping() && idle;
+  }
+
+  /**
+   * Whether queued items will be searched together with others, and would only wait on the device:
+   * for the steps of a launch before. Meanwhile more come, and all share the lists that are read.
+   */
+  private boolean waitsForOthers(ArrayDeque<Chunk> queue, BatchOptions now) {
+    SegmentView view = queue.peek().segments().get(0).view();
+    if (now.tuning().listSharing() != Tuning.CHOOSE_SHARING || view.hasLists() == false) {
+      return false;
+    }
+    ListShape shape = view.lists().shape();
+    int items = 0;
+    int expected = 0;
+    for (Chunk chunk : queue) {
+      items += chunk.count();
+      expected = Math.max(expected, Math.max(items, chunk.together));
+    }
+    return ListBatches.wanted(expected, shape.size(), shape.lists(), Tuning.CHOOSE_SHARING)
+        && together.running();
   }
 
   /** Returns the queued items that start beside others in flight. */

@@ -35,7 +35,7 @@ public final class ListBatchLayout {
   /** Candidates of an item in a wave that there is room for. */
   public static final long ROOM = 108;
 
-  /** Place of the wave's first list in the order of an item. */
+  /** Lists that items have searched before the wave, but for those that fell behind. */
   public static final long FIRST = 112;
 
   /** Lists of an item in the wave. */

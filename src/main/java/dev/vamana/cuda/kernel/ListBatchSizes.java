@@ -24,7 +24,7 @@ public record ListBatchSizes(
   public static final int MAX_ROOM = 4096;
 
   /** Shared memory of the steps that find distances, keep the nearest lists, and add up counts. */
-  public static final int MEASURE_BYTES = 32 * (128 + 4 + 64 + 4) * Float.BYTES;
+  public static final int MEASURE_BYTES = 32 * (128 + 4 + 128 + 4) * Float.BYTES;
 
   public static final int KEEP_BYTES = 64 + 1024 * Long.BYTES;
   public static final int SCAN_BYTES = 2 * 32 * Integer.BYTES;
@@ -35,7 +35,10 @@ public record ListBatchSizes(
   private static final int CANDIDATE_BYTES = 16;
   private static final int TILE = 32;
   private static final int ESTIMATE_WARPS = 4;
-  private static final int OPEN = 64 + 32 * TILE;
+  private static final int ESTIMATED = 32;
+  private static final int MEASURED_LISTS = 128;
+  private static final int OPEN = 64 + ESTIMATED * TILE;
+  private static final int STAGES = 3;
 
   /** Returns the sizes with another number of items. */
   public ListBatchSizes withCount(int newCount) {
@@ -57,7 +60,7 @@ public record ListBatchSizes(
   public long bytes() {
     long items = count;
     return CONTROL_BYTES
-        + up((long) lists * Integer.BYTES) * 2
+        + up((long) lists * Integer.BYTES) * 3
         + up((lists + 1L) * Integer.BYTES) * 2
         + up(items * ITEM_BYTES)
         + up(items * SharedLayout.up16(dimension) * Float.BYTES)
@@ -67,7 +70,13 @@ public record ListBatchSizes(
         + up(items * room * CANDIDATE_BYTES)
         + up(items * WAVE * PAIR_BYTES)
         + up(items * WAVE * padded)
-        + up((long) rows * lists * Integer.BYTES);
+        + up((long) rows * lists * Integer.BYTES)
+        + up((long) rows * octets() * Integer.BYTES);
+  }
+
+  /** Returns the number of parts of eight lists. */
+  private int octets() {
+    return (lists + MEASURED_LISTS - 1) / MEASURED_LISTS * (MEASURED_LISTS / 8);
   }
 
   /** Bytes before the addresses of items that are searched one by one. */
@@ -90,7 +99,11 @@ public record ListBatchSizes(
 
   /** Returns the shared memory of the step that estimates entries. */
   public int estimateBytes() {
-    return 16 + ESTIMATE_WARPS * OPEN * Integer.BYTES + TILE * (16 + PAIR_BYTES + padded + 32);
+    int stage = ESTIMATED * (padded / Byte.SIZE + 3 * Float.BYTES);
+    return 16
+        + ESTIMATE_WARPS * OPEN * Integer.BYTES
+        + ESTIMATE_WARPS * STAGES * stage
+        + TILE * (16 + PAIR_BYTES + padded + 32);
   }
 
   private static long up(long bytes) {

@@ -27,7 +27,7 @@ import java.util.Map;
 public final class ListBatches implements AutoCloseable {
 
   /** Most device memory. */
-  public static final long MAX_BYTES = 512L << 20;
+  public static final long MAX_BYTES = 768L << 20;
 
   // more than what rounding of all parts of the memory adds
   private static final long ROUNDED_UP = 4096;
@@ -37,7 +37,7 @@ public final class ListBatches implements AutoCloseable {
   // keys of lists by which they are put in order
   private static final long KEY_BYTES = 64L << 20;
   private static final int MEASURED_ITEMS = 128;
-  private static final int MEASURED_LISTS = 64;
+  private static final int MEASURED_LISTS = 128;
   // of a search of a few candidates, about; narrower searches are as long
   private static final int LISTS_SEARCHED = 48;
 
@@ -85,18 +85,8 @@ public final class ListBatches implements AutoCloseable {
       int padded,
       long segment) {
 
-    /** Returns the lists that all items are expected to search. */
-    private long searched() {
-      return (long) count * Math.min(LISTS_SEARCHED, lists);
-    }
-
-    /** Whether searching together is expected to pay, or is asked for. */
     private boolean share(int sharing) {
-      if (sharing != Tuning.CHOOSE_SHARING) {
-        return sharing > 0 && searched() >= (long) sharing * lists;
-      }
-      return searched() >= (long) LEAST_SHARING * lists
-          && searched() * size / lists >= LEAST_ENTRIES;
+      return wanted(count, size, lists, sharing);
     }
   }
 
@@ -140,6 +130,26 @@ public final class ListBatches implements AutoCloseable {
   /** Makes an instance for one driver. It allocates nothing yet. */
   public ListBatches(CudaDriver driver) {
     this.driver = driver;
+  }
+
+  /**
+   * Whether searching so many items together is expected to pay, or is asked for.
+   *
+   * @param size vectors of the segment
+   * @param lists lists of the segment
+   * @param sharing {@link Tuning#listSharing}
+   */
+  public static boolean wanted(long count, int size, int lists, int sharing) {
+    long searched = count * Math.min(LISTS_SEARCHED, lists);
+    if (sharing != Tuning.CHOOSE_SHARING) {
+      return sharing > 0 && searched >= (long) sharing * lists;
+    }
+    return searched >= (long) LEAST_SHARING * lists && searched * size / lists >= LEAST_ENTRIES;
+  }
+
+  /** Whether steps of earlier launches still run, for which those of the next would wait. */
+  public boolean running() {
+    return begun && driver.done(busy) == false;
   }
 
   /**
@@ -233,7 +243,8 @@ public final class ListBatches implements AutoCloseable {
       parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FIRST, first);
       parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.WAVE, wave);
       long pairs = (long) count * wave;
-      step("count", PAIR_THREADS, 0, divide(pairs, PAIR_THREADS), stream);
+      // and for each item what is left of its nearest list
+      step("count", PAIR_THREADS, 0, divide(pairs + count, PAIR_THREADS), stream);
       step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
       step("place", PAIR_THREADS, 0, count, stream);
       int blocks = blocks("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), pairs);

@@ -9,6 +9,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Tests when items are searched together, in which memory and steps. */
@@ -26,13 +30,20 @@ public class ListBatchesTests extends LuceneTestCase {
   private record Launched(String kernel, long items, int count, int first, int wave) {}
 
   private final List<Launched> launched = Collections.synchronizedList(new ArrayList<>());
+  // what kernels wait for, by name
+  private final Map<String, CountDownLatch> held = new ConcurrentHashMap<>();
   private SimulatedDriver driver;
 
   private SimulatedDriver driver(long bytes) {
+    return driver(bytes, false);
+  }
+
+  private SimulatedDriver driver(long bytes, boolean threaded) {
     driver =
         new SimulatedDriver(
             name ->
                 (blocks, threads, shared, p) -> {
+                  awaitHeld(name);
                   long search = ListBatchLayout.SEARCH;
                   long items = p.get(ValueLayout.JAVA_LONG, search + ListSearchLayout.ITEMS);
                   launched.add(
@@ -44,9 +55,20 @@ public class ListBatchesTests extends LuceneTestCase {
                           p.get(ValueLayout.JAVA_INT, ListBatchLayout.WAVE)));
                 },
             bytes,
-            false);
+            threaded);
     driver.bind();
     return driver;
+  }
+
+  private void awaitHeld(String kernel) {
+    CountDownLatch latch = held.get(kernel);
+    try {
+      if (latch != null && latch.await(2, TimeUnit.MINUTES) == false) {
+        throw new IllegalStateException(kernel + " is held for ever");
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Override
@@ -110,6 +132,40 @@ public class ListBatchesTests extends LuceneTestCase {
     }
     // a launch of 10,000 is one part, whatever the segment
     assertEquals(10_000, ListBatches.sizes(items(10_000, 10, 15_000)).count());
+  }
+
+  /** The next launch would wait as long as steps of the last one run, but not for what is left. */
+  public void testRunning() throws Exception {
+    try (ListBatches batches = new ListBatches(driver(1L << 30, true))) {
+      ListBatches.Items items = items(1_000, 10, 100);
+      assertTrue(batches.takes(items, 4));
+      assertFalse(batches.running());
+      int blocks = batches.blocksOfRest(items);
+      long rest = driver.allocate(ListBatches.restBytes(items, blocks));
+      long stream = driver.createStream();
+      CountDownLatch steps = new CountDownLatch(1);
+      CountDownLatch left = new CountDownLatch(1);
+      held.put("list_batch_measure", steps);
+      held.put("list_batch_rest_float", left);
+      batches.launch(
+          items,
+          new ListBatches.Places(ADDRESSES, false),
+          new ListBatches.Rest(rest, blocks),
+          stream);
+      assertTrue(batches.running());
+      steps.countDown();
+      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+      while (batches.running() && System.nanoTime() - end < 0) {
+        Thread.sleep(1);
+      }
+      assertFalse(batches.running());
+      assertFalse(driver.idle(stream));
+      left.countDown();
+      driver.synchronize(stream);
+      assertFalse(batches.running());
+      driver.destroyStream(stream);
+      driver.free(rest);
+    }
   }
 
   /** Each part has all steps, for its items; what is left of all parts is searched at the end. */

@@ -135,10 +135,10 @@ final class StepDriver extends ForwardingDriver {
   private void count(String step, Sums sums, MemorySegment parameters, long stream) {
     long memory = parameters.get(ValueLayout.JAVA_LONG, ListBatchLayout.MEMORY);
     long lists = parameters.get(ValueLayout.JAVA_INT, ListBatchLayout.LISTS);
-    // the parts of vamana::BatchLayout: control, counts, starts, units, cursors, items
+    // the parts of vamana::BatchLayout: control, counts, starts, units, cursors, norms, items
     long starts = memory + 256 + up(lists * Integer.BYTES);
     long units = starts + up((lists + 1) * Integer.BYTES);
-    long items = units + up((lists + 1) * Integer.BYTES) + up(lists * Integer.BYTES);
+    long items = units + up((lists + 1) * Integer.BYTES) + 2 * up(lists * Integer.BYTES);
     if (step.equals("scan")) {
       add(sums, "pairs", word(starts + lists * Integer.BYTES, stream));
       add(sums, "units", word(units + lists * Integer.BYTES, stream));
