@@ -22,6 +22,9 @@ public interface Gpu extends Closeable {
   /** Plan options that use a walk wherever possible. */
   PlanOptions WALKS = new PlanOptions(PlanMode.GRAPH, CostModel.shipped());
 
+  /** Plan options of a node with default settings. */
+  PlanOptions CHOSEN = new PlanOptions(PlanMode.AUTO, CostModel.shipped());
+
   /** Returns the executor under test. */
   SearchExecutor executor();
 
@@ -53,6 +56,9 @@ public interface Gpu extends Closeable {
 
   /** Returns the items answered by the CPU, by reason, including planned ones. */
   Map<String, Long> fallbacks();
+
+  /** Returns the answered items by plan, without plans that answered none. */
+  Map<String, Long> plans();
 
   /** Returns the number of graphs that the device has built, and the times of that. */
   Map<String, Long> graphs();
