@@ -145,6 +145,21 @@ public class ListPlanTests extends PlanTestCase {
     }
   }
 
+  /** What is remembered under one setting says nothing under another. */
+  public void testSettingsThatChange() throws Exception {
+    try (TestIndex index = TestIndex.ofLists(SIZE, 1);
+        GpuExecutor executor = open(PlanMode.AUTO, SCANS, index)) {
+      List<WorkItem> items = items(index, 3, null);
+      for (int round = 0; round < 2; round++) {
+        assertSame(scanned(items), ask(executor, "scan", items), 0.99);
+        executor.adjust(dynamic(false, false, PlanMode.GRAPH));
+        ask(executor, "lists", items);
+        executor.adjust(dynamic(false, false, PlanMode.AUTO));
+      }
+      close(executor, index);
+    }
+  }
+
   /** Where the device has no raw vectors, lists are searched, whatever a scan would cost. */
   public void testVectorsInTheFile() throws Exception {
     CudaDriver driver = device();
@@ -234,9 +249,13 @@ public class ListPlanTests extends PlanTestCase {
               index)) {
         List<WorkItem> items = items(index, 20, null);
         List<WorkResult> expected = scanned(items);
-        driver.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.FAILED);
+        boolean full = random().nextBoolean();
+        driver.fail(
+            full ? FaultyDriver.Operation.ALLOCATE : FaultyDriver.Operation.LAUNCH,
+            1,
+            full ? GpuException.Kind.OUT_OF_MEMORY : GpuException.Kind.FAILED);
         assertSame(expected, executor.search(items), 0.99);
-        assertEquals(items.size(), onCpu(executor, "failed"));
+        assertEquals(items.size(), onCpu(executor, full ? "out_of_memory" : "launch_failed"));
         assertSame(expected, ask(executor, "scan", items), 0.99);
         close(executor, index);
       }

@@ -22,9 +22,6 @@ public interface Gpu extends Closeable {
   /** Plan options that use a walk wherever possible. */
   PlanOptions WALKS = new PlanOptions(PlanMode.GRAPH, CostModel.shipped());
 
-  /** Plan options of a node with default settings. */
-  PlanOptions CHOSEN = new PlanOptions(PlanMode.AUTO, CostModel.shipped());
-
   /** Returns the executor under test. */
   SearchExecutor executor();
 

@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.CpuExecutor;
@@ -17,17 +16,11 @@ import java.util.Set;
  * @param name name of the placement in the report
  * @param placement the placement; null for the CPU
  * @param quantized whether walks use quantized distances
- * @param plans how the GPU's executor chooses plans
  */
-record Lane(String method, String name, Placement placement, boolean quantized, PlanOptions plans) {
+record Lane(String method, String name, Placement placement, boolean quantized) {
 
   private static final Set<Placement> QUANTIZED =
       Set.of(Placement.IN_MEMORY, Placement.MAPPED_GRAPH, Placement.HOST_FETCH);
-
-  /** Makes a lane that walks, or searches lists, wherever possible. */
-  Lane(String method, String name, Placement placement, boolean quantized) {
-    this(method, name, placement, quantized, Gpu.WALKS);
-  }
 
   /** Returns the lane of the CPU on all processors, with exact or quantized distances. */
   static Lane cpu(boolean quantized) {
@@ -69,6 +62,6 @@ record Lane(String method, String name, Placement placement, boolean quantized, 
     if (placement == null) {
       return new OpenLane(new CpuExecutor(context.workers()), null);
     }
-    return OpenLane.gpu(context, placement, batches, plans, segments);
+    return OpenLane.gpu(context, placement, batches, segments);
   }
 }

@@ -9,11 +9,9 @@ import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.plan.Plan;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.WalkParameters;
-import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,8 +19,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.apache.lucene.util.InfoStream;
 
 /**
@@ -33,7 +29,7 @@ import org.apache.lucene.util.InfoStream;
  * the lists of one item.
  *
  * <p>Rows of the method {@value #METHOD} are of the kernels that search lists. Rows whose method
- * ends in {@value #CHOSEN} are of the plans that a node chooses, with the plan.
+ * ends in {@value ChosenPlans#SUFFIX} are of the plans that a node chooses, with the plan.
  */
 final class ListsStage implements Stage {
 
@@ -42,15 +38,12 @@ final class ListsStage implements Stage {
 
   static final String METHOD = "vamana-ivf";
 
-  /** What the method of rows is called in addition if a node's plans were measured. */
-  static final String CHOSEN = "-auto";
-
   private static final String GRAPH = "vamana-gpu";
   private static final String CPU = "cpu";
-  private static final int[] CALLERS = {1, 3};
+  static final int[] CALLERS = {1, 3};
   private static final int PARENTS = 4;
-  private static final int SAMPLES = 25;
-  private static final int SINGLE_SAMPLES = 100;
+  static final int SAMPLES = 25;
+  static final int SINGLE_SAMPLES = 100;
   private static final double FIRST_WARM_UP_SECONDS = 4;
   // in multiples of a measurement
   private static final double WARM_UP_SHARE = 20;
@@ -80,10 +73,10 @@ final class ListsStage implements Stage {
             }
           }
         }
-        if ((methods.isEmpty() || methods.contains(METHOD + CHOSEN))
+        if ((methods.isEmpty() || methods.contains(METHOD + ChosenPlans.SUFFIX))
             && onCpu(context.options()) == false
             && takes(context.options(), Placement.EXACT)) {
-          measureChosen(context, set, index, pool, kind);
+          new ChosenPlans(context, Gpu::openDriver, method(kind)).measure(set, index, pool);
         }
       }
     }
@@ -292,81 +285,12 @@ final class ListsStage implements Stage {
     }
   }
 
-  /**
-   * Measures the plans that a node with default settings chooses, for searches of the widths that
-   * lists need for each recall. The plan depends on the queries of a call, so recall is measured
-   * with as many. Where all hits are exact, wider searches are left out: they are the same.
-   */
-  private static void measureChosen(
-      Context context, SuiteSet set, SetIndex index, QueryPool pool, CodeKind codes)
-      throws IOException, InterruptedException {
-    BatchOptions options = BatchOptions.DEFAULT;
-    String placement = Placement.EXACT.settingName();
-    Lane lists = new Lane(method(codes), placement, Placement.EXACT, false);
-    Set<Integer> widths;
-    try (OpenLane open = lists.open(context, options, List.of(index.view()))) {
-      BatchRun run =
-          new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
-      widths = BeamSweep.run(run, set.vectors(), ListsStage::walk).beams();
-    }
-    Lane lane = new Lane(method(codes) + CHOSEN, placement, Placement.EXACT, false, Gpu.CHOSEN);
-    try (OpenLane open = lane.open(context, options, List.of(index.view()))) {
-      BatchRun run =
-          new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
-      BatchRun pooled = new BatchRun(open.executor(), index.view(), pool.queries(), BenchStage.K);
-      Recall recall = new Recall(set.vectors(), BenchStage.K);
-      double seconds = context.options().seconds();
-      run.time(walk(32), 1_000, 1, Math.min(FIRST_WARM_UP_SECONDS, WARM_UP_SHARE * seconds), 1);
-      for (int batch : context.options().batches()) {
-        boolean exact = false;
-        for (int width : widths) {
-          if (exact) {
-            break;
-          }
-          double found = recall.of(run.hits(walk(width), batch));
-          for (int callers : CALLERS) {
-            pooled.time(walk(width), batch, callers, seconds, 1);
-            Map<String, Long> before = open.gpu().plans();
-            double[] microseconds =
-                pooled.time(
-                    walk(width), batch, callers, seconds, batch == 1 ? SINGLE_SAMPLES : SAMPLES);
-            String plan = plans(before, open.gpu().plans());
-            exact = plan.contains(Plan.LISTS.statisticsName()) == false;
-            context.add(
-                new Measurement(
-                    set.subject(),
-                    lane.method(),
-                    lane.name(),
-                    batch,
-                    callers,
-                    width,
-                    found,
-                    microseconds,
-                    Map.of("plan", plan)));
-          }
-        }
-      }
-      open.check();
-    }
-  }
-
-  /** Returns the plans that have answered items since, the one of most items first. */
-  private static String plans(Map<String, Long> before, Map<String, Long> after) {
-    Map<String, Long> items = new TreeMap<>(after);
-    before.forEach((plan, earlier) -> items.merge(plan, -earlier, Long::sum));
-    return items.entrySet().stream()
-        .filter(entry -> entry.getValue() > 0)
-        .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
-        .map(Map.Entry::getKey)
-        .collect(Collectors.joining(" and "));
-  }
-
   /** Returns what the method of rows is called in addition if it was told how to share lists. */
   static String together(int sharing) {
     return sharing == Tuning.CHOOSE_SHARING ? "" : sharing == 0 ? "-one-by-one" : "-together";
   }
 
-  private static WalkParameters walk(int width) {
+  static WalkParameters walk(int width) {
     return new WalkParameters(width, WalkParameters.Distances.EXACT, PARENTS, 0);
   }
 

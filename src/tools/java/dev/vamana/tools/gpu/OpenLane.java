@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.SearchExecutor;
@@ -18,11 +17,7 @@ import java.util.List;
 record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
 
   static OpenLane gpu(
-      Stage.Context context,
-      Placement placement,
-      BatchOptions batches,
-      PlanOptions plans,
-      List<SegmentView> segments)
+      Stage.Context context, Placement placement, BatchOptions batches, List<SegmentView> segments)
       throws IOException, InterruptedException {
     Gpu gpu =
         OpenGpu.open(
@@ -30,7 +25,7 @@ record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
             placement,
             batches,
             null,
-            plans,
+            Gpu.WALKS,
             OpenGpu.memoryFor(placement, segments));
     context.fragment().set("device", gpu.device());
     context.fragment().set("driver", gpu.driver());
