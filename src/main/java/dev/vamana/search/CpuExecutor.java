@@ -15,6 +15,10 @@ import org.apache.lucene.search.TopKnnCollector;
  */
 public final class CpuExecutor implements SearchExecutor {
 
+  // lists of a search of width 1, and the power of the width by which they grow, as measured
+  private static final double LISTS_OF_ONE = 8;
+  private static final double LISTS_GROWTH = 0.65;
+
   private final Workers workers;
 
   /**
@@ -146,6 +150,18 @@ public final class CpuExecutor implements SearchExecutor {
     int accepted = Math.max(1, accepted(item));
     double unfiltered = SearchPlan.visits(size, segment.meanDegree(), beam(item));
     return Math.min(size, unfiltered * size / accepted);
+  }
+
+  /**
+   * Returns the number of inverted lists that an item is expected to search: more for wider
+   * searches, and with a filter as many as a search that is wider by the share of vectors that are
+   * not accepted. Crude: the number depends on how far the hits of a query are spread
+   * (docs/internals/query-plans.md). The segment must have lists.
+   */
+  public static double expectedLists(WorkItem item) {
+    double share = Math.max(1, accepted(item)) / (double) item.segment().size();
+    double searched = LISTS_OF_ONE * Math.pow(item.listWidth() / share, LISTS_GROWTH);
+    return Math.min(item.segment().lists().shape().lists(), searched);
   }
 
   /**

@@ -1,6 +1,8 @@
 package dev.vamana.cuda;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import com.carrotsearch.randomizedtesting.generators.RandomPicks;
+import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.api.DynamicOptions;
@@ -18,6 +20,7 @@ import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
@@ -51,6 +54,7 @@ import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 import org.apache.lucene.tests.util.TestUtil;
@@ -181,8 +185,11 @@ public abstract class GpuTestCase extends LuceneTestCase {
         new TestResidency(driver, view -> new TestResidency.Choice(placement, raw));
   }
 
-  /** An index with a graph and codes in every segment. */
+  /** An index with a graph and codes in every segment, or with inverted lists. */
   static final class TestIndex implements Closeable {
+    private static final VamanaParameters GRAPHS =
+        VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(0, 0);
+
     final VectorEncoding encoding;
     final VectorSimilarityFunction similarity;
     final int dimension;
@@ -210,7 +217,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
         int segments,
         Directory directory)
         throws IOException {
-      this(encoding, similarity, dimension, size, segments, 0, directory);
+      this(encoding, similarity, dimension, size, segments, GRAPHS, directory);
     }
 
     private TestIndex(
@@ -219,7 +226,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
         int dimension,
         int size,
         int segments,
-        int graphThreshold,
+        VamanaParameters parameters,
         Directory directory)
         throws IOException {
       this.encoding = encoding;
@@ -228,10 +235,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
       this.size = size;
       this.random = new Random(LuceneTestCase.random().nextLong());
       this.directory = directory;
-      VamanaVectorsFormat format =
-          new VamanaVectorsFormat(
-              VamanaParameters.DEFAULT.withGraph(16, 40, 1.2f).withThresholds(graphThreshold, 0),
-              Workers.callingThread());
+      VamanaVectorsFormat format = new VamanaVectorsFormat(parameters, Workers.callingThread());
       IndexWriterConfig config =
           new IndexWriterConfig()
               .setCodec(TestUtil.alwaysKnnVectorsFormat(format))
@@ -263,8 +267,24 @@ public abstract class GpuTestCase extends LuceneTestCase {
           dimension,
           size,
           segments,
-          size + 1,
+          GRAPHS.withThresholds(size + 1, 0),
           newDirectory());
+    }
+
+    /** An index of inverted lists, of floats that a device reads in place. */
+    static TestIndex ofLists(int size, int segments) throws IOException {
+      return new TestIndex(
+          VectorEncoding.FLOAT32,
+          VectorSimilarityFunction.values()[LuceneTestCase.random().nextInt(4)],
+          8 + 4 * LuceneTestCase.random().nextInt(10),
+          size,
+          segments,
+          VamanaParameters.DEFAULT
+              .withThresholds(0, 0)
+              .withType(
+                  IndexType.IVF,
+                  RandomPicks.randomFrom(LuceneTestCase.random(), CodeKind.values())),
+          new MMapDirectory(createTempDir()));
     }
 
     static TestIndex any(int size, int segments) throws IOException {

@@ -145,16 +145,21 @@ public class LoadTests extends PlanTestCase {
   }
 
   private void testPlacement(Placement placement, int dimension) throws Exception {
-    assumeTrue("needs kernels of the host", kernels != null);
     try (TestIndex index =
-            new TestIndex(
-                VectorEncoding.FLOAT32,
-                VectorSimilarityFunction.EUCLIDEAN,
-                dimension,
-                1500,
-                2,
-                new MMapDirectory(createTempDir()));
-        SimulatedDriver driver = new SimulatedDriver(kernels, DEVICE_BYTES, true)) {
+        new TestIndex(
+            VectorEncoding.FLOAT32,
+            VectorSimilarityFunction.EUCLIDEAN,
+            dimension,
+            1500,
+            2,
+            new MMapDirectory(createTempDir()))) {
+      testPlacement(placement, index);
+    }
+  }
+
+  private void testPlacement(Placement placement, TestIndex index) throws Exception {
+    assumeTrue("needs kernels of the host", kernels != null);
+    try (SimulatedDriver driver = new SimulatedDriver(kernels, DEVICE_BYTES, true)) {
       ResidencyOptions residency =
           ResidencyOptions.defaults(1L << 30)
               .withPlacement(placement)
@@ -177,6 +182,13 @@ public class LoadTests extends PlanTestCase {
 
   public void testExact() throws Exception {
     testPlacement(Placement.EXACT);
+  }
+
+  /** Searches of lists miss some of the hits of a scan, too. */
+  public void testLists() throws Exception {
+    try (TestIndex index = TestIndex.ofLists(1500, 2)) {
+      testPlacement(random().nextInt(4) == 0 ? Placement.IN_MEMORY : Placement.EXACT, index);
+    }
   }
 
   /** Of the planner's choice, which is one for each segment. */

@@ -64,7 +64,7 @@ abstract class PlanTestCase extends GpuTestCase {
     return model;
   }
 
-  /** As {@link #free}, but for a coefficient of each call of some plans. */
+  /** As {@link #free}, but for a coefficient of each call of some plans; lists cost a walk. */
   static CostModel costs(double scan, double gather, double walk, double cpu) {
     return free()
         .with(CostForm.SCAN, first(CostForm.SCAN, scan))
@@ -72,6 +72,7 @@ abstract class PlanTestCase extends GpuTestCase {
         .with(CostForm.GATHER, first(CostForm.GATHER, gather))
         .with(CostForm.BATCHED_GATHER, first(CostForm.BATCHED_GATHER, gather))
         .with(CostForm.WALK, first(CostForm.WALK, walk))
+        .with(CostForm.LISTS, first(CostForm.LISTS, walk))
         .with(CostForm.CPU_SCAN, first(CostForm.CPU_SCAN, cpu))
         .with(CostForm.CPU_WALK, first(CostForm.CPU_WALK, cpu));
   }

@@ -1,11 +1,8 @@
 package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.api.FallbackReason;
-import dev.vamana.cuda.batch.ItemPlan;
-import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
-import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Choice;
 import dev.vamana.cuda.plan.Contest;
 import dev.vamana.cuda.plan.Plan;
@@ -15,7 +12,6 @@ import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.cuda.session.ExecutorCounters;
 import dev.vamana.cuda.session.GpuSession;
 import dev.vamana.cuda.session.SessionKeeper;
-import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
@@ -44,6 +40,7 @@ public final class CallPlanner {
   private final PlanMode mode;
   private final Contests contests;
   private final IdlePlans idlePlans;
+  private final IdlePlanner idle;
   private final Families families;
   private final long now;
   private final Contested contested = new Contested();
@@ -82,6 +79,7 @@ public final class CallPlanner {
     this.contests = keeper.options().plans().measured() ? contests : null;
     this.idlePlans = idlePlans;
     this.families = families;
+    this.idle = new IdlePlanner(session, mode, this.contests != null, idlePlans, families);
     this.now = now;
     this.sizes = new BatchSizes(batch, threads, inTurn, load);
   }
@@ -163,7 +161,7 @@ public final class CallPlanner {
           view.name() + " has vectors too small for scores");
     }
     if (view.hasLists()) {
-      return decideLists(asked, wanted);
+      return decideLists(asked, known, wanted);
     }
     if (asked.scans()) {
       Workload task = asked.ofCall(asked.task(false, Workload.Rows.DEVICE, batch, null));
@@ -184,15 +182,19 @@ public final class CallPlanner {
     if (segment == null && view.isIndexed() == false) {
       return cpu(asked, FallbackReason.SCAN, view.name());
     }
-    return segment == null ? decideAbsent(asked) : decide(asked, segment, known);
+    return segment == null
+        ? decideAbsent(asked)
+        : decide(asked, segment, idle.plan(asked, segment, known));
   }
 
   /**
    * Decides for items over inverted lists. Where estimates pay, the device searches the lists if it
-   * has them, whatever that costs. Items that accept few vectors are answered exactly; so are all
-   * of them if the plan setting asks for that.
+   * has them, unless an exact answer is faster. Items that accept few vectors are answered exactly;
+   * so are all of them if the plan setting asks for that.
+   *
+   * @param known what was decided for such items before, on whatever grounds; or null
    */
-  private Decision decideLists(Asked asked, boolean wanted) throws IOException {
+  private Decision decideLists(Asked asked, IdlePlan known, boolean wanted) throws IOException {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
     CpuExecutor.ListPlan lists = CpuExecutor.listPlan(item);
@@ -208,14 +210,19 @@ public final class CallPlanner {
         return exact != null ? exact : cpu(asked, FallbackReason.SCAN, view.name());
       }
     }
-    ItemPlan plan = ItemPlan.of(item, segment);
-    if (plan == null || session.walks.fits(plan) == false) {
+    IdlePlan plan = idle.plan(asked, segment, known);
+    if (plan.exact()) {
+      return decide(asked, segment, plan);
+    }
+    if (plan.walk() == null) {
       return cpu(asked, FallbackReason.LISTS, view.name());
     }
     Workload task =
-        asked.task(
-            false, Workload.Rows.NONE, asked.batch(), Workloads.lists(item, sizes.walking()));
-    return Decision.walk(session.chooser.lists(task), segment, plan, CpuExecutor.Way.LISTS);
+        plan.task()
+            .beside(
+                Workload.Rows.NONE, asked.batch(), sizes.walking(), sizes.cpuRounds(asked.batch()));
+    return Decision.walk(
+        session.chooser.lists(task), segment, plan.walk().on(segment), CpuExecutor.Way.LISTS);
   }
 
   /** Decides for an exact search over a segment with lists; null if the CPU is to search it. */
@@ -224,7 +231,7 @@ public final class CallPlanner {
     WorkItem item = asked.item();
     ScanLane.Backlog backlog = session.scans.backlog(asked.view(), item.acceptedOrdinals());
     int together = asked.batch() + backlog.together();
-    Workload.Rows rows = readable(item, segment, together);
+    Workload.Rows rows = Workloads.readable(item, segment, together);
     if (mode == PlanMode.GRAPH || rows == Workload.Rows.NONE) {
       return null;
     }
@@ -282,99 +289,48 @@ public final class CallPlanner {
   /**
    * Decides for items whose segment is on the device.
    *
-   * @param known what was decided for such items before, on whatever grounds; or null
+   * @param plan what is decided about them whatever the load
    */
-  private Decision decide(Asked asked, HeldSegment segment, IdlePlan known) throws IOException {
+  private Decision decide(Asked asked, HeldSegment segment, IdlePlan plan) throws IOException {
     WorkItem item = asked.item();
-    IdlePlan idle = idle(asked, segment, known);
-    boolean reads = idle.exact() || mode == PlanMode.EXACT;
+    boolean reads = plan.exact() || mode == PlanMode.EXACT;
     ScanLane.Backlog backlog =
         reads
             ? session.scans.backlog(asked.view(), item.acceptedOrdinals())
             : ScanLane.Backlog.NONE;
     int together = asked.batch() + backlog.together();
-    Workload.Rows rows = reads ? readable(item, segment, together) : Workload.Rows.NONE;
+    Workload.Rows rows = reads ? Workloads.readable(item, segment, together) : Workload.Rows.NONE;
     Workload task =
         asked.ofCall(
-            idle.task().beside(rows, together, sizes.walking(), sizes.cpuRounds(asked.batch())));
+            plan.task().beside(rows, together, sizes.walking(), sizes.cpuRounds(asked.batch())));
     // the CPU has no copies of vectors, so its answers may differ
     boolean device =
         mode == PlanMode.AUTO
-            && idle.exact() == false
-            && idle.walks()
-            && copies(segment.placement());
-    Contest contest = idle.contest();
+            && plan.exact() == false
+            && plan.walks()
+            && IdlePlanner.copies(segment.placement());
+    Contest contest = plan.contest();
     if (contest != null && asked.batch() == 1) {
-      contests.remember(item, contest, idle.way(), now);
+      contests.remember(item, contest, plan.way(), now);
     }
     Boolean forDevice = contest == null ? null : contests.onDevice(contest);
     Choice choice =
         forDevice == null
             ? session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos())
             : session.chooser.contested(task, forDevice, backlog.nanos());
-    return decision(asked, segment, choice, rows, idle).with(contest);
-  }
-
-  /** Returns what is decided about items whatever the load: what was, if the grounds still hold. */
-  private IdlePlan idle(Asked asked, HeldSegment segment, IdlePlan known) throws IOException {
-    WorkItem item = asked.item();
-    int open = families.size(asked.view());
-    boolean measured = contests != null;
-    if (known != null && known.grounds().hold(session.chooser, mode, measured, open, segment)) {
-      return known;
-    }
-    IdlePlan.Grounds grounds = IdlePlan.Grounds.of(session.chooser, mode, measured, open, segment);
-    IdlePlan fresh = idle(asked, segment, grounds);
-    if (fresh.kind() != null && asked.batch() == 1) {
-      idlePlans.remember(item, fresh);
-    }
-    return fresh;
-  }
-
-  private IdlePlan idle(Asked asked, HeldSegment segment, IdlePlan.Grounds grounds)
-      throws IOException {
-    WorkItem item = asked.item();
-    Placement placement = segment.placement();
-    boolean hopeless = asked.view().isIndexed() == false || hopeless(item);
-    FetchShape fetched =
-        placement == Placement.HOST_FETCH && hopeless == false ? FetchShape.of(item) : null;
-    ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
-    boolean walks = fetched != null || plan != null;
-    Workload.Walk walk =
-        walks ? Workloads.walk(item, placement, asked.batch() * grounds.open()) : null;
-    boolean exact = asked.scans();
-    Contest contest = null;
-    if (mode == PlanMode.AUTO) {
-      Workload alone =
-          asked.alone(readable(item, segment, asked.batch()), walk).over(grounds.open());
-      exact |= session.chooser.prefersExact(alone);
-      boolean device = exact == false && walks && copies(placement);
-      if (device == false && contests != null) {
-        contest = session.chooser.contest(exact ? alone.scanned() : alone);
-      }
-    }
-    return new IdlePlan(
-        IdlePlan.Kind.of(item),
-        grounds,
-        asked.scans(),
-        exact,
-        way(placement, exact, walks),
-        plan == null ? null : plan.on(null),
-        fetched,
-        contest,
-        asked.task(exact, Workload.Rows.NONE, asked.batch(), walk));
+    return decision(asked, segment, choice, rows, plan).with(contest);
   }
 
   private static Decision decision(
-      Asked asked, HeldSegment segment, Choice choice, Workload.Rows rows, IdlePlan idle)
+      Asked asked, HeldSegment segment, Choice choice, Workload.Rows rows, IdlePlan plan)
       throws IOException {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
-    CpuExecutor.Way way = idle.way();
+    CpuExecutor.Way way = plan.way();
     if (choice.plan() == Plan.GRAPH) {
-      return idle.fetched() == null
-          ? Decision.walk(choice, segment, idle.walk().on(segment), way)
-          : Decision.fetch(choice, segment, idle.fetched(), way);
+      return plan.fetched() == null
+          ? Decision.walk(choice, segment, plan.walk().on(segment), way)
+          : Decision.fetch(choice, segment, plan.fetched(), way);
     }
     if (choice.plan() != Plan.CPU) {
       return Decision.exact(
@@ -383,45 +339,16 @@ public final class CallPlanner {
     if (way == CpuExecutor.Way.SCAN) {
       return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
     }
-    if (hopeless(item)) {
+    if (IdlePlanner.hopeless(item)) {
       return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit(), way);
     }
-    return idle.walks() == false
+    return plan.walks() == false
         ? Decision.cpu(
             choice,
             FallbackReason.UNSUPPORTED,
             view.name() + " placed as " + segment.placement().settingName(),
             way)
         : Decision.cpu(choice, FallbackReason.PLANNED, view.name(), way);
-  }
-
-  private static boolean hopeless(WorkItem item) {
-    return item.visitLimit() < StoredAdjacency.stride(item.segment().maxDegree());
-  }
-
-  /** Returns how the CPU answers as the device would. */
-  private static CpuExecutor.Way way(Placement placement, boolean exact, boolean walks) {
-    if (exact) {
-      return CpuExecutor.Way.SCAN;
-    }
-    return switch (placement) {
-      case EXACT, EXACT_FLOAT16, EXACT_INT8 -> CpuExecutor.Way.WALK;
-      case IN_MEMORY, MAPPED_GRAPH, HOST_FETCH ->
-          walks ? CpuExecutor.Way.WALK_CODES : CpuExecutor.Way.WALK;
-    };
-  }
-
-  /** Returns how the device gets exact vectors, which it cannot stream from all directories. */
-  private static Workload.Rows readable(WorkItem item, HeldSegment segment, int batch)
-      throws IOException {
-    Workload.Rows rows = Workloads.rows(item, segment, batch);
-    return rows == Workload.Rows.STREAMED && Workloads.file(item.segment()) == null
-        ? Workloads.inPlace(item, segment)
-        : rows;
-  }
-
-  private static boolean copies(Placement placement) {
-    return placement == Placement.EXACT_FLOAT16 || placement == Placement.EXACT_INT8;
   }
 
   private Decision cpu(Asked asked, FallbackReason reason, String detail) {

@@ -16,18 +16,20 @@ import java.util.Objects;
 
 /**
  * What is decided about items that differ only in their query, whatever else the node does: all
- * that follows from the request, the segment and its place. {@link CallPlanner} makes it and adds
- * the load.
+ * that follows from the request, the segment and its place. {@link IdlePlanner} makes it, and
+ * {@link CallPlanner} adds the load.
  *
  * @param kind what the items ask for
  * @param grounds what else it follows from
  * @param scans whether scoring all accepted vectors is faster for the CPU than a walk
  * @param exact whether the items are answered exactly
  * @param way how the CPU answers as the device would
- * @param walk how a launch walks the items, without its segment; null if no launch does
+ * @param walk how a launch walks the items or searches their lists, without the segment; null if no
+ *     launch does
  * @param fetched how the device walks while the CPU fetches neighbours; null if it does not
  * @param contest what is known of items that both sides may answer; null if the cost model decides
- * @param task the work of one of the items, with the walk if the device can walk
+ * @param task the work of one of the items, with the walk if the device can walk, or the search of
+ *     lists
  */
 record IdlePlan(
     Kind kind,

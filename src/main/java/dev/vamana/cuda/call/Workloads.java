@@ -21,7 +21,6 @@ public final class Workloads {
   /** Steps of a walk before its worklist is full, as measured (docs/internals/query-plans.md). */
   private static final int APPROACH_STEPS = 6;
 
-  private static final int LISTS_AT_LEAST = 20;
   private static final Workload.Walk NO_WALK =
       new Workload.Walk(Workload.Graph.NONE, 1, 0, 1, 0, 0);
   private static final int ALIGNMENT = 16;
@@ -62,6 +61,17 @@ public final class Workloads {
           case DEVICE, STREAMED -> false;
         };
     return streamed ? Workload.Rows.STREAMED : rows;
+  }
+
+  /**
+   * As {@link #rows}, for a directory that may not map its files, from which vectors cannot be
+   * streamed.
+   */
+  static Workload.Rows readable(WorkItem item, HeldSegment segment, int batch) throws IOException {
+    Workload.Rows rows = rows(item, segment, batch);
+    return rows == Workload.Rows.STREAMED && file(item.segment()) == null
+        ? inPlace(item, segment)
+        : rows;
   }
 
   /** Returns the vectors in the mapped file, or null if the directory does not map files. */
@@ -146,23 +156,17 @@ public final class Workloads {
   }
 
   /**
-   * Describes the search of an item over inverted lists: the distances to all centroids, and the
-   * estimates of as many lists as the width, and some more. Crude: how many lists a search takes
-   * depends on the data.
+   * Describes the search of an item over inverted lists: as many as {@link
+   * CpuExecutor#expectedLists} says, of mean length. Its steps are lists, its distances entries.
    *
    * @param batch number of items that are searched at the same time
    */
   public static Workload.Walk lists(WorkItem item, int batch) {
     ListShape shape = item.segment().lists().shape();
-    double searched = Math.min(shape.lists(), item.listWidth() + LISTS_AT_LEAST);
-    double estimates = searched * shape.size() / shape.lists();
+    double searched = CpuExecutor.expectedLists(item);
+    double entries = searched * shape.size() / shape.lists();
     return new Workload.Walk(
-        Workload.Graph.DEVICE,
-        batch,
-        searched,
-        1,
-        shape.lists() + estimates,
-        aligned(shape.headBytes()));
+        Workload.Graph.LISTS, batch, searched, 1, entries, shape.words() * Long.BYTES);
   }
 
   private static int walkBytes(WorkItem item, Placement placement) throws IOException {

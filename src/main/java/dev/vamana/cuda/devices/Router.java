@@ -26,9 +26,8 @@ final class Router {
   // parts of a group for each device: more follow the load of the devices closer
   private static final int PARTS = 8;
 
-  // lists that a search takes beyond its candidates, and estimates from codes that take as long as
-  // the distance of two vectors: a code has one bit of each component
-  private static final int LISTS_AT_LEAST = 20;
+  // estimates from codes that take as long as the distance of two vectors: a code has one bit of
+  // each component
   private static final int ESTIMATES_OF_DISTANCE = 8;
 
   private final List<Member> members;
@@ -134,7 +133,7 @@ final class Router {
       return CpuExecutor.expectedVisits(item);
     }
     ListShape shape = item.segment().lists().shape();
-    double searched = Math.min(shape.lists(), item.listWidth() + LISTS_AT_LEAST);
+    double searched = CpuExecutor.expectedLists(item);
     return shape.lists() + searched * shape.size() / shape.lists() / ESTIMATES_OF_DISTANCE;
   }
 

@@ -31,6 +31,8 @@ public enum CostForm {
   MAPPED_WALK(calls(), steps(), expansions(), walkBytes(), queries()),
   /** The device walks and the CPU fetches the neighbours. */
   FETCHED_WALK(calls(), steps(), expansions(), walkBytes(), queries()),
+  /** The device searches inverted lists. */
+  LISTS(calls(), lists(), longest(), codes(), queries()),
   /** The CPU compares queries with all accepted vectors. */
   CPU_SCAN(rounds(), cpuDistances(), cpuProducts()),
   /** The CPU walks. */
@@ -46,6 +48,12 @@ public enum CostForm {
    * thread copies them first. As measured (docs/internals/query-plans.md).
    */
   private static final double STREAMED_PASSES = 5;
+
+  /**
+   * Queries from which on a launch that searches lists leaves no multiprocessor idle, on the device
+   * that was measured.
+   */
+  private static final int FULL_LAUNCH = 132;
 
   /**
    * A term of a formula.
@@ -168,6 +176,33 @@ public enum CostForm {
   private static Term walkBytes() {
     return new Term(
         "byte", true, task -> task.walk().batch() * task.walk().distances() * task.walk().bytes());
+  }
+
+  /** Waves of lists, of which a query searches one after the other. */
+  private static Term lists() {
+    return new Term("list", false, task -> task.walk().steps());
+  }
+
+  /**
+   * A launch ends with its longest search, and the more queries it has, the fewer blocks search for
+   * one of them. The root grows as measured times do (docs/internals/query-plans.md).
+   */
+  private static Term longest() {
+    return new Term(
+        "longest",
+        false,
+        task -> task.walk().steps() * Math.sqrt(Math.min(task.walk().batch(), FULL_LAUNCH)));
+  }
+
+  private static Term codes() {
+    return new Term(
+        "bit",
+        true,
+        task ->
+            (double) Byte.SIZE
+                * task.walk().batch()
+                * task.walk().distances()
+                * task.walk().bytes());
   }
 
   private static Term queries() {

@@ -188,9 +188,9 @@ public final class CostModel {
           switch (task.walk().graph()) {
             case MAPPED -> CostForm.MAPPED_WALK;
             case FETCHED -> CostForm.FETCHED_WALK;
-            case DEVICE, NONE -> CostForm.WALK;
+            case DEVICE, LISTS, NONE -> CostForm.WALK;
           };
-      case LISTS -> CostForm.WALK;
+      case LISTS -> CostForm.LISTS;
       case CPU -> task.cpu().scans() ? CostForm.CPU_SCAN : CostForm.CPU_WALK;
     };
   }

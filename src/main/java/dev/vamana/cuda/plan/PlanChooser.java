@@ -58,6 +58,10 @@ public final class PlanChooser {
    * <p>Where the device can walk, exact answers must not take longer either if {@value #CALLERS}
    * callers ask the same: how many there are must not decide, so the choice is good for all.
    *
+   * <p>Where the device has inverted lists, the CPU is no alternative, and vectors that are not in
+   * device memory are none either. Searches of lists over all segments share a launch, as walks do,
+   * but as scans do they wait for the launch under way.
+   *
    * @param alone the request's own queries over all its segments, on a node that does nothing else
    */
   public boolean prefersExact(Workload alone) {
@@ -66,9 +70,14 @@ public final class PlanChooser {
       return false;
     }
     int segments = alone.segments();
+    if (alone.searchesLists()) {
+      return alone.rows() == Workload.Rows.DEVICE
+          && segments * exact.nanos() < costs.nanos(Plan.LISTS, alone)
+          && exactBesideOthers(alone) <= listsBesideOthers(alone);
+    }
     double scans = costs.handOver() + segments * exact.nanos();
     double others = CPU_WEIGHT * segments * costs.nanos(Plan.CPU, alone);
-    if (alone.cpu().scans() == false && alone.walk().graph() != Workload.Graph.NONE) {
+    if (alone.walks()) {
       others = Math.min(others, costs.handOver() + costs.nanos(Plan.GRAPH, alone));
       if (exactBesideOthers(alone) > costs.nanos(Plan.GRAPH, alone.asked(CALLERS))) {
         return false;
@@ -83,6 +92,15 @@ public final class PlanChooser {
    */
   private double exactBesideOthers(Workload alone) {
     return 2 * alone.segments() * exact(alone.over(1).asked(CALLERS / 2), 0).nanos();
+  }
+
+  /**
+   * Returns the nanoseconds that each of {@link #CALLERS} callers waits for a search of lists: as
+   * above, for two launches of half of them. Three callers were measured to wait twice as long as
+   * one (docs/internals/query-plans.md).
+   */
+  private double listsBesideOthers(Workload alone) {
+    return 2 * costs.nanos(Plan.LISTS, alone.asked(CALLERS / 2));
   }
 
   /**
@@ -135,7 +153,7 @@ public final class PlanChooser {
     if (task.cpu().scans()) {
       return exact(task, scanWait);
     }
-    return task.walk().graph() == Workload.Graph.NONE ? null : of(Plan.GRAPH, task, 0);
+    return task.walks() ? of(Plan.GRAPH, task, 0) : null;
   }
 
   private Choice cheapest(Workload task, double scanWait) {
@@ -146,7 +164,7 @@ public final class PlanChooser {
       best = exact;
       least = onDevice(exact);
     }
-    if (task.cpu().scans() == false && task.walk().graph() != Workload.Graph.NONE) {
+    if (task.walks()) {
       Choice walk = of(Plan.GRAPH, task, 0);
       best = onDevice(walk) < least ? walk : best;
     }
@@ -176,8 +194,7 @@ public final class PlanChooser {
   }
 
   private Choice walk(Workload task) {
-    boolean walks = task.cpu().scans() == false && task.walk().graph() != Workload.Graph.NONE;
-    return of(walks ? Plan.GRAPH : Plan.CPU, task, 0);
+    return of(task.walks() ? Plan.GRAPH : Plan.CPU, task, 0);
   }
 
   /** Returns the choice to search inverted lists on the device, whatever it costs. */

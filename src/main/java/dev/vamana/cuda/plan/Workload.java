@@ -44,7 +44,7 @@ public record Workload(
     NONE
   }
 
-  /** Where a walk on the device reads neighbours. */
+  /** Where a walk on the device reads neighbours, or what it searches in their place. */
   public enum Graph {
     /** In device memory. */
     DEVICE,
@@ -52,19 +52,21 @@ public record Workload(
     MAPPED,
     /** From the CPU, which fetches them for each step. */
     FETCHED,
+    /** The segment has inverted lists in place of a graph; they are in device memory. */
+    LISTS,
     /** Nowhere: the device cannot walk. */
     NONE
   }
 
   /**
-   * A walk on the device.
+   * A walk on the device, or a search of inverted lists.
    *
    * @param graph where it reads neighbours
    * @param batch queries that walk at the same time, at least 1
-   * @param steps number of consecutive steps
-   * @param parents nodes expanded in one step, at least 1
-   * @param distances distances computed for one query
-   * @param bytes bytes read for one distance
+   * @param steps number of consecutive steps; of lists, how many are searched for one query
+   * @param parents nodes expanded in one step, at least 1; 1 for lists
+   * @param distances distances computed for one query; of lists, their entries
+   * @param bytes bytes read for one distance; of lists, the bytes of a code in a head
    */
   public record Walk(
       Graph graph, int batch, double steps, int parents, double distances, int bytes) {
@@ -116,6 +118,16 @@ public record Workload(
       Walk walk,
       Cpu cpu) {
     this(vectors, dimension, rowBytes, rows, accepted, filtered, k, batch, 1, walk, cpu);
+  }
+
+  /** Whether the device can walk, where that misses no more hits than the CPU. */
+  public boolean walks() {
+    return cpu.scans() == false && walk.graph() != Graph.NONE && searchesLists() == false;
+  }
+
+  /** Whether the device can search inverted lists. */
+  public boolean searchesLists() {
+    return walk.graph() == Graph.LISTS;
   }
 
   /** Whether a launch may scan several segments for these queries. */

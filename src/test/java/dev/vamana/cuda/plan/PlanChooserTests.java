@@ -61,6 +61,62 @@ public class PlanChooserTests extends PlanTestCase {
     assertTrue(new PlanChooser(products).prefersExact(noGraph));
   }
 
+  private static Workload lists(int segments, int vectors, Workload.Rows rows, boolean cpuScans) {
+    return task(vectors, vectors, rows, Workload.Graph.LISTS, cpuScans, 1).over(segments);
+  }
+
+  /** What the CPU would take does not count: it is no alternative to a search of lists. */
+  public void testScanOrLists() {
+    for (PlanChooser chooser : new PlanChooser[] {CHOOSER, withoutCpu()}) {
+      boolean cpuScans = random().nextBoolean();
+      for (int segments : new int[] {1, 2, 4}) {
+        // 10 us and 0.4 ns a vector for each segment, and 100 us for the lists of all
+        int even = (int) ((WALK_NANOS / segments - 10_000) / 0.4);
+        for (int off : new int[] {-100, 100}) {
+          Workload task = lists(segments, even + off, Workload.Rows.DEVICE, cpuScans);
+          assertEquals(off < 0, chooser.prefersExact(task));
+        }
+      }
+      for (Workload.Rows rows : Workload.Rows.values()) {
+        assertEquals(
+            rows == Workload.Rows.DEVICE, chooser.prefersExact(lists(1, 100, rows, cpuScans)));
+      }
+    }
+  }
+
+  /** A caller waits for two launches of four of eight callers, be they scans or not. */
+  public void testExactAnswersOfListsAreForSeveralCallers() {
+    // scans: 10 us and 0.1 ns a component, 100 for each vector and query
+    CostModel products = model(0, 1e9).with(CostForm.SCAN, 10_000, 0, 1, 1, 0.1, 0);
+    // 90 us for one query and 330 us for four; lists 100 us for any number
+    assertFalse(
+        new PlanChooser(products).prefersExact(lists(1, 8_000, Workload.Rows.DEVICE, false)));
+    // 32.5 us and 100 us
+    for (int off : new int[] {-10, 10}) {
+      Workload task = lists(1, 2_250 + off, Workload.Rows.DEVICE, false);
+      assertEquals(off < 0, new PlanChooser(products).prefersExact(task));
+    }
+    // 70 us and 30 us a query: as much as the scan of four queries at 4,500 vectors
+    PlanChooser growing = new PlanChooser(products.with(CostForm.LISTS, 70_000, 0, 0, 0, 30_000));
+    for (int off : new int[] {-10, 10}) {
+      Workload task = lists(1, 4_500 + off, Workload.Rows.DEVICE, false);
+      assertEquals(off < 0, growing.prefersExact(task));
+    }
+  }
+
+  /** Lists are nothing that a walk could replace. */
+  public void testListsAreNotWalked() {
+    for (PlanMode mode : PlanMode.values()) {
+      for (Workload.Rows rows : Workload.Rows.values()) {
+        Plan plan = CHOOSER.choose(lists(1, VECTORS, rows, false), mode, 0).plan();
+        assertTrue(plan == Plan.CPU || plan == Plan.SCAN);
+      }
+    }
+    assertEquals(Plan.LISTS, CHOOSER.lists(lists(1, VECTORS, Workload.Rows.NONE, false)).plan());
+    assertEquals(
+        WALK_NANOS, CHOOSER.lists(lists(1, VECTORS, Workload.Rows.NONE, false)).nanos(), 0);
+  }
+
   private static Workload segments(int segments, int vectors, Workload.Rows rows) {
     return task(vectors, vectors, rows, Workload.Graph.DEVICE, false, 1).over(segments);
   }

@@ -28,6 +28,7 @@ public abstract class PlanTestCase extends LuceneTestCase {
     coefficients.put(CostForm.WALK, new double[] {WALK_NANOS, 0, 0, 0, 0});
     coefficients.put(CostForm.MAPPED_WALK, new double[] {2 * WALK_NANOS, 0, 0, 0, 0});
     coefficients.put(CostForm.FETCHED_WALK, new double[] {3 * WALK_NANOS, 0, 0, 0, 0});
+    coefficients.put(CostForm.LISTS, new double[] {WALK_NANOS, 0, 0, 0, 0});
     coefficients.put(CostForm.CPU_SCAN, new double[] {0, cpuDistanceNanos, 0});
     coefficients.put(CostForm.CPU_WALK, new double[] {0, cpuDistanceNanos, 0});
     coefficients.put(CostForm.HAND_OVER, new double[] {0});

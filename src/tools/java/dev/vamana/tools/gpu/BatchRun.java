@@ -41,10 +41,20 @@ record BatchRun(SearchExecutor executor, SegmentView view, QueryVector[] queries
 
   /** Returns the ordinals of each query's hits, searched in batches of at most 1,000. */
   int[][] hits(WalkParameters walk) throws IOException {
+    return hits(walk, 1_000, false);
+  }
+
+  /** Returns the ordinals of each query's hits, searched in calls of exactly so many queries. */
+  int[][] hits(WalkParameters walk, int batch) throws IOException {
+    return hits(walk, batch, true);
+  }
+
+  private int[][] hits(WalkParameters walk, int batch, boolean full) throws IOException {
     int[][] hits = new int[queries.length][];
-    for (int from = 0; from < queries.length; from += 1_000) {
-      int count = Math.min(1_000, queries.length - from);
-      List<WorkResult> results = call(walk, from, count);
+    for (int from = 0; from < queries.length; from += batch) {
+      int count = Math.min(batch, queries.length - from);
+      // a call of more begins again with the first queries
+      List<WorkResult> results = call(walk, from, full ? batch : count);
       for (int i = 0; i < count; i++) {
         hits[from + i] = results.get(i).ordinals();
       }

@@ -62,6 +62,9 @@ public interface Gpu extends Closeable {
   /** Returns the items answered by the CPU, by reason, including planned ones. */
   Map<String, Long> fallbacks();
 
+  /** Returns the answered items by plan, without plans that answered none. */
+  Map<String, Long> plans();
+
   /** Returns the number of graphs that the device has built, and the times of that. */
   Map<String, Long> graphs();
 

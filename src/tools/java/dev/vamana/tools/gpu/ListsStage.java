@@ -27,6 +27,9 @@ import org.apache.lucene.util.InfoStream;
  * search of lists are the beam of a row. With {@code --codes=rabitq1,pq} lists of several kinds of
  * codes are measured one after the other, with {@code --teams=1,8} numbers of blocks that search
  * the lists of one item.
+ *
+ * <p>Rows of the method {@value #METHOD} are of the kernels that search lists. Rows whose method
+ * ends in {@value ChosenPlans#SUFFIX} are of the plans that a node chooses, with the plan.
  */
 final class ListsStage implements Stage {
 
@@ -34,12 +37,13 @@ final class ListsStage implements Stage {
   static final String GRAPH_SECTION = "graph_beside_lists";
 
   static final String METHOD = "vamana-ivf";
+
   private static final String GRAPH = "vamana-gpu";
   private static final String CPU = "cpu";
-  private static final int[] CALLERS = {1, 3};
+  static final int[] CALLERS = {1, 3};
   private static final int PARENTS = 4;
-  private static final int SAMPLES = 25;
-  private static final int SINGLE_SAMPLES = 100;
+  static final int SAMPLES = 25;
+  static final int SINGLE_SAMPLES = 100;
   private static final double FIRST_WARM_UP_SECONDS = 4;
   // in multiples of a measurement
   private static final double WARM_UP_SHARE = 20;
@@ -70,6 +74,11 @@ final class ListsStage implements Stage {
               measure(context, set, index, pool, lane, true, tuning);
             }
           }
+        }
+        if ((methods.isEmpty() || methods.contains(METHOD + ChosenPlans.SUFFIX))
+            && onCpu(context.options()) == false
+            && takes(context.options(), Placement.EXACT)) {
+          new ChosenPlans(context, Gpu::openDriver, method(kind)).measure(set, index, pool);
         }
       }
     }
@@ -115,12 +124,15 @@ final class ListsStage implements Stage {
       return lanes;
     }
     for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
-      if (options.placements().isEmpty()
-          || options.placements().contains(placement.settingName())) {
+      if (takes(options, placement)) {
         lanes.add(new Lane(method(codes), placement.settingName(), placement, false));
       }
     }
     return lanes;
+  }
+
+  private static boolean takes(SuiteOptions options, Placement placement) {
+    return options.placements().isEmpty() || options.placements().contains(placement.settingName());
   }
 
   private static SetIndex index(Context context, SuiteSet set, CodeKind codes) throws IOException {
@@ -307,7 +319,7 @@ final class ListsStage implements Stage {
     return sharing == Tuning.CHOOSE_SHARING ? "" : sharing == 0 ? "-one-by-one" : "-together";
   }
 
-  private static WalkParameters walk(int width) {
+  static WalkParameters walk(int width) {
     return new WalkParameters(width, WalkParameters.Distances.EXACT, PARENTS, 0);
   }
 

@@ -225,9 +225,18 @@ final class OpenGpu implements Gpu {
 
   @Override
   public Map<String, Long> fallbacks() {
-    Map<String, Long> reasons = new TreeMap<>(executor.statistics().counters().get("items_on_cpu"));
-    reasons.values().removeIf(count -> count == 0);
-    return reasons;
+    return counted("items_on_cpu");
+  }
+
+  @Override
+  public Map<String, Long> plans() {
+    return counted("plan_items");
+  }
+
+  private Map<String, Long> counted(String group) {
+    Map<String, Long> counters = new TreeMap<>(executor.statistics().counters().get(group));
+    counters.values().removeIf(count -> count == 0);
+    return counters;
   }
 
   @Override
