@@ -286,15 +286,11 @@ public final class WalkLane extends Lane<Chunk> {
     int running = inFlight.get();
     boolean idle = running == 0;
     BatchOptions now = options.get();
-    // who lets an idle device wait for more items wants few launches
-    int beside = now.lingerNanos() == 0 ? now.eager() : 1;
-    if (running < beside && lingered(submitted, now.lingerNanos())) {
+    if (idle && lingered(submitted, now.lingerNanos())) {
       return true;
     }
     int enough =
-        idle || waitsForOthers(queue, now)
-            ? now.maxBatch()
-            : Math.min(besideOthers(queue, now), now.maxBatch());
+        Math.min(idle ? now.maxBatch() : besideOthers(queue, running, now), now.maxBatch());
     int items = 0;
     for (Chunk chunk : queue) {
       items += chunk.count();
@@ -326,11 +322,16 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   /** Returns the queued items that start beside others in flight. */
-  private static int besideOthers(ArrayDeque<Chunk> queue, BatchOptions now) {
+  private int besideOthers(ArrayDeque<Chunk> queue, int running, BatchOptions now) {
+    if (waitsForOthers(queue, now)) {
+      return now.maxBatch();
+    }
     Chunk chunk = queue.peek();
-    return now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()
-        ? Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()))
-        : now.overlap();
+    if (now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()) {
+      return Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()));
+    }
+    // who lets an idle device wait for more items wants few launches
+    return running < now.eager() && now.lingerNanos() == 0 ? 1 : now.overlap();
   }
 
   /**
