@@ -273,10 +273,15 @@ public abstract class GpuTestCase extends LuceneTestCase {
 
     /** An index of inverted lists, of floats that a device reads in place. */
     static TestIndex ofLists(int size, int segments) throws IOException {
+      return ofLists(size, segments, 8 + 4 * LuceneTestCase.random().nextInt(10));
+    }
+
+    /** As above. The more dimensions, the more lists a query's neighbours are spread over. */
+    static TestIndex ofLists(int size, int segments, int dimension) throws IOException {
       return new TestIndex(
           VectorEncoding.FLOAT32,
           VectorSimilarityFunction.values()[LuceneTestCase.random().nextInt(4)],
-          8 + 4 * LuceneTestCase.random().nextInt(10),
+          dimension,
           size,
           segments,
           VamanaParameters.DEFAULT

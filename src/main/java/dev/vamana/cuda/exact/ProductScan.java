@@ -19,7 +19,7 @@ import org.apache.lucene.index.VectorEncoding;
 final class ProductScan {
 
   /** Number of queries from which copying all rows costs less than reading them more than once. */
-  static final int LEAST_QUERIES = 9;
+  static final int LEAST_QUERIES = 13;
 
   /** Most hits of a query. */
   static final int MOST_HITS = 512;

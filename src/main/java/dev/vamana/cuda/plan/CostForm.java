@@ -18,7 +18,14 @@ public enum CostForm {
       products(true).ofAllSegments(),
       hits().ofAllSegments()),
   /** The device compares many queries with every vector. */
-  BATCHED_SCAN(calls(), deviceBytes(true), hostBytes(true), filterBytes(), products(true), hits()),
+  BATCHED_SCAN(
+      calls(),
+      deviceBytes(true),
+      hostBytes(true),
+      filterBytes(),
+      products(true),
+      components(),
+      hits()),
   /** The device compares few queries with the accepted vectors only. */
   GATHER(
       calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
@@ -50,10 +57,10 @@ public enum CostForm {
   private static final double STREAMED_PASSES = 5;
 
   /**
-   * Queries from which on a launch that searches lists leaves no multiprocessor idle, on the device
-   * that was measured.
+   * Queries of a launch from which on those that take longest make it no longer, on the device that
+   * was measured.
    */
-  private static final int FULL_LAUNCH = 132;
+  private static final int FULL_LAUNCH = 1000;
 
   /**
    * A term of a formula.
@@ -156,6 +163,12 @@ public enum CostForm {
         true,
         task ->
             (double) task.batch() * (all ? task.vectors() : task.accepted()) * task.dimension());
+  }
+
+  /** Components of the queries, which the host packs and the device copies. */
+  private static Term components() {
+    return new Term(
+        "component", false, task -> (double) task.batch() * task.dimension());
   }
 
   private static Term hits() {
