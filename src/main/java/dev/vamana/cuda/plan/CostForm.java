@@ -167,8 +167,7 @@ public enum CostForm {
 
   /** Components of the queries, which the host packs and the device copies. */
   private static Term components() {
-    return new Term(
-        "component", false, task -> (double) task.batch() * task.dimension());
+    return new Term("component", false, task -> (double) task.batch() * task.dimension());
   }
 
   private static Term hits() {
