@@ -155,6 +155,7 @@ public final class ScalarCodes {
         new Rows(),
         similarity,
         new ScalarQuery(asked, new ScalarEncoder(mean, QUERY_BITS)),
+        similarity == VectorSimilarityFunction.EUCLIDEAN ? 0 : VectorUtil.dotProduct(asked, asked),
         MARGIN * deviation);
   }
 

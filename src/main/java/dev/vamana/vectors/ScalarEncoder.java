@@ -15,9 +15,12 @@ import org.apache.lucene.util.VectorUtil;
 public final class ScalarEncoder {
 
   /** Parts of the range, by bits. Fewer levels lie further inside. */
-  private static final float[][] PARTS = {{}, {0.4f}, {0.7f, 0.45f, 0.25f}, {0.8f}};
+  private static final float[][] PARTS = {{}, {}, {0.7f, 0.45f, 0.25f}, {0.8f}};
 
   private static final int ROUNDS = 3;
+
+  // squares of larger components might be too large for a float
+  private static final float LARGEST = 1e16f;
 
   private final float[] mean;
   private final int bits;
@@ -38,7 +41,7 @@ public final class ScalarEncoder {
    * Makes an encoder.
    *
    * @param mean the mean of all vectors
-   * @param bits of a component's number, 1 to 3
+   * @param bits of a component's number, 2 or 3
    */
   public ScalarEncoder(float[] mean, int bits) {
     this.mean = mean;
@@ -60,6 +63,13 @@ public final class ScalarEncoder {
     for (float component : centred) {
       least = component < least ? component : least;
       most = component > most ? component : most;
+    }
+    // not "<", for damaged vectors
+    if (!(Math.max(most, -least) <= LARGEST)) {
+      total = 0;
+      flat();
+      norm = Float.NaN;
+      return;
     }
     total = VectorUtil.dotProduct(centred, ones);
     norm = (float) Math.sqrt(VectorUtil.dotProduct(centred, centred));
@@ -146,16 +156,17 @@ public final class ScalarEncoder {
         third |= (long) (number >> 2) << d;
       }
       words[word] = first;
-      if (bits > 1) {
-        words[word + 1] = second;
-      }
+      words[word + 1] = second;
       if (bits > 2) {
         words[word + 2] = third;
       }
     }
   }
 
-  /** Returns the distance of the vector to the mean. */
+  /**
+   * Returns the distance of the vector to the mean; NaN if a component is so large that its square
+   * may be none, or is not a number. Such vectors are near to everything by their codes.
+   */
   public float norm() {
     return norm;
   }

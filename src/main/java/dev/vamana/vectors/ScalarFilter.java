@@ -13,6 +13,8 @@ public final class ScalarFilter implements DistanceFilter {
   private final VectorSimilarityFunction similarity;
   private final ScalarQuery query;
   private final float margin;
+  // of the query itself; only for unit vectors
+  private final float squaredLength;
   private float[] products = new float[0];
   private float[] norms = new float[0];
   // of the kept ordinals, in their order
@@ -21,13 +23,19 @@ public final class ScalarFilter implements DistanceFilter {
   /**
    * Makes a filter.
    *
+   * @param squaredLength of the query; any number for EUCLIDEAN
    * @param margin by how much of the lengths of both vectors a product may be larger than estimated
    */
   ScalarFilter(
-      ScalarCodes.Rows rows, VectorSimilarityFunction similarity, ScalarQuery query, float margin) {
+      ScalarCodes.Rows rows,
+      VectorSimilarityFunction similarity,
+      ScalarQuery query,
+      float squaredLength,
+      float margin) {
     this.rows = rows;
     this.similarity = similarity;
     this.query = query;
+    this.squaredLength = squaredLength;
     this.margin = margin;
   }
 
@@ -92,6 +100,6 @@ public final class ScalarFilter implements DistanceFilter {
   private float squaredDistance(float score) {
     return similarity == VectorSimilarityFunction.EUCLIDEAN
         ? 1 / score - 1
-        : query.squaredLength() + 1 - 2 * (2 * score - 1);
+        : squaredLength + 1 - 2 * (2 * score - 1);
   }
 }

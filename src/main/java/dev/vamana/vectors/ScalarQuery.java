@@ -1,7 +1,5 @@
 package dev.vamana.vectors;
 
-import org.apache.lucene.util.VectorUtil;
-
 /** A query for {@link ScalarCodes}, rounded. Immutable after construction. */
 public final class ScalarQuery {
 
@@ -12,7 +10,6 @@ public final class ScalarQuery {
   private final float lowest;
   private final float step;
   private final float total;
-  private final float squaredLength;
 
   /**
    * Rounds a query.
@@ -28,7 +25,6 @@ public final class ScalarQuery {
     lowest = encoder.lowest();
     step = encoder.step();
     total = encoder.total();
-    squaredLength = VectorUtil.dotProduct(query, query);
   }
 
   /** Returns the numbers' bits, as {@link ScalarEncoder#write} writes them. */
@@ -39,11 +35,6 @@ public final class ScalarQuery {
   /** Returns the distance to the mean. */
   public float norm() {
     return norm;
-  }
-
-  /** Returns the squared length of the query itself. */
-  float squaredLength() {
-    return squaredLength;
   }
 
   /**
