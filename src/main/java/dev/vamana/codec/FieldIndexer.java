@@ -8,7 +8,7 @@ import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.vectors.Medoid;
-import dev.vamana.vectors.SignCodes;
+import dev.vamana.vectors.ScalarCodes;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -101,7 +101,7 @@ final class FieldIndexer {
       long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
       long edges = writeRows(out, graph.rows(), stride);
       long length = out.getFilePointer() - offset;
-      FieldMetadata.SignMetadata signs = writeSigns(out, vectors, mean, graph.rows());
+      FieldMetadata.ScalarMetadata scalars = writeScalars(out, vectors, mean, graph.rows());
       int inserted = vectors.size() - graph.reusedNodes();
       long nanos = System.nanoTime() - start;
       building.statistics().graphBuilt(inserted, graph.reusedNodes(), nanos);
@@ -124,35 +124,27 @@ final class FieldIndexer {
           edges,
           offset,
           length,
-          signs);
+          null,
+          scalars);
     }
   }
 
-  /** Returns null if the field's vectors get no sign codes. */
-  private FieldMetadata.SignMetadata writeSigns(
+  /** Returns null if the field's vectors get no scalar codes. */
+  private FieldMetadata.ScalarMetadata writeScalars(
       IndexOutput out, KnnVectorValues vectors, float[] mean, Adjacency graph) throws IOException {
-    if (SignCodes.suit(
-            info.getVectorEncoding(), info.getVectorSimilarityFunction(), info.getVectorDimension())
+    VectorSimilarityFunction similarity = info.getVectorSimilarityFunction();
+    if (ScalarCodes.suit(info.getVectorEncoding(), similarity, info.getVectorDimension())
         == false) {
       return null;
     }
-    SignWriter writer = signWriter(vectors, mean, false);
-    SignCodes.Angles angles = writer.angles(graph);
-    if (angles.useful() == false) {
-      writer = signWriter(vectors, mean, true);
-      angles = writer.angles(graph);
-    }
-    if (angles.useful() == false) {
+    ScalarWriter writer = new ScalarWriter(vectors, similarity, mean, building.workers(), abort);
+    float deviation = writer.deviation(graph);
+    if (ScalarCodes.useful(deviation) == false) {
       return null;
     }
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     writer.write(out);
-    return new FieldMetadata.SignMetadata(offset, out.getFilePointer() - offset, angles);
-  }
-
-  private SignWriter signWriter(KnnVectorValues vectors, float[] mean, boolean mixed) {
-    return new SignWriter(
-        vectors, info.getVectorSimilarityFunction(), mean, mixed, building.workers(), abort);
+    return new FieldMetadata.ScalarMetadata(offset, out.getFilePointer() - offset, deviation);
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.vectors.ScalarCodes;
 import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -42,6 +43,10 @@ record FieldMetadata(
           VectorSimilarityFunction.COSINE,
           VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
 
+  // kinds of codes that estimate distances; 0 for none
+  private static final byte SIGNS = 1;
+  private static final byte SCALARS = 2;
+
   // most UTF-8 bytes of one UTF-16 unit
   private static final int UTF8_BYTES = 3;
 
@@ -79,10 +84,7 @@ record FieldMetadata(
     out.writeByte((byte) (graph == null ? 0 : 1));
     if (graph != null) {
       graph.write(out);
-      out.writeByte((byte) (graph.signs == null ? 0 : 1));
-      if (graph.signs != null) {
-        graph.signs.write(out);
-      }
+      writeEstimates(out);
     }
     if (version >= VamanaVectorsFormat.VERSION_LISTS) {
       out.writeByte((byte) (lists == null ? 0 : 1));
@@ -126,8 +128,8 @@ record FieldMetadata(
           in);
     }
     GraphMetadata graph = flag(in) ? GraphMetadata.read(in, size) : null;
-    if (graph != null && version >= VamanaVectorsFormat.VERSION_SIGNS && flag(in)) {
-      graph = graph.with(SignMetadata.read(in, size, dimension));
+    if (graph != null && version >= VamanaVectorsFormat.VERSION_SIGNS) {
+      graph = readEstimates(in, graph, size, dimension, version);
     }
     ListMetadata lists =
         version >= VamanaVectorsFormat.VERSION_LISTS && flag(in)
@@ -136,6 +138,34 @@ record FieldMetadata(
     QuantizationMetadata quantization =
         flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
     return new FieldMetadata(encoding, similarity, dimension, size, graph, lists, quantization);
+  }
+
+  /** Writes what estimates distances to the nodes of the graph. */
+  private void writeEstimates(DataOutput out) throws IOException {
+    if (graph.scalars != null) {
+      out.writeByte(SCALARS);
+      graph.scalars.write(out);
+    } else if (graph.signs != null) {
+      out.writeByte(SIGNS);
+      graph.signs.write(out);
+    } else {
+      out.writeByte((byte) 0);
+    }
+  }
+
+  private static GraphMetadata readEstimates(
+      IndexInput in, GraphMetadata graph, int size, int dimension, int version) throws IOException {
+    byte kind = in.readByte();
+    if (kind == SCALARS && version >= VamanaVectorsFormat.VERSION_SCALARS) {
+      return graph.with(null, ScalarMetadata.read(in, size, dimension));
+    }
+    if (kind == SIGNS) {
+      return graph.with(SignMetadata.read(in, size, dimension), null);
+    }
+    if (kind != 0) {
+      throw new CorruptIndexException("invalid kind of estimates: " + kind, in);
+    }
+    return graph;
   }
 
   private static <T> T element(IndexInput in, String what, List<T> values) throws IOException {
@@ -163,6 +193,7 @@ record FieldMetadata(
    * @param offset where the rows start in .vex
    * @param length bytes of all rows
    * @param signs the sign codes that lie behind the rows, or null
+   * @param scalars the scalar codes that lie behind the rows, or null
    */
   record GraphMetadata(
       int maxDegree,
@@ -174,11 +205,13 @@ record FieldMetadata(
       long edges,
       long offset,
       long length,
-      SignMetadata signs) {
+      SignMetadata signs,
+      ScalarMetadata scalars) {
 
-    GraphMetadata with(SignMetadata codes) {
+    GraphMetadata with(SignMetadata ofSigns, ScalarMetadata ofScalars) {
       return new GraphMetadata(
-          maxDegree, stride, beamWidth, alpha, passes, medoid, edges, offset, length, codes);
+          maxDegree, stride, beamWidth, alpha, passes, medoid, edges, offset, length, ofSigns,
+          ofScalars);
     }
 
     void write(DataOutput out) throws IOException {
@@ -205,6 +238,7 @@ record FieldMetadata(
               in.readVLong(),
               in.readVLong(),
               in.readVLong(),
+              null,
               null);
       boolean valid =
           graph.maxDegree > 0
@@ -254,6 +288,30 @@ record FieldMetadata(
         throw new CorruptIndexException("invalid sign codes of " + size + " vectors: " + signs, in);
       }
       return signs;
+    }
+  }
+
+  /** A field's {@link ScalarCodes}, and their place in .vex. */
+  record ScalarMetadata(long offset, long length, float deviation) {
+
+    void write(DataOutput out) throws IOException {
+      out.writeVLong(offset);
+      out.writeVLong(length);
+      out.writeInt(Float.floatToIntBits(deviation));
+    }
+
+    static ScalarMetadata read(IndexInput in, int size, int dimension) throws IOException {
+      ScalarMetadata scalars =
+          new ScalarMetadata(in.readVLong(), in.readVLong(), Float.intBitsToFloat(in.readInt()));
+      boolean valid =
+          scalars.length == ScalarCodes.length(size, dimension)
+              && Float.isFinite(scalars.deviation)
+              && scalars.deviation >= 0;
+      if (valid == false) {
+        throw new CorruptIndexException(
+            "invalid scalar codes of " + size + " vectors: " + scalars, in);
+      }
+      return scalars;
     }
   }
 

@@ -9,9 +9,11 @@ import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkChange;
+import dev.vamana.vectors.DistanceFilter;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
+import dev.vamana.vectors.ScalarCodes;
 import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.util.LinkedHashMap;
@@ -38,6 +40,7 @@ final class SegmentField implements SegmentView {
   private static final String LIST_BYTES = "vamana_lists";
   private static final String CODE_BYTES = "vamana_codes";
   private static final String SIGN_BYTES = "vamana_signs";
+  private static final String SCALAR_BYTES = "vamana_scalars";
 
   private final String name;
   private final Family family;
@@ -48,6 +51,7 @@ final class SegmentField implements SegmentView {
   private final FileRegion graphRegion;
   private final StoredAdjacency adjacency;
   private final FileRegion signsRegion;
+  private final FileRegion scalarsRegion;
   private final InvertedLists lists;
   private final FileRegion codesRegion;
   private final FileRegion codebookRegion;
@@ -55,6 +59,7 @@ final class SegmentField implements SegmentView {
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
   private volatile SignCodes signCodes;
+  private volatile ScalarCodes scalarCodes;
   private volatile Supplier<WalkChange> walkChanges = () -> WalkChange.NONE;
   // null until the first call has sampled the vectors
   private volatile Optional<RawComparison> rawComparison;
@@ -87,6 +92,9 @@ final class SegmentField implements SegmentView {
         rows == null ? null : new StoredAdjacency(graphRegion, metadata.size(), rows.stride());
     FieldMetadata.SignMetadata signs = rows == null ? null : rows.signs();
     this.signsRegion = signs == null ? null : FileRegion.of(graph, signs.offset(), signs.length());
+    FieldMetadata.ScalarMetadata scalars = rows == null ? null : rows.scalars();
+    this.scalarsRegion =
+        scalars == null ? null : FileRegion.of(graph, scalars.offset(), scalars.length());
     ListMetadata stored = metadata.lists();
     this.lists =
         stored == null
@@ -130,6 +138,9 @@ final class SegmentField implements SegmentView {
     }
     if (signsRegion != null) {
       bytes.put(SIGN_BYTES, signsRegion.length());
+    }
+    if (scalarsRegion != null) {
+      bytes.put(SCALAR_BYTES, scalarsRegion.length());
     }
     return bytes;
   }
@@ -270,7 +281,36 @@ final class SegmentField implements SegmentView {
   }
 
   @Override
-  public SignCodes signCodes() throws IOException {
+  public DistanceFilter distanceFilter(float[] query) throws IOException {
+    ScalarCodes scalars = scalarCodes();
+    if (scalars != null) {
+      return scalars.filter(query);
+    }
+    SignCodes signs = signCodes();
+    return signs == null ? null : signs.filter(query);
+  }
+
+  /** Returns the segment's scalar codes, or null without. */
+  ScalarCodes scalarCodes() throws IOException {
+    if (scalarsRegion == null) {
+      return null;
+    }
+    ScalarCodes loaded = scalarCodes;
+    if (loaded == null) {
+      loaded =
+          new ScalarCodes(
+              scalarsRegion,
+              size(),
+              dimension(),
+              similarity(),
+              metadata.graph().scalars().deviation());
+      scalarCodes = loaded;
+    }
+    return loaded;
+  }
+
+  /** Returns the sign codes of a segment that an earlier version has written, or null without. */
+  SignCodes signCodes() throws IOException {
     if (signsRegion == null) {
       return null;
     }

@@ -40,12 +40,19 @@ import org.apache.lucene.index.SegmentWriteState;
  *       out-neighbours, then -1 in the unused slots. All rows have the same number of slots, the
  *       max degree rounded up to a multiple of 4, so that a row is read by 16-byte loads and found
  *       by multiplication.
- *   <li>since version 1, if the field has sign codes ({@link dev.vamana.vectors.SignCodes}),
+ *   <li>in versions 1 to 3, if the field has sign codes ({@link dev.vamana.vectors.SignCodes}),
  *       starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal array[<b>int64</b>]
  *       one bit for each component, lowest first, set where the vector is greater than the mean, or
  *       for mixed codes one bit for each sum of 16 components ({@code SignMix}), set where it is;
  *       <b>float</b> the distance of the vector to the mean; <b>int32</b> 0. Then
  *       array[<b>float</b>] the mean. Vectors of a COSINE field are scaled to unit length first.
+ *   <li>since version 4, if the field has scalar codes ({@link dev.vamana.vectors.ScalarCodes}),
+ *       starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal a row, which takes a
+ *       multiple of 32 bytes. It holds, for each 64 components, array[<b>int64</b>] the lower bits
+ *       of their numbers, 0 to 3, and the higher bits, lowest component first; 4 * <b>float</b> the
+ *       distance of the vector to the mean, the lowest level, the step between two levels, the step
+ *       times the sum of all numbers; then 0. Then array[<b>float</b>] the mean. Vectors of a
+ *       COSINE field are scaled to unit length first.
  * </ul>
  *
  * <p>Since version 2, for each field with inverted lists, starting at a multiple of {@value
@@ -118,7 +125,9 @@ import org.apache.lucene.index.SegmentWriteState;
  *             <b>vlong</b> offset and <b>vlong</b> length of codes and mean in .vex; 3 *
  *             <b>int32</b> (float bits) the line that gives angles from differences: intercept,
  *             slope, deviation; 4 is added to the deviation of mixed codes, from which earlier
- *             readers estimate no angle above 0
+ *             readers estimate no angle above 0; since version 4 also 2 if the field has scalar
+ *             codes: <b>vlong</b> offset and <b>vlong</b> length of codes and mean in .vex;
+ *             <b>int32</b> (float bits) deviation of estimates
  *       </ul>
  *   <li>since version 2: <b>byte</b> 1 if the field has inverted lists, else 0; if 1:
  *       <ul>
@@ -171,7 +180,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   static final int VERSION_SIGNS = 1;
   static final int VERSION_LISTS = 2;
   static final int VERSION_QUANTIZED_LISTS = 3;
-  static final int VERSION_CURRENT = VERSION_QUANTIZED_LISTS;
+  static final int VERSION_SCALARS = 4;
+  static final int VERSION_CURRENT = VERSION_SCALARS;
 
   private final Building building;
   private final FlatVectorsFormat rawFormat =
@@ -226,14 +236,15 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
    * @param attribute value of the segment info's attribute {@value #NAME}, or null
    */
   public boolean writesTypeOf(String attribute) {
-    boolean lists = attribute != null && Integer.parseInt(attribute) >= VERSION_LISTS;
+    int version = attribute == null ? VERSION_START : Integer.parseInt(attribute);
+    boolean lists = version >= VERSION_LISTS && version < VERSION_SCALARS;
     return lists == (building.parameters().type() == IndexType.IVF);
   }
 
   /** Segments without what a version added stay readable by what reads the version before. */
   static int version(VamanaParameters parameters) {
     if (parameters.type() != IndexType.IVF) {
-      return VERSION_SIGNS;
+      return VERSION_SCALARS;
     }
     return parameters.codes().isRabitq() ? VERSION_LISTS : VERSION_QUANTIZED_LISTS;
   }

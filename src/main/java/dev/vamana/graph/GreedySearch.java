@@ -131,7 +131,7 @@ final class GreedySearch {
 
   private void expand(int node) throws IOException {
     int degree = rows.neighbors(node, row);
-    score(visited.addAll(row, degree, fresh));
+    score(visited.addAll(row, degree, fresh, 0));
   }
 
   /** Returns the nodes nearest to the vector of the last search. */

@@ -48,18 +48,19 @@ public final class VisitedSet {
    *
    * @param ordinals the nodes
    * @param count how many of them
-   * @param fresh receives the new nodes in their order; may be the array {@code ordinals}
+   * @param fresh receives the new nodes in their order, from {@code at} on, and has room for {@code
+   *     count} of them; may be the array {@code ordinals} if {@code at} is 0
    * @return how many were new
    */
-  int addAll(int[] ordinals, int count, int[] fresh) {
-    int added = 0;
+  public int addAll(int[] ordinals, int count, int[] fresh, int at) {
+    int added = at;
     if (bits == null) {
       for (int i = 0; i < count; i++) {
         if (addToTable(ordinals[i])) {
           fresh[added++] = ordinals[i];
         }
       }
-      return added;
+      return added - at;
     }
     long[] words = bits.getBits();
     for (int i = 0; i < count; i++) {
@@ -70,7 +71,7 @@ public final class VisitedSet {
       added += (int) (~(word >>> ordinal) & 1);
       words[ordinal >> 6] = word | 1L << ordinal;
     }
-    return added;
+    return added - at;
   }
 
   /** Whether a node was added. */

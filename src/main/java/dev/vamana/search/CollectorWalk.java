@@ -2,7 +2,7 @@ package dev.vamana.search;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.VisitedSet;
-import dev.vamana.vectors.SignFilter;
+import dev.vamana.vectors.DistanceFilter;
 import java.io.IOException;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
@@ -31,8 +31,11 @@ final class CollectorWalk {
   /** Patience of a walk that is not given up. */
   static final long TO_THE_END = Long.MAX_VALUE / 2;
 
+  // nodes that are scored before the others are compared again with the worst useful score
+  private static final int TOGETHER = 8;
+
   private final RandomVectorScorer scorer;
-  private final SignFilter filter;
+  private final DistanceFilter filter;
   private final Adjacency graph;
   private final KnnCollector collector;
   private final Bits acceptedOrdinals;
@@ -45,6 +48,7 @@ final class CollectorWalk {
   private final int[] row;
   private final int[] fresh;
   private final float[] scores;
+  private final int[] together = new int[TOGETHER];
   // visited nodes whose estimated distance was too large for an exact one
   private int[] skipped = new int[256];
   private int skippedCount;
@@ -62,7 +66,7 @@ final class CollectorWalk {
    */
   CollectorWalk(
       RandomVectorScorer scorer,
-      SignFilter filter,
+      DistanceFilter filter,
       Adjacency graph,
       KnnCollector collector,
       Bits acceptedOrdinals,
@@ -123,13 +127,7 @@ final class CollectorWalk {
         return false;
       }
       int degree = graph.neighbors(ordinalOf(nearest), row);
-      count = 0;
-      for (int i = 0; i < degree; i++) {
-        if (visited.add(row[i])) {
-          fresh[count++] = row[i];
-        }
-      }
-      score(count);
+      score(visited.addAll(row, degree, fresh, 0));
       if (strategy != null) {
         strategy.nextVectorsBlock();
       }
@@ -189,19 +187,42 @@ final class CollectorWalk {
     return kept;
   }
 
+  /**
+   * Scores fresh nodes. Those that may be useful are scored a few at a time, nearest first by
+   * estimate: the first ones raise the score below which others are useless.
+   */
   private void score(int found) throws IOException {
     int wanted = useful(found);
+    if (filter == null || wanted <= TOGETHER || leastUseful() == Float.NEGATIVE_INFINITY) {
+      scoreAll(fresh, wanted);
+      return;
+    }
+    filter.sort(fresh, wanted);
+    int from = 0;
+    while (from < wanted) {
+      int count = Math.min(TOGETHER, wanted - from);
+      System.arraycopy(fresh, from, together, 0, count);
+      scoreAll(together, count);
+      from += count;
+      int within = Math.max(from, filter.within(wanted, leastUseful()));
+      System.arraycopy(fresh, within, skipped, skippedCount, wanted - within);
+      skippedCount += wanted - within;
+      wanted = within;
+    }
+  }
+
+  private void scoreAll(int[] ordinals, int wanted) throws IOException {
     int count =
         (int) Math.min(wanted, Math.max(0, collector.visitLimit() - collector.visitedCount()));
     if (count == 0) {
       return;
     }
     collector.incVisitedCount(count);
-    if (scorer.bulkScore(fresh, scores, count) < leastUseful()) {
+    if (scorer.bulkScore(ordinals, scores, count) < leastUseful()) {
       return;
     }
     for (int i = 0; i < count; i++) {
-      int ordinal = fresh[i];
+      int ordinal = ordinals[i];
       float score = scores[i];
       long candidate = encode(ordinal, score);
       boolean accepted = acceptedOrdinals == null || acceptedOrdinals.get(ordinal);

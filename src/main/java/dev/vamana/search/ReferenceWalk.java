@@ -3,8 +3,7 @@ package dev.vamana.search;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.VisitedSet;
 import dev.vamana.graph.Worklist;
-import dev.vamana.vectors.SignCodes;
-import dev.vamana.vectors.SignFilter;
+import dev.vamana.vectors.DistanceFilter;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.util.Bits;
@@ -31,7 +30,7 @@ final class ReferenceWalk {
   private final WalkDistances distances;
   private final boolean quantized;
   // estimates which nodes need no exact distance, or null to compute all
-  private final SignFilter filter;
+  private final DistanceFilter filter;
   private final Worklist worklist;
   private final VisitedSet visited;
   private int[] fresh;
@@ -57,11 +56,11 @@ final class ReferenceWalk {
             && item.query().floats() != null
             && segment.rawComparison() == null
             && item.limitWithinReach() == Long.MAX_VALUE;
-    SignCodes codes = estimates ? segment.signCodes() : null;
-    return new ReferenceWalk(item, codes == null ? null : codes.filter(item.query().floats()));
+    return new ReferenceWalk(
+        item, estimates ? segment.distanceFilter(item.query().floats()) : null);
   }
 
-  private ReferenceWalk(WorkItem item, SignFilter filter) throws IOException {
+  private ReferenceWalk(WorkItem item, DistanceFilter filter) throws IOException {
     this.item = item;
     this.filter = filter;
     SegmentView segment = item.segment();
@@ -112,11 +111,7 @@ final class ReferenceWalk {
         remember(parent);
         parents++;
         int degree = graph.neighbors(parent, row);
-        for (int i = 0; i < degree; i++) {
-          if (visited.add(row[i])) {
-            fresh[count++] = row[i];
-          }
-        }
+        count += visited.addAll(row, degree, fresh, count);
       }
       if (parents == 0) {
         return true;

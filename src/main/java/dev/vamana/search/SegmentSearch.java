@@ -1,7 +1,5 @@
 package dev.vamana.search;
 
-import dev.vamana.vectors.SignCodes;
-import dev.vamana.vectors.SignFilter;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -135,7 +133,7 @@ public final class SegmentSearch {
     CollectorWalk steered =
         new CollectorWalk(
             scorer,
-            coarse ? null : filter(segment, query),
+            coarse || query.floats() == null ? null : segment.distanceFilter(query.floats()),
             segment.adjacency(),
             ordinals,
             acceptedOrdinals,
@@ -154,12 +152,6 @@ public final class SegmentSearch {
         && ordinals.earlyTerminated() == false) {
       new ExactScan(scorer, ordinals).run(steered.unscored());
     }
-  }
-
-  /** Returns null if the segment has no codes to estimate distances with. */
-  private static SignFilter filter(SegmentView segment, QueryVector query) throws IOException {
-    SignCodes codes = segment.signCodes();
-    return codes == null ? null : codes.filter(query.floats());
   }
 
   /**

@@ -3,10 +3,10 @@ package dev.vamana.search;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.pq.Codebook;
+import dev.vamana.vectors.DistanceFilter;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
-import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.apache.lucene.index.KnnVectorValues;
@@ -86,8 +86,11 @@ public interface SegmentView {
     return null;
   }
 
-  /** Returns codes that estimate distances on the CPU, or null without. */
-  default SignCodes signCodes() throws IOException {
+  /**
+   * Returns a filter by estimated distances to a query, for use by the calling thread only; null
+   * without codes for that.
+   */
+  default DistanceFilter distanceFilter(float[] query) throws IOException {
     return null;
   }
 

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
@@ -20,24 +19,11 @@ import org.apache.lucene.util.VectorUtil;
  * mean, that is an estimate of their distance. {@link SignFilter} uses it to leave out vectors that
  * are too far to matter, at a fraction of the memory that their components take.
  *
- * <p>How well bits tell the angle depends on the vectors, so it is measured when a segment is
- * written: {@link Angles}.
+ * <p>How well bits tell the angle depends on the vectors, so it was measured when a segment was
+ * written: {@link Angles}. Versions 1 to 3 of the format wrote these codes; {@link ScalarCodes}
+ * have taken their place.
  */
 public final class SignCodes {
-
-  /**
-   * Least dimension of vectors with codes. Below, a distance costs little more than its estimate.
-   */
-  public static final int MIN_DIMENSION = 256;
-
-  /**
-   * Largest deviation of useful angles, radians. Text embeddings have 0.06; images of digits have
-   * 0.13, and codes would save as much time as they cost.
-   */
-  private static final float MAX_DEVIATION = 0.1f;
-
-  /** The same for sums, which cost a query some time. Images of digits have 0.05. */
-  private static final float MAX_MIXED_DEVIATION = 0.07f;
 
   /**
    * Standard deviations by which an estimated angle is taken to be too large. At two, a walk over
@@ -85,11 +71,6 @@ public final class SignCodes {
       }
       return cosines;
     }
-
-    /** Whether estimates are so good that a walk is faster with them. */
-    public boolean useful() {
-      return deviation <= (mixed ? MAX_MIXED_DEVIATION : MAX_DEVIATION);
-    }
   }
 
   /**
@@ -130,15 +111,6 @@ public final class SignCodes {
   /** Whether bits tell the signs of sums of components instead of components. */
   public boolean mixed() {
     return terms != null;
-  }
-
-  /** Whether a segment's vectors get codes. */
-  public static boolean suit(
-      VectorEncoding encoding, VectorSimilarityFunction similarity, int dimension) {
-    // inner products do not follow from an angle and a distance from the mean
-    return encoding == VectorEncoding.FLOAT32
-        && similarity != VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT
-        && dimension >= MIN_DIMENSION;
   }
 
   /** Words of 64 bits for each vector. */

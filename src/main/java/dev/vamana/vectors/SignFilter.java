@@ -8,7 +8,7 @@ import org.apache.lucene.util.VectorUtil;
  * Leaves out vectors that are probably farther from a query than a bound, by their {@link
  * SignCodes}. For one query on one thread.
  */
-public final class SignFilter {
+public final class SignFilter implements DistanceFilter {
 
   private final SignCodes.Rows rows;
   private final VectorSimilarityFunction similarity;
@@ -34,15 +34,7 @@ public final class SignFilter {
     this.cosines = cosines;
   }
 
-  /**
-   * Keeps the ordinals whose score may be at least a bound, in their order.
-   *
-   * @param ordinals candidates; the kept ones come first afterwards
-   * @param count number of candidates
-   * @param leftOut receives the other ordinals, from {@code at} on
-   * @param worst the lowest score that matters
-   * @return the number of kept ordinals
-   */
+  @Override
   public int keep(int[] ordinals, int count, int[] leftOut, int at, float worst)
       throws IOException {
     if (differences.length < count) {

@@ -49,6 +49,13 @@ import org.apache.lucene.tests.util.TestUtil;
 public class FixtureTests extends LuceneTestCase {
 
   private static final int K = 10;
+  private static final List<Integer> GRAPH_VERSIONS =
+      List.of(
+          VamanaVectorsFormat.VERSION_START,
+          VamanaVectorsFormat.VERSION_SIGNS,
+          VamanaVectorsFormat.VERSION_SCALARS);
+  private static final List<Integer> LIST_VERSIONS =
+      List.of(VamanaVectorsFormat.VERSION_LISTS, VamanaVectorsFormat.VERSION_QUANTIZED_LISTS);
   private static final VamanaParameters GRAPHS =
       VamanaParameters.DEFAULT.withThresholds(SignFixture.SIZE, Integer.MAX_VALUE);
 
@@ -57,35 +64,32 @@ public class FixtureTests extends LuceneTestCase {
    * how.
    */
   public void testEveryVersionHasAFixture() {
-    for (int version = VamanaVectorsFormat.VERSION_START;
-        version < VamanaVectorsFormat.VERSION_LISTS;
-        version++) {
+    for (int version : GRAPH_VERSIONS) {
       List<String> fixtures = new ArrayList<>(List.of(fixture(version), codebookFixture(version)));
-      if (version >= VamanaVectorsFormat.VERSION_SIGNS) {
+      if (version == VamanaVectorsFormat.VERSION_SIGNS) {
         fixtures.add(signFixture(version));
         fixtures.add(mixedFixture(version));
+      }
+      if (version >= VamanaVectorsFormat.VERSION_SCALARS) {
+        fixtures.add(scalarFixture(version));
       }
       for (String fixture : fixtures) {
         assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
       }
     }
-    for (int version = VamanaVectorsFormat.VERSION_LISTS;
-        version <= VamanaVectorsFormat.VERSION_CURRENT;
-        version++) {
+    for (int version : LIST_VERSIONS) {
       String fixture = listFixture(version);
       assertNotNull("no " + fixture, FixtureTests.class.getResource(fixture));
     }
     assertEquals(
-        "lists of the versions have the kinds of codes that the tests expect",
+        "graphs and lists of the versions have the kinds of codes that the tests expect",
         VamanaVectorsFormat.VERSION_CURRENT,
-        VamanaVectorsFormat.VERSION_QUANTIZED_LISTS);
+        VamanaVectorsFormat.VERSION_SCALARS);
   }
 
   /** Segments with lists have versions of their own. */
   public void testListsAreReadAndTheirCodesCopied() throws IOException {
-    for (int version = VamanaVectorsFormat.VERSION_LISTS;
-        version <= VamanaVectorsFormat.VERSION_CURRENT;
-        version++) {
+    for (int version : LIST_VERSIONS) {
       boolean quantized = version >= VamanaVectorsFormat.VERSION_QUANTIZED_LISTS;
       CodeKind kind = quantized ? QuantizedListFixture.KIND : ListFixture.KIND;
       try (Directory directory = open(listFixture(version))) {
@@ -130,9 +134,7 @@ public class FixtureTests extends LuceneTestCase {
   }
 
   public void testSharedCodebooksAreReadAndTheirCodesCopied() throws IOException {
-    for (int version = VamanaVectorsFormat.VERSION_START;
-        version < VamanaVectorsFormat.VERSION_LISTS;
-        version++) {
+    for (int version : GRAPH_VERSIONS) {
       try (Directory directory = open(codebookFixture(version))) {
         TestUtil.checkIndex(directory);
         try (DirectoryReader reader = DirectoryReader.open(directory)) {
@@ -178,9 +180,7 @@ public class FixtureTests extends LuceneTestCase {
   }
 
   public void testFixturesAreSearched() throws IOException {
-    for (int version = VamanaVectorsFormat.VERSION_START;
-        version < VamanaVectorsFormat.VERSION_LISTS;
-        version++) {
+    for (int version : GRAPH_VERSIONS) {
       try (Directory directory = open(fixture(version));
           DirectoryReader reader = DirectoryReader.open(directory)) {
         TestUtil.checkIndex(directory);
@@ -191,9 +191,7 @@ public class FixtureTests extends LuceneTestCase {
   }
 
   public void testFixturesAreMerged() throws IOException {
-    for (int version = VamanaVectorsFormat.VERSION_START;
-        version < VamanaVectorsFormat.VERSION_LISTS;
-        version++) {
+    for (int version : GRAPH_VERSIONS) {
       try (Directory directory = open(fixture(version))) {
         try (IndexWriter writer =
             new IndexWriter(
@@ -221,16 +219,26 @@ public class FixtureTests extends LuceneTestCase {
     return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-signs.zip";
   }
 
+  private static String scalarFixture(int version) {
+    return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-scalars.zip";
+  }
+
   private static String mixedFixture(int version) {
     return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-mixed.zip";
   }
 
   public void testSignCodesAreReadAndMerged() throws IOException {
-    for (int version = VamanaVectorsFormat.VERSION_SIGNS;
-        version < VamanaVectorsFormat.VERSION_LISTS;
-        version++) {
-      checkSigns(signFixture(version), SignFixture.FIELD, SignFixture::vector, false);
-      checkSigns(mixedFixture(version), MixedSignFixture.FIELD, MixedSignFixture::vector, true);
+    int version = VamanaVectorsFormat.VERSION_SIGNS;
+    checkSigns(signFixture(version), SignFixture.FIELD, SignFixture::vector, false);
+    checkSigns(mixedFixture(version), MixedSignFixture.FIELD, MixedSignFixture::vector, true);
+  }
+
+  public void testScalarCodesAreReadAndMerged() throws IOException {
+    try (Directory directory = open(scalarFixture(VamanaVectorsFormat.VERSION_SCALARS))) {
+      TestUtil.checkIndex(directory);
+      checkScalars(directory, SignFixture.FIELD, SignFixture.vector(0));
+      merge(directory);
+      checkScalars(directory, SignFixture.FIELD, SignFixture.vector(0));
     }
   }
 
@@ -239,15 +247,20 @@ public class FixtureTests extends LuceneTestCase {
     try (Directory directory = open(fixture)) {
       TestUtil.checkIndex(directory);
       checkSigns(directory, name, vectors.apply(0), mixed);
-      try (IndexWriter writer =
-          new IndexWriter(
-              directory,
-              Segments.config(new VamanaVectorsFormat(GRAPHS, Workers.callingThread()))
-                  .setMergePolicy(new LogDocMergePolicy()))) {
-        writer.addDocument(new Document());
-        writer.forceMerge(1);
-      }
-      checkSigns(directory, name, vectors.apply(0), mixed);
+      merge(directory);
+      // with the codes of the current version
+      checkScalars(directory, name, vectors.apply(0));
+    }
+  }
+
+  private static void merge(Directory directory) throws IOException {
+    try (IndexWriter writer =
+        new IndexWriter(
+            directory,
+            Segments.config(new VamanaVectorsFormat(GRAPHS, Workers.callingThread()))
+                .setMergePolicy(new LogDocMergePolicy()))) {
+      writer.addDocument(new Document());
+      writer.forceMerge(1);
     }
   }
 
@@ -258,18 +271,33 @@ public class FixtureTests extends LuceneTestCase {
       SegmentField field = Segments.field(reader.leaves().get(0).reader(), name);
       assertNotNull(field.signCodes());
       assertEquals(mixed, field.signCodes().mixed());
-      int[] ordinals = IntStream.range(0, field.size()).toArray();
-      int[] leftOut = new int[field.size()];
-      // all that is far is left out, and nothing that is near
-      float far = 1 / (1 + 1e-3f);
-      int kept = field.signCodes().filter(query).keep(ordinals, ordinals.length, leftOut, 0, far);
-      assertEquals(0, ordinals[0]);
-      assertTrue("kept " + kept, kept < field.size() / 2);
-      float near = 1 / (1 + 1e9f);
-      ordinals = IntStream.range(0, field.size()).toArray();
-      kept = field.signCodes().filter(query).keep(ordinals, ordinals.length, leftOut, 0, near);
-      assertEquals(field.size(), kept);
+      checkFilter(field, query);
     }
+  }
+
+  private static void checkScalars(Directory directory, String name, float[] query)
+      throws IOException {
+    try (DirectoryReader reader = DirectoryReader.open(directory)) {
+      assertEquals(1, reader.leaves().size());
+      SegmentField field = Segments.field(reader.leaves().get(0).reader(), name);
+      assertNotNull(field.scalarCodes());
+      assertNull(field.signCodes());
+      checkFilter(field, query);
+    }
+  }
+
+  /** All that is far is left out, and nothing that is near. */
+  private static void checkFilter(SegmentField field, float[] query) throws IOException {
+    int[] ordinals = IntStream.range(0, field.size()).toArray();
+    int[] leftOut = new int[field.size()];
+    float far = 1 / (1 + 1e-3f);
+    int kept = field.distanceFilter(query).keep(ordinals, field.size(), leftOut, 0, far);
+    assertEquals(0, ordinals[0]);
+    assertTrue("kept " + kept, kept < field.size() / 2);
+    float near = 1 / (1 + 1e9f);
+    ordinals = IntStream.range(0, field.size()).toArray();
+    kept = field.distanceFilter(query).keep(ordinals, field.size(), leftOut, 0, near);
+    assertEquals(field.size(), kept);
   }
 
   private static Directory open(String fixture) throws IOException {

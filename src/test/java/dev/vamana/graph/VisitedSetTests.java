@@ -46,9 +46,11 @@ public class VisitedSetTests extends RandomizedTest {
         Arrays.setAll(nodes, i -> randomIntBetween(0, Math.min(size, 2_000) - 1));
         int[] expected = Arrays.stream(nodes).filter(model::add).toArray();
         // may be the same array
-        int[] fresh = randomBoolean() ? nodes : new int[nodes.length];
-        int added = set.addAll(nodes, nodes.length, fresh);
-        assertArrayEquals(expected, Arrays.copyOf(fresh, added));
+        boolean same = randomBoolean();
+        int at = same ? 0 : randomIntBetween(0, 3);
+        int[] fresh = same ? nodes : new int[at + nodes.length];
+        int added = set.addAll(nodes, nodes.length, fresh, at);
+        assertArrayEquals(expected, Arrays.copyOfRange(fresh, at, at + added));
       }
       for (int node : model) {
         assertEquals(true, set.contains(node));

@@ -4,7 +4,6 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.index.VectorCodec;
-import dev.vamana.vectors.SignCodes;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -138,14 +137,8 @@ final class SegmentCost {
     TopKnnCollector collector = new TopKnnCollector(beam, Integer.MAX_VALUE);
     RandomVectorScorer scorer = segment.scorer(QueryVector.of(query));
     if (walk) {
-      SignCodes codes = segment.signCodes();
       new CollectorWalk(
-              scorer,
-              codes == null ? null : codes.filter(query),
-              segment.adjacency(),
-              collector,
-              null,
-              beam)
+              scorer, segment.distanceFilter(query), segment.adjacency(), collector, null, beam)
           .run(new int[] {segment.medoid()}, CollectorWalk.TO_THE_END);
     } else {
       new ExactScan(scorer, collector).run(null);

@@ -141,4 +141,11 @@ public class SignEncoderTests extends LuceneTestCase {
       }
     }
   }
+
+  public void testAngles() {
+    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.13f, false).valid());
+    assertFalse(new SignCodes.Angles(Float.NaN, 0.01f, 0.06f, false).valid());
+    assertFalse(new SignCodes.Angles(0.2f, Float.POSITIVE_INFINITY, 0.06f, false).valid());
+    assertFalse(new SignCodes.Angles(0.2f, 0.01f, -1, false).valid());
+  }
 }

@@ -1,7 +1,7 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.pq.SubspaceLayout;
-import dev.vamana.vectors.SignCodes;
+import dev.vamana.vectors.ScalarCodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,8 +38,8 @@ public class SizingTests extends MemoryTestCase {
             + shape.graphBytes()
             + (double) shape.size() * shape.subspaces()
             + 1024.0 * dims;
-    if (dims >= SignCodes.MIN_DIMENSION) {
-      disk += SignCodes.length(shape.size(), dims);
+    if (dims >= ScalarCodes.MIN_DIMENSION) {
+      disk += ScalarCodes.length(shape.size(), dims);
     }
     StringBuilder row = new StringBuilder("| ");
     row.append(millions < 1000 ? millions + " M" : "1 B");

@@ -3,8 +3,7 @@ package dev.vamana.search;
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
-import dev.vamana.vectors.SignCodes;
-import dev.vamana.vectors.SignFilter;
+import dev.vamana.vectors.DistanceFilter;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
@@ -30,11 +29,15 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.VectorUtil;
 
-/** Walks that estimate distances by sign codes. */
-public class SignWalkTests extends SearchTestCase {
+/** Walks that estimate distances by scalar codes. */
+public class EstimatingWalkTests extends SearchTestCase {
 
   private static final int SIZE = 3_000;
   private static final int DIMS = 320;
+
+  /** Fewest components of vectors with codes, in one word and a half. */
+  private static final int FEW_DIMS = 100;
+
   private static final int LATENT = 24;
   private static final int QUERIES = 40;
   private static final int K = 10;
@@ -167,19 +170,20 @@ public class SignWalkTests extends SearchTestCase {
    */
   public void testFewerScoresForTheSameHits() throws IOException {
     for (VectorSimilarityFunction similarity : similarities()) {
-      fewerScoresForTheSameHits(similarity, vectors(SIZE + QUERIES, similarity), false);
+      int dims = random().nextBoolean() ? DIMS : FEW_DIMS;
+      fewerScoresForTheSameHits(similarity, vectors(SIZE + QUERIES, dims, similarity));
     }
   }
 
-  /** The same for codes of sums of components, where the components themselves tell too little. */
+  /** The same where many components hardly vary. */
   public void testFewerScoresOfPictures() throws IOException {
     for (VectorSimilarityFunction similarity : similarities()) {
-      fewerScoresForTheSameHits(similarity, pictures(SIZE + QUERIES, similarity), true);
+      fewerScoresForTheSameHits(similarity, pictures(SIZE + QUERIES, similarity));
     }
   }
 
-  private void fewerScoresForTheSameHits(
-      VectorSimilarityFunction similarity, float[][] all, boolean mixed) throws IOException {
+  private void fewerScoresForTheSameHits(VectorSimilarityFunction similarity, float[][] all)
+      throws IOException {
     float[][] base = Arrays.copyOf(all, SIZE);
     FixedBitSet accepted = null;
     if (random().nextBoolean()) {
@@ -193,8 +197,7 @@ public class SignWalkTests extends SearchTestCase {
       index(directory, base, similarity);
       try (DirectoryReader reader = DirectoryReader.open(directory)) {
         SegmentView view = view(reader);
-        assertNotNull(view.signCodes());
-        assertEquals(mixed, view.signCodes().mixed());
+        assertNotNull(view.distanceFilter(base[0]));
         double found = 0;
         double wanted = 0;
         long scored = 0;
@@ -252,10 +255,10 @@ public class SignWalkTests extends SearchTestCase {
     try (Directory directory = directory()) {
       index(directory, base, similarity);
       try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        SignCodes codes = view(reader).signCodes();
+        SegmentView view = view(reader);
         for (int round = 0; round < 20; round++) {
           float[] query = base[random().nextInt(base.length)];
-          SignFilter filter = codes.filter(query);
+          DistanceFilter filter = view.distanceFilter(query);
           int[] candidates = random().ints(50, 0, base.length).distinct().toArray();
           int[] ordinals = candidates.clone();
           int[] leftOut = new int[ordinals.length + 3];
@@ -264,7 +267,7 @@ public class SignWalkTests extends SearchTestCase {
             scores[i] = similarity.compare(query, base[i]);
           }
           float worst = scores[random().nextInt(base.length)];
-          int kept = filter.keep(ordinals, ordinals.length, leftOut, 3, worst);
+          int kept = filter.keep(ordinals, candidates.length, leftOut, 3, worst);
           int[] order = Arrays.copyOf(ordinals, kept);
           int[] rest = Arrays.copyOfRange(leftOut, 3, 3 + candidates.length - kept);
           int[] inOrder =
@@ -275,6 +278,18 @@ public class SignWalkTests extends SearchTestCase {
           int[] together =
               IntStream.concat(Arrays.stream(order), Arrays.stream(rest)).sorted().toArray();
           assertArrayEquals(Arrays.stream(candidates).sorted().toArray(), together);
+          filter.sort(ordinals, kept);
+          assertArrayEquals(
+              Arrays.stream(order).sorted().toArray(),
+              Arrays.stream(ordinals, 0, kept).sorted().toArray());
+          assertEquals(kept, filter.within(kept, worst));
+          float higher = scores[random().nextInt(base.length)];
+          int within = filter.within(kept, Math.max(worst, higher));
+          for (int i = 0; i < kept; i++) {
+            double distance = 1 / scores[ordinals[i]] - 1;
+            double bound = 1 / Math.max(worst, higher) - 1;
+            assertTrue(i < within || distance > 0.4 * bound);
+          }
           // nothing is left out whose distance is within the bound by far
           for (int ordinal : rest) {
             double distance = 1 / scores[ordinal] - 1;
@@ -291,19 +306,8 @@ public class SignWalkTests extends SearchTestCase {
       index(directory, base, VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
       try (DirectoryReader reader = DirectoryReader.open(directory)) {
         assertTrue(view(reader).hasGraph());
-        assertNull(view(reader).signCodes());
+        assertNull(view(reader).distanceFilter(base[0]));
       }
     }
-  }
-
-  public void testAngles() {
-    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.09f, false).useful());
-    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.06f, true).useful());
-    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.09f, true).useful());
-    assertFalse(new SignCodes.Angles(0.2f, 0.01f, 0.13f, false).useful());
-    assertTrue(new SignCodes.Angles(0.2f, 0.01f, 0.13f, false).valid());
-    assertFalse(new SignCodes.Angles(Float.NaN, 0.01f, 0.06f, false).valid());
-    assertFalse(new SignCodes.Angles(0.2f, Float.POSITIVE_INFINITY, 0.06f, false).valid());
-    assertFalse(new SignCodes.Angles(0.2f, 0.01f, -1, false).valid());
   }
 }
