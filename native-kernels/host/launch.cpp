@@ -120,6 +120,8 @@ constexpr Kernel kKernels[] = {
     LISTS(byte_global, kByte, kListTableGlobal),
     BATCH_ITEMS(float),
     BATCH_ITEMS(byte),
+    BATCH(items),
+    BATCH(queries),
     BATCH(measure),
     BATCH(keep),
     BATCH(count),

@@ -15,6 +15,7 @@
 #include "list_batch/items.cuh"
 #include "list_batch/order.cuh"
 #include "list_batch/pairs.cuh"
+#include "list_batch/prepare.cuh"
 #pragma GCC diagnostic pop
 
 namespace vamana {
@@ -70,6 +71,8 @@ struct Step {
 constexpr Step kSteps[] = {
     ITEM_STEPS(float, kFloat32),
     ITEM_STEPS(byte, kByte),
+    {"items", kBlocks, kFetchThreads, [](const ListBatch& batch) { fetch_items(batch); }},
+    {"queries", kBlocks, kFetchThreads, [](const ListBatch& batch) { fetch_queries(batch); }},
     {"measure", kBlocks, kMeasureThreads,
      [](const ListBatch& batch) { measure_batch(batch, block_memory()); }},
     {"keep", kBlocks, kKeepWarps * 32, [](const ListBatch& batch) { keep_batch(batch, block_memory()); }},

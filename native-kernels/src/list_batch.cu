@@ -3,6 +3,7 @@
 #include "list_batch/items.cuh"
 #include "list_batch/order.cuh"
 #include "list_batch/pairs.cuh"
+#include "list_batch/prepare.cuh"
 
 // a multiprocessor of compute capability 7.5 holds 1,024 threads
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -31,6 +32,16 @@
 
 VAMANA_BATCH_ITEMS(float, kFloat32, 12)
 VAMANA_BATCH_ITEMS(byte, kByte, 12)
+
+extern "C" __global__ void __launch_bounds__(vamana::kFetchThreads)
+    list_batch_items(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::fetch_items(batch);
+}
+
+extern "C" __global__ void __launch_bounds__(vamana::kFetchThreads)
+    list_batch_queries(const __grid_constant__ vamana::ListBatch batch) {
+  vamana::fetch_queries(batch);
+}
 
 extern "C" __global__ void __launch_bounds__(vamana::kMeasureThreads, 2)
     list_batch_measure(const __grid_constant__ vamana::ListBatch batch) {

@@ -17,7 +17,7 @@ constexpr uint32_t kBatchWave = 64;      // most lists of an item in a wave
 #ifdef VAMANA_SIMT
 constexpr uint32_t kBatchAlone = 256;  // so that lists of tests have more
 #else
-constexpr uint32_t kBatchAlone = 3072;
+constexpr uint32_t kBatchAlone = 8192;
 #endif
 constexpr uint32_t kBatchPieces = 32;    // most pieces of kListBlock entries that are left of it then
 constexpr uint32_t kBatchTile = 32;      // items that are estimated together

@@ -12,8 +12,13 @@
 namespace vamana {
 
 constexpr uint32_t kEstimateThreads = kEstimateWarps * 32;
-constexpr uint32_t kTileColumns = kBatchTile / 8;
+static_assert(kBatchTile == 32, "tiles of one to four times eight items");
 constexpr uint32_t kLowBits = 0x01010101u;
+
+// Sums begin with the bits of this float, of which an integer of few bits is the lowest ones: so the difference of
+// two floats makes a float of a sum, at twice the rate of a conversion.
+constexpr int32_t kSumBits = 0x4B400000;
+constexpr float kSumFloat = 12582912.0f;
 
 // More than list_estimate takes off a bound for rounding, so that nothing is lost by another order of sums.
 constexpr float kBatchSlack = 1.2f * kListSlack;
@@ -69,20 +74,26 @@ __device__ __forceinline__ BatchUnit batch_unit(const BatchMemory& memory, const
           memory.starts[low] + tile, pairs - tile < kBatchTile ? pairs - tile : kBatchTile};
 }
 
-// Asks for a warp's entries, as many as their block has from `at` on.
+// Asks for a warp's entries, as many as their block has from `at` on. WHOLE: the block has as many as any.
+template <bool WHOLE>
 __device__ __forceinline__ void fetch_entries(const ListColumns& block, uint32_t at,
                                               uint32_t padded, uint8_t* stage) {
+  const uint32_t together = WHOLE ? kListBlock : block.together;
+  const uint32_t half = lane_id() % 16;
   const uint32_t of_words = padded / 4;
-#pragma unroll 2
-  for (uint32_t piece = lane_id(); piece < of_words + 24; piece += 32) {
-    const bool word = piece < of_words;
-    const uint32_t row = word ? piece / 16 : (piece - of_words) / 8 + 1;
-    const uint32_t place = at + (word ? piece % 16 * 2 : (piece - of_words) % 8 * 4);
-    const uint32_t* source = word ? block.words + 2 * (row * block.together + place)
-                                  : block.numbers + row * block.together + place;
-    if (place < block.together) {
-      copy_to_shared(stage + piece * 16, source);
+  const uint32_t* words =
+      block.words + 2 * (lane_id() / 16 * together + at + half * 2);
+#pragma unroll 1
+  for (uint32_t piece = lane_id(); piece < of_words; piece += 32) {
+    if (WHOLE || at + half * 2 < together) {
+      copy_to_shared(stage + piece * 16, words);
     }
+    words += 4 * together;
+  }
+  const uint32_t row = lane_id() / 8 + 1;
+  const uint32_t place = at + lane_id() % 8 * 4;
+  if (row < 4 && (WHOLE || place < together)) {
+    copy_to_shared(stage + (of_words + lane_id()) * 16, block.numbers + row * together + place);
   }
 }
 
@@ -114,7 +125,7 @@ __device__ __forceinline__ BatchEntry batch_entry(const float* facts, bool valid
 
 __device__ __forceinline__ bool stays_open(const BatchEntry& entry, const BatchTest& test,
                                            int32_t product) {
-  const float inner = fmaf(test.step, static_cast<float>(product), test.shift);
+  const float inner = fmaf(test.step, __int_as_float(product) - kSumFloat, test.shift);
   const float distance = fmaf(entry.factor, inner, entry.constant);
   return fmaf(-entry.error, test.margin, distance) <= test.open;
 }
@@ -204,9 +215,10 @@ __device__ __forceinline__ void load_tile(const ListBatch& batch, const BatchMem
 }
 
 // Products of 32 entries and the items of a tile, for a warp: entries of 16 lie `group` and `group + 8` apart.
+template <uint32_t COLUMNS>
 __device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint8_t* numbers,
-                                              uint32_t columns, const uint8_t* stage,
-                                              int32_t (&products)[2][kTileColumns][4]) {
+                                              const uint8_t* stage,
+                                              int32_t (&products)[2][COLUMNS][4]) {
   const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
   const uint32_t stride = batch_number_stride(batch.padded);
@@ -232,13 +244,11 @@ __device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint
         a[m][3] = high >> 4 & kLowBits;
       }
 #pragma unroll
-      for (uint32_t n = 0; n < kTileColumns; n++) {
-        if (n < columns) {
-          const uint2 b = *reinterpret_cast<const uint2*>(own + n * 8 * stride + word * 64 +
-                                                          half * 32);
-          multiply_signed(products[0][n], a[0], b.x, b.y);
-          multiply_signed(products[1][n], a[1], b.x, b.y);
-        }
+      for (uint32_t n = 0; n < COLUMNS; n++) {
+        const uint2 b =
+            *reinterpret_cast<const uint2*>(own + n * 8 * stride + word * 64 + half * 32);
+        multiply_signed(products[0][n], a[0], b.x, b.y);
+        multiply_signed(products[1][n], a[1], b.x, b.y);
       }
     }
   }
@@ -250,16 +260,23 @@ __device__ __forceinline__ void fetch_turn(const ListBatch& batch, const Lists& 
                                            const BatchScan& scan, uint32_t turn) {
   const uint32_t base = scan.from + turn * kEstimateThreads;
   if (base < unit.to) {
-    fetch_entries(list_columns(lists, scan.address, scan.places, base / kListBlock * kListBlock),
-                  base % kListBlock, batch.padded, tile.stage(batch, turn % kEstimateStages));
+    const ListColumns block =
+        list_columns(lists, scan.address, scan.places, base / kListBlock * kListBlock);
+    uint8_t* stage = tile.stage(batch, turn % kEstimateStages);
+    if (block.together == kListBlock) {
+      fetch_entries<true>(block, base % kListBlock, batch.padded, stage);
+    } else {
+      fetch_entries<false>(block, base % kListBlock, batch.padded, stage);
+    }
   }
   commit_copies();
 }
 
+// By tiles of COLUMNS times eight items: instructions that are skipped cost as much as others.
+template <uint32_t COLUMNS>
 __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const BatchMemory& memory,
                                               const Lists& lists, const BatchTileMemory& tile,
                                               const BatchUnit& unit, const BatchScan& scan) {
-  const uint32_t columns = (unit.count + 7) / 8;
   const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
   uint32_t* open = tile.open + warp_id() * kBatchOpen;
@@ -279,42 +296,40 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
       entries[e] = batch_entry(reinterpret_cast<const float*>(stage + kEstimated * batch.padded / 8) + at,
                                base + at < unit.to);
     }
-    int32_t products[2][kTileColumns][4];
+    int32_t products[2][COLUMNS][4];
 #pragma unroll
     for (int m = 0; m < 2; m++) {
 #pragma unroll
-      for (uint32_t n = 0; n < kTileColumns; n++) {
+      for (uint32_t n = 0; n < COLUMNS; n++) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-          products[m][n][i] = 0;
+          products[m][n][i] = kSumBits;
         }
       }
     }
-    multiply_tile(batch, tile.numbers, columns, stage, products);
+    multiply_tile<COLUMNS>(batch, tile.numbers, stage, products);
 #pragma unroll
-    for (uint32_t n = 0; n < kTileColumns; n++) {
-      if (n < columns) {
+    for (uint32_t n = 0; n < COLUMNS; n++) {
 #pragma unroll
-        for (uint32_t j = 0; j < 2; j++) {
-          const uint32_t item = n * 8 + 2 * t + j;
-          const BatchTest test = tile.tests[item];
-          bool keep[4];
+      for (uint32_t j = 0; j < 2; j++) {
+        const uint32_t item = n * 8 + 2 * t + j;
+        const BatchTest test = tile.tests[item];
+        bool keep[4];
+#pragma unroll
+        for (uint32_t e = 0; e < 4; e++) {
+          keep[e] = stays_open(entries[e], test, products[e / 2][n][e % 2 * 2 + j]);
+        }
+        // mostly there is none
+        if (__any_sync(kAllLanes, keep[0] | keep[1] | keep[2] | keep[3])) {
 #pragma unroll
           for (uint32_t e = 0; e < 4; e++) {
-            keep[e] = stays_open(entries[e], test, products[e / 2][n][e % 2 * 2 + j]);
-          }
-          // mostly there is none
-          if (__any_sync(kAllLanes, keep[0] | keep[1] | keep[2] | keep[3])) {
-#pragma unroll
-            for (uint32_t e = 0; e < 4; e++) {
-              const uint32_t kept = __ballot_sync(kAllLanes, keep[e]);
-              if (keep[e]) {
-                open[count + __popc(kept & lanes_below())] =
-                    open_word(products[e / 2][n][e % 2 * 2 + j],
-                              base - unit.from + e * 8 + group, item);
-              }
-              count += __popc(kept);
+            const uint32_t kept = __ballot_sync(kAllLanes, keep[e]);
+            if (keep[e]) {
+              open[count + __popc(kept & lanes_below())] =
+                  open_word(products[e / 2][n][e % 2 * 2 + j] - kSumBits,
+                            base - unit.from + e * 8 + group, item);
             }
+            count += __popc(kept);
           }
         }
       }
@@ -352,7 +367,15 @@ __device__ __forceinline__ void estimate_batch(const ListBatch& batch, uint8_t* 
       tile.units[own ^ 1] = next;
     }
     __syncthreads();
-    estimate_unit(batch, memory, lists, tile, unit, scan);
+    if (unit.count <= 8) {
+      estimate_unit<1>(batch, memory, lists, tile, unit, scan);
+    } else if (unit.count <= 16) {
+      estimate_unit<2>(batch, memory, lists, tile, unit, scan);
+    } else if (unit.count <= 24) {
+      estimate_unit<3>(batch, memory, lists, tile, unit, scan);
+    } else {
+      estimate_unit<4>(batch, memory, lists, tile, unit, scan);
+    }
     __syncthreads();
   }
 }

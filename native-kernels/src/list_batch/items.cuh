@@ -1,5 +1,5 @@
-// The steps in which a block takes an item after the other: its query, its first list, and the scores of the
-// candidates of a wave.
+// The steps in which a block takes an item after the other: its first list, and the scores of the candidates of a
+// wave.
 #pragma once
 
 #include <cstdint>
@@ -54,73 +54,6 @@ __device__ __forceinline__ void load_known_item(S& s, const ListBatch& batch,
     s.query[d] = query[d];
   }
   s.query_norm2 = memory.items[item].query_norm2;
-}
-
-// Part of a thread in the squared norm of a rotated vector less the first centroid.
-__device__ __forceinline__ float center_part(const ListBatch& batch, const float* rotated,
-                                             uint32_t begin, uint32_t step) {
-  const float* center = reinterpret_cast<const float*>(batch_lists(batch).centroids);
-  float norm2 = 0;
-  for (uint32_t d = begin; d < batch.padded; d += step) {
-    const float r = rotated[d] - __ldg(center + d);
-    norm2 = fmaf(r, r, norm2);
-  }
-  return norm2;
-}
-
-// The queries as centroids are. Blocks also clear what the waves count with, and find norms of centroids.
-template <uint32_t FORMAT>
-__device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* shared) {
-  const BatchMemory memory(batch);
-  using S = BatchState<FORMAT>;
-  for (uint32_t list = blockIdx.x * S::kThreads + threadIdx.x; list < batch.lists;
-       list += gridDim.x * S::kThreads) {
-    memory.counts[list] = 0;
-  }
-  const float* centroids = reinterpret_cast<const float*>(batch_lists(batch).centroids);
-  for (uint32_t list = blockIdx.x * kBatchItemWarps + warp_id(); list < batch.lists;
-       list += gridDim.x * kBatchItemWarps) {
-    const float norm2 = warp_sum(
-        center_part(batch, centroids + uint64_t{list} * batch.padded, lane_id(), 32));
-    if (lane_id() == 0) {
-      memory.norms[list] = norm2;
-    }
-  }
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    memory.control->next_unit = 0;
-  }
-  const ListSearch search = batch_search(batch);
-  S s(search, shared);
-  for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
-    load_batch_item(s, batch, item_address(batch.search, item));
-    load_list_query(s);
-    rotate(s);
-    const uint32_t padded = up16(s.control.segment.dimension);
-    float* query = memory.queries + uint64_t{item} * padded;
-    for (uint32_t d = threadIdx.x; d < padded; d += S::kThreads) {
-      query[d] = s.query[d];
-    }
-    float* rotated = memory.rotated + uint64_t{item} * batch.padded;
-    for (uint32_t d = threadIdx.x; d < batch.padded; d += S::kThreads) {
-      rotated[d] = s.rotated[d];
-    }
-    const float center_norm2 =
-        cta_sum<S::kWarps>(center_part(batch, s.rotated, threadIdx.x, S::kThreads), s.keys);
-    if (threadIdx.x == 0) {
-      BatchItem& known = memory.items[item];
-      known.item = s.control.item;
-      known.query_norm2 = s.query_norm2;
-      known.rotated_norm2 = s.rotated_norm2;
-      known.center_norm2 = center_norm2;
-      known.lists = 0;
-      known.all_lists = 0;
-      known.candidates = 0;
-      known.probed = 0;
-      known.most = kBatchWave;
-      known.ended = 0;
-    }
-    cta_sync<S::kWarps>();
-  }
 }
 
 // Puts back what an earlier step has found, or left empty.

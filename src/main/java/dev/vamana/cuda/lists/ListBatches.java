@@ -229,6 +229,10 @@ public final class ListBatches implements AutoCloseable {
   private void launch(Items items, ListBatchSizes sizes, Places places, Rest rest, long stream) {
     int count = sizes.count();
     fill(items, sizes, places, rest);
+    long words = (long) count * (ItemLayout.BYTES / Integer.BYTES);
+    step("items", PAIR_THREADS, 0, divide(words, PAIR_THREADS), stream);
+    words = (long) count * divide((long) items.dimension * (items.bytes ? 1 : Float.BYTES), 4);
+    step("queries", PAIR_THREADS, 0, divide(words, PAIR_THREADS), stream);
     step(name("prepare", items), ITEM_THREADS, sizes.itemBytes(), count, stream);
     for (int from = 0; from < count; from += sizes.rows()) {
       parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FROM, from);
