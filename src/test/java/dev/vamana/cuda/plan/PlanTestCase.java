@@ -22,7 +22,7 @@ public abstract class PlanTestCase extends LuceneTestCase {
   static CostModel model(double byteNanos, double cpuDistanceNanos) {
     Map<CostForm, double[]> coefficients = new EnumMap<>(CostForm.class);
     coefficients.put(CostForm.SCAN, new double[] {10_000, byteNanos, 1, 1, 0, 0});
-    coefficients.put(CostForm.BATCHED_SCAN, new double[] {20_000, byteNanos, 1, 1, 0, 0});
+    coefficients.put(CostForm.BATCHED_SCAN, new double[] {20_000, byteNanos, 1, 1, 0, 0, 0});
     coefficients.put(CostForm.GATHER, new double[] {10_000, 2 * byteNanos, 2, 0, 0, 0, 0});
     coefficients.put(CostForm.BATCHED_GATHER, new double[] {20_000, 0, 0, 3, 5, 0, 0});
     coefficients.put(CostForm.WALK, new double[] {WALK_NANOS, 0, 0, 0, 0});
