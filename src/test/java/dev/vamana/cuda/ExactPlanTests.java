@@ -142,13 +142,15 @@ public class ExactPlanTests extends PlanTestCase {
     // A scan costs 10 a query, a walk 800 however many there are. Eight callers wait for two scans
     // of four calls each: 800 for ten queries a call.
     double[] perProduct = CostForm.SCAN.none();
+    double[] perProductBatched = CostForm.BATCHED_SCAN.none();
     try (TestIndex index = TestIndex.any(1000, 1)) {
       SegmentView view = index.views().get(0);
       perProduct[4] = 10.0 / (1000 * index.dimension);
+      perProductBatched[4] = perProduct[4];
       CostModel model =
           costs(0, 1e9, 800, 1e9)
               .with(CostForm.SCAN, perProduct)
-              .with(CostForm.BATCHED_SCAN, perProduct);
+              .with(CostForm.BATCHED_SCAN, perProductBatched);
       CudaDriver driver = device();
       try (GpuExecutor executor =
           GpuExecutor.open(

@@ -47,6 +47,14 @@ public class ListBatchTests extends LuceneTestCase {
         : open(HostKernels.load(), placement, tuning);
   }
 
+  /** On the device if there is one, otherwise by threads of blocks that make progress in turns. */
+  private Gpu open(Tuning tuning) {
+    return Gpu.missing() == null
+        ? Gpu.open(Gpu::openDriver, Placement.EXACT, tuning)
+        : open(
+            SimtKernels.load(random().nextLong(), random().nextBoolean()), Placement.EXACT, tuning);
+  }
+
   private Gpu open(SimulatedKernels kernels, Placement placement, Tuning tuning) {
     boolean mapped = random().nextBoolean();
     return Gpu.open(
@@ -208,9 +216,8 @@ public class ListBatchTests extends LuceneTestCase {
           ListParityTests.items(segment, 40, K, 1 + random().nextInt(30), null, Long.MAX_VALUE);
       List<List<WorkResult>> found = new ArrayList<>();
       for (int sharing : new int[] {0, 1}) {
-        SimtKernels kernels = SimtKernels.load(random().nextLong(), random().nextBoolean());
         Tuning tuning = Tuning.DEFAULT.withWarps(4).withTeam(1).withListSharing(sharing);
-        try (Gpu gpu = open(kernels, Placement.EXACT, tuning)) {
+        try (Gpu gpu = open(tuning)) {
           found.add(ListParityTests.onDevice(gpu, List.of(segment.view()), items));
         }
         assertTogether(sharing > 0);
@@ -262,11 +269,10 @@ public class ListBatchTests extends LuceneTestCase {
 
   /** A lone item has a team of blocks, in turns with items that are searched together. */
   public void testTeamsByTurns() throws Exception {
-    SimtKernels kernels = SimtKernels.load(random().nextLong(), random().nextBoolean());
     Tuning tuning = Tuning.DEFAULT.withWarps(16).withTeam(3).withListSharing(1);
     try (DeviceSegment segment =
             segment(3_000, 24, ListParityTests.encoding(), ListParityTests.similarity());
-        Gpu gpu = open(kernels, Placement.EXACT, tuning)) {
+        Gpu gpu = open(tuning)) {
       DeviceTestCase.serve(gpu, segment.view());
       int lists = segment.view().lists().shape().lists();
       for (int count : new int[] {1, lists, 1, 1, lists}) {
@@ -288,7 +294,7 @@ public class ListBatchTests extends LuceneTestCase {
         Executors.newFixedThreadPool(3, new NamedThreadFactory("calls of a launch"));
     try (DeviceSegment segment =
             segment(4_000, 24, ListParityTests.encoding(), ListParityTests.similarity());
-        Gpu gpu = open(HostKernels.load(), Placement.EXACT, Tuning.DEFAULT.withListSharing(1))) {
+        Gpu gpu = open(Placement.EXACT)) {
       DeviceTestCase.serve(gpu, segment.view());
       GpuExecutor executor = (GpuExecutor) gpu.executor();
       List<List<WorkItem>> calls = new ArrayList<>();

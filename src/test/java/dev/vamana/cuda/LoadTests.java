@@ -198,7 +198,7 @@ public class LoadTests extends PlanTestCase {
     CostModel costs =
         anyCosts()
             .with(CostForm.SCAN, scan, 0, 0, 0, 0, 0)
-            .with(CostForm.BATCHED_SCAN, scan, 0, 0, 0, 0, 0)
+            .with(CostForm.BATCHED_SCAN, scan, 0, 0, 0, 0, 0, 0)
             .with(CostForm.LISTS, lists, 0, 0, 0, query);
     try (TestIndex index = TestIndex.ofLists(6000, 2, 64)) {
       testPlacement(random().nextInt(4) == 0 ? Placement.IN_MEMORY : Placement.EXACT, index, costs);

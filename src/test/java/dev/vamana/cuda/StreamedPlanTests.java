@@ -129,11 +129,13 @@ public class StreamedPlanTests extends PlanTestCase {
       int stride = (index.dimension * view.encoding().byteSize + 15) / 16 * 16;
       // bringing the vectors costs 400, an answer of the CPU 10, which counts twice
       double[] streamed = CostForm.SCAN.none();
+      double[] streamedBatched = CostForm.BATCHED_SCAN.none();
       streamed[2] = 400.0 / 5 / (1000.0 * stride);
+      streamedBatched[2] = streamed[2];
       CostModel model =
           costs(0, 1e9, 1e9, 10)
               .with(CostForm.SCAN, streamed)
-              .with(CostForm.BATCHED_SCAN, streamed);
+              .with(CostForm.BATCHED_SCAN, streamedBatched);
       CudaDriver driver = device();
       try (GpuExecutor executor =
           GpuExecutor.open(

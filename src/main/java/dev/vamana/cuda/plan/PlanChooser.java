@@ -19,7 +19,7 @@ public final class PlanChooser {
    * How much longer than a search of lists an exact answer may take if several ask. It finds all
    * hits; a search of lists that finds 99 of 100 takes 1.3 to 2 times as long as one that finds 95.
    */
-  private static final double WORTH_EXACT = 1.3;
+  private static final double WORTH_EXACT = 1.25;
 
   /** Idle costs that differ by more are not contested. */
   static final double CONTESTED = 8;
@@ -65,8 +65,8 @@ public final class PlanChooser {
    * callers ask the same: how many there are must not decide, so the choice is good for all.
    *
    * <p>Where the device has inverted lists, the CPU is no alternative, and vectors that are not in
-   * device memory are none either. Searches of lists over all segments share a launch, as walks do,
-   * but as scans do they wait for the launch under way.
+   * device memory are none either. Searches of lists over all segments share a launch, as walks do.
+   * For several callers an exact answer may take a little longer, because it finds all hits.
    *
    * @param alone the request's own queries over all its segments, on a node that does nothing else
    */
@@ -102,11 +102,10 @@ public final class PlanChooser {
 
   /**
    * Returns the nanoseconds that each of {@link #CALLERS} callers waits for a search of lists: as
-   * above, for two launches of half of them. Three callers were measured to wait twice as long as
-   * one (docs/internals/query-plans.md).
+   * for walks, launches run side by side.
    */
   private double listsBesideOthers(Workload alone) {
-    return 2 * costs.nanos(Plan.LISTS, alone.asked(CALLERS / 2));
+    return costs.nanos(Plan.LISTS, alone.asked(CALLERS));
   }
 
   /**
