@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexOutput;
@@ -112,9 +113,13 @@ final class ScalarWriter {
    * edges lead to. It does not depend on the number of threads.
    *
    * @return root of the mean squared error of products, divided by the lengths of both vectors less
-   *     the mean
+   *     the mean; 1 if the similarity is a product and a vector has another length than 1, since
+   *     distances then say nothing of scores
    */
   float deviation(Adjacency graph) throws IOException {
+    if (similarity == VectorSimilarityFunction.DOT_PRODUCT && ofUnitLength() == false) {
+      return 1;
+    }
     int nodes = Math.min(size, PAIR_NODES);
     Errors[] parts = new Errors[(nodes + Workers.RANGE - 1) / Workers.RANGE];
     workers.forEachRange(
@@ -136,6 +141,27 @@ final class ScalarWriter {
       all.add(part);
     }
     return all.deviation();
+  }
+
+  private boolean ofUnitLength() throws IOException {
+    AtomicBoolean all = new AtomicBoolean(true);
+    workers.forEachRange(
+        0,
+        size,
+        () -> {
+          FloatVectors floats = open();
+          float[] vector = new float[dimension];
+          return (from, to) -> {
+            for (int ordinal = from; ordinal < to && all.get(); ordinal++) {
+              floats.read(ordinal, vector);
+              if (VectorUtil.isUnitVector(vector) == false) {
+                all.set(false);
+              }
+            }
+          };
+        },
+        abort);
+    return all.get();
   }
 
   /** Pairs of a node and what edges lead to, for one thread. */

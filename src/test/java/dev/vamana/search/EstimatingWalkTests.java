@@ -21,7 +21,10 @@ import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.tests.util.TestUtil;
@@ -172,6 +175,28 @@ public class EstimatingWalkTests extends SearchTestCase {
     for (VectorSimilarityFunction similarity : similarities()) {
       int dims = random().nextBoolean() ? DIMS : FEW_DIMS;
       fewerScoresForTheSameHits(similarity, vectors(SIZE + QUERIES, dims, similarity));
+    }
+  }
+
+  /**
+   * Products of vectors of other lengths say nothing of distances, so a segment with such a vector
+   * has no codes. A long vector is the best hit of the queries that it points to.
+   */
+  public void testLongVectorsAmongUnitVectors() throws IOException {
+    float[][] base = vectors(500, FEW_DIMS, VectorSimilarityFunction.DOT_PRODUCT);
+    int longest = random().nextInt(base.length);
+    float[] query = base[longest].clone();
+    for (int d = 0; d < FEW_DIMS; d++) {
+      base[longest][d] *= 1_000;
+    }
+    try (Directory directory = newDirectory()) {
+      index(directory, base, VectorSimilarityFunction.DOT_PRODUCT);
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        assertNull(view(reader).distanceFilter(query));
+        TopDocs found =
+            new IndexSearcher(reader).search(new KnnFloatVectorQuery(FIELD, query, K), K);
+        assertEquals(longest, found.scoreDocs[0].doc);
+      }
     }
   }
 

@@ -70,8 +70,9 @@ public class PlanChooserTests extends PlanTestCase {
     for (PlanChooser chooser : new PlanChooser[] {CHOOSER, withoutCpu()}) {
       boolean cpuScans = random().nextBoolean();
       for (int segments : new int[] {1, 2, 4}) {
-        // 10 us and 0.4 ns a vector for each segment, and 100 us for the lists of all
-        int even = (int) ((WALK_NANOS / segments - 10_000) / 0.4);
+        // 10 us and 0.4 ns a vector for each segment, of which several callers wait for two scans,
+        // and a quarter more than 100 us for the lists of all
+        int even = (int) ((1.25 * WALK_NANOS / 2 / segments - 10_000) / 0.4);
         for (int off : new int[] {-100, 100}) {
           Workload task = lists(segments, even + off, Workload.Rows.DEVICE, cpuScans);
           assertEquals(off < 0, chooser.prefersExact(task));
@@ -84,22 +85,26 @@ public class PlanChooserTests extends PlanTestCase {
     }
   }
 
-  /** A caller waits for two launches of four of eight callers, be they scans or not. */
+  /**
+   * A caller waits for two scans with four of eight callers each, or for a launch with the lists of
+   * eight. The exact answer may take a quarter longer.
+   */
   public void testExactAnswersOfListsAreForSeveralCallers() {
     // scans: 10 us and 0.1 ns a component, 100 for each vector and query
     CostModel products = model(0, 1e9).with(CostForm.SCAN, 10_000, 0, 1, 1, 0.1, 0);
     // 90 us for one query and 330 us for four; lists 100 us for any number
     assertFalse(
         new PlanChooser(products).prefersExact(lists(1, 8_000, Workload.Rows.DEVICE, false)));
-    // 32.5 us and 100 us
+    // 62.5 us for four, twice, and 125 us
     for (int off : new int[] {-10, 10}) {
-      Workload task = lists(1, 2_250 + off, Workload.Rows.DEVICE, false);
+      Workload task = lists(1, 1_312 + off, Workload.Rows.DEVICE, false);
       assertEquals(off < 0, new PlanChooser(products).prefersExact(task));
     }
-    // 70 us and 30 us a query: as much as the scan of four queries at 4,500 vectors
+    // 70 us and 30 us a query: 387.5 us with a quarter more, and as much for two scans of four
+    // queries at 4,594 vectors
     PlanChooser growing = new PlanChooser(products.with(CostForm.LISTS, 70_000, 0, 0, 0, 30_000));
     for (int off : new int[] {-10, 10}) {
-      Workload task = lists(1, 4_500 + off, Workload.Rows.DEVICE, false);
+      Workload task = lists(1, 4_594 + off, Workload.Rows.DEVICE, false);
       assertEquals(off < 0, growing.prefersExact(task));
     }
   }
