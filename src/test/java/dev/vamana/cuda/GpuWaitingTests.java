@@ -222,10 +222,15 @@ public class GpuWaitingTests extends GpuTestCase {
   /** What queues while the device is busy is one batch. */
   public void testQueueWhileBusyIsOneBatch() throws Exception {
     List<Future<List<WorkResult>>> futures = new ArrayList<>();
-    List<WorkItem> first = items(1, () -> false);
-    futures.add(pool.submit(() -> executor.search(first)));
+    // two launches take whatever waits, and then no other begins beside them for a few items
+    for (int launches = 1; launches <= BATCHES.eager(); launches++) {
+      List<WorkItem> items = items(launches, () -> false);
+      futures.add(pool.submit(() -> executor.search(items)));
+      long running = launches;
+      await(() -> executor.statistics().counter("now", "launches_in_flight") == running);
+    }
     blocked.awaitStart();
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
       List<WorkItem> more = items(2, () -> false);
       futures.add(pool.submit(() -> executor.search(more)));
     }
@@ -234,7 +239,7 @@ public class GpuWaitingTests extends GpuTestCase {
     for (Future<List<WorkResult>> future : futures) {
       future.get(2, TimeUnit.MINUTES);
     }
-    assertEquals(2, executor.statistics().counter("batches", "launches"));
+    assertEquals(3, executor.statistics().counter("batches", "launches"));
     assertEquals(7, executor.statistics().counter("batches", "items"));
   }
 
