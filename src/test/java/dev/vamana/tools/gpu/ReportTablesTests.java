@@ -183,9 +183,15 @@ public class ReportTablesTests extends LuceneTestCase {
     for (Map<String, Object> row : List.of(slow, fast, elsewhere, wide, narrow, otherParents)) {
       row.put("dims", Placement.WIDE);
     }
+    report.put("benchmarks", List.of(slow, fast, elsewhere));
+    Files.writeString(file, Json.write(report));
+    page = ReportTables.make(file).get("gpu-cagra.md");
+    assertTrue(page, page.contains("## On NVIDIA H100 80GB HBM3\n"));
+    assertTrue(page, page.contains("| some-96 | 0.93 | 1 × 1 | 200 | 700 (exact-int8) | 3.50 |\n"));
     report.put("benchmarks", List.of(slow, fast));
     Files.writeString(file, Json.write(report));
     page = ReportTables.make(file).get("gpu-cagra.md");
+    assertFalse(page, page.contains("## On "));
     assertTrue(
         page,
         page.contains(

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -87,7 +88,7 @@ final class CagraTable {
     for (String line : lines.subList(2, lines.size())) {
       Figure figure = Figure.parse(line);
       OptionalDouble exact = fastest(rows, figure, Set.of(EXACT));
-      String placement = usual(rows, figure);
+      String placement = usual(benchmarks, figure);
       OptionalDouble usual = fastest(rows, figure, Set.of(placement));
       OptionalDouble any = fastest(rows, figure, VECTORS);
       if (exact.isEmpty() || usual.isEmpty() || any.isEmpty()) {
@@ -138,6 +139,63 @@ final class CagraTable {
         + "\n| set | recall@10 | batch × callers | CAGRA, fastest type | exact | exact over CAGRA |"
         + " default | default over CAGRA | best |\n"
         + "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        + table
+        + others(lines, benchmarks, device);
+  }
+
+  /** Returns a section for each device that the figures' first line does not name. */
+  private static String others(
+      List<String> lines, List<Map<String, Object>> benchmarks, String device) {
+    Map<String, List<Map<String, Object>>> byDevice = new TreeMap<>();
+    for (Map<String, Object> row : benchmarks) {
+      String name = row.getOrDefault(ReportStage.DEVICE, device).toString();
+      if (names(lines.get(0), name) == false) {
+        byDevice.computeIfAbsent(name, unseen -> new ArrayList<>()).add(row);
+      }
+    }
+    StringBuilder sections = new StringBuilder();
+    byDevice.forEach((name, rows) -> sections.append(other(name, lines, benchmarks, rows)));
+    return sections.toString();
+  }
+
+  private static String other(
+      String device,
+      List<String> lines,
+      List<Map<String, Object>> benchmarks,
+      List<Map<String, Object>> rows) {
+    StringBuilder table = new StringBuilder();
+    List<Double> ratios = new ArrayList<>();
+    for (String line : lines.subList(2, lines.size())) {
+      Figure figure = Figure.parse(line);
+      String placement = usual(benchmarks, figure);
+      OptionalDouble usual = fastest(rows, figure, Set.of(placement));
+      if (usual.isPresent()) {
+        double ratio = usual.getAsDouble() / figure.best();
+        ratios.add(ratio);
+        table.append(
+            format(
+                "| %s | %.2f | %,d × %d | %,.0f | %,.0f (%s) | %.2f |\n",
+                figure.set(),
+                figure.recall(),
+                figure.batch(),
+                figure.callers(),
+                figure.best(),
+                usual.getAsDouble(),
+                placement,
+                ratio));
+      }
+    }
+    if (ratios.isEmpty()) {
+      return "";
+    }
+    return format("\n## On %s\n\n", device)
+        + "CAGRA's figures are still those of the device above.\n\n"
+        + "| over CAGRA | geometric mean | at worst | points below 1 |\n"
+        + "| --- | ---: | ---: | ---: |\n"
+        + summary("default", ratios)
+        + "\n| set | recall@10 | batch × callers | CAGRA, fastest type | default |"
+        + " default over CAGRA |\n"
+        + "| --- | ---: | ---: | ---: | ---: | ---: |\n"
         + table;
   }
 
