@@ -73,25 +73,14 @@ public final class ScalarCodes {
       VectorSimilarityFunction similarity,
       float deviation)
       throws IOException {
-    if (region.length() != length(size, dimension)) {
-      throw new IllegalArgumentException(
-          "scalar codes of "
-              + size
-              + " vectors of "
-              + dimension
-              + " components do not take "
-              + region.length()
-              + " bytes");
-    }
     this.region = region;
     this.size = size;
     this.dimension = dimension;
     this.similarity = similarity;
     this.deviation = deviation;
-    this.mean = new float[dimension];
-    IndexInput input = region.open();
-    input.seek((long) size * rowBytes(dimension));
-    input.readFloats(mean, 0, dimension);
+    this.mean =
+        CodesAndMean.mean(
+            "scalar codes", region, length(size, dimension), size, rowBytes(dimension), dimension);
   }
 
   /** Whether a segment's vectors get codes. */

@@ -86,26 +86,15 @@ public final class SignCodes {
       VectorSimilarityFunction similarity,
       Angles angles)
       throws IOException {
-    if (region.length() != length(size, dimension)) {
-      throw new IllegalArgumentException(
-          "sign codes of "
-              + size
-              + " vectors of "
-              + dimension
-              + " components do not take "
-              + region.length()
-              + " bytes");
-    }
     this.region = region;
     this.size = size;
     this.dimension = dimension;
     this.similarity = similarity;
     this.cosines = angles.cosines(dimension);
-    this.mean = new float[dimension];
+    this.mean =
+        CodesAndMean.mean(
+            "sign codes", region, length(size, dimension), size, rowBytes(dimension), dimension);
     this.terms = angles.mixed ? SignMix.Terms.of(dimension) : null;
-    IndexInput input = region.open();
-    input.seek((long) size * rowBytes(dimension));
-    input.readFloats(mean, 0, dimension);
   }
 
   /** Whether bits tell the signs of sums of components instead of components. */
