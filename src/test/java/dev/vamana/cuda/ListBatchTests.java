@@ -80,6 +80,15 @@ public class ListBatchTests extends LuceneTestCase {
     }
   }
 
+  private static DeviceSegment segment(List<QueryVector> vectors) throws Exception {
+    return DeviceSegment.of(
+        createTempDir(),
+        vectors,
+        VectorSimilarityFunction.EUCLIDEAN,
+        VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.RABITQ1),
+        Workers.callingThread());
+  }
+
   private static DeviceSegment segment(
       int size, int dimension, VectorEncoding encoding, VectorSimilarityFunction similarity)
       throws Exception {
@@ -164,13 +173,7 @@ public class ListBatchTests extends LuceneTestCase {
       }
       vectors.add(QueryVector.of(vector));
     }
-    try (DeviceSegment segment =
-        DeviceSegment.of(
-            createTempDir(),
-            vectors,
-            VectorSimilarityFunction.EUCLIDEAN,
-            VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.RABITQ1),
-            Workers.callingThread())) {
+    try (DeviceSegment segment = segment(vectors)) {
       compare(
           "no clusters",
           segment,
@@ -180,8 +183,8 @@ public class ListBatchTests extends LuceneTestCase {
   }
 
   /**
-   * What is left of a long nearest list is part of the first wave, in pieces: hits and visited
-   * vectors are those of searches one by one, by the same kernels.
+   * Searches together score a long nearest list in pieces. They find the same hits and visit the
+   * same vectors as searches one by one.
    */
   public void testLongLists() throws Exception {
     int dimension = 20;
@@ -199,13 +202,7 @@ public class ListBatchTests extends LuceneTestCase {
       }
       vectors.add(QueryVector.of(vector));
     }
-    try (DeviceSegment segment =
-        DeviceSegment.of(
-            createTempDir(),
-            vectors,
-            VectorSimilarityFunction.EUCLIDEAN,
-            VamanaParameters.DEFAULT.withThresholds(0, 0).withType(IndexType.IVF, CodeKind.RABITQ1),
-            Workers.callingThread())) {
+    try (DeviceSegment segment = segment(vectors)) {
       int[] groups = segment.view().lists().groups();
       int longest = 0;
       for (int list = 1; list < groups.length; list++) {

@@ -35,7 +35,9 @@ public final class ListBatchLayout {
   /** Candidates of an item in a wave that there is room for. */
   public static final long ROOM = 108;
 
-  /** Lists that items have searched before the wave, but for those that fell behind. */
+  /**
+   * Lists that an item has searched before the wave. An item that fell behind has searched fewer.
+   */
   public static final long FIRST = 112;
 
   /** Lists of an item in the wave. */

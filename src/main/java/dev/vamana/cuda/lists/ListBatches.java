@@ -147,7 +147,7 @@ public final class ListBatches implements AutoCloseable {
     return searched >= (long) LEAST_SHARING * lists && searched * size / lists >= LEAST_ENTRIES;
   }
 
-  /** Whether steps of earlier launches still run, for which those of the next would wait. */
+  /** Whether an earlier launch still runs. The steps of the next launch would wait for it. */
   public boolean running() {
     return begun && driver.done(busy) == false;
   }

@@ -57,8 +57,8 @@ public enum CostForm {
   private static final double STREAMED_PASSES = 5;
 
   /**
-   * Queries of a launch from which on those that take longest make it no longer, on the device that
-   * was measured.
+   * A launch ends with its longest search. With more queries than this the longest search hardly
+   * grows, on the device that was measured.
    */
   private static final int FULL_LAUNCH = 1000;
 

@@ -189,7 +189,7 @@ final class CagraTable {
       return "";
     }
     return format("\n## On %s\n\n", device)
-        + "CAGRA's figures are still those of the device above.\n\n"
+        + "CAGRA was not measured on this device; its figures are the ones above.\n\n"
         + "| over CAGRA | geometric mean | at worst | points below 1 |\n"
         + "| --- | ---: | ---: | ---: |\n"
         + summary("default", ratios)
