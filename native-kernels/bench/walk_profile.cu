@@ -3,4 +3,5 @@
 #include "walk/kernels.cuh"
 
 VAMANA_PROFILED_WALK(exact_f32, kExactFloat32, 16, 12)
+VAMANA_PROFILED_WALK(exact_byte, kExactByte, 16, 12)
 VAMANA_PROFILED_WALK(table_half, kTableHalf, 12, 12)

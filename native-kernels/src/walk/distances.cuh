@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "asymmetric.cuh"
+#include "byte_rows.cuh"
 #include "cta.cuh"
 #include "exact.cuh"
 #include "worklist.cuh"
@@ -27,6 +28,16 @@ __device__ __forceinline__ void distances(W& w, uint32_t count, Take take) {
     // halves and bytes take registers to unpack, and one warp has other blocks to hide its latency behind
     constexpr bool kFew = W::kFormat == kFloat16 || (W::kFormat == kByte && W::kWarps == 1);
     constexpr int kLoads = (kFew ? 1 : 2) * Chunk<W::kFormat>::kLoads;
+    if constexpr (W::kFormat == kByte && kRowsAtOnce<W::kWarps, true> > 0) {
+      if (rows.stride <= kManyRowsBytes) {
+        if (rows.whole) {
+          byte_sums<W::kWarps, true>(rows, w.query, w.padded, w.ids, count, take);
+        } else {
+          byte_sums<W::kWarps, false>(rows, w.query, w.padded, w.ids, count, take);
+        }
+        return;
+      }
+    }
     if constexpr (Take::kTogether) {
       exact_kept_sums<W::kFormat, W::kWarps, kLoads>(rows, segment.similarity == kEuclidean,
                                                      w.query, w.padded, w.ids, count, take);

@@ -169,22 +169,28 @@ public final class CpuExecutor implements SearchExecutor {
    * has, or hits with negative inner products.
    */
   public static boolean missesHits(WorkItem item, WorkResult walked) throws IOException {
-    return walked.complete()
-        && (walked.ordinals().length < Math.min(item.k(), accepted(item))
-            || endsUnreliably(item, walked));
+    return mayMissHits(item, walked)
+        && (hasFewHits(item, walked)
+            || item.segment().rawComparison() == null
+            || ExactDistances.of(item.segment(), item.query())
+                    .ranking()
+                    .score(walked.ordinals()[walked.ordinals().length - 1])
+                < 0);
   }
 
-  private static boolean endsUnreliably(WorkItem item, WorkResult walked) throws IOException {
-    SegmentView segment = item.segment();
-    float unreliableBelow = SearchPlan.unreliableBelow(segment);
+  /**
+   * Whether {@link #missesHits} may be so, as far as the result alone tells: equal rounded scores
+   * were made to descend, so that a score below that of the product 0 may have a positive product.
+   */
+  public static boolean mayMissHits(WorkItem item, WorkResult walked) {
     int last = walked.ordinals().length - 1;
-    if (last < 0 || walked.scores()[last] >= unreliableBelow) {
-      return false;
-    }
-    // equal rounded scores were made to descend, so a score below the limit may have a positive
-    // product
-    return segment.rawComparison() == null
-        || ExactDistances.of(segment, item.query()).ranking().score(walked.ordinals()[last]) < 0;
+    return walked.complete()
+        && (hasFewHits(item, walked)
+            || (last >= 0 && walked.scores()[last] < SearchPlan.unreliableBelow(item.segment())));
+  }
+
+  private static boolean hasFewHits(WorkItem item, WorkResult walked) {
+    return walked.ordinals().length < Math.min(item.k(), accepted(item));
   }
 
   /** Scores all accepted vectors of the item's segment on the calling thread. */

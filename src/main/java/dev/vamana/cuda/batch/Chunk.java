@@ -52,11 +52,6 @@ public final class Chunk extends Ticket {
     this.together = together;
   }
 
-  /** Returns the bytes of all results together, if items are alike. */
-  int resultBytes() {
-    return count() * (int) ResultLayout.bytes(plans[item(0)].capacity());
-  }
-
   @Override
   public DeviceResult result(int i) {
     ItemPlan plan = plans[item(i)];

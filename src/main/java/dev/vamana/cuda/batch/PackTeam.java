@@ -24,7 +24,6 @@ final class PackTeam {
   /** Longer than a call of 1,000 items takes from its last chunk to the first of the next call. */
   private static final long SPIN_NANOS = 1_000_000;
 
-  private static final int SHARE_BYTES = 8 << 10;
   private static final int PROCESSORS_PER_HELPER = 4;
 
   private final List<Thread> threads = new ArrayList<>();
@@ -32,15 +31,6 @@ final class PackTeam {
   private volatile long lastLarge = System.nanoTime() - SPIN_NANOS;
   private volatile boolean stopped;
   private volatile boolean started;
-
-  /**
-   * Packs or reads some of a chunk's items. Several threads call it at once, for different ones.
-   */
-  @FunctionalInterface
-  interface Share {
-    /** Takes the items from..to-1. */
-    void take(int from, int to);
-  }
 
   /** Makes a team of at most so many threads, and of no more than a quarter of the processors. */
   static PackTeam of(int most) {
@@ -81,12 +71,12 @@ final class PackTeam {
    * Packs or reads the items of a chunk, with the threads that are awake and idle.
    *
    * @param count number of items
-   * @param bytes what is written or read for all of them
+   * @param step items that a thread takes at a time
    * @throws RuntimeException what a share throws, as errors are; no share runs any more then
    */
-  void share(int count, int bytes, Share share) {
+  void share(int count, int step, Share share) {
     lastLarge = System.nanoTime();
-    Job job = new Job(share, count, Math.max(1, (int) ((long) SHARE_BYTES * count / bytes)));
+    Job job = new Job(share, count, step);
     if (threads.isEmpty() || current.compareAndSet(null, job) == false) {
       share.take(0, count);
       return;

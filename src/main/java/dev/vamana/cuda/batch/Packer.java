@@ -26,6 +26,8 @@ public final class Packer {
   /** A power of two, like the blocks of pinned memory. */
   private static final int CHUNK_BYTES = 1 << 20;
 
+  private static final int SHARE_BYTES = 8 << 10;
+
   // a smaller one would be launched before the next is packed, but the launch takes longer than
   // that
   static final int FIRST_ITEMS = 192;
@@ -200,7 +202,7 @@ public final class Packer {
   /** Writes the items of a chunk, which differ only in their query, with the help of the team. */
   private void writeAll(
       StagingPool.Block block, int[] packed, int firstQuery, int[] results, int firstResult) {
-    PackTeam.Share share =
+    Share share =
         (from, to) -> {
           long[] own = header.clone();
           for (int i = from; i < to; i++) {
@@ -216,7 +218,7 @@ public final class Packer {
       helped = team.begin();
     }
     if (large && helped) {
-      team.share(packed.length, bytes, share);
+      team.share(packed.length, Math.max(1, SHARE_BYTES / (ItemLayout.BYTES + queryBytes)), share);
     } else {
       share.take(0, packed.length);
     }

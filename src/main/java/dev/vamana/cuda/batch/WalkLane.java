@@ -6,7 +6,6 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Tuning;
-import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -33,8 +32,9 @@ public final class WalkLane extends Lane<Chunk> {
 
   private static final int MAX_FAILURES_IN_A_ROW = 8;
 
-  // results of a chunk that take a caller some microseconds to read
-  private static final int LEAST_READ_BYTES = 16 << 10;
+  // results that take a caller about ten microseconds to read, and one
+  private static final int LEAST_READ = 128;
+  private static final int READ_STEP = 16;
 
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
@@ -135,26 +135,16 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   /**
-   * Reads the results of a chunk that has ended, with the help of threads that are awake after a
-   * row of large calls.
+   * Reads a chunk's results with the help of threads that are awake.
    *
-   * @return one for each item, or null if the caller reads as fast alone
+   * @return false if it did not, since the caller reads as fast alone
    */
-  public DeviceResult[] results(Chunk chunk) {
-    int bytes = chunk.resultBytes();
-    if (bytes < LEAST_READ_BYTES || team.awake() == false) {
-      return null;
+  public boolean read(Chunk chunk, Share share) {
+    if (chunk.count() < LEAST_READ || team.awake() == false) {
+      return false;
     }
-    DeviceResult[] results = new DeviceResult[chunk.count()];
-    team.share(
-        results.length,
-        bytes,
-        (from, to) -> {
-          for (int i = from; i < to; i++) {
-            results[i] = chunk.result(i);
-          }
-        });
-    return results;
+    team.share(chunk.count(), READ_STEP, share);
+    return true;
   }
 
   /** Returns the number of launches in flight. */

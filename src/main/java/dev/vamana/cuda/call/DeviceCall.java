@@ -4,6 +4,7 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.Chunk;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
+import dev.vamana.cuda.batch.Share;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
@@ -365,32 +366,77 @@ public final class DeviceCall {
   }
 
   private void read(Ticket ticket) throws IOException {
+    if (ticket instanceof Chunk chunk) {
+      Share share = (from, to) -> store(chunk, from, to);
+      if (session.walks.read(chunk, share) == false) {
+        share.take(0, chunk.count());
+      }
+    }
+    long visited = 0;
+    long steps = 0;
+    for (int i = 0; i < ticket.count(); i++) {
+      int index = ticket.item(i);
+      if (results[index] != null) {
+        continue;
+      }
+      DeviceResult found = ticket.result(i);
+      visited += found.visited();
+      steps += found.iterations();
+      if (take(index, found)) {
+        counters.answered(decisions[index].segment().placement(), 1);
+      }
+    }
+    counters.batches.walked(visited, steps);
+    Decision first = decisions[ticket.item(0)];
+    if (first.exact()) {
+      counters.plans.add(
+          first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
+    }
+  }
+
+  /**
+   * Stores the results of some of a chunk's items, but for those that need more than reading. Any
+   * thread calls it, several at once for different items.
+   */
+  private void store(Chunk chunk, int from, int to) {
     int counted = 0;
     long visited = 0;
     long steps = 0;
     Placement placement = null;
-    DeviceResult[] all = ticket instanceof Chunk chunk ? session.walks.results(chunk) : null;
-    for (int i = 0; i < ticket.count(); i++) {
-      int index = ticket.item(i);
+    for (int i = from; i < to; i++) {
+      int index = chunk.item(i);
+      DeviceResult found = chunk.result(i);
+      if (found.fault() != null || found.approximate()) {
+        continue;
+      }
+      WorkResult result = result(index, found);
+      if (decisions[index].choice().plan() == Plan.GRAPH
+          && CpuExecutor.mayMissHits(batch.get(index), result)) {
+        continue;
+      }
+      results[index] = result;
       Placement own = decisions[index].segment().placement();
       if (own != placement) {
         count(placement, counted);
         counted = 0;
         placement = own;
       }
-      DeviceResult found = all == null ? ticket.result(i) : all[i];
+      counted++;
       visited += found.visited();
       steps += found.iterations();
-      counted += take(index, found) ? 1 : 0;
     }
     // once for all items: counting each takes as long as reading it
     counters.batches.walked(visited, steps);
     count(placement, counted);
-    Decision first = decisions[ticket.item(0)];
-    if (first.exact()) {
-      counters.plans.add(
-          first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
-    }
+  }
+
+  /** Returns the result of an item as the device found it. */
+  private WorkResult result(int index, DeviceResult found) {
+    return new WorkResult(
+        found.ordinals(),
+        found.scores(),
+        found.visited(),
+        found.complete() && cancelled[index] == false);
   }
 
   private void count(Placement placement, int answered) {
@@ -416,11 +462,10 @@ public final class DeviceCall {
       leave(index);
       return false;
     }
-    boolean complete = found.complete() && cancelled[index] == false;
-    WorkResult result =
-        found.approximate()
-            ? CpuExecutor.rerank(item, found.ordinals(), found.visited(), complete)
-            : new WorkResult(found.ordinals(), found.scores(), found.visited(), complete);
+    WorkResult result = result(index, found);
+    if (found.approximate()) {
+      result = CpuExecutor.rerank(item, found.ordinals(), found.visited(), result.complete());
+    }
     // a search of lists goes on until it has as many hits as there are
     if (decisions[index].choice().plan() == Plan.GRAPH && CpuExecutor.missesHits(item, result)) {
       counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());

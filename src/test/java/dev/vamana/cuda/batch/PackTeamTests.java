@@ -18,12 +18,12 @@ public class PackTeamTests extends LuceneTestCase {
     }
   }
 
-  private static void packAll(PackTeam team, int count, int bytes) {
+  private static void packAll(PackTeam team, int count, int step) {
     AtomicIntegerArray packed = new AtomicIntegerArray(count);
     int[] plain = new int[count];
     team.share(
         count,
-        bytes,
+        step,
         (from, to) -> {
           for (int i = from; i < to; i++) {
             packed.incrementAndGet(i);
@@ -43,7 +43,7 @@ public class PackTeamTests extends LuceneTestCase {
       for (int round = 0; round < 200; round++) {
         beginInARow(team);
         int count = 1 + random().nextInt(3_000);
-        packAll(team, count, PackTeam.LEAST_BYTES + random().nextInt(1 << 20));
+        packAll(team, count, 1 + random().nextInt(200));
       }
     } finally {
       team.stop();
@@ -62,7 +62,7 @@ public class PackTeamTests extends LuceneTestCase {
                 () -> {
                   for (int round = 0; round < 100; round++) {
                     beginInARow(team);
-                    packAll(team, count, PackTeam.LEAST_BYTES);
+                    packAll(team, count, 100);
                   }
                   ended.incrementAndGet();
                 }));
@@ -91,7 +91,7 @@ public class PackTeamTests extends LuceneTestCase {
                 () ->
                     team.share(
                         1_000,
-                        PackTeam.LEAST_BYTES,
+                        100,
                         (from, to) -> {
                           if (from <= bad && bad < to) {
                             if (error) {
@@ -101,7 +101,7 @@ public class PackTeamTests extends LuceneTestCase {
                           }
                         }));
         assertEquals("item " + bad, failed.getMessage());
-        packAll(team, 1_000, PackTeam.LEAST_BYTES);
+        packAll(team, 1_000, 100);
       }
     } finally {
       team.stop();
@@ -126,7 +126,7 @@ public class PackTeamTests extends LuceneTestCase {
     assertFalse(team.begin());
     assertFalse(team.begin());
     int[] packed = new int[100];
-    team.share(100, PackTeam.LEAST_BYTES, (from, to) -> Arrays.fill(packed, from, to, 1));
+    team.share(100, 100, (from, to) -> Arrays.fill(packed, from, to, 1));
     assertEquals(100, Arrays.stream(packed).sum());
     team.stop();
   }
@@ -136,6 +136,6 @@ public class PackTeamTests extends LuceneTestCase {
     beginInARow(team);
     team.stop();
     team.stop();
-    packAll(team, 500, PackTeam.LEAST_BYTES);
+    packAll(team, 500, 100);
   }
 }

@@ -15,7 +15,10 @@ final class ProfileStage implements Stage {
   static final String SECTION = "profile";
 
   private static final int BEAM = 48;
-  private static final List<Integer> BATCHES = List.of(1, 100, 10_000);
+  private static final List<Integer> BATCHES = List.of(1, 100, 1_000, 10_000);
+  private static final List<Integer> PARENTS = List.of(1, 4);
+  private static final List<Placement> PLACEMENTS =
+      List.of(Placement.EXACT, Placement.EXACT_INT8, Placement.IN_MEMORY, Placement.MAPPED_GRAPH);
   private static final double WARM_UP_SECONDS = 0.3;
 
   private final String setName;
@@ -28,8 +31,7 @@ final class ProfileStage implements Stage {
   public void run(Context context) throws IOException, InterruptedException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = BenchStage.index(context, set)) {
-      for (Placement placement :
-          List.of(Placement.EXACT, Placement.IN_MEMORY, Placement.MAPPED_GRAPH)) {
+      for (Placement placement : context.options().placementsOr(PLACEMENTS)) {
         try {
           measure(context, set, index, placement);
         } catch (RuntimeException e) {
@@ -42,10 +44,6 @@ final class ProfileStage implements Stage {
 
   private static void measure(Context context, SuiteSet set, SetIndex index, Placement placement)
       throws IOException, InterruptedException {
-    WalkParameters walk =
-        placement == Placement.EXACT
-            ? WalkParameters.exact(BEAM)
-            : WalkParameters.quantized(BEAM, 0);
     AtomicReference<CapturingDriver> current = new AtomicReference<>();
     try (Gpu gpu = Gpu.open(() -> CapturingDriver.open(current), placement, Tuning.DEFAULT)) {
       context.fragment().set("device", gpu.device());
@@ -54,24 +52,48 @@ final class ProfileStage implements Stage {
       gpu.await(List.of(index.view()));
       BatchRun run =
           new BatchRun(gpu.executor(), index.view(), set.vectors().queries().rows(), BenchStage.K);
-      for (int batch : BATCHES) {
-        run.time(walk, batch, 1, WARM_UP_SECONDS, 1);
-        CapturingDriver driver = current.get();
-        Gpu.Counts before = gpu.counts();
-        driver.capture();
-        run.call(walk, 0, batch);
-        WalkProfile profile = WalkProfile.of(driver, driver.captured());
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("set", set.vectors().name());
-        row.put("placement", placement.settingName());
-        row.put("batch", batch);
-        row.put("beam", BEAM);
-        row.put("warps", profile.warps());
-        profile.addTo(row);
-        WorkOfWalk.of(index.view(), placement, walk, gpu.counts().since(before)).addStagesTo(row);
-        context.fragment().add(SECTION, row);
-        context.say("%s", row);
+      for (int parents : PARENTS) {
+        WalkParameters walk =
+            new WalkParameters(
+                BEAM,
+                placement.copiesCodes()
+                    ? WalkParameters.Distances.QUANTIZED
+                    : WalkParameters.Distances.EXACT,
+                parents,
+                0);
+        for (int batch : BATCHES) {
+          measure(context, set, index, placement, gpu, run, current.get(), walk, batch);
+        }
       }
     }
+  }
+
+  private static void measure(
+      Context context,
+      SuiteSet set,
+      SetIndex index,
+      Placement placement,
+      Gpu gpu,
+      BatchRun run,
+      CapturingDriver driver,
+      WalkParameters walk,
+      int batch)
+      throws IOException, InterruptedException {
+    run.time(walk, batch, 1, WARM_UP_SECONDS, 1);
+    Gpu.Counts before = gpu.counts();
+    driver.capture();
+    run.call(walk, 0, batch);
+    WalkProfile profile = WalkProfile.of(driver, driver.captured());
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("set", set.vectors().name());
+    row.put("placement", placement.settingName());
+    row.put("batch", batch);
+    row.put("beam", BEAM);
+    row.put("parents", walk.parents());
+    row.put("warps", profile.warps());
+    profile.addTo(row);
+    WorkOfWalk.of(index.view(), placement, walk, gpu.counts().since(before)).addStagesTo(row);
+    context.fragment().add(SECTION, row);
+    context.say("%s", row);
   }
 }

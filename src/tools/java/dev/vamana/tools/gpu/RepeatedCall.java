@@ -33,7 +33,11 @@ final class RepeatedCall implements AutoCloseable {
     this.driver = driver;
     driver.bind();
     CapturingDriver.Launch last = launches.get(launches.size() - 1);
-    walk = arena.allocate(WalkLayout.BYTES, Long.BYTES).copyFrom(last.parameters());
+    // what a lane hands over has room for the parameters of other kernels, too
+    walk =
+        arena
+            .allocate(WalkLayout.BYTES, Long.BYTES)
+            .copyFrom(last.parameters().asSlice(0, WalkLayout.BYTES));
     sharedBytes = last.sharedBytes();
     long[] all = launches.stream().flatMapToLong(l -> Arrays.stream(l.items())).toArray();
     items = all.length;
