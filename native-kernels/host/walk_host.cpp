@@ -228,7 +228,8 @@ class Walker {
     result->visited = visited_count_;
     result->iterations = iterations_;
     result->flags = flags;
-    result->count = count;
+    // last, for callers that read results while the launch goes on
+    __atomic_store_n(&result->count, count, __ATOMIC_RELEASE);
   }
 
   const uint32_t policy_;

@@ -18,8 +18,8 @@ static_assert(kMeasuredItems == 128 && kMeasuredLists == 128, "a thread has two 
 static_assert(kMeasureSide * kMeasureSide == kMeasureThreads, "threads of a tile");
 static_assert(kMeasuredDepth == 32, "eight quarters, see load_columns");
 
-// Where a row of a component is: four rows stay together, and rows that threads write at once are in different
-// banks.
+// The place of a row's component in shared memory. Four rows lie together, so that a thread reads them at once;
+// rows that threads write at the same time are in different banks.
 __device__ __forceinline__ uint32_t measure_place(uint32_t component, uint32_t row) {
   return component * kMeasureStride + (row ^ (component / 4 * 4));
 }

@@ -35,11 +35,14 @@ __device__ __forceinline__ void write_result(W& w, const Item& item, uint32_t fl
       written += __popc(kept);
     }
   }
+  __syncwarp();
   if (lane_id() == 0) {
-    result->count = written < wanted ? written : wanted;
     result->visited = w.visited_count;
     result->flags = flags;
     result->iterations = w.iterations;
+    // the host reads a result when it sees its count, while other walks go on
+    __threadfence_system();
+    *reinterpret_cast<volatile uint32_t*>(&result->count) = written < wanted ? written : wanted;
   }
 }
 

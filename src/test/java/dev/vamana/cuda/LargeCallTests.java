@@ -79,7 +79,10 @@ public class LargeCallTests extends GpuTestCase {
             DeviceSegment.of(
                 createTempDir(),
                 vectors(500),
-                VectorSimilarityFunction.EUCLIDEAN,
+                // hits with negative products are looked for again by the CPU
+                random.nextBoolean()
+                    ? VectorSimilarityFunction.EUCLIDEAN
+                    : VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT,
                 VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0),
                 Workers.callingThread());
         SimulatedDriver driver = driver();

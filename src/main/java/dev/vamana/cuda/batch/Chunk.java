@@ -7,6 +7,7 @@ import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
@@ -14,6 +15,11 @@ import java.util.List;
  * into one block of pinned memory. {@link Packer} makes chunks.
  */
 public final class Chunk extends Ticket {
+
+  /** The count of a result that the device has not written. */
+  static final int VOID = -1;
+
+  private static final VarHandle COUNT = ValueLayout.JAVA_INT.varHandle();
 
   final LaunchShape shape;
   final ChunkSizes sizes;
@@ -50,6 +56,15 @@ public final class Chunk extends Ticket {
     this.plans = plans;
     this.results = results;
     this.together = together;
+  }
+
+  /**
+   * Whether the device has written the result of item {@code i}, which can then be read even if the
+   * launch goes on. Searches of lists tell only when they have ended.
+   */
+  public boolean written(int i) {
+    return sizes.lists() == 0
+        && (int) COUNT.getAcquire(block.segment(), results[i] + ResultLayout.COUNT) != VOID;
   }
 
   @Override

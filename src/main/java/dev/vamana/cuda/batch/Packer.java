@@ -246,7 +246,7 @@ public final class Packer {
     MemorySegment.copy(
         header, 0, target, ValueLayout.JAVA_LONG, (long) i * ItemLayout.BYTES, header.length);
     // marks the result as void until the device writes it
-    target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, -1);
+    target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, Chunk.VOID);
   }
 
   /** Copies the items' bitsets that have not been copied yet. */

@@ -135,15 +135,16 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   /**
-   * Reads a chunk's results with the help of threads that are awake.
+   * Reads results with the help of threads that are awake.
    *
+   * @param count number of results
    * @return false if it did not, since the caller reads as fast alone
    */
-  public boolean read(Chunk chunk, Share share) {
-    if (chunk.count() < LEAST_READ || team.awake() == false) {
+  public boolean read(int count, Share share) {
+    if (count < LEAST_READ || team.awake() == false) {
       return false;
     }
-    team.share(chunk.count(), READ_STEP, share);
+    team.share(count, READ_STEP, share);
     return true;
   }
 

@@ -4,7 +4,6 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.Chunk;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
-import dev.vamana.cuda.batch.Share;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
@@ -12,7 +11,6 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
-import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.scan.ScanTicket;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -46,6 +44,10 @@ import org.apache.lucene.store.AlreadyClosedException;
 public final class DeviceCall {
 
   private static final long STAGING_POLL_NANOS = 100_000;
+
+  /** Chunks that are read while a call waits for the first of them. */
+  private static final int READ_AHEAD = 3;
+
   private static final int STAGING_POLLS = 1_000;
   private static final int[] NO_ORDINALS = new int[0];
   private static final float[] NO_SCORES = new float[0];
@@ -61,6 +63,7 @@ public final class DeviceCall {
   private final WorkResult[] results;
   private final boolean[] cancelled;
   private final Queue<Ticket> walks = new ArrayDeque<>();
+  private final Map<Ticket, ChunkReading> readings = new LinkedHashMap<>();
   private final Queue<Ticket> fetches = new ArrayDeque<>();
   private final Queue<Ticket> scans = new ArrayDeque<>();
   private final IntList forCpu = new IntList();
@@ -251,6 +254,7 @@ public final class DeviceCall {
         refusal = e;
       }
       if (chunk != null) {
+        readings.put(chunk, new ChunkReading(chunk, batch, decisions, results, cancelled));
         session.walks.submit(chunk);
         walks.add(chunk);
         from = to;
@@ -315,13 +319,14 @@ public final class DeviceCall {
 
   /** Waits for a ticket, and stores its results or leaves its items to the CPU. */
   private void finish(Ticket ticket) throws IOException {
+    ChunkReading reading = readings.get(ticket);
     try {
       if (inside == false) {
         // what the device wrote may be gone with its context
-        fail(ticket, FallbackReason.CONTEXT_LOST, "while the CPU answered other items");
+        fail(ticket, reading, FallbackReason.CONTEXT_LOST, "while the CPU answered other items");
         return;
       }
-      boolean wait = session.waiters.await(ticket, () -> allCancelled(ticket));
+      boolean wait = session.waiters.await(ticket, () -> allCancelled(ticket), this::readWritten);
       if (ticket.closing()) {
         throw new AlreadyClosedException("a segment was closed while it was searched");
       }
@@ -332,16 +337,31 @@ public final class DeviceCall {
         }
       } else if (ticket.failure() != null) {
         GpuException failure = ticket.failure();
-        fail(ticket, ExecutorCounters.reason(failure), failure.getMessage());
+        fail(ticket, reading, ExecutorCounters.reason(failure), failure.getMessage());
       } else {
-        read(ticket);
+        read(ticket, reading);
       }
     } finally {
+      readings.remove(ticket);
       ticket.leave();
     }
   }
 
-  private void fail(Ticket ticket, FallbackReason reason, String detail) {
+  /** Reads what the device has written of the chunks that will end next. */
+  private void readWritten() {
+    int chunks = 0;
+    for (ChunkReading reading : readings.values()) {
+      if (chunks++ == READ_AHEAD) {
+        break;
+      }
+      reading.readWritten();
+    }
+  }
+
+  private void fail(Ticket ticket, ChunkReading reading, FallbackReason reason, String detail) {
+    if (reading != null) {
+      reading.drop();
+    }
     counters.fallback(reason, ticket.count(), detail);
     for (int i = 0; i < ticket.count(); i++) {
       leave(ticket.item(i));
@@ -365,12 +385,9 @@ public final class DeviceCall {
     return all;
   }
 
-  private void read(Ticket ticket) throws IOException {
-    if (ticket instanceof Chunk chunk) {
-      Share share = (from, to) -> store(chunk, from, to);
-      if (session.walks.read(chunk, share) == false) {
-        share.take(0, chunk.count());
-      }
+  private void read(Ticket ticket, ChunkReading reading) throws IOException {
+    if (reading != null) {
+      reading.finish(session.walks, counters);
     }
     long visited = 0;
     long steps = 0;
@@ -395,57 +412,6 @@ public final class DeviceCall {
   }
 
   /**
-   * Stores the results of some of a chunk's items, but for those that need more than reading. Any
-   * thread calls it, several at once for different items.
-   */
-  private void store(Chunk chunk, int from, int to) {
-    int counted = 0;
-    long visited = 0;
-    long steps = 0;
-    Placement placement = null;
-    for (int i = from; i < to; i++) {
-      int index = chunk.item(i);
-      DeviceResult found = chunk.result(i);
-      if (found.fault() != null || found.approximate()) {
-        continue;
-      }
-      WorkResult result = result(index, found);
-      if (decisions[index].choice().plan() == Plan.GRAPH
-          && CpuExecutor.mayMissHits(batch.get(index), result)) {
-        continue;
-      }
-      results[index] = result;
-      Placement own = decisions[index].segment().placement();
-      if (own != placement) {
-        count(placement, counted);
-        counted = 0;
-        placement = own;
-      }
-      counted++;
-      visited += found.visited();
-      steps += found.iterations();
-    }
-    // once for all items: counting each takes as long as reading it
-    counters.batches.walked(visited, steps);
-    count(placement, counted);
-  }
-
-  /** Returns the result of an item as the device found it. */
-  private WorkResult result(int index, DeviceResult found) {
-    return new WorkResult(
-        found.ordinals(),
-        found.scores(),
-        found.visited(),
-        found.complete() && cancelled[index] == false);
-  }
-
-  private void count(Placement placement, int answered) {
-    if (answered > 0) {
-      counters.answered(placement, answered);
-    }
-  }
-
-  /**
    * Stores the device's answer as an item's result. Returns false if the CPU has to answer the
    * item, or has just done so.
    */
@@ -462,7 +428,7 @@ public final class DeviceCall {
       leave(index);
       return false;
     }
-    WorkResult result = result(index, found);
+    WorkResult result = ChunkReading.result(found, cancelled[index]);
     if (found.approximate()) {
       result = CpuExecutor.rerank(item, found.ordinals(), found.visited(), result.complete());
     }

@@ -14,6 +14,7 @@ public final class Waiters {
   private static final int PROCESSORS_PER_SPINNER = 4;
   // a batch of 10,000 takes about as long
   private static final long SPIN_NANOS = 2_000_000;
+  private static final long MEANWHILE_NANOS = 5_000;
   private static final long POLL_NANOS = 1_000_000;
 
   private final AtomicInteger waiting = new AtomicInteger();
@@ -33,21 +34,27 @@ public final class Waiters {
     return Math.max(1, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_SPINNER);
   }
 
+  /** As {@link #await(Ticket, BooleanSupplier, Runnable)}, with nothing to do meanwhile. */
+  public boolean await(Ticket ticket, BooleanSupplier unwanted) {
+    return await(ticket, unwanted, () -> {});
+  }
+
   /**
    * Waits on the calling thread until a ticket is done or a segment of it is being closed. The lane
    * unparks the caller. An interrupt does not end the wait; the interrupt status is kept.
    *
    * @param unwanted whether the result is not wanted any more; asked at most once a millisecond
+   * @param meanwhile done again and again while the thread spins
    * @return false if {@code unwanted} became true before
    */
-  public boolean await(Ticket ticket, BooleanSupplier unwanted) {
+  public boolean await(Ticket ticket, BooleanSupplier unwanted, Runnable meanwhile) {
     BooleanSupplier ended = () -> ticket.done() || ticket.closing();
     if (ticket.brief() == false) {
       return park(ticket, ended, unwanted);
     }
     waiting.incrementAndGet();
     try {
-      spin(ended);
+      spin(ended, meanwhile);
       return park(ticket, ended, unwanted);
     } finally {
       waiting.decrementAndGet();
@@ -55,14 +62,20 @@ public final class Waiters {
   }
 
   /** Spins only while few threads wait, since spinning keeps other threads from the processors. */
-  private void spin(BooleanSupplier ended) {
+  private void spin(BooleanSupplier ended, Runnable meanwhile) {
     long start = System.nanoTime();
+    long last = start;
     for (int step = 0;
         ended.getAsBoolean() == false
             && waiting.get() <= maxSpinning
             && System.nanoTime() - start < SPIN_NANOS;
         step++) {
       Spin.once(step);
+      long now = System.nanoTime();
+      if (now - last > MEANWHILE_NANOS) {
+        meanwhile.run();
+        last = System.nanoTime();
+      }
     }
   }
 
