@@ -21,6 +21,8 @@ import java.util.Map;
  */
 final class ChunkReading {
 
+  private static final int READ = -1;
+
   private final Chunk chunk;
   private final List<WorkItem> batch;
   private final Decision[] decisions;
@@ -88,38 +90,46 @@ final class ChunkReading {
     }
   }
 
-  /** Reads what the device has written so far. */
-  void readWritten() {
-    int still = 0;
-    for (int j = 0; j < left; j++) {
-      int i = unread[j];
-      if (chunk.written(i)) {
-        store(i, all);
-      } else {
-        unread[still++] = i;
-      }
-    }
-    left = still;
+  /** Reads what the device has written so far, with the help of threads that are awake. */
+  void readWritten(WalkLane lane) {
+    read(lane, false);
   }
 
   /** Reads the rest of a chunk that has ended well, and counts all. */
   void finish(WalkLane lane, ExecutorCounters counters) {
-    Share share =
-        (from, to) -> {
-          Tally own = new Tally();
-          for (int j = from; j < to; j++) {
-            store(unread[j], own);
-          }
-          all.add(own);
-        };
-    if (lane.read(left, share) == false) {
-      share.take(0, left);
-    }
-    left = 0;
+    read(lane, true);
     // once for all items: counting each takes as long as reading it
     counters.batches.walked(all.visited, all.steps);
     all.flush();
     all.answered.forEach(counters::answered);
+  }
+
+  /** Reads all that is left, or what has been written of it. */
+  private void read(WalkLane lane, boolean ended) {
+    Share share =
+        (from, to) -> {
+          Tally own = null;
+          for (int j = from; j < to; j++) {
+            if (ended || chunk.written(unread[j])) {
+              own = own == null ? new Tally() : own;
+              store(unread[j], own);
+              unread[j] = READ;
+            }
+          }
+          if (own != null) {
+            all.add(own);
+          }
+        };
+    if (lane.read(left, share) == false) {
+      share.take(0, left);
+    }
+    int still = 0;
+    for (int j = 0; j < left; j++) {
+      if (unread[j] != READ) {
+        unread[still++] = unread[j];
+      }
+    }
+    left = still;
   }
 
   /** Takes back what was read of a chunk that has failed. */

@@ -354,7 +354,7 @@ public final class DeviceCall {
       if (chunks++ == READ_AHEAD) {
         break;
       }
-      reading.readWritten();
+      reading.readWritten(session.walks);
     }
   }
 
