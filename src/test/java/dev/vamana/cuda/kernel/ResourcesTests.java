@@ -26,6 +26,13 @@ public class ResourcesTests {
    */
   private static final Set<String> UNTRIED = Set.of("sm_100", "sm_120");
 
+  /**
+   * Walks on bytes by few warps, which request many rows at once. They are faster so, in spite of
+   * what they spill (docs/internals/gpu-walk-profile.md).
+   */
+  private static final Set<String> MANY_ROWS =
+      Set.of("walk_exact_byte_w1", "walk_exact_byte_w2", "walk_exact_byte_w4");
+
   private static final Path FOLDER = Path.of("target", "kernels");
 
   /** A line of the report that {@code dev.vamana.tools.kernels.BuildKernels} writes. */
@@ -54,8 +61,18 @@ public class ResourcesTests {
     /** The compiler may spill a few registers where that costs nothing that could be measured. */
     void assertInRegisters() {
       boolean untried = UNTRIED.contains(architecture);
-      assertTrue(toString(), stackBytes <= (untried ? 64 : 16));
-      assertTrue(toString(), spillStores + spillLoads <= (untried ? 112 : 72));
+      int stack = untried ? 64 : 16;
+      int spills = untried ? 112 : 72;
+      if (manyRows()) {
+        stack = untried ? 192 : 48;
+        spills = untried ? 400 : 160;
+      }
+      assertTrue(toString(), stackBytes <= stack);
+      assertTrue(toString(), spillStores + spillLoads <= spills);
+    }
+
+    boolean manyRows() {
+      return MANY_ROWS.contains(kernel);
     }
 
     boolean spills() {
@@ -109,7 +126,7 @@ public class ResourcesTests {
     for (Line line : report()) {
       if (line.kernel().startsWith("walk_")) {
         line.assertInRegisters();
-        if (MEASURED.contains(line.architecture()) && line.spills()) {
+        if (MEASURED.contains(line.architecture()) && line.spills() && line.manyRows() == false) {
           bad.add(line);
         }
       }
