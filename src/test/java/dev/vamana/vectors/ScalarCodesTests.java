@@ -40,7 +40,8 @@ public class ScalarCodesTests extends LuceneTestCase {
     float[] mean = vector(dimension, false);
     for (int bits = 2; bits <= 3; bits++) {
       ScalarEncoder encoder = new ScalarEncoder(mean, bits);
-      float[] vector = vector(dimension, random().nextBoolean());
+      boolean heavyTailed = random().nextBoolean();
+      float[] vector = vector(dimension, heavyTailed);
       encoder.encode(vector);
       long[] words = new long[bits * ((dimension + 63) / 64)];
       Arrays.fill(words, random().nextLong());
@@ -65,7 +66,10 @@ public class ScalarCodesTests extends LuceneTestCase {
       assertEquals(sum, encoder.sum(), 0);
       assertEquals(Math.sqrt(before), encoder.norm(), 1e-4 * encoder.norm());
       if (dimension > 64) {
-        double most = new double[] {0, 0, 0.6, 0.25}[bits];
+        // of a few components that have nearly all of the norm, four levels may tell next to
+        // nothing;
+        // levels are fitted by least squares, so that the error is never more than without any
+        double most = heavyTailed ? 1 : bits == 2 ? 0.3 : 0.12;
         assertTrue(bits + " bits: " + after + " of " + before, after < most * before);
       }
     }

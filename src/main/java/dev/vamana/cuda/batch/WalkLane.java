@@ -32,8 +32,9 @@ public final class WalkLane extends Lane<Chunk> {
 
   private static final int MAX_FAILURES_IN_A_ROW = 8;
 
-  // results that take a caller about ten microseconds to read, and one
+  // a caller reads fewer results alone, in at most ten microseconds
   private static final int LEAST_READ = 128;
+  // results that a thread takes at a time: a microsecond's work
   private static final int READ_STEP = 16;
 
   private final Supplier<BatchOptions> options;

@@ -1,0 +1,96 @@
+package dev.vamana.cuda;
+
+import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.ForwardingDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Tests what callers read while a launch goes on: it is counted once when the launch ends well, and
+ * dropped when the launch fails after all results were written.
+ */
+public class EarlyResultsTests extends GpuTestCase {
+
+  /** Tells of the end of a launch only some milliseconds after it, or fails then. */
+  private static final class LateDriver extends ForwardingDriver {
+    private static final long LATE_NANOS = 3_000_000;
+
+    private final AtomicBoolean fails;
+    private volatile long launched = System.nanoTime();
+
+    LateDriver(CudaDriver driver, AtomicBoolean fails) {
+      super(driver);
+      this.fails = fails;
+    }
+
+    @Override
+    public void launch(
+        Kernel kernel,
+        int blocks,
+        int threads,
+        int sharedBytes,
+        MemorySegment parameters,
+        long stream) {
+      launched = System.nanoTime();
+      super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
+    }
+
+    @Override
+    public boolean done(long event) {
+      if (System.nanoTime() - launched < LATE_NANOS) {
+        return false;
+      }
+      boolean done = super.done(event);
+      if (done && fails.compareAndSet(true, false)) {
+        throw new GpuException(GpuException.Kind.CONTEXT_LOST, "lost after the last walk");
+      }
+      return done;
+    }
+  }
+
+  private static long sum(GpuStatistics statistics, String group) {
+    return statistics.counters().get(group).values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  public void testCountedOnceOrDropped() throws Exception {
+    AtomicBoolean fails = new AtomicBoolean();
+    AtomicInteger opened = new AtomicInteger();
+    int count = 1 + random().nextInt(400);
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor =
+            GpuExecutor.open(
+                WALKS.withBatches(BATCHES.withPacking(1 + random().nextInt(200), 3)),
+                () -> {
+                  opened.incrementAndGet();
+                  return new LateDriver(driver(), fails);
+                },
+                everything(Placement.EXACT, true),
+                new QuietListener())) {
+      List<WorkItem> items = index.items(count, WalkParameters.Distances.EXACT);
+      SegmentView view = items.get(0).segment();
+      executor.opened(view);
+      List<WorkResult> expected = onCpu(items);
+      for (int call = 0; call < 5; call++) {
+        assertSame(expected, executor.search(items), 0.97);
+      }
+      GpuStatistics before = executor.statistics();
+      assertEquals(5L * count, sum(before, "items_by_placement") + sum(before, "items_on_cpu"));
+      fails.set(true);
+      assertSame(expected, executor.search(items), 0.97);
+      assertFalse("it failed", fails.get());
+      GpuStatistics after = executor.statistics();
+      assertEquals(6L * count, sum(after, "items_by_placement") + sum(after, "items_on_cpu"));
+      assertTrue(sum(after, "items_on_cpu") > sum(before, "items_on_cpu"));
+      executor.closing(view);
+    }
+  }
+}
