@@ -9,7 +9,6 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,7 +24,7 @@ public class EarlyResultsTests extends GpuTestCase {
     private static final long LATE_NANOS = 3_000_000;
 
     private final AtomicBoolean fails;
-    private volatile long launched = System.nanoTime();
+    private volatile long recorded = System.nanoTime();
 
     LateDriver(CudaDriver driver, AtomicBoolean fails) {
       super(driver);
@@ -33,20 +32,14 @@ public class EarlyResultsTests extends GpuTestCase {
     }
 
     @Override
-    public void launch(
-        Kernel kernel,
-        int blocks,
-        int threads,
-        int sharedBytes,
-        MemorySegment parameters,
-        long stream) {
-      launched = System.nanoTime();
-      super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
+    public void record(long event, long stream) {
+      recorded = System.nanoTime();
+      super.record(event, stream);
     }
 
     @Override
     public boolean done(long event) {
-      if (System.nanoTime() - launched < LATE_NANOS) {
+      if (System.nanoTime() - recorded < LATE_NANOS) {
         return false;
       }
       boolean done = super.done(event);
@@ -55,10 +48,6 @@ public class EarlyResultsTests extends GpuTestCase {
       }
       return done;
     }
-  }
-
-  private static long sum(GpuStatistics statistics, String group) {
-    return statistics.counters().get(group).values().stream().mapToLong(Long::longValue).sum();
   }
 
   public void testCountedOnceOrDropped() throws Exception {

@@ -70,10 +70,6 @@ public class GpuCountersTests extends GpuTestCase {
         item.entryPoints());
   }
 
-  private static long sum(GpuStatistics statistics, String group) {
-    return statistics.counters().get(group).values().stream().mapToLong(Long::longValue).sum();
-  }
-
   private static void assertNothingWentDown(GpuStatistics before, GpuStatistics after) {
     for (Map.Entry<String, SortedMap<String, Long>> group : before.counters().entrySet()) {
       if (group.getKey().equals("now")) {

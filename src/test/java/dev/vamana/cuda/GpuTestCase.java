@@ -9,6 +9,7 @@ import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
@@ -397,6 +398,11 @@ public abstract class GpuTestCase extends LuceneTestCase {
     public void close() throws IOException {
       IOUtils.close(reader, directory);
     }
+  }
+
+  /** Returns the sum of a group of counters. */
+  static long sum(GpuStatistics statistics, String group) {
+    return statistics.counters().get(group).values().stream().mapToLong(Long::longValue).sum();
   }
 
   static List<WorkResult> onCpu(List<WorkItem> items) throws IOException {

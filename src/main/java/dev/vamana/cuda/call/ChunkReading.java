@@ -4,20 +4,17 @@ import dev.vamana.cuda.batch.Chunk;
 import dev.vamana.cuda.batch.Share;
 import dev.vamana.cuda.batch.WalkLane;
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.session.ExecutorCounters;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 
 /**
- * Reads the results of a chunk into those of its call. The caller reads what the device has written
- * while other walks of the chunk go on, and the rest when they have ended: reading 1,000 results
- * takes as long as a third of a short walk.
+ * Reads the results of one chunk of a call. The caller reads results that are written while other
+ * walks of the chunk go on, and the rest when all have ended. Reading 1,000 results takes a third
+ * of the time of a short walk.
  */
 final class ChunkReading {
 
@@ -31,45 +28,15 @@ final class ChunkReading {
   // the items whose results have not been read
   private final int[] unread;
   private int left;
+  // results of items that need more than reading, by item of the chunk
+  private final DeviceResult[] found;
   private final Tally all = new Tally();
-
-  /** What was read, to be counted when the chunk has ended well. */
-  private static final class Tally {
-    private final Map<Placement, Integer> answered = new EnumMap<>(Placement.class);
-    private Placement last;
-    private int answeredLast;
-    private long visited;
-    private long steps;
-
-    private void answered(Placement placement) {
-      // most items of a chunk search one segment
-      if (placement != last) {
-        flush();
-        last = placement;
-      }
-      answeredLast++;
-    }
-
-    private void flush() {
-      if (answeredLast > 0) {
-        answered.merge(last, answeredLast, Integer::sum);
-        answeredLast = 0;
-      }
-    }
-
-    private synchronized void add(Tally other) {
-      other.flush();
-      visited += other.visited;
-      steps += other.steps;
-      other.answered.forEach((placement, count) -> answered.merge(placement, count, Integer::sum));
-    }
-  }
 
   /**
    * Makes a reading of which nothing has been read.
    *
-   * @param results receives the results of the chunk's items, but for those that need more than
-   *     reading
+   * @param results the call's results, by item of the call. An item that needs more than reading
+   *     stays null here, and is {@link #found}
    * @param cancelled whether an item was cancelled, so that its result is not complete
    */
   ChunkReading(
@@ -85,6 +52,7 @@ final class ChunkReading {
     this.cancelled = cancelled;
     this.left = chunk.count();
     this.unread = new int[left];
+    this.found = new DeviceResult[left];
     for (int i = 0; i < left; i++) {
       unread[i] = i;
     }
@@ -98,10 +66,12 @@ final class ChunkReading {
   /** Reads the rest of a chunk that has ended well, and counts all. */
   void finish(WalkLane lane, ExecutorCounters counters) {
     read(lane, true);
-    // once for all items: counting each takes as long as reading it
-    counters.batches.walked(all.visited, all.steps);
-    all.flush();
-    all.answered.forEach(counters::answered);
+    all.count(counters);
+  }
+
+  /** Returns what the device found for an item of the chunk that needs more than reading. */
+  DeviceResult found(int i) {
+    return found[i];
   }
 
   /** Reads all that is left, or what has been written of it. */
@@ -141,18 +111,17 @@ final class ChunkReading {
 
   private void store(int i, Tally tally) {
     int index = chunk.item(i);
-    DeviceResult found = chunk.result(i);
-    if (found.fault() != null || found.approximate()) {
-      return;
-    }
-    WorkResult result = result(found, cancelled[index]);
-    if (decisions[index].choice().plan() == Plan.GRAPH
-        && CpuExecutor.mayMissHits(batch.get(index), result)) {
+    DeviceResult read = chunk.result(i);
+    WorkResult result = result(read, cancelled[index]);
+    if (read.fault() != null
+        || read.approximate()
+        || (decisions[index].choice().plan() == Plan.GRAPH
+            && CpuExecutor.mayMissHits(batch.get(index), result))) {
+      found[i] = read;
       return;
     }
     results[index] = result;
-    tally.visited += found.visited();
-    tally.steps += found.iterations();
+    tally.searched(read.visited(), read.iterations());
     tally.answered(decisions[index].segment().placement());
   }
 

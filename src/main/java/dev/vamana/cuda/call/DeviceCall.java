@@ -389,21 +389,19 @@ public final class DeviceCall {
     if (reading != null) {
       reading.finish(session.walks, counters);
     }
-    long visited = 0;
-    long steps = 0;
+    Tally tally = new Tally();
     for (int i = 0; i < ticket.count(); i++) {
       int index = ticket.item(i);
       if (results[index] != null) {
         continue;
       }
-      DeviceResult found = ticket.result(i);
-      visited += found.visited();
-      steps += found.iterations();
+      DeviceResult found = reading == null ? ticket.result(i) : reading.found(i);
+      tally.searched(found.visited(), found.iterations());
       if (take(index, found)) {
-        counters.answered(decisions[index].segment().placement(), 1);
+        tally.answered(decisions[index].segment().placement());
       }
     }
-    counters.batches.walked(visited, steps);
+    tally.count(counters);
     Decision first = decisions[ticket.item(0)];
     if (first.exact()) {
       counters.plans.add(

@@ -64,17 +64,17 @@ public final class Waiters {
   /** Spins only while few threads wait, since spinning keeps other threads from the processors. */
   private void spin(BooleanSupplier ended, Runnable meanwhile) {
     long start = System.nanoTime();
+    long now = start;
     long last = start;
     for (int step = 0;
-        ended.getAsBoolean() == false
-            && waiting.get() <= maxSpinning
-            && System.nanoTime() - start < SPIN_NANOS;
+        ended.getAsBoolean() == false && waiting.get() <= maxSpinning && now - start < SPIN_NANOS;
         step++) {
       Spin.once(step);
-      long now = System.nanoTime();
+      now = System.nanoTime();
       if (now - last > MEANWHILE_NANOS) {
         meanwhile.run();
-        last = System.nanoTime();
+        now = System.nanoTime();
+        last = now;
       }
     }
   }
