@@ -2,7 +2,7 @@ package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.session.ExecutorCounters;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -12,7 +12,8 @@ import java.util.Map;
  */
 final class Tally {
 
-  private final Map<Placement, Integer> answered = new EnumMap<>(Placement.class);
+  // a segment whose file is read has no placement: null, which an EnumMap does not take
+  private final Map<Placement, Integer> answered = new HashMap<>();
   private Placement last;
   private int answeredLast;
   private long visited;
@@ -24,7 +25,9 @@ final class Tally {
     this.steps += steps;
   }
 
-  /** Adds an item that the device has answered. */
+  /**
+   * Adds an item that the device has answered, over a segment in a placement or, if null, a file.
+   */
   void answered(Placement placement) {
     // most items of a ticket search one segment
     if (placement != last) {
