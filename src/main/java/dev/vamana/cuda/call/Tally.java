@@ -12,7 +12,7 @@ import java.util.Map;
  */
 final class Tally {
 
-  // a segment whose file is read has no placement: null, which an EnumMap does not take
+  // a streamed segment has no placement: null, which an EnumMap does not take
   private final Map<Placement, Integer> answered = new HashMap<>();
   private Placement last;
   private int answeredLast;
