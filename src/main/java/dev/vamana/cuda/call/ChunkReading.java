@@ -1,7 +1,6 @@
 package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.batch.Chunk;
-import dev.vamana.cuda.batch.Share;
 import dev.vamana.cuda.batch.WalkLane;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.plan.Plan;
@@ -58,14 +57,24 @@ final class ChunkReading {
     }
   }
 
-  /** Reads what the device has written so far, with the help of threads that are awake. */
-  void readWritten(WalkLane lane) {
-    read(lane, false);
+  /**
+   * Reads what the device has written so far. The caller does so alone: helpers would look at
+   * results of which few are new.
+   */
+  void readWritten() {
+    read(0, left, false);
+    forget();
   }
 
-  /** Reads the rest of a chunk that has ended well, and counts all. */
+  /**
+   * Reads the rest of a chunk that has ended well, with the help of threads that are awake, and
+   * counts all.
+   */
   void finish(WalkLane lane, ExecutorCounters counters) {
-    read(lane, true);
+    if (lane.read(left, (from, to) -> read(from, to, true)) == false) {
+      read(0, left, true);
+    }
+    left = 0;
     all.count(counters);
   }
 
@@ -74,25 +83,23 @@ final class ChunkReading {
     return found[i];
   }
 
-  /** Reads all that is left, or what has been written of it. */
-  private void read(WalkLane lane, boolean ended) {
-    Share share =
-        (from, to) -> {
-          Tally own = null;
-          for (int j = from; j < to; j++) {
-            if (ended || chunk.written(unread[j])) {
-              own = own == null ? new Tally() : own;
-              store(unread[j], own);
-              unread[j] = READ;
-            }
-          }
-          if (own != null) {
-            all.add(own);
-          }
-        };
-    if (lane.read(left, share) == false) {
-      share.take(0, left);
+  /** Reads a part of what is left: all of it, or what has been written. */
+  private void read(int from, int to, boolean ended) {
+    Tally own = null;
+    for (int j = from; j < to; j++) {
+      if (ended || chunk.written(unread[j])) {
+        own = own == null ? new Tally() : own;
+        store(unread[j], own);
+        unread[j] = READ;
+      }
     }
+    if (own != null) {
+      all.add(own);
+    }
+  }
+
+  /** Takes what has been read out of what is left. */
+  private void forget() {
     int still = 0;
     for (int j = 0; j < left; j++) {
       if (unread[j] != READ) {

@@ -62,8 +62,8 @@ public final class DeviceCall {
   private final ItemPlan[] plans;
   private final WorkResult[] results;
   private final boolean[] cancelled;
-  private final Queue<Ticket> walks = new ArrayDeque<>();
-  private final Map<Ticket, ChunkReading> readings = new LinkedHashMap<>();
+  // in the order of submission, which is the order in which they end
+  private final Map<Ticket, ChunkReading> walks = new LinkedHashMap<>();
   private final Queue<Ticket> fetches = new ArrayDeque<>();
   private final Queue<Ticket> scans = new ArrayDeque<>();
   private final IntList forCpu = new IntList();
@@ -134,14 +134,16 @@ public final class DeviceCall {
       long since = System.nanoTime();
       answerOnCpu();
       times.answeredOnCpu(since);
-      finish(walks);
+      while (walks.isEmpty() == false) {
+        finish(firstWalk());
+      }
       finish(fetches);
       times.walked();
       finish(scans);
       answerOnCpu();
       return Arrays.asList(results);
     } finally {
-      walks.forEach(Ticket::leave);
+      walks.keySet().forEach(Ticket::leave);
       fetches.forEach(Ticket::leave);
       scans.forEach(Ticket::leave);
       times.close();
@@ -254,13 +256,12 @@ public final class DeviceCall {
         refusal = e;
       }
       if (chunk != null) {
-        readings.put(chunk, new ChunkReading(chunk, batch, decisions, results, cancelled));
         session.walks.submit(chunk);
-        walks.add(chunk);
+        walks.put(chunk, new ChunkReading(chunk, batch, decisions, results, cancelled));
         from = to;
         polls = 0;
       } else if (walks.isEmpty() == false) {
-        finish(walks.poll());
+        finish(firstWalk());
       } else if (refusal == null
           && polls++ < STAGING_POLLS
           && Thread.currentThread().isInterrupted() == false) {
@@ -310,6 +311,10 @@ public final class DeviceCall {
     forCpu.clear();
   }
 
+  private Ticket firstWalk() {
+    return walks.keySet().iterator().next();
+  }
+
   private void finish(Queue<Ticket> tickets) throws IOException {
     Ticket ticket;
     while ((ticket = tickets.poll()) != null) {
@@ -319,7 +324,7 @@ public final class DeviceCall {
 
   /** Waits for a ticket, and stores its results or leaves its items to the CPU. */
   private void finish(Ticket ticket) throws IOException {
-    ChunkReading reading = readings.get(ticket);
+    ChunkReading reading = walks.get(ticket);
     try {
       if (inside == false) {
         // what the device wrote may be gone with its context
@@ -342,7 +347,7 @@ public final class DeviceCall {
         read(ticket, reading);
       }
     } finally {
-      readings.remove(ticket);
+      walks.remove(ticket);
       ticket.leave();
     }
   }
@@ -350,11 +355,11 @@ public final class DeviceCall {
   /** Reads what the device has written of the chunks that will end next. */
   private void readWritten() {
     int chunks = 0;
-    for (ChunkReading reading : readings.values()) {
+    for (ChunkReading reading : walks.values()) {
       if (chunks++ == READ_AHEAD) {
         break;
       }
-      reading.readWritten(session.walks);
+      reading.readWritten();
     }
   }
 

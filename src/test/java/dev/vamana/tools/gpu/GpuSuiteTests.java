@@ -75,7 +75,14 @@ public class GpuSuiteTests extends LuceneTestCase {
     run(
         home,
         new ConcurrentStage("clustered"),
-        options(home, "concurrent-clustered", "--placements=cpu", "--seconds=0.005", limit));
+        options(
+            home,
+            "concurrent-clustered",
+            "--placements=cpu",
+            "--segment-counts=1,4",
+            "--clients=1,8",
+            "--seconds=0.005",
+            limit));
     shown = run(home, new ReportStage(), options(home, "report"));
     assertTrue(shown, shown.contains("benchmark rows"));
     Path file = home.resolve("report").resolve(ReportStage.FILE);
@@ -93,6 +100,12 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertEquals(List.of(1, 10), topDocs.stream().map(row -> row.get("batch")).toList());
     for (Map<String, Object> row : topDocs) {
       assertTrue(row.toString(), ReportTables.real(row, "p50_us_to_top_docs") > 0);
+    }
+    List<Map<String, Object>> concurrent = Fragment.rows(report, "concurrent");
+    // two ways in one segment, three in four, each by one caller and eight
+    assertEquals(concurrent.toString(), 2 * 2 + 3 * 2, concurrent.size());
+    for (Map<String, Object> row : concurrent) {
+      assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.98);
     }
     Map<String, String> tables = ReportTables.make(file);
     assertTrue(tables.toString(), tables.get("gpu.md").contains("| lucene-m16-b100, 1 thread |"));

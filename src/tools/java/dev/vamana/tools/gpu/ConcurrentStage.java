@@ -3,7 +3,6 @@ package dev.vamana.tools.gpu;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.batch.BatchOptions;
-import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
@@ -16,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -24,36 +22,28 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 
 /**
- * Measures single queries of many threads over an index of several segments, as a search server
- * sends them: with Lucene's own query, with one task per segment, and with the batched API.
+ * Measures single queries of many threads over an index of one or several segments, as a search
+ * server sends them: with Lucene's own query, with one task a segment, and with the batched API.
  * Launches per query and mean batch size come from the executor's counters.
  */
 final class ConcurrentStage implements Stage {
 
   private static final int K = BenchStage.K;
-  private static final int SEGMENTS = 8;
-  private static final int[] THREADS = {1, 24, 64};
-  private static final int BEAM = 40;
+  private static final double TARGET = 0.99;
 
   private static final String ONE_BY_ONE = "query";
   private static final String TASKS = "query, a task a segment";
+  private static final String BATCHED = "batched";
+  private static final String NONE_AHEAD = ", none ahead";
 
-  /** Threads that search segments in parallel, in addition to the querying threads. */
-  private static final int TASK_THREADS = 24;
-
-  /**
-   * So many task threads that no segment of a query waits for one, with up to 24 querying threads.
-   */
-  private static final int ALL_TASK_THREADS = 24 * SEGMENTS;
-
-  private static final long LINGER_MICROS = 60;
+  /** So many threads search segments that no segment of a query waits for one, in most cases. */
+  private static final int TASK_THREADS = 192;
 
   private final String setName;
 
@@ -61,9 +51,8 @@ final class ConcurrentStage implements Stage {
    * A way to send queries.
    *
    * @param name name in the report
-   * @param lingerMicros how long the idle device waits for more items
    */
-  private record Way(String name, long lingerMicros, Asker asker) {}
+  private record Way(String name, Asker asker) {}
 
   ConcurrentStage(String setName) {
     this.setName = setName;
@@ -77,43 +66,41 @@ final class ConcurrentStage implements Stage {
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
-    int n = set.vectors().base().size();
-    try (SetIndex index =
-        SetIndex.open(
-            context
-                .options()
-                .home()
-                .resolve("index")
-                .resolve(set.vectors().name() + "-" + n + "-vamana-" + SEGMENTS),
-            set,
-            new VamanaVectorsFormat(VamanaParameters.DEFAULT, context.workers()),
-            SEGMENTS,
-            1)) {
-      context.say("%d segments built in %.1f s", SEGMENTS, index.buildSeconds());
-      List<SegmentView> views = new ArrayList<>();
-      boolean coded = true;
-      for (LeafReaderContext leaf : index.reader().leaves()) {
-        SegmentView view = SetIndex.view(leaf.reader());
-        coded &= view.codebook() != null;
-        views.add(view);
-      }
-      for (Lane lane : Lane.chosen(context.options())) {
-        if (lane.placement() == null
-            || lane.placement() == Placement.EXACT
-            || lane.placement() == Placement.IN_MEMORY
-            || lane.placement() == Placement.MAPPED_GRAPH) {
+    for (int segments : context.options().segmentCounts()) {
+      try (SetIndex index = open(context, set, segments)) {
+        context.say("%d segments built in %.1f s", segments, index.buildSeconds());
+        List<SegmentView> views =
+            index.reader().leaves().stream().map(leaf -> SetIndex.view(leaf.reader())).toList();
+        boolean coded = true;
+        for (SegmentView view : views) {
+          coded &= view.codebook() != null;
+        }
+        for (Lane lane : Lane.chosen(context.options())) {
           if (lane.quantized() && coded == false) {
             context.say("%s: left out, segments of this size have no codes", lane.name());
             continue;
           }
           BatchOptions batches = context.options().batching();
           measure(context, set, index, lane, views, batches);
-          if (lane.placement() != null) {
+          if (lane.placement() != null && segments > 1) {
             measure(context, set, index, lane, views, batches.withSegmentsAhead(false));
           }
         }
       }
     }
+  }
+
+  private static SetIndex open(Context context, SuiteSet set, int segments) throws IOException {
+    if (segments == 1) {
+      return BenchStage.index(context, set);
+    }
+    String name = set.vectors().name() + "-" + set.vectors().base().size() + "-vamana-" + segments;
+    return SetIndex.open(
+        context.options().home().resolve("index").resolve(name),
+        set,
+        new VamanaVectorsFormat(VamanaParameters.DEFAULT, context.workers()),
+        segments,
+        1);
   }
 
   private static void measure(
@@ -124,71 +111,81 @@ final class ConcurrentStage implements Stage {
       List<SegmentView> views,
       BatchOptions batches)
       throws IOException, InterruptedException {
-    WalkParameters walk =
-        lane.quantized() ? WalkParameters.quantized(BEAM, BEAM) : WalkParameters.exact(BEAM);
-    VamanaSearchStrategy strategy = new VamanaSearchStrategy(walk);
-    String suffix = batches.segmentsAhead() ? "" : ", none ahead";
+    String suffix = batches.segmentsAhead() ? "" : NONE_AHEAD;
     try (OpenLane open = lane.open(context, batches, views);
         ExecutorRegistry.Installation installation = ExecutorRegistry.install(open::executor);
-        ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS);
-        ExecutorService allTasks = Executors.newFixedThreadPool(ALL_TASK_THREADS)) {
+        ExecutorService tasks = Executors.newFixedThreadPool(TASK_THREADS)) {
+      if (open.gpu() != null) {
+        open.gpu().batches(0, TimeUnit.MICROSECONDS.toNanos(context.options().linger()));
+      }
       IndexSearcher alone = index.searcher();
       IndexSearcher parallel = new IndexSearcher(index.reader(), tasks);
-      IndexSearcher allParallel = new IndexSearcher(index.reader(), allTasks);
       BatchedKnn batched = new BatchedKnn(alone, installation.executor());
+      int beam = narrowest(set, lane, batched);
+      if (beam < 0) {
+        context.say("%s: no beam reaches recall %.2f", lane.name(), TARGET);
+        return;
+      }
+      WalkParameters walk = walk(lane, beam);
+      VamanaSearchStrategy strategy = new VamanaSearchStrategy(walk);
       List<Way> ways = new ArrayList<>();
-      ways.add(new Way(ONE_BY_ONE, 0, query -> search(alone, query, strategy)));
-      ways.add(new Way(TASKS, 0, query -> search(parallel, query, strategy)));
-      if (open.gpu() != null) {
-        ways.add(
-            new Way(
-                String.format(Locale.ROOT, "%s, linger %d us", ONE_BY_ONE, LINGER_MICROS),
-                LINGER_MICROS,
-                query -> search(alone, query, strategy)));
-        ways.add(
-            new Way(
-                String.format(Locale.ROOT, "%s, linger %d us", TASKS, LINGER_MICROS),
-                LINGER_MICROS,
-                query -> search(parallel, query, strategy)));
+      ways.add(new Way(ONE_BY_ONE, query -> search(alone, query, strategy)));
+      if (views.size() > 1) {
+        ways.add(new Way(TASKS, query -> search(parallel, query, strategy)));
       }
       ways.add(
           new Way(
-              String.format(Locale.ROOT, "%s, %d threads for them", TASKS, ALL_TASK_THREADS),
-              0,
-              query -> search(allParallel, query, strategy)));
-      ways.add(
-          new Way(
-              "batched",
-              0,
+              BATCHED,
               query ->
                   batched
                       .search(SetIndex.FIELD, List.of(QueryVector.of(query)), walk, K, null)[0]));
       for (Way way : ways) {
-        if (open.gpu() != null) {
-          open.gpu().linger(TimeUnit.MICROSECONDS.toNanos(way.lingerMicros()));
-        }
-        for (int threads : THREADS) {
-          measure(context, set, lane, open.gpu(), way, suffix, threads);
+        String name = way.name() + suffix;
+        if (context.options().methods().isEmpty() || context.options().methods().contains(name)) {
+          for (int threads : context.options().clients()) {
+            Cell cell = new Cell(views.size(), lane, name, threads, beam);
+            measure(context, set, open.gpu(), way.asker(), cell);
+          }
         }
       }
     }
   }
 
-  private static void measure(
-      Context context, SuiteSet set, Lane lane, Gpu gpu, Way way, String suffix, int threads)
+  private static WalkParameters walk(Lane lane, int beam) {
+    return lane.quantized() ? WalkParameters.quantized(beam, beam) : WalkParameters.exact(beam);
+  }
+
+  /** Returns the narrowest beam that reaches the recall, or -1. */
+  private static int narrowest(SuiteSet set, Lane lane, BatchedKnn batched)
+      throws IOException, InterruptedException {
+    List<QueryVector> queries =
+        Arrays.stream(set.vectors().queries().rows()).map(QueryVector::of).toList();
+    return BeamSweep.run(
+            new Recall(set.vectors(), K),
+            beam -> {
+              TopDocs[] found = batched.search(SetIndex.FIELD, queries, walk(lane, beam), K, null);
+              return Arrays.stream(found).map(ConcurrentStage::docs).toArray(int[][]::new);
+            })
+        .narrowest(TARGET);
+  }
+
+  /** What is measured. */
+  private record Cell(int segments, Lane lane, String variant, int threads, int beam) {}
+
+  private static void measure(Context context, SuiteSet set, Gpu gpu, Asker asker, Cell cell)
       throws IOException, InterruptedException {
     // warm-up: the first round runs code that is not compiled yet
-    ask(set, way.asker(), threads, context.options().seconds());
+    ask(set, asker, cell.threads(), context.options().seconds());
     Gpu.Counts before = gpu == null ? null : gpu.counts();
-    Asked asked = ask(set, way.asker(), threads, 3 * context.options().seconds());
+    Asked asked = ask(set, asker, cell.threads(), 3 * context.options().seconds());
     Map<String, Object> row = new LinkedHashMap<>();
     row.put("set", set.vectors().name());
     row.put("n", set.vectors().base().size());
-    row.put("segments", SEGMENTS);
-    row.put("placement", lane.name());
-    row.put("variant", way.name() + suffix);
-    row.put("callers", threads);
-    row.put("beam", BEAM);
+    row.put("segments", cell.segments());
+    row.put("placement", cell.lane().name());
+    row.put("variant", cell.variant());
+    row.put("callers", cell.threads());
+    row.put("beam", cell.beam());
     row.put("recall_at_10", Samples.round(asked.recall, 5));
     row.put("qps", Samples.round(asked.count / asked.seconds, 1));
     row.put("p50_us", Samples.round(Samples.median(asked.microseconds), 1));

@@ -42,17 +42,10 @@ public interface Gpu extends Closeable {
   void await(List<SegmentView> segments) throws InterruptedException;
 
   /**
-   * Sets how long an idle device waits for more items.
-   *
-   * @param nanos 0 or more
-   */
-  void linger(long nanos);
-
-  /**
-   * Sets the most items of a launch, too.
+   * Sets the most items of a launch, and how long an idle device waits for more items.
    *
    * @param mostItems 1 or more; 0 for as many as in the beginning
-   * @param lingerNanos as in {@link #linger}
+   * @param lingerNanos 0 or more
    */
   void batches(int mostItems, long lingerNanos);
 

@@ -205,11 +205,6 @@ final class OpenGpu implements Gpu {
   }
 
   @Override
-  public void linger(long nanos) {
-    batches(0, nanos);
-  }
-
-  @Override
   public void batches(int mostItems, long lingerNanos) {
     executor.adjust(
         new DynamicOptions(

@@ -118,6 +118,7 @@ public final class Suite {
       stages.put("devices-" + set, new DevicesStage(set));
       stages.put("list-devices-" + set, DevicesStage.ofLists(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
+      stages.put("callers-" + set, new CallersStage(set));
       stages.put("building-" + set, new BuildingStage(set));
       stages.put("ablations-" + set, new AblationStage(set));
       stages.put("song-" + set, new SongStage(set));

@@ -30,7 +30,8 @@ import java.util.Objects;
  * @param segments most segments of a node's indices
  * @param segmentCounts numbers of segments, for stages that compare several
  * @param clients numbers of concurrent clients, for stages that compare several
- * @param linger microseconds that a node's idle device waits for more items
+ * @param linger microseconds that an idle device of a node, or of the stage of concurrent queries,
+ *     waits for more items
  * @param searchThreads search threads of a node, or 0 for its default
  * @param loaders concurrent bulk requests that load a node
  * @param devices number of GPUs of a node, and of the stages that compare one with several
