@@ -151,9 +151,6 @@ VAMANA_EXPORT void vamana_sort_in_shared(uint64_t* keys, uint32_t count) {
   }
 }
 
-// Merges sorted new keys into a list with room for `capacity`, as a block does (src/worklist.cuh):
-// repeated keys and those of the list are dropped, then every key moves to its own rank plus that in
-// the other sequence. Returns the list's new size.
 // As vamana_merge, for keys in any order; changes them.
 VAMANA_EXPORT uint32_t vamana_merge_by_counting(uint64_t* list, uint32_t size, uint32_t capacity,
                                                 uint64_t* keys, uint32_t count, uint32_t parts) {
@@ -193,6 +190,9 @@ VAMANA_EXPORT uint32_t vamana_merge_by_counting(uint64_t* list, uint32_t size, u
   }
 }
 
+// Merges sorted new keys into a list with room for `capacity`, as a block does (src/worklist.cuh):
+// repeated keys and those of the list are dropped, then every key moves to its own rank plus that in
+// the other sequence. Returns the list's new size.
 VAMANA_EXPORT uint32_t vamana_merge(uint64_t* list, uint32_t size, uint32_t capacity,
                                     const uint64_t* keys, uint32_t count) {
   std::vector<uint64_t> left;

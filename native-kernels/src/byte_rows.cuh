@@ -44,8 +44,8 @@ __device__ __forceinline__ int32_t team_transposed_sum(int32_t (&numbers)[COUNT]
   return numbers[0];
 }
 
-// Adds to the first products of rows what their chunks have with the query's high bytes, and to the second ones
-// what those of copies have with its low bytes, and others with themselves. `query` is laid out by pack_query.
+// Adds a chunk of each row to the row's two products. The first is with the query's high bytes. The second is with
+// the query's low bytes if rows are copies, and else of the row with itself. `query` is laid out by pack_query.
 template <int ROWS, int COUNT>
 __device__ __forceinline__ void add_chunks(const uint4 (&chunks)[ROWS], const uint4* query,
                                            uint32_t quarter_stride, bool copies,

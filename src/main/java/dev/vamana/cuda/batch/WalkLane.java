@@ -7,6 +7,7 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lane.Lane;
+import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.ivf.ListShape;
@@ -36,11 +37,14 @@ public final class WalkLane extends Lane<Chunk> {
   private static final int LEAST_READ = 128;
   // results that a thread takes at a time: a microsecond's work
   private static final int READ_STEP = 16;
+  // fewer callers are woken by the lane itself
+  private static final int MANY_CALLERS = 4;
 
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
   private final DevicePool accepted;
   private final PackTeam team;
+  private final Waker waker = new Waker("vamana-gpu-waker");
   private final ListBatches together;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
@@ -174,6 +178,11 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   @Override
+  protected void wake(Thread caller) {
+    waker.wake(caller);
+  }
+
+  @Override
   protected boolean busy() {
     return inFlight.get() > 0;
   }
@@ -237,6 +246,13 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   private void tellCallers() {
+    int tickets = 0;
+    for (Ended launch : ended) {
+      tickets += launch.chunks().size();
+    }
+    if (tickets >= MANY_CALLERS) {
+      waker.expect();
+    }
     for (Ended launch : ended) {
       end(launch.chunks(), launch.failure());
     }
@@ -434,6 +450,7 @@ public final class WalkLane extends Lane<Chunk> {
   public void stop() {
     super.stop();
     team.stop();
+    waker.stop();
   }
 
   @Override

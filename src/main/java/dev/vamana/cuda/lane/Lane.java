@@ -90,6 +90,11 @@ public abstract class Lane<T extends Ticket> {
     }
   }
 
+  /** Wakes a caller whose ticket is done, on the lane's thread. */
+  protected void wake(Thread caller) {
+    LockSupport.unpark(caller);
+  }
+
   /** Starts the thread, unless it has been started. */
   protected final void start() {
     if (begun.compareAndSet(false, true)) {
@@ -241,7 +246,7 @@ public abstract class Lane<T extends Ticket> {
       if (ticket.left()) {
         abandoned();
       }
-      GpuException e = ticket.end(failure);
+      GpuException e = ticket.end(failure, this::wake);
       if (e != null && e.contextLost()) {
         releaseFailure = e;
       }

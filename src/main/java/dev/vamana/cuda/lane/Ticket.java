@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * Items that one call has submitted to a {@link Lane} together. The calling thread makes it, waits
@@ -145,14 +145,15 @@ public abstract class Ticket {
    * close them afterwards.
    *
    * @param why the failure, or null
+   * @param waking wakes the caller
    * @return the failure to release a segment, or null
    */
-  final GpuException end(GpuException why) {
+  final GpuException end(GpuException why, Consumer<Thread> waking) {
     failure = why;
     release();
     ended = System.nanoTime();
     if (state.compareAndSet(RUNNING, DONE)) {
-      LockSupport.unpark(waiter);
+      waking.accept(waiter);
     } else {
       free();
     }

@@ -143,7 +143,7 @@ final class ConcurrentStage implements Stage {
         String name = way.name() + suffix;
         if (context.options().methods().isEmpty() || context.options().methods().contains(name)) {
           for (int threads : context.options().clients()) {
-            Cell cell = new Cell(views.size(), lane, name, threads, beam);
+            Cell cell = new Cell(views.size(), lane, name, threads, walk);
             measure(context, set, open.gpu(), way.asker(), cell);
           }
         }
@@ -151,8 +151,11 @@ final class ConcurrentStage implements Stage {
     }
   }
 
+  /** Returns a walk with as many parents as a node's walks have by default. */
   private static WalkParameters walk(Lane lane, int beam) {
-    return lane.quantized() ? WalkParameters.quantized(beam, beam) : WalkParameters.exact(beam);
+    WalkParameters walk =
+        lane.quantized() ? WalkParameters.quantized(beam, beam) : WalkParameters.exact(beam);
+    return walk.withParents(ExecutorRegistry.current().defaultWalk(K).parents());
   }
 
   /** Returns the narrowest beam that reaches the recall, or -1. */
@@ -170,7 +173,7 @@ final class ConcurrentStage implements Stage {
   }
 
   /** What is measured. */
-  private record Cell(int segments, Lane lane, String variant, int threads, int beam) {}
+  private record Cell(int segments, Lane lane, String variant, int threads, WalkParameters walk) {}
 
   private static void measure(Context context, SuiteSet set, Gpu gpu, Asker asker, Cell cell)
       throws IOException, InterruptedException {
@@ -185,7 +188,8 @@ final class ConcurrentStage implements Stage {
     row.put("placement", cell.lane().name());
     row.put("variant", cell.variant());
     row.put("callers", cell.threads());
-    row.put("beam", cell.beam());
+    row.put("beam", cell.walk().beamWidth());
+    row.put("parents", cell.walk().parents());
     row.put("recall_at_10", Samples.round(asked.recall, 5));
     row.put("qps", Samples.round(asked.count / asked.seconds, 1));
     row.put("p50_us", Samples.round(Samples.median(asked.microseconds), 1));
