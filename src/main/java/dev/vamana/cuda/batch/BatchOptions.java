@@ -46,8 +46,8 @@ public record BatchOptions(
 
   /**
    * 16,384 items a launch, no linger, 8 launches in flight, of which four take whatever waits and
-   * four more begin with 32 queued items, 192 items first, 3 threads that help to pack, segments
-   * ahead, 64 MiB pinned, 64 MiB for bitsets.
+   * four more begin with 64 queued items or eight calls, 192 items first, 3 threads that help to
+   * pack, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
    */
   public static final BatchOptions DEFAULT =
       new BatchOptions(
@@ -55,7 +55,7 @@ public record BatchOptions(
           0,
           8,
           4,
-          32,
+          64,
           Packer.FIRST_ITEMS,
           3,
           Waiters.usualSpinners(),

@@ -37,6 +37,9 @@ public final class WalkLane extends Lane<Chunk> {
   private static final int LEAST_READ = 128;
   // results that a thread takes at a time: a microsecond's work
   private static final int READ_STEP = 16;
+  // so many calls start beside others in flight, however few their items are: callers that have
+  // one item each would wait for a launch to end
+  private static final int OVERLAP_CALLS = 8;
   // fewer callers are woken by the lane itself
   private static final int MANY_CALLERS = 4;
 
@@ -339,7 +342,10 @@ public final class WalkLane extends Lane<Chunk> {
       return Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()));
     }
     // who lets an idle device wait for more items wants few launches
-    return running < now.eager() && now.lingerNanos() == 0 ? 1 : now.overlap();
+    if (now.lingerNanos() > 0) {
+      return now.overlap();
+    }
+    return running < now.eager() || queue.size() >= OVERLAP_CALLS ? 1 : now.overlap();
   }
 
   /**
