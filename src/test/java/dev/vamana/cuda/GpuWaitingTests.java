@@ -49,7 +49,7 @@ public class GpuWaitingTests extends GpuTestCase {
             },
             new QuietListener());
     index = TestIndex.any(900, 3);
-    pool = Executors.newFixedThreadPool(4, new NamedThreadFactory("search"));
+    pool = Executors.newCachedThreadPool(new NamedThreadFactory("search"));
   }
 
   @Override
@@ -241,6 +241,31 @@ public class GpuWaitingTests extends GpuTestCase {
     }
     assertEquals(3, executor.statistics().counter("batches", "launches"));
     assertEquals(7, executor.statistics().counter("batches", "items"));
+  }
+
+  /** Many calls start beside launches in flight, however few their items are. */
+  public void testManyCallsDoNotWaitForALaunchToEnd() throws Exception {
+    List<Future<List<WorkResult>>> futures = new ArrayList<>();
+    for (int launches = 1; launches <= BATCHES.eager(); launches++) {
+      List<WorkItem> items = items(1, () -> false);
+      futures.add(pool.submit(() -> executor.search(items)));
+      long running = launches;
+      await(() -> executor.statistics().counter("now", "launches_in_flight") == running);
+    }
+    blocked.awaitStart();
+    int calls = 8;
+    assertTrue(calls < BATCHES.overlap());
+    for (int i = 0; i < calls; i++) {
+      List<WorkItem> more = items(1, () -> false);
+      futures.add(pool.submit(() -> executor.search(more)));
+    }
+    await(() -> executor.statistics().counter("now", "launches_in_flight") == BATCHES.eager() + 1);
+    blocked.letGo();
+    for (Future<List<WorkResult>> future : futures) {
+      future.get(2, TimeUnit.MINUTES);
+    }
+    assertEquals(BATCHES.eager() + 1, executor.statistics().counter("batches", "launches"));
+    assertEquals(BATCHES.eager() + calls, executor.statistics().counter("batches", "items"));
   }
 
   /**
