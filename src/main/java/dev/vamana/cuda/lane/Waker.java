@@ -6,9 +6,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A thread that wakes parked callers for a lane. Waking one takes microseconds, so a lane that
- * wakes those of a dozen tickets would launch nothing for as long as a short launch takes. The
- * thread starts when it is first wanted, spins for a moment after each caller and then parks.
+ * A thread that wakes parked callers for a lane. Waking a caller takes microseconds. If the lane
+ * woke the callers of a dozen tickets itself, it would launch nothing for that long, which is as
+ * long as a short launch takes. The thread starts when it is first wanted, spins for a moment after
+ * each caller and then parks.
  */
 public final class Waker {
 

@@ -50,7 +50,7 @@ public class WakerTests extends LuceneTestCase {
     }
   }
 
-  /** A caller that nobody wakes keeps this test from ending. */
+  /** The test ends only if each caller is woken in each round. */
   public void testAllCallersAreWoken() {
     int count = 1 + random().nextInt(20);
     int rounds = 1 + random().nextInt(100);

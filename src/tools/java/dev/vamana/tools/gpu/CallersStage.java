@@ -79,7 +79,7 @@ final class CallersStage implements Stage {
         rates.get(i).add(rate(run, walk, SHAPES.get(i), seconds));
       }
     }
-    double large = median(rates.get(0));
+    double large = Samples.median(rates.get(0));
     for (int i = 0; i < SHAPES.size(); i++) {
       Map<String, Object> row = new LinkedHashMap<>();
       row.put("set", set.vectors().name());
@@ -90,8 +90,8 @@ final class CallersStage implements Stage {
       row.put("callers", SHAPES.get(i).callers());
       row.put("beam", beam);
       row.put("recall_at_10", Samples.round(recall, 5));
-      row.put("qps", Samples.round(median(rates.get(i)), 0));
-      row.put("ratio", Samples.round(median(rates.get(i)) / large, 3));
+      row.put("qps", Samples.round(Samples.median(rates.get(i)), 0));
+      row.put("ratio", Samples.round(Samples.median(rates.get(i)) / large, 3));
       context.fragment().add("concurrent", row);
       context.say("%s", row);
     }
@@ -102,9 +102,5 @@ final class CallersStage implements Stage {
       throws IOException, InterruptedException {
     double[] calls = run.time(walk, shape.batch(), shape.callers(), seconds, Integer.MAX_VALUE);
     return (double) calls.length * shape.batch() / seconds;
-  }
-
-  private static double median(List<Double> values) {
-    return Samples.median(values.stream().mapToDouble(Double::doubleValue).toArray());
   }
 }

@@ -112,10 +112,6 @@ final class LoneStage implements Stage {
     final List<Double> cpuMicros = new ArrayList<>();
     long queries;
     long byDevice;
-
-    static double median(List<Double> values) {
-      return Samples.median(values.stream().mapToDouble(Double::doubleValue).toArray());
-    }
   }
 
   @Override
@@ -254,9 +250,9 @@ final class LoneStage implements Stage {
       row.put("beam", cell.candidates);
       row.put("variant", arm.name);
       row.put("recall_at_10", Samples.round(recall(set, arm, cell), 4));
-      row.put("p50_us", Samples.round(Findings.median(found.micros), 1));
-      row.put("qps", Samples.round(Findings.median(found.rates), 0));
-      row.put("cpu_us", Samples.round(Findings.median(found.cpuMicros), 1));
+      row.put("p50_us", Samples.round(Samples.median(found.micros), 1));
+      row.put("qps", Samples.round(Samples.median(found.rates), 0));
+      row.put("cpu_us", Samples.round(Samples.median(found.cpuMicros), 1));
       row.put("items_by_gpu", Samples.round(found.byDevice / (double) found.queries, 3));
       context.fragment().add(SECTION, row);
       context.say("%s", row);

@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Computes the report's figures from raw samples. Tests of the report recompute the figures with
@@ -22,6 +23,11 @@ final class Samples {
   static double qps(int batch, int callers, double[] microseconds) {
     double mean = Arrays.stream(microseconds).average().orElseThrow();
     return batch * (double) callers * 1e6 / mean;
+  }
+
+  /** As {@link #median(double[])}. */
+  static double median(List<Double> values) {
+    return median(values.stream().mapToDouble(Double::doubleValue).toArray());
   }
 
   /** Returns the median; for an even count the mean of the two middle values. */
