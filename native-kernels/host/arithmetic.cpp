@@ -160,22 +160,19 @@ VAMANA_EXPORT uint32_t vamana_merge_by_counting(uint64_t* list, uint32_t size, u
     std::vector<uint32_t> repeated;
     for (uint32_t e = 0; e < size + count; e++) {
       const uint64_t own = e < size ? list[e] : keys[e - size];
-      uint32_t place = e < size ? e : 0;
-      bool again = false;
-      for (uint32_t part = 0; part < parts; part++) {
-        if (e < size) {
-          place += count_before_entry(keys, count, own, part, parts);
-        } else {
-          const Counted counted =
-              count_before_new(list, size, keys, count, e - size, part, parts);
-          place += counted.before;
-          again |= counted.repeated;
-        }
+      if (own == kNoKey) {
+        continue;
       }
-      if (again) {
+      uint32_t listed = e < size ? e : 0;
+      uint32_t found = 0;
+      for (uint32_t part = 0; part < parts; part++) {
+        listed += e < size ? 0 : count_keys(list, size, own, part, parts);
+        found += count_keys(keys, count, own, part, parts);
+      }
+      if (e >= size && (found_same(listed) > 0 || is_again(keys, e - size))) {
         repeated.push_back(e - size);
-      } else if (own != kNoKey) {
-        merged[place] = own;
+      } else {
+        merged[found_before(listed + found)] = own;
       }
     }
     if (repeated.empty()) {

@@ -9,20 +9,12 @@
 namespace vamana {
 
 #ifndef VAMANA_SIMT
-// The block's shared memory. Threads that are simulated by the host have it elsewhere.
+// Threads that are simulated by the host have these elsewhere.
+
+// The block's shared memory.
 __device__ __forceinline__ uint8_t* block_memory() {
   extern __shared__ __align__(16) uint8_t shared[];
   return shared;
-}
-#endif
-
-template <int WARPS>
-__device__ __forceinline__ void cta_sync() {
-  if constexpr (WARPS == 1) {
-    __syncwarp();
-  } else {
-    __syncthreads();
-  }
 }
 
 // The first warp tells the last one that something is ready, and goes on.
@@ -33,6 +25,21 @@ __device__ __forceinline__ void pair_arrive() {
 // The last warp waits for pair_arrive.
 __device__ __forceinline__ void pair_wait() {
   asm volatile("bar.sync %0, %1;" ::"r"(1), "r"(64) : "memory");
+}
+
+// Has a line of memory in the device's cache when it will be read.
+__device__ __forceinline__ void prefetch_line(uint64_t address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+#endif
+
+template <int WARPS>
+__device__ __forceinline__ void cta_sync() {
+  if constexpr (WARPS == 1) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
 }
 
 // Sum over the block, of floats or of 32-bit integers; the same in all threads. Scratch has room for a number

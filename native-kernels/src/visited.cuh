@@ -8,14 +8,11 @@
 
 namespace vamana {
 
-// Adds the nodes that `valid` has bits for; a bit of the result says that the node was not there.
-// The buckets are read together, so that their latency is paid once. Lanes may add at once: of two
-// that add one node both may find it new, and of two that take one slot one is forgotten.
+// Reads the buckets of the nodes that `valid` has bits for.
 template <int COUNT>
-__device__ __forceinline__ uint32_t visited_add(uint32_t* slots, uint32_t count,
-                                                const uint32_t (&ordinals)[COUNT],
-                                                uint32_t valid) {
-  uint32_t buckets[COUNT][kBucket];
+__device__ __forceinline__ void read_buckets(const uint32_t* slots, uint32_t count,
+                                             const uint32_t (&ordinals)[COUNT], uint32_t valid,
+                                             uint32_t (&buckets)[COUNT][kBucket]) {
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
     if ((valid >> i & 1u) != 0) {
@@ -26,6 +23,17 @@ __device__ __forceinline__ uint32_t visited_add(uint32_t* slots, uint32_t count,
       buckets[i][3] = bucket.w;
     }
   }
+}
+
+// Adds the nodes that `valid` has bits for; a bit of the result says that the node was not there.
+// The buckets are read together, so that their latency is paid once. Lanes may add at once: of two
+// that add one node both may find it new, and of two that take one slot one is forgotten.
+template <int COUNT>
+__device__ __forceinline__ uint32_t visited_add(uint32_t* slots, uint32_t count,
+                                                const uint32_t (&ordinals)[COUNT],
+                                                uint32_t valid) {
+  uint32_t buckets[COUNT][kBucket];
+  read_buckets(slots, count, ordinals, valid, buckets);
   __syncwarp();
   uint32_t fresh = 0;
 #pragma unroll
@@ -36,6 +44,35 @@ __device__ __forceinline__ uint32_t visited_add(uint32_t* slots, uint32_t count,
         // An exchange, whose result nobody needs: a plain store would be a race.
         atomicExch(slots + visited_bucket(ordinals[i], count) + place, visited_mark(ordinals[i]));
         fresh |= 1u << i;
+      }
+    }
+  }
+  __syncwarp();
+  return fresh;
+}
+
+// As visited_add, while other warps add rows, which often have nodes in common: only the first that adds a node
+// finds it new, and who finds a slot taken meanwhile looks for another. That is slower, but few keys are repeated.
+template <int COUNT>
+__device__ __forceinline__ uint32_t visited_add_among_others(uint32_t* slots, uint32_t count,
+                                                             const uint32_t (&ordinals)[COUNT],
+                                                             uint32_t valid) {
+  uint32_t fresh = 0;
+  while (valid != 0) {
+    uint32_t buckets[COUNT][kBucket];
+    read_buckets(slots, count, ordinals, valid, buckets);
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+      if ((valid >> i & 1u) != 0) {
+        const uint32_t place = visited_place(buckets[i], ordinals[i]);
+        bool done = true;
+        if (place < kBucket) {
+          const uint32_t expected = visited_entry(buckets[i], place);
+          done = atomicCAS(slots + visited_bucket(ordinals[i], count) + place, expected,
+                           visited_mark(ordinals[i])) == expected;
+          fresh |= done ? 1u << i : 0;
+        }
+        valid &= done ? ~(1u << i) : ~0u;
       }
     }
   }

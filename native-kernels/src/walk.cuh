@@ -15,8 +15,7 @@ namespace vamana {
 
 template <uint32_t POLICY, int WARPS, bool PROFILE = false>
 __device__ __forceinline__ void walk_items(const Walk& parameters) {
-  extern __shared__ __align__(16) uint8_t shared[];
-  WalkState<POLICY, WARPS, PROFILE> state(parameters, shared);
+  WalkState<POLICY, WARPS, PROFILE> state(parameters, block_memory());
   while (take_item(state)) {
     state.start_laps();
     prepare(state);

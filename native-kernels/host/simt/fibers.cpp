@@ -98,6 +98,10 @@ struct Block {
   uint32_t number;
   std::vector<Warp> warps;
   uint32_t at_barrier = 0;
+  uint32_t barriers = 0;
+  uint32_t pair_arrived = 0;     // threads of first warps that called pair_arrive
+  uint32_t pair_passed = 0;      // threads of last warps that waited for them
+  uint32_t counted[2] = {0, 0};  // threads that say yes at a barrier and at the next one
   uint32_t ended = 0;
   std::vector<uint8_t> shared;
 };
@@ -240,18 +244,33 @@ class Launch {
     return warp.values[turn % 2];
   }
 
-  void barrier() {
+  uint32_t barrier(bool yes) {
     Warp& warp = *warp_;
     Block& block = *warp.block;
+    uint32_t& counted = block.counted[block.barriers % 2];
     warp.ready &= ~(1u << lane_);
+    counted += yes ? 1 : 0;
     block.at_barrier++;
     if (block.at_barrier == block.warps.size() * kLanes) {
       block.at_barrier = 0;
+      block.barriers++;
+      block.counted[block.barriers % 2] = 0;
       for (Warp& other : block.warps) {
         other.ready = Warp::kAll32;
       }
     }
     wait();
+    return counted;
+  }
+
+  void pair_arrive() { warp_->block->pair_arrived++; }
+
+  void pair_wait() {
+    Block& block = *warp_->block;
+    while (block.pair_arrived / kLanes <= block.pair_passed / kLanes) {
+      wait();
+    }
+    block.pair_passed++;
   }
 
   uint8_t* shared() {
@@ -281,7 +300,7 @@ const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words) {
   return running->exchange(kind, own, words);
 }
 
-void barrier() { running->barrier(); }
+uint32_t barrier(bool yes) { return running->barrier(yes); }
 
 std::string launch(const std::function<void()>& body, const Grid& grid) {
   return Launch(body, grid).run();
@@ -290,6 +309,10 @@ std::string launch(const std::function<void()>& body, const Grid& grid) {
 uint8_t* shared_memory() { return running->shared(); }
 
 }  // namespace simt
+
+void pair_arrive() { simt::running->pair_arrive(); }
+
+void pair_wait() { simt::running->pair_wait(); }
 
 uint8_t* block_memory() { return simt::shared_memory(); }
 

@@ -15,7 +15,7 @@
 #define __global__
 #define __grid_constant__
 #define __forceinline__ inline
-#define __noinline__ __attribute__((noinline))
+#define __noinline__ inline __attribute__((noinline))
 #define __launch_bounds__(...)
 
 struct uint2 { uint32_t x, y; };
@@ -43,8 +43,8 @@ constexpr uint32_t kLaneWords = 3;
 // Hands in words and waits for all lanes; returns the words of all, kLaneWords a lane, which stay until the next
 // exchange but one.
 const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words);
-// Waits for all threads of the block.
-void barrier();
+// Waits for all threads of the block; returns how many of them say yes.
+uint32_t barrier(bool yes);
 
 template <typename Value>
 const uint64_t* bring(Exchange kind, const Value& own) {
@@ -65,12 +65,19 @@ Value read(const uint64_t* brought, uint32_t lane) {
 }  // namespace simt
 
 uint8_t* block_memory();
+void pair_arrive();
+void pair_wait();
+inline void prefetch_line(uint64_t) {}
 
 }  // namespace vamana
 
-inline void __syncthreads() { vamana::simt::barrier(); }
+inline void __syncthreads() { vamana::simt::barrier(false); }
+inline int __syncthreads_count(int yes) { return static_cast<int>(vamana::simt::barrier(yes != 0)); }
+inline int __syncthreads_or(int yes) { return vamana::simt::barrier(yes != 0) > 0 ? 1 : 0; }
 inline void __syncwarp() { vamana::simt::exchange(vamana::simt::kSync, nullptr, 0); }
 inline void __threadfence() {}
+inline void __threadfence_system() {}
+inline long long clock64() { return 0; }
 
 inline uint32_t __ballot_sync(uint32_t, bool value) {
   const uint64_t* brought = vamana::simt::bring<uint32_t>(vamana::simt::kBallot, value ? 1 : 0);
@@ -83,6 +90,15 @@ inline uint32_t __ballot_sync(uint32_t, bool value) {
 
 inline int __all_sync(uint32_t lanes, bool value) { return __ballot_sync(lanes, value) == 0xFFFFFFFFu; }
 inline int __any_sync(uint32_t lanes, bool value) { return __ballot_sync(lanes, value) != 0; }
+
+inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
+  const uint64_t* brought = vamana::simt::bring(vamana::simt::kValues, value);
+  uint32_t same = 0;
+  for (uint32_t lane = 0; lane < vamana::simt::kLanes; lane++) {
+    same |= (vamana::simt::read<uint32_t>(brought, lane) == value ? 1u : 0u) << lane;
+  }
+  return same;
+}
 
 template <typename Value>
 Value simt_shuffle(Value value, uint32_t lane) {
@@ -109,9 +125,20 @@ template <typename Value>
 Value __ldg(const Value* address) { return *address; }
 template <typename Value>
 Value __ldcg(const Value* address) { return *address; }
-inline uint32_t atomicAdd(uint32_t* address, uint32_t value) {
-  const uint32_t before = *address;
+template <typename Value>
+Value atomicAdd(Value* address, Value value) {
+  const Value before = *address;
   *address += value;
+  return before;
+}
+inline uint32_t atomicExch(uint32_t* address, uint32_t value) {
+  const uint32_t before = *address;
+  *address = value;
+  return before;
+}
+inline uint32_t atomicCAS(uint32_t* address, uint32_t expected, uint32_t value) {
+  const uint32_t before = *address;
+  *address = before == expected ? value : before;
   return before;
 }
 

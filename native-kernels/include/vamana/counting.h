@@ -1,5 +1,5 @@
-// Places for merging by counting: a key's is the number of keys before it. Several lanes share the
-// work for a key; each counts every parts-th key, from one of its own on.
+// Places of keys in the merged worklist: a key's is the number of keys before it. By counting, several lanes share
+// the work for a key, and each counts every parts-th key, from one of its own on. In sorted runs, each lane searches.
 #pragma once
 
 #include <cstdint>
@@ -9,49 +9,77 @@
 
 namespace vamana {
 
-// What a lane found for a new key.
+// What lanes found among some keys, in one word, so that lanes exchange one: how many are before a key in the lower half,
+// how many are of its node in the upper half.
+VAMANA_HD uint32_t found_before(uint32_t found) { return found & 0xFFFFu; }
+VAMANA_HD uint32_t found_same(uint32_t found) { return found >> 16; }
+
+// What a lane found in sorted runs.
 struct Counted {
   uint32_t before;
-  bool repeated;  // the worklist has the key, or an earlier new key is the same
+  bool repeated;  // an earlier run has the key
 };
 
-// How many new keys, which are in any order, go before an entry of the worklist.
-VAMANA_HD uint32_t count_before_entry(const uint64_t* keys, uint32_t count, uint64_t entry,
-                                      uint32_t part, uint32_t parts) {
-  uint32_t before = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 4
-#endif
-  for (uint32_t j = part; j < count; j += parts) {
-    before += keys[j] < entry ? 1 : 0;
-  }
-  return before;
+// Keys of a run, which one warp sorts; the last run may be shorter.
+constexpr uint32_t kRun = 32;
+
+// What stands for a dropped new key in a run: it is behind all keys of nodes, and no two are the same.
+VAMANA_HD uint64_t dropped_key(uint32_t index) { return (kNoKey >> 32 << 32) | (index << 1); }
+
+VAMANA_HD bool is_dropped(uint64_t key) { return key >= dropped_key(0); }
+
+VAMANA_HD uint32_t run_length(uint32_t count, uint32_t run) {
+  return count - run * kRun < kRun ? count - run * kRun : kRun;
 }
 
-// How many entries and new keys go before the new key at an index. kNoKey is behind all others, and
-// stands for a key that was dropped.
-VAMANA_HD Counted count_before_new(const uint64_t* list, uint32_t size, const uint64_t* keys,
-                                   uint32_t count, uint32_t index, uint32_t part, uint32_t parts) {
-  const uint64_t key = keys[index];
+// How many new keys go before a key in all runs but its own, and whether a run before its own has it. Worklist
+// entries have no run: theirs is the number of runs.
+VAMANA_HD Counted place_in_runs(const uint64_t* keys, uint32_t count, uint64_t key, uint32_t own_run) {
   Counted counted = {0, false};
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
 #endif
-  for (uint32_t j = part; j < count; j += parts) {
-    const uint64_t other = keys[j];
-    counted.before += other < key ? 1 : 0;
-    counted.repeated |= other == key && j < index;
+  for (uint32_t run = 0; run * kRun < count; run++) {
+    const uint64_t* others = keys + run * kRun;
+    const uint32_t length = run == own_run ? 0 : run_length(count, run);
+    uint32_t before = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (uint32_t step = kRun; step > 0; step >>= 1) {
+      if (before + step <= length && others[before + step - 1] < key) {
+        before += step;
+      }
+    }
+    counted.before += before;
+    counted.repeated |= run < own_run && before < length && others[before] == key;
   }
+  return counted;
+}
+
+// Counts among keys in any order those that go before a key, marks ignored, and those of its node; the lane counts every
+// parts-th key, from one of its own on. kNoKey is of no node.
+VAMANA_HD uint32_t count_keys(const uint64_t* keys, uint32_t count, uint64_t key, uint32_t part,
+                              uint32_t parts) {
+  uint32_t found = 0;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
 #endif
-  for (uint32_t j = part; j < size; j += parts) {
-    const uint64_t other = unmarked(list[j]);
-    counted.before += other < key ? 1 : 0;
-    counted.repeated |= other == key;
+  for (uint32_t j = part; j < count; j += parts) {
+    const uint64_t other = unmarked(keys[j]);
+    found += other < key ? 1 : 0;
+    found += key_ordinal(other) == key_ordinal(key) ? 1u << 16 : 0;
   }
-  counted.repeated &= key != kNoKey;
-  return counted;
+  return found;
+}
+
+// Whether an earlier new key is the same.
+VAMANA_HD bool is_again(const uint64_t* keys, uint32_t index) {
+  bool again = false;
+  for (uint32_t j = 0; j < index && again == false; j++) {
+    again = keys[j] == keys[index];
+  }
+  return again;
 }
 
 }  // namespace vamana

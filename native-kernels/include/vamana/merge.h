@@ -10,19 +10,25 @@
 
 namespace vamana {
 
+// The highest power of two that is not above a number; 0 of 0.
+VAMANA_HD uint32_t highest_bit(uint32_t number) {
+#if defined(__CUDA_ARCH__)
+  return number == 0 ? 0 : 1u << (31 - __clz(static_cast<int>(number)));
+#else
+  return number == 0 ? 0 : 1u << (31 - __builtin_clz(number));
+#endif
+}
+
 // How many worklist entries are smaller than a new key, marks ignored.
 VAMANA_HD uint32_t rank_in_list(const uint64_t* list, uint32_t size, uint64_t key) {
-  uint32_t low = 0;
-  while (size > 0) {
-    uint32_t half = size >> 1;
-    if (unmarked(list[low + half]) < key) {
-      low += half + 1;
-      size -= half + 1;
-    } else {
-      size = half;
+  uint32_t rank = 0;
+  // lanes take the same number of steps
+  for (uint32_t step = highest_bit(size); step > 0; step >>= 1) {
+    if (rank + step <= size && unmarked(list[rank + step - 1]) < key) {
+      rank += step;
     }
   }
-  return low;
+  return rank;
 }
 
 // How many new keys go before the worklist entry at an index: those whose rank is at most it.

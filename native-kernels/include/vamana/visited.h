@@ -41,4 +41,11 @@ VAMANA_HD uint32_t visited_place(const uint32_t (&bucket)[kBucket], uint32_t ord
   return place;
 }
 
+// What a place of a bucket holds; the bucket stays in registers.
+VAMANA_HD uint32_t visited_entry(const uint32_t (&bucket)[kBucket], uint32_t place) {
+  const uint32_t low = (place & 1) != 0 ? bucket[1] : bucket[0];
+  const uint32_t high = (place & 1) != 0 ? bucket[3] : bucket[2];
+  return place < 2 ? low : high;
+}
+
 }  // namespace vamana

@@ -35,18 +35,22 @@ public final class HostKernels implements SimulatedKernels {
       return null;
     }
     return (blocks, threads, sharedBytes, parameters) -> {
-      if (name.startsWith("walk_")) {
-        checkWalk(name, threads, sharedBytes, parameters);
-      } else if (name.startsWith("list_search_")) {
-        checkLists(name, threads, sharedBytes, parameters);
-      } else if (name.startsWith("list_batch_")) {
-        checkBatch(name, sharedBytes, parameters);
-      }
+      check(name, threads, sharedBytes, parameters);
       launch(name, parameters);
     };
   }
 
-  /** What the kernel would not notice before it reads or writes beyond its memory. */
+  /** What a kernel would not notice before it reads or writes beyond its memory. */
+  void check(String name, int threads, int sharedBytes, MemorySegment parameters) {
+    if (name.startsWith("walk_")) {
+      checkWalk(name, threads, sharedBytes, parameters);
+    } else if (name.startsWith("list_search_")) {
+      checkLists(name, threads, sharedBytes, parameters);
+    } else if (name.startsWith("list_batch_")) {
+      checkBatch(name, sharedBytes, parameters);
+    }
+  }
+
   private void checkWalk(String name, int threads, int sharedBytes, MemorySegment walk) {
     for (Policy policy : Policy.values()) {
       if (name.equals(policy.kernelName(threads / 32))) {
@@ -68,7 +72,7 @@ public final class HostKernels implements SimulatedKernels {
     throw new IllegalStateException(name + " was launched with " + threads + " threads");
   }
 
-  void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
+  private void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
     int waves = name.endsWith("_w" + ListKernels.MANY_WARPS) ? 1 : 0;
     int codes = ListCodes.BITS.ordinal();
     for (ListCodes of : List.of(ListCodes.TABLE, ListCodes.TABLE_GLOBAL)) {

@@ -113,12 +113,56 @@ public class OrderTests extends KernelTestCase {
                 list, size, capacity, keys, keys.length, 1 << random().nextInt(4)));
   }
 
+  /** The kernels' own code, by simulated threads of blocks that merge together. */
+  public void testMergeOfABlockKeepsWhatTheWorklistKeeps() {
+    SimtSteps steps = SimtSteps.load();
+    int warps = random().nextBoolean() ? 8 : 16;
+    assertMergesAsTheWorklist(
+        30, 300, (list, size, capacity, keys) -> steps.merge(list, size, capacity, keys, warps));
+  }
+
+  /** Rows of parents that are expanded at once have many nodes in common. */
+  public void testWarpsThatAddANodeAtOnceFindItNewOnce() {
+    SimtSteps steps = SimtSteps.load();
+    for (int round = 0; round < 20; round++) {
+      int slots = 4096;
+      int warps = TestUtil.nextInt(random(), 2, 16);
+      int from = random().nextInt(1 << 20);
+      int[] ordinals = new int[warps * SimtSteps.ROW];
+      for (int row = 0; row < ordinals.length; row += SimtSteps.ROW) {
+        // a row has each node once
+        int[] nodes =
+            random().ints(from, from + 2 * SimtSteps.ROW).distinct().limit(SimtSteps.ROW).toArray();
+        System.arraycopy(nodes, 0, ordinals, row, SimtSteps.ROW);
+      }
+      Map<Integer, Set<Integer>> buckets = new HashMap<>();
+      Map<Integer, Integer> times = new HashMap<>();
+      boolean[] fresh = steps.visit(new int[slots], ordinals);
+      for (int i = 0; i < ordinals.length; i++) {
+        buckets
+            .computeIfAbsent(
+                library.vamana_visited_bucket(ordinals[i], slots), unused -> new HashSet<>())
+            .add(ordinals[i]);
+        times.merge(ordinals[i], fresh[i] ? 1 : 0, Integer::sum);
+      }
+      times.forEach(
+          (ordinal, found) -> {
+            boolean alone = buckets.get(library.vamana_visited_bucket(ordinal, slots)).size() == 1;
+            assertTrue(ordinal + " was new " + found + " times", alone ? found == 1 : found > 0);
+          });
+    }
+  }
+
   private interface Merge {
     int into(long[] list, int size, int capacity, long[] keys);
   }
 
   private static void assertMergesAsTheWorklist(Merge merge) {
-    for (int round = 0; round < 300; round++) {
+    assertMergesAsTheWorklist(300, 64, merge);
+  }
+
+  private static void assertMergesAsTheWorklist(int rounds, int keysOfMost, Merge merge) {
+    for (int round = 0; round < rounds; round++) {
       int capacity = 1 + random().nextInt(100);
       int nodes = 1 + random().nextInt(400);
       float[] distances = new float[nodes];
@@ -131,7 +175,7 @@ public class OrderTests extends KernelTestCase {
       long[] list = new long[capacity];
       int size = 0;
       for (int step = 0; step < 10; step++) {
-        long[] keys = new long[1 + random().nextInt(random().nextInt(10) == 0 ? 200 : 64)];
+        long[] keys = new long[1 + random().nextInt(random().nextInt(10) == 0 ? 200 : keysOfMost)];
         List<Integer> fresh = new ArrayList<>();
         for (int i = 0; i < keys.length; i++) {
           int node = random().nextInt(nodes);

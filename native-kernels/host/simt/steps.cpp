@@ -1,0 +1,60 @@
+// Parts of a walk's step by all warps of a block, as the device's compiler sees them, for simulated threads.
+#include <string>
+
+#include "simt.h"
+
+#include "../export.h"
+#include "counting.cuh"
+#include "fibers.h"
+#include "visited.cuh"
+
+namespace {
+
+using namespace vamana;
+
+thread_local std::string last_error;
+
+// Each thread has the list's size to itself, as in a walk.
+template <int WARPS>
+void merge(Worklist list, uint32_t capacity, uint64_t* keys, uint32_t count, uint32_t* size) {
+  uint32_t* words = reinterpret_cast<uint32_t*>(block_memory());
+  merge_together<WARPS>(list, capacity, keys, words + 1, count, words);
+  if (threadIdx.x == 0) {
+    *size = list.size;
+  }
+}
+
+// Each warp has a row of 64 nodes.
+void visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals, uint32_t* fresh) {
+  const uint32_t* row = ordinals + threadIdx.x * 2;
+  const uint32_t own[2] = {row[0], row[1]};
+  fresh[threadIdx.x] = visited_add_among_others<2>(slots, slot_count, own, 3);
+}
+
+}  // namespace
+
+// Merges new keys, in any order, into the nearest `capacity` entries of a list, as a block of 8 or 16 warps does. The
+// seed decides which threads run first. Changes the keys, and *size is the list's size, before and after. Returns why
+// it failed, valid until the thread's next call, or null.
+VAMANA_EXPORT const char* vamana_simt_merge(uint64_t* list, uint32_t* size, uint32_t capacity, uint64_t* keys,
+                                            uint32_t count, uint32_t warps, uint64_t seed) {
+  const Worklist worklist = {list, *size, 0};
+  const simt::Grid grid = {1, warps, (count + 1) * static_cast<uint32_t>(sizeof(uint32_t)), seed, true};
+  const auto body = [&] {
+    if (warps == 8) {
+      merge<8>(worklist, capacity, keys, count, size);
+    } else {
+      merge<16>(worklist, capacity, keys, count, size);
+    }
+  };
+  last_error = warps == 8 || warps == 16 ? simt::launch(body, grid) : "warps must be 8 or 16";
+  return last_error.empty() ? nullptr : last_error.c_str();
+}
+
+// Several warps add rows of 64 nodes to a visited set, as they do when they expand several parents at once. fresh[i] has
+// bits for the nodes at 2i and 2i + 1 that were not there. Returns what vamana_simt_merge does.
+VAMANA_EXPORT const char* vamana_simt_visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals,
+                                            uint32_t* fresh, uint32_t warps, uint64_t seed) {
+  last_error = simt::launch([&] { visit(slots, slot_count, ordinals, fresh); }, {1, warps, 16, seed, true});
+  return last_error.empty() ? nullptr : last_error.c_str();
+}
