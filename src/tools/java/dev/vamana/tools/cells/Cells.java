@@ -65,9 +65,9 @@ public final class Cells {
             .withHeap(options.heap())
             .withSetting("vamana.gpu.enabled", "off")
             .withSetting("indices.memory.index_buffer_size", BUFFER);
-    try (RunningNode running = RunningNode.start(home, node)) {
+    try {
       for (Path folder : options.sets()) {
-        measure(running, VectorSet.load(folder, null, options.limit()));
+        measure(home, node, VectorSet.load(folder, null, options.limit()));
         write();
       }
     } finally {
@@ -75,20 +75,33 @@ public final class Cells {
     }
   }
 
-  private void measure(RunningNode node, VectorSet set) throws IOException {
+  /**
+   * A node that has built graphs searches the stock index more slowly, so a fresh one is measured.
+   */
+  private void measure(NodeHome home, NodeOptions node, VectorSet set) throws IOException {
     List<Integer> segments =
         options.segments().stream().distinct().sorted(Comparator.reverseOrder()).toList();
-    SegmentedIndices indices = null;
     List<Cell> measured = new ArrayList<>();
     for (int count : segments) {
-      if (indices != null && count == 1) {
-        indices.merge();
-      } else {
-        indices = SegmentedIndices.fill(node, set, options.stock(), count, progress);
+      try (RunningNode running = RunningNode.start(home, node)) {
+        SegmentedIndices indices = indices(running, set);
+        if (count == 1 && segments.size() > 1) {
+          indices.merge();
+        } else {
+          indices.fill(count);
+        }
       }
-      measured.addAll(0, new CellRun(set, indices, options, progress).run(count));
+      try (RunningNode running = RunningNode.start(home, node)) {
+        SegmentedIndices indices = indices(running, set);
+        indices.check(count);
+        measured.addAll(0, new CellRun(set, indices, options, progress).run(count));
+      }
     }
     cells.addAll(measured);
+  }
+
+  private SegmentedIndices indices(RunningNode node, VectorSet set) throws IOException {
+    return SegmentedIndices.of(node, set, options.stock(), progress);
   }
 
   private void write() throws IOException {

@@ -25,36 +25,55 @@ final class SegmentedIndices {
   }
 
   /**
-   * Creates and fills both indices; they replace those of an earlier call.
+   * The indices of a node, which need not exist yet.
    *
    * @param stock type of the stock index
-   * @param segments segments of each
    */
-  static SegmentedIndices fill(
-      RunningNode node, VectorSet set, String stock, int segments, Progress progress)
+  static SegmentedIndices of(RunningNode node, VectorSet set, String stock, Progress progress)
       throws IOException {
     KnnIndex ours = new KnnIndex(node.client(), "cells-vamana", "vamana");
     KnnIndex theirs = new KnnIndex(node.client(), "cells-stock", stock);
-    SegmentedIndices made =
-        new SegmentedIndices(
-            node,
-            set,
-            progress,
-            List.of(
-                new Contender(ours, new KeptConnections(node.httpUri(), ours)),
-                new Contender(theirs, new KeptConnections(node.httpUri(), theirs))));
-    made.segmented(theirs).create(stock, Map.of());
-    made.segmented(ours).create("hnsw", Map.of("index.vamana.enabled", "true"));
+    return new SegmentedIndices(
+        node,
+        set,
+        progress,
+        List.of(
+            new Contender(ours, new KeptConnections(node.httpUri(), ours)),
+            new Contender(theirs, new KeptConnections(node.httpUri(), theirs))));
+  }
+
+  /**
+   * Creates and fills both indices; they replace those that are there.
+   *
+   * @param segments segments of each
+   */
+  void fill(int segments) throws IOException {
+    KnnIndex ours = both.get(0).index();
+    KnnIndex theirs = both.get(1).index();
+    segmented(theirs).create(theirs.label(), Map.of());
+    segmented(ours).create("hnsw", Map.of("index.vamana.enabled", "true"));
     for (KnnIndex index : List.of(ours, theirs)) {
       long[] done = new long[1];
       try (Progress.Running filling =
           progress.during(
               "indexing " + set.name() + " in " + segments + " segments, " + index.label(),
               () -> done[0] / (double) set.base().size())) {
-        made.segmented(index).fill(segments, count -> done[0] = count);
+        segmented(index).fill(segments, count -> done[0] = count);
       }
     }
-    return made;
+  }
+
+  /** Checks that a node that was started again holds all vectors in so many segments. */
+  void check(int segments) throws IOException {
+    for (Contender each : both) {
+      if (segmented(each.index()).isThere(segments) == false) {
+        throw new IllegalStateException(
+            each.index().name()
+                + " has other segments than the "
+                + segments
+                + " it was filled with");
+      }
+    }
   }
 
   private SegmentedIndex segmented(KnnIndex index) {
