@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
@@ -10,6 +11,7 @@ import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
 import dev.vamana.tools.gpu.Gpu;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -32,6 +34,8 @@ import org.junit.BeforeClass;
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public abstract class DeviceTestCase extends LuceneTestCase {
+
+  private static final long SIMULATED_SEARCH_BYTES = 1L << 28;
 
   /** Placements that walk as the reference walks. */
   static final List<Placement> EXACT_WALKS = List.of(Placement.EXACT);
@@ -87,6 +91,26 @@ public abstract class DeviceTestCase extends LuceneTestCase {
   static void serve(Gpu gpu, SegmentView view) throws InterruptedException {
     gpu.executor().opened(view);
     gpu.await(List.of(view));
+  }
+
+  /** Searches a segment on a simulated device whose launches are carried out by given kernels. */
+  static List<WorkResult> search(
+      SimulatedKernels kernels,
+      DeviceSegment segment,
+      List<WorkItem> items,
+      Placement placement,
+      Tuning tuning)
+      throws Exception {
+    try (Gpu gpu =
+        Gpu.open(
+            () -> new SimulatedDriver(kernels, SIMULATED_SEARCH_BYTES, false), placement, tuning)) {
+      serve(gpu, segment.view());
+      Gpu.Counts before = gpu.counts();
+      List<WorkResult> results = gpu.executor().search(items);
+      assertNoFallback(gpu, before);
+      gpu.executor().closing(segment.view());
+      return results;
+    }
   }
 
   /** Clustered vectors of 20 components, with a graph and codes. */

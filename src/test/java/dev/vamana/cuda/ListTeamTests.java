@@ -3,7 +3,6 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
-import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
@@ -15,7 +14,6 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import dev.vamana.tools.gpu.Gpu;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -34,7 +32,6 @@ import org.apache.lucene.util.FixedBitSet;
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public class ListTeamTests extends LuceneTestCase {
 
-  private static final long SIMULATED_BYTES = 1L << 28;
   private static final int K = 10;
 
   // a block of many warps
@@ -79,17 +76,8 @@ public class ListTeamTests extends LuceneTestCase {
   private static List<WorkResult> search(
       DeviceSegment segment, List<WorkItem> items, Tuning tuning, boolean oneByOne)
       throws Exception {
-    SimtKernels kernels = SimtKernels.load(random().nextLong(), oneByOne);
-    try (Gpu gpu =
-        Gpu.open(
-            () -> new SimulatedDriver(kernels, SIMULATED_BYTES, false), Placement.EXACT, tuning)) {
-      DeviceTestCase.serve(gpu, segment.view());
-      Gpu.Counts before = gpu.counts();
-      List<WorkResult> results = gpu.executor().search(items);
-      DeviceTestCase.assertNoFallback(gpu, before);
-      gpu.executor().closing(segment.view());
-      return results;
-    }
+    return DeviceTestCase.search(
+        SimtKernels.load(random().nextLong(), oneByOne), segment, items, Placement.EXACT, tuning);
   }
 
   /**

@@ -3,8 +3,6 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.codec.VamanaParameters;
-import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
@@ -12,7 +10,6 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import dev.vamana.tools.gpu.Gpu;
 import dev.vamana.work.Workers;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +26,6 @@ import org.apache.lucene.tests.util.TestUtil;
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public class SimulatedWalkTests extends LuceneTestCase {
 
-  private static final long SIMULATED_BYTES = 1L << 28;
   private static final int K = 10;
   private static final int QUERIES = 3;
 
@@ -94,9 +90,10 @@ public class SimulatedWalkTests extends LuceneTestCase {
                 .withWarps(warps)
                 .withVisitedSlots(RandomPicks.randomFrom(random(), List.of(0, 64, 1024)));
         String what = placement + ", " + warps + " warps, " + walk + ", " + tuning;
-        List<WorkResult> expected = search(HostKernels.load(), segment, items, placement, tuning);
+        List<WorkResult> expected =
+            DeviceTestCase.search(HostKernels.load(), segment, items, placement, tuning);
         SimtKernels threads = SimtKernels.load(random().nextLong(), random().nextBoolean());
-        List<WorkResult> found = search(threads, segment, items, placement, tuning);
+        List<WorkResult> found = DeviceTestCase.search(threads, segment, items, placement, tuning);
         launches += threads.launches();
         for (int i = 0; i < QUERIES; i++) {
           assertArrayEquals(what, expected.get(i).scores(), found.get(i).scores(), 1e-5f);
@@ -104,24 +101,6 @@ public class SimulatedWalkTests extends LuceneTestCase {
       }
       // a wide walk over few vectors may be planned as a scan
       assertTrue("no walk by simulated threads: " + placement, launches > 0);
-    }
-  }
-
-  private static List<WorkResult> search(
-      SimulatedKernels kernels,
-      DeviceSegment segment,
-      List<WorkItem> items,
-      Placement placement,
-      Tuning tuning)
-      throws Exception {
-    try (Gpu gpu =
-        Gpu.open(() -> new SimulatedDriver(kernels, SIMULATED_BYTES, false), placement, tuning)) {
-      DeviceTestCase.serve(gpu, segment.view());
-      Gpu.Counts before = gpu.counts();
-      List<WorkResult> results = gpu.executor().search(items);
-      DeviceTestCase.assertNoFallback(gpu, before);
-      gpu.executor().closing(segment.view());
-      return results;
     }
   }
 }

@@ -2,10 +2,7 @@ package dev.vamana.cuda.kernel;
 
 import com.carrotsearch.randomizedtesting.RandomizedContext;
 import com.sun.jna.Library;
-import com.sun.jna.Native;
 import com.sun.jna.ptr.IntByReference;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Random;
 
 /**
@@ -42,12 +39,8 @@ final class SimtSteps {
 
   /** Loads them, with the random seed of the running test. */
   static SimtSteps load() {
-    Path file = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
-    if (Files.exists(file) == false) {
-      throw new AssertionError(file + " is missing: run native-kernels/build-host");
-    }
     return new SimtSteps(
-        Native.load(file.toString(), SimtLibrary.class), RandomizedContext.current().getRandom());
+        SimtKernels.library(SimtLibrary.class), RandomizedContext.current().getRandom());
   }
 
   /**

@@ -43,7 +43,7 @@ final class SegmentedIndices {
   }
 
   /**
-   * Creates and fills both indices; they replace those that are there.
+   * Creates and fills both indices. Indices of an earlier call are deleted.
    *
    * @param segments segments of each
    */
