@@ -121,6 +121,113 @@ __device__ __noinline__ uint32_t merge_by_runs(uint64_t* list, uint32_t size, ui
   return size + left < capacity ? size + left : capacity;
 }
 
+// As merge_by_counting, by ballots: each warp holds the list and all new keys, 32 in a register of its lanes, and counts
+// for every WARPS-th new key those that go before it. A new key sets the bit of its place in `taken`, which tells entries
+// the places that are left. `taken` has words for ENTRIES + NEW registers, all zero; they are so again after the next
+// barrier.
+template <int WARPS, int ENTRIES, int NEW>
+__device__ __forceinline__ uint32_t merge_by_ballots(uint64_t* list, uint32_t size,
+                                                     uint32_t capacity, uint64_t* keys,
+                                                     uint32_t count, uint32_t* taken) {
+  static_assert(ENTRIES <= WARPS && NEW <= WARPS, "a warp for each 32 places, a lane for each new key");
+  uint64_t entries[ENTRIES];
+#pragma unroll
+  for (int r = 0; r < ENTRIES; r++) {
+    const uint32_t i = r * 32 + lane_id();
+    entries[r] = i < size ? list[i] : kNoKey;
+  }
+  const uint32_t index = warp_id() + lane_id() * WARPS;
+  bool is_new = index < count;
+  const uint64_t own = is_new ? keys[index] : kNoKey;
+  uint32_t left = count;
+  uint32_t place;
+#pragma unroll 1
+  while (true) {
+    uint64_t others[NEW];
+#pragma unroll
+    for (int r = 0; r < NEW; r++) {
+      const uint32_t i = r * 32 + lane_id();
+      others[r] = i < count ? keys[i] : kNoKey;
+    }
+    uint32_t rank = 0;
+    place = 0;
+#pragma unroll 2
+    for (uint32_t j = 0; warp_id() + j * WARPS < count; j++) {
+      const uint64_t key = keys[warp_id() + j * WARPS];
+      // the mark of an entry changes nothing: it is the key's own entry, or at least two away
+      uint32_t entries_before = 0;
+#pragma unroll
+      for (int r = 0; r < ENTRIES; r++) {
+        if (ENTRIES <= 2 || r * 32 < size) {
+          entries_before += __popc(__ballot_sync(kAllLanes, entries[r] < key));
+        }
+      }
+      uint32_t new_before = 0;
+#pragma unroll
+      for (int r = 0; r < NEW; r++) {
+        if (NEW <= 2 || r * 32 < count) {
+          new_before += __popc(__ballot_sync(kAllLanes, others[r] < key));
+        }
+      }
+      rank = lane_id() == j ? entries_before : rank;
+      place = lane_id() == j ? entries_before + new_before : place;
+    }
+    bool repeated = false;
+    if (is_new) {
+      const uint32_t bit = 1u << (place & 31);
+      repeated = (atomicOr(taken + place / 32, bit) & bit) != 0 ||
+                 (rank < size && unmarked(list[rank]) == own);
+    }
+    if (__syncthreads_or(repeated) == 0) {
+      break;
+    }
+    // seldom: without them, everything is counted again
+    left -= __syncthreads_count(repeated);
+    if (repeated) {
+      is_new = false;
+      keys[index] = kNoKey;
+    }
+    if (threadIdx.x < ENTRIES + NEW) {
+      taken[threadIdx.x] = 0;
+    }
+    __syncthreads();
+  }
+  if (warp_id() * 32 < capacity) {
+    const uint32_t word = taken[warp_id()];
+    uint32_t new_before = __popc(word & lanes_below());
+#pragma unroll
+    for (int i = 0; i < ENTRIES - 1; i++) {
+      new_before += i < warp_id() ? __popc(taken[i]) : 0;
+    }
+    const uint32_t from = threadIdx.x - new_before;
+    uint64_t entry = __shfl_sync(kAllLanes, entries[0], from & 31);
+#pragma unroll
+    for (int r = 1; r < ENTRIES; r++) {
+      const uint64_t other = __shfl_sync(kAllLanes, entries[r], from & 31);
+      entry = from / 32 == r ? other : entry;
+    }
+    if ((word >> lane_id() & 1u) == 0 && from < size && threadIdx.x < capacity) {
+      list[threadIdx.x] = entry;
+    }
+  }
+  if (is_new && place < capacity) {
+    list[place] = own;
+  }
+  __syncthreads();
+  if (threadIdx.x < ENTRIES + NEW) {
+    taken[threadIdx.x] = 0;
+  }
+  return size + left < capacity ? size + left : capacity;
+}
+
+// merge_by_ballots out of line: most merges are of few keys.
+template <int WARPS, int ENTRIES, int NEW>
+__device__ __noinline__ uint32_t merge_many_by_ballots(uint64_t* list, uint32_t size,
+                                                       uint32_t capacity, uint64_t* keys,
+                                                       uint32_t count, uint32_t* taken) {
+  return merge_by_ballots<WARPS, ENTRIES, NEW>(list, size, capacity, keys, count, taken);
+}
+
 // merge_new_keys out of line: long lists need it, and its code would be in the way of short ones'.
 template <int WARPS>
 __device__ __noinline__ uint32_t merge_long(uint64_t* list_keys, uint32_t size, uint32_t capacity,
@@ -136,7 +243,7 @@ __device__ __noinline__ uint32_t merge_long(uint64_t* list_keys, uint32_t size, 
 template <int WARPS>
 __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity, uint64_t* keys,
                                                uint32_t* ranks, uint32_t count,
-                                               uint32_t* shared_count) {
+                                               uint32_t* shared_count, uint32_t* taken) {
   constexpr uint32_t kMost = kMaxTogether<WARPS>;
   // blocks of few warps merge together when they re-rank, which is seldom worth their registers
   constexpr bool kMany = WARPS >= 8;
@@ -144,10 +251,18 @@ __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity
   list.cursor = 0;
   if (count == 0) {
     __syncthreads();
-  } else if (kMany && total * 8 <= kMost) {
-    list.size = merge_by_counting<8>(list.keys, list.size, capacity, keys, count);
-  } else if (kMany && total * 4 <= kMost) {
-    list.size = merge_by_counting<4>(list.keys, list.size, capacity, keys, count);
+  } else if (kMany && capacity <= 64 && count <= 64) {
+    if constexpr (kMany) {
+      list.size = merge_by_ballots<WARPS, 2, 2>(list.keys, list.size, capacity, keys, count, taken);
+    }
+  } else if (kMany && capacity <= 128 && count <= 128) {
+    if constexpr (kMany) {
+      list.size = merge_many_by_ballots<WARPS, 4, 4>(list.keys, list.size, capacity, keys, count, taken);
+    }
+  } else if (kMany && capacity <= 256 && count <= 256) {
+    if constexpr (kMany) {
+      list.size = merge_many_by_ballots<WARPS, 8, 8>(list.keys, list.size, capacity, keys, count, taken);
+    }
   } else if (kMany && total <= kMost) {
     list.size = merge_by_runs<WARPS>(list.keys, list.size, capacity, keys, count);
   } else if (total <= kMost) {

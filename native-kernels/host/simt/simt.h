@@ -131,6 +131,11 @@ Value atomicAdd(Value* address, Value value) {
   *address += value;
   return before;
 }
+inline uint32_t atomicOr(uint32_t* address, uint32_t bits) {
+  const uint32_t before = *address;
+  *address |= bits;
+  return before;
+}
 inline uint32_t atomicExch(uint32_t* address, uint32_t value) {
   const uint32_t before = *address;
   *address = value;

@@ -14,11 +14,18 @@ using namespace vamana;
 
 thread_local std::string last_error;
 
+// Words of places that are taken.
+constexpr uint32_t kTaken = 16;
+
 // Each thread has the list's size to itself, as in a walk.
 template <int WARPS>
 void merge(Worklist list, uint32_t capacity, uint64_t* keys, uint32_t count, uint32_t* size) {
   uint32_t* words = reinterpret_cast<uint32_t*>(block_memory());
-  merge_together<WARPS>(list, capacity, keys, words + 1, count, words);
+  if (threadIdx.x < 1 + kTaken) {
+    words[threadIdx.x] = 0;
+  }
+  __syncthreads();
+  merge_together<WARPS>(list, capacity, keys, words + 1 + kTaken, count, words, words + 1);
   if (threadIdx.x == 0) {
     *size = list.size;
   }
@@ -39,7 +46,7 @@ void visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals, uint3
 VAMANA_EXPORT const char* vamana_simt_merge(uint64_t* list, uint32_t* size, uint32_t capacity, uint64_t* keys,
                                             uint32_t count, uint32_t warps, uint64_t seed) {
   const Worklist worklist = {list, *size, 0};
-  const simt::Grid grid = {1, warps, (count + 1) * static_cast<uint32_t>(sizeof(uint32_t)), seed, true};
+  const simt::Grid grid = {1, warps, (1 + kTaken + count) * static_cast<uint32_t>(sizeof(uint32_t)), seed, true};
   const auto body = [&] {
     if (warps == 8) {
       merge<8>(worklist, capacity, keys, count, size);

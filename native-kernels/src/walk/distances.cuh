@@ -92,7 +92,8 @@ __device__ __forceinline__ uint64_t key_of(const W& w, bool raw, Sums sums, uint
 // control.key_count. Rows of keys below `near` will be wanted soon.
 template <class W>
 struct KeepKeys {
-  static constexpr bool kTogether = false;
+  // of bytes that is faster, of floats as fast
+  static constexpr bool kTogether = W::kFormat == kByte;
 
   W& w;
   uint64_t worst;

@@ -98,6 +98,7 @@ __device__ __forceinline__ void rerank(W& w) {
   const bool expanded = item.rerank < 0;
   const uint32_t candidates = expanded ? w.expanded_count : w.list.size;
   uint32_t room = expanded ? candidates : static_cast<uint32_t>(item.rerank);
+  clear_taken(w);
   relay_query(w);
   Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw),
                segment.raw_stride,
@@ -121,7 +122,8 @@ __device__ __forceinline__ void rerank(W& w) {
       raw_sums(w, rows, count, KeepKeys<W>{w, worst, 0, true});
       __syncthreads();
       count = w.control.key_count;
-      merge_together<W::kWarps>(best, item.k, w.keys, w.ids, count, &w.control.merge_count);
+      merge_together<W::kWarps>(best, item.k, w.keys, w.ids, count, &w.control.merge_count,
+                                w.control.parents);
     }
   }
   w.list.size = best.size;

@@ -82,10 +82,10 @@ __device__ __forceinline__ void prefetch_row(const W& w, uint32_t ordinal) {
 }
 
 // Whether rows that are appended at once have so many nodes in common that it pays to add each node once: from three
-// parents on, in blocks that merge together. Two parents are 3 % slower with it.
+// parents on, where all warps merge, since repeated keys cost most there. Two parents are 3 % slower with it.
 template <class W>
 __device__ __forceinline__ bool often_repeated(const W& w) {
-  return W::kWarps >= 8 && w.control.item.parents > 2;
+  return W::kWarps >= 8 && w.control.item.parents > 2 && merges_together(w);
 }
 
 // Appends the nodes of a lane's slots that were not seen before to w.ids in their order, by one warp; `alone`

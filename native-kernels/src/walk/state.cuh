@@ -28,6 +28,14 @@ struct Control {
 };
 static_assert(sizeof(Control) <= kControlBytes, "Control");
 
+// Where merges by all warps mark places: words that have no other use then. Before a barrier.
+template <class W>
+__device__ __forceinline__ void clear_taken(W& w) {
+  if (W::kWarps >= 8 && threadIdx.x < kMaxParents) {
+    w.control.parents[threadIdx.x] = 0;
+  }
+}
+
 // Stages whose cycles the profiling kernels add up.
 enum Stage { kPrepare, kPick, kRows, kDistances, kMerge, kRerank, kWrite, kStages };
 
@@ -101,5 +109,22 @@ struct WalkState {
     }
   }
 };
+
+// Worklists from this length on are all warps' work.
+constexpr uint32_t kLongList = 512;
+
+// Eight warps merge worklists up to these lengths faster than one of them would; with one parent a step, the one warp
+// merges while another reads the next row.
+constexpr uint32_t kShortList = 256;
+constexpr uint32_t kShortListOfOne = 48;
+
+// Whether all warps of the block merge new keys into the worklist, not one of them.
+template <class W>
+__device__ __forceinline__ bool merges_together(const W& w) {
+  const uint32_t beam = w.control.item.beam;
+  const uint32_t few = w.control.item.parents == 1 ? kShortListOfOne : kShortList;
+  return W::kWarps > 8 ||
+         (W::kWarps > 1 && (beam > kLongList || (W::kWarps == 8 && beam <= few)));
+}
 
 }  // namespace vamana

@@ -71,6 +71,7 @@ __device__ __forceinline__ uint32_t expand(W& w, uint32_t wanted, uint64_t* next
 
 template <class W>
 __device__ __forceinline__ void walk_together(W& w) {
+  clear_taken(w);
   add_entry_points(w);
   const uint32_t beam = w.control.item.beam;
   const bool eager = (w.walk.flags & kEagerPick) != 0;
@@ -91,7 +92,8 @@ __device__ __forceinline__ void walk_together(W& w) {
     if (threadIdx.x == 0) {
       w.control.fresh_count = 0;
     }
-    merge_together<W::kWarps>(w.list, beam, w.keys, w.ids, kept, &w.control.merge_count);
+    merge_together<W::kWarps>(w.list, beam, w.keys, w.ids, kept, &w.control.merge_count,
+                              w.control.parents);
     w.lap(kMerge);
     if (threadIdx.x == 0) {
       w.control.key_count = 0;
@@ -108,20 +110,17 @@ __device__ __forceinline__ void walk_together(W& w) {
   __syncthreads();
 }
 
-// Worklists from this length on are all warps' work.
-constexpr uint32_t kLongList = 512;
-
-// Eight warps merge worklists up to this length faster than one of them would.
-constexpr uint32_t kShortList = 48;
-
 template <class W>
 __device__ __forceinline__ void walk(W& w) {
-  const uint32_t beam = w.control.item.beam;
   if constexpr (W::kWarps > 8) {
     walk_together(w);
-  } else if (W::kWarps > 1 && (beam > kLongList || (W::kWarps == 8 && beam <= kShortList))) {
-    walk_together(w);
   } else {
+    if constexpr (W::kWarps > 1) {
+      if (merges_together(w)) {
+        walk_together(w);
+        return;
+      }
+    }
     if constexpr (W::kWarps > 1 && W::kExact) {
       if (w.control.item.parents == 1 && w.control.item.rerank >= 0 &&
           (w.walk.flags & kEagerPick) != 0) {

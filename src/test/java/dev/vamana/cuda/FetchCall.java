@@ -5,6 +5,7 @@ import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -40,7 +41,7 @@ final class FetchCall {
 
   List<DeviceResult> await() throws IOException {
     DeviceResult[] results = new DeviceResult[tickets.stream().mapToInt(FetchTicket::count).sum()];
-    Waiters waiters = new Waiters(Waiters.usualSpinners());
+    Waiters waiters = new Waiters(Waiters.usualSpinners(), SpareProcessors.always());
     try {
       for (FetchTicket ticket : tickets) {
         waiters.await(ticket, () -> false);

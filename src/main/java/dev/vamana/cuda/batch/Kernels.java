@@ -27,8 +27,8 @@ public final class Kernels {
   // ratio of worklist to fresh neighbours from which one warp merges fastest
   private static final int LONG_WORKLIST = 8;
 
-  // longest worklist that sixteen warps merge with four lanes for each key
-  private static final int SHORT_WORKLIST = 64;
+  // longest worklist that sixteen warps merge by ballots
+  private static final int SHORT_WORKLIST = 256;
 
   // time of a walk by a block of WARPS[i] warps, relative to eight warps. Of the tables tried, this
   // one's choices lose least over 1,000 and 10,000 items of 100 and 384 dimensions (0.7 % in the

@@ -7,6 +7,7 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lane.Lane;
+import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -47,7 +48,7 @@ public final class WalkLane extends Lane<Chunk> {
   private final StagingPool staging;
   private final DevicePool accepted;
   private final PackTeam team;
-  private final Waker waker = new Waker("vamana-gpu-waker");
+  private final Waker waker = new Waker("vamana-gpu-waker", spare());
   private final ListBatches together;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
@@ -71,7 +72,7 @@ public final class WalkLane extends Lane<Chunk> {
       DevicePool accepted,
       BatchCounters statistics,
       Consumer<GpuException> onLost) {
-    super("vamana-gpu-walks", driver, onLost);
+    super("vamana-gpu-walks", driver, onLost, new SpareProcessors());
     this.options = options;
     this.staging = staging;
     this.accepted = accepted;

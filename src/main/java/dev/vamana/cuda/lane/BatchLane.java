@@ -17,7 +17,8 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
 
   /** As {@link Lane#Lane}. */
   protected BatchLane(String name, CudaDriver driver, Consumer<GpuException> onLost) {
-    super(name, driver, onLost);
+    // its thread waits for the device as the driver does
+    super(name, driver, onLost, SpareProcessors.always());
   }
 
   /** Whether a ticket can be searched together with others, of which one is {@code first}. */

@@ -16,8 +16,9 @@ import java.util.function.Consumer;
 /**
  * A thread that drives the device for one kind of work, and the inbox through which callers reach
  * it. Every submitted {@link Ticket} ends, also if the context is lost. The thread starts with the
- * first ticket. It spins while anything is in flight and for a moment after, and then parks. What
- * the device does not end within the {@link Deadline} means that the context is lost.
+ * first ticket. It spins while anything is in flight and for a moment after, and then parks; where
+ * processors are scarce it naps instead of spinning. What the device does not end within the {@link
+ * Deadline} means that the context is lost.
  *
  * <p>{@link BatchLane} is for kinds that search one batch after the other; {@code batch.WalkLane}
  * has several launches in flight.
@@ -34,6 +35,7 @@ public abstract class Lane<T extends Ticket> {
   private final Deadline deadline;
   private final Consumer<GpuException> onLost;
   private final Thread thread;
+  private final SpareProcessors spare;
   private final AtomicBoolean begun = new AtomicBoolean();
   private final ConcurrentLinkedQueue<T> inbox = new ConcurrentLinkedQueue<>();
   // a ticket may be done before its thread has counted it in
@@ -48,9 +50,12 @@ public abstract class Lane<T extends Ticket> {
    *
    * @param name of the thread
    * @param onLost called once by the thread, as its last act, if the context is lost
+   * @param spare finds out whether the thread may spin
    */
-  protected Lane(String name, CudaDriver driver, Consumer<GpuException> onLost) {
+  protected Lane(
+      String name, CudaDriver driver, Consumer<GpuException> onLost, SpareProcessors spare) {
     this.driver = driver;
+    this.spare = spare;
     this.deadline = driver.deadline();
     this.onLost = onLost;
     this.thread = new Thread(this::drive, name);
@@ -60,6 +65,11 @@ public abstract class Lane<T extends Ticket> {
   /** Returns the driver, which is bound to the thread. */
   protected final CudaDriver driver() {
     return driver;
+  }
+
+  /** Returns whether processors are left for threads that spin, as the lane's thread finds. */
+  public final SpareProcessors spare() {
+    return spare;
   }
 
   /** Queues a ticket. */
@@ -197,19 +207,23 @@ public abstract class Lane<T extends Ticket> {
       if (moved) {
         progress = now;
         spins = 0;
-      } else if (busy()) {
-        if (now - progress < SPIN_NANOS) {
-          Spin.once(spins++);
-        } else {
+      } else if (busy() || holding()) {
+        if (spare.scarce() || (busy() && now - progress >= SPIN_NANOS)) {
+          spare.waiting(now);
           LockSupport.parkNanos(this, NAP_NANOS);
+        } else {
+          spare.spinning(now);
+          Spin.once(spins++);
         }
-      } else if (holding() || now - progress < IDLE_SPIN_NANOS) {
+      } else if (spare.scarce() == false && now - progress < IDLE_SPIN_NANOS) {
+        spare.spinning(now);
         Spin.once(spins++);
       } else if (stopping) {
         if (inbox.isEmpty()) {
           return;
         }
       } else {
+        spare.waiting(now);
         parked = true;
         if (inbox.isEmpty() && stopping == false) {
           LockSupport.park(this);

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Lets callers wait for results of a device: they spin while only few threads wait, and park
- * otherwise.
+ * Lets callers wait for results of a device: they spin while only few threads wait and processors
+ * are left, and park otherwise.
  */
 public final class Waiters {
 
@@ -19,14 +19,17 @@ public final class Waiters {
 
   private final AtomicInteger waiting = new AtomicInteger();
   private final int maxSpinning;
+  private final SpareProcessors spare;
 
   /**
    * Makes an instance.
    *
    * @param maxSpinning most callers that spin; if more wait, all park
+   * @param spare whether any may spin
    */
-  public Waiters(int maxSpinning) {
+  public Waiters(int maxSpinning, SpareProcessors spare) {
     this.maxSpinning = maxSpinning;
+    this.spare = spare;
   }
 
   /** Returns one caller for every fourth processor. */
@@ -67,7 +70,10 @@ public final class Waiters {
     long now = start;
     long last = start;
     for (int step = 0;
-        ended.getAsBoolean() == false && waiting.get() <= maxSpinning && now - start < SPIN_NANOS;
+        ended.getAsBoolean() == false
+            && waiting.get() <= maxSpinning
+            && spare.scarce() == false
+            && now - start < SPIN_NANOS;
         step++) {
       Spin.once(step);
       now = System.nanoTime();

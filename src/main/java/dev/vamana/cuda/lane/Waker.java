@@ -16,20 +16,26 @@ public final class Waker {
   private static final long SPIN_NANOS = 200_000;
 
   private final ConcurrentLinkedQueue<Thread> callers = new ConcurrentLinkedQueue<>();
+  private final SpareProcessors spare;
   private final Thread thread;
   private boolean started;
   private volatile boolean awake;
   private volatile boolean stopped;
 
-  /** Makes a waker whose thread has not started. */
-  public Waker(String name) {
+  /**
+   * Makes a waker whose thread has not started.
+   *
+   * @param spare whether it may spin; if not, the lane wakes callers itself
+   */
+  public Waker(String name, SpareProcessors spare) {
+    this.spare = spare;
     thread = new Thread(this::run, name);
     thread.setDaemon(true);
   }
 
   /** Has the thread awake when callers come. Called by the lane alone, as is {@link #wake}. */
   public void expect() {
-    if (awake) {
+    if (awake || spare.scarce()) {
       return;
     }
     if (started == false) {
@@ -73,7 +79,7 @@ public final class Waker {
         awake = false;
         wakeAll();
         return;
-      } else if (System.nanoTime() - last < SPIN_NANOS) {
+      } else if (spare.scarce() == false && System.nanoTime() - last < SPIN_NANOS) {
         Spin.once(step);
       } else {
         awake = false;

@@ -13,6 +13,7 @@ import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.cuda.memory.FixedPlacements;
@@ -198,7 +199,7 @@ final class WalkQuestions implements Questions {
               items,
               Collections.nCopies(items.size(), held));
       fetch.submit(ticket);
-      new Waiters(Waiters.usualSpinners()).await(ticket, () -> false);
+      new Waiters(Waiters.usualSpinners(), SpareProcessors.always()).await(ticket, () -> false);
       if (ticket.failure() != null) {
         throw ticket.failure();
       }

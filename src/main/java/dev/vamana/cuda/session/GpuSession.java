@@ -84,7 +84,6 @@ public final class GpuSession {
       Consumer<GpuException> onLost) {
     this.driver = driver;
     GpuOptions options = current.get();
-    waiters = new Waiters(options.batches().spinners());
     hostMemory = new SessionHostMemory(options.hostMemory());
     WalkLane opened = null;
     try {
@@ -93,6 +92,7 @@ public final class GpuSession {
           WalkLane.open(
               driver, () -> current.get().batches(), hostMemory, counters.batches, onLost);
       walks = opened;
+      waiters = new Waiters(options.batches().spinners(), walks.spare());
       long deviceBytes = driver.device().totalBytes();
       FetchOptions fetch = options.hostFetch();
       if (fetch == null) {

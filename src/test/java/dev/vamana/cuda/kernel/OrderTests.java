@@ -163,8 +163,8 @@ public class OrderTests extends KernelTestCase {
 
   private static void assertMergesAsTheWorklist(int rounds, int keysOfMost, Merge merge) {
     for (int round = 0; round < rounds; round++) {
-      int capacity = 1 + random().nextInt(100);
-      int nodes = 1 + random().nextInt(400);
+      int capacity = 1 + random().nextInt(random().nextBoolean() ? 64 : 300);
+      int nodes = 1 + random().nextInt(600);
       float[] distances = new float[nodes];
       int values = 1 + random().nextInt(nodes);
       for (int i = 0; i < nodes; i++) {

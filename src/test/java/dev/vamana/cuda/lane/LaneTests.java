@@ -128,7 +128,7 @@ public class LaneTests extends LuceneTestCase {
     private final Map<Request, Long> running = new LinkedHashMap<>();
 
     LaunchingLane(CudaDriver driver, Consumer<GpuException> onLost) {
-      super("test-launches", driver, onLost);
+      super("test-launches", driver, onLost, SpareProcessors.always());
     }
 
     @Override
@@ -164,7 +164,7 @@ public class LaneTests extends LuceneTestCase {
 
   private final SimulatedDriver driver = new SimulatedDriver(SimulatedKernels.NONE, 1 << 20, true);
   private final AtomicReference<GpuException> lost = new AtomicReference<>();
-  private final Waiters waiters = new Waiters(Waiters.usualSpinners());
+  private final Waiters waiters = new Waiters(Waiters.usualSpinners(), SpareProcessors.always());
   private final Place place = new Place();
   private final Lease lease = new Lease(null);
   private final HeldSegment held = new HeldSegment(lease, place);
