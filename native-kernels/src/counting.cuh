@@ -15,6 +15,12 @@ namespace vamana {
 template <int WARPS>
 constexpr uint32_t kMaxTogether = WARPS * 32;
 
+// More new keys are reduced to the nearest before they are merged, where the list has no place for all.
+constexpr uint32_t kManyNew = 64;
+
+// How many more keys than the list holds may be left then.
+constexpr uint32_t kFarSlack = 16;
+
 // Sums of the lanes that share a key.
 template <uint32_t PARTS>
 __device__ __forceinline__ uint32_t sum_of_parts(uint32_t value) {
@@ -220,12 +226,52 @@ __device__ __forceinline__ uint32_t merge_by_ballots(uint64_t* list, uint32_t si
   return size + left < capacity ? size + left : capacity;
 }
 
-// merge_by_ballots out of line: most merges are of few keys.
-template <int WARPS, int ENTRIES, int NEW>
-__device__ __noinline__ uint32_t merge_many_by_ballots(uint64_t* list, uint32_t size,
-                                                       uint32_t capacity, uint64_t* keys,
-                                                       uint32_t count, uint32_t* taken) {
-  return merge_by_ballots<WARPS, ENTRIES, NEW>(list, size, capacity, keys, count, taken);
+// Moves the new keys that the merged list may have a place for before the others, which are many if the list is short:
+// halves the range of distances until those up to its middle are as many as the list holds, or a few more. All threads
+// call it, after a barrier; it ends with one. There are no more keys than threads, but more than the list holds. Returns the
+// upper half of a key, up to which new keys come first; `counts`, a word of shared memory, has their number in its lower
+// half.
+template <int WARPS>
+__device__ __forceinline__ uint32_t near_first(const uint64_t* list, uint32_t size, uint32_t capacity,
+                                            uint64_t* keys, uint32_t count, uint32_t* counts) {
+  const uint32_t e = threadIdx.x;
+  const bool is_new = e >= size && e < size + count;
+  const uint64_t own = e < size ? list[e] : is_new ? keys[e - size] : kNoKey;
+  const uint32_t distance = static_cast<uint32_t>(own >> 32);
+  // up to `high` there are as many as the list holds, and up to `low` fewer, but perhaps at first
+  uint32_t low = size > 0 ? static_cast<uint32_t>(list[0] >> 32) : 0;
+  uint32_t high = size == capacity ? static_cast<uint32_t>(list[size - 1] >> 32) : 0xFFFFFFFEu;
+  if (e == 0) {
+    *counts = 0;
+  }
+  uint32_t middle = low;
+  while (true) {
+    const uint32_t near = __syncthreads_count(distance <= middle);
+    if (near >= capacity) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+    if ((near >= capacity && near <= capacity + kFarSlack) || high - low <= 1 || high <= low) {
+      break;
+    }
+    middle = low + (high - low) / 2;
+  }
+  const bool first = is_new && distance <= high;
+  const uint32_t firsts = __ballot_sync(kAllLanes, first);
+  const uint32_t others = __ballot_sync(kAllLanes, is_new && first == false);
+  uint32_t base = 0;
+  if (lane_id() == 0) {
+    base = atomicAdd(counts, static_cast<uint32_t>(__popc(firsts) | __popc(others) << 16));
+  }
+  base = __shfl_sync(kAllLanes, base, 0);
+  if (first) {
+    keys[(base & 0xFFFF) + __popc(firsts & lanes_below())] = own;
+  } else if (is_new) {
+    keys[count - 1 - (base >> 16) - __popc(others & lanes_below())] = own;
+  }
+  __syncthreads();
+  return high;
 }
 
 // merge_new_keys out of line: long lists need it, and its code would be in the way of short ones'.
@@ -238,34 +284,55 @@ __device__ __noinline__ uint32_t merge_long(uint64_t* list_keys, uint32_t size, 
   return list.size;
 }
 
-// Merges new keys in whichever way is fast; as merge_by_counting. ranks have room for count words,
-// shared_count is a word of shared memory for its use.
+// Merges many new keys, or into a list that is not short, by eight or more warps; out of line, since most merges are of
+// few keys into a short list. As merge_together, but returns the list's new size.
+template <int WARPS>
+__device__ __noinline__ uint32_t merge_many(uint64_t* list, uint32_t size, uint32_t capacity,
+                                            uint64_t* keys, uint32_t* ranks, uint32_t count,
+                                            uint32_t* shared_count, uint32_t* taken) {
+  if (size + count > kMaxTogether<WARPS>) {
+    return merge_long<WARPS>(list, size, capacity, keys, ranks, count, shared_count);
+  }
+  uint32_t others = 0;
+  uint32_t near = 0;
+  if (count > kManyNew && size + count > capacity) {
+    near = near_first<WARPS>(list, size, capacity, keys, count, shared_count);
+    others = count - (*shared_count & 0xFFFF);
+    count -= others;
+  }
+  if (capacity <= 128 && count <= 128) {
+    size = merge_by_ballots<WARPS, 4, 4>(list, size, capacity, keys, count, taken);
+  } else if (capacity <= 256 && count <= 256) {
+    size = merge_by_ballots<WARPS, 8, 8>(list, size, capacity, keys, count, taken);
+  } else {
+    size = merge_by_runs<WARPS>(list, size, capacity, keys, count);
+  }
+  // seldom: some of the near keys were repeated, so that the list may have a place for others
+  if (others > 0 && (size < capacity || list[capacity - 1] >> 32 > near)) {
+    __syncthreads();
+    size = merge_by_runs<WARPS>(list, size, capacity, keys + count, others);
+  }
+  return size;
+}
+
+// Merges new keys in whichever way is fast; as merge_by_counting. ranks have room for count words, shared_count is a word of
+// shared memory for its use, and `taken` is what merge_by_ballots needs.
 template <int WARPS>
 __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity, uint64_t* keys,
                                                uint32_t* ranks, uint32_t count,
                                                uint32_t* shared_count, uint32_t* taken) {
-  constexpr uint32_t kMost = kMaxTogether<WARPS>;
-  // blocks of few warps merge together when they re-rank, which is seldom worth their registers
-  constexpr bool kMany = WARPS >= 8;
-  const uint32_t total = list.size + count;
   list.cursor = 0;
   if (count == 0) {
     __syncthreads();
-  } else if (kMany && capacity <= 64 && count <= 64) {
-    if constexpr (kMany) {
+  } else if constexpr (WARPS >= 8) {
+    if (capacity <= 64 && count <= 64) {
       list.size = merge_by_ballots<WARPS, 2, 2>(list.keys, list.size, capacity, keys, count, taken);
+    } else {
+      list.size = merge_many<WARPS>(list.keys, list.size, capacity, keys, ranks, count,
+                                    shared_count, taken);
     }
-  } else if (kMany && capacity <= 128 && count <= 128) {
-    if constexpr (kMany) {
-      list.size = merge_many_by_ballots<WARPS, 4, 4>(list.keys, list.size, capacity, keys, count, taken);
-    }
-  } else if (kMany && capacity <= 256 && count <= 256) {
-    if constexpr (kMany) {
-      list.size = merge_many_by_ballots<WARPS, 8, 8>(list.keys, list.size, capacity, keys, count, taken);
-    }
-  } else if (kMany && total <= kMost) {
-    list.size = merge_by_runs<WARPS>(list.keys, list.size, capacity, keys, count);
-  } else if (total <= kMost) {
+  } else if (list.size + count <= kMaxTogether<WARPS>) {
+    // blocks of few warps merge together when they re-rank, which is seldom worth more registers
     list.size = merge_by_counting<1>(list.keys, list.size, capacity, keys, count);
   } else {
     list.size = merge_long<WARPS>(list.keys, list.size, capacity, keys, ranks, count, shared_count);

@@ -52,28 +52,30 @@ __device__ __forceinline__ uint32_t visited_add(uint32_t* slots, uint32_t count,
 }
 
 // As visited_add, while other warps add rows, which often have nodes in common: only the first that adds a node
-// finds it new, and who finds a slot taken meanwhile looks for another. That is slower, but few keys are repeated.
+// finds it new. A slot of the bucket is read and taken at once, so a node's slots are looked through from one of its own on,
+// not from the first; sets that are filled this way are not filled by the other functions, too.
 template <int COUNT>
 __device__ __forceinline__ uint32_t visited_add_among_others(uint32_t* slots, uint32_t count,
                                                              const uint32_t (&ordinals)[COUNT],
                                                              uint32_t valid) {
   uint32_t fresh = 0;
-  while (valid != 0) {
-    uint32_t buckets[COUNT][kBucket];
-    read_buckets(slots, count, ordinals, valid, buckets);
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) {
-      if ((valid >> i & 1u) != 0) {
-        const uint32_t place = visited_place(buckets[i], ordinals[i]);
-        bool done = true;
-        if (place < kBucket) {
-          const uint32_t expected = visited_entry(buckets[i], place);
-          done = atomicCAS(slots + visited_bucket(ordinals[i], count) + place, expected,
-                           visited_mark(ordinals[i])) == expected;
-          fresh |= done ? 1u << i : 0;
-        }
-        valid &= done ? ~(1u << i) : ~0u;
+  for (int i = 0; i < COUNT; i++) {
+    if ((valid >> i & 1u) != 0) {
+      uint32_t* bucket = slots + visited_bucket(ordinals[i], count);
+      const uint32_t mark = visited_mark(ordinals[i]);
+      uint32_t before = 0;
+      uint32_t tried = 0;
+#pragma unroll 1
+      do {
+        before = atomicCAS(bucket + visited_slot(ordinals[i], tried), 0u, mark);
+        tried++;
+      } while (before != 0 && before != mark && tried < kBucket);
+      if (before != 0 && before != mark) {
+        atomicExch(bucket + visited_slot(ordinals[i], 0), mark);
+        before = 0;
       }
+      fresh |= before == 0 ? 1u << i : 0;
     }
   }
   __syncwarp();

@@ -41,11 +41,10 @@ VAMANA_HD uint32_t visited_place(const uint32_t (&bucket)[kBucket], uint32_t ord
   return place;
 }
 
-// What a place of a bucket holds; the bucket stays in registers.
-VAMANA_HD uint32_t visited_entry(const uint32_t (&bucket)[kBucket], uint32_t place) {
-  const uint32_t low = (place & 1) != 0 ? bucket[1] : bucket[0];
-  const uint32_t high = (place & 1) != 0 ? bucket[3] : bucket[2];
-  return place < 2 ? low : high;
+// Which slot of its bucket a node tries next where several warps add nodes: each node begins with a slot of its own, which
+// is the one whose node is forgotten if the bucket is full.
+VAMANA_HD uint32_t visited_slot(uint32_t ordinal, uint32_t tried) {
+  return (ordinal + tried) & (kBucket - 1);
 }
 
 }  // namespace vamana

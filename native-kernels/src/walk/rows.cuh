@@ -17,6 +17,14 @@ __device__ __forceinline__ uint32_t row_mask(const W& w) {
   return (w.walk.flags & kLimited) != 0 ? 0 : W::kWarps - 1;
 }
 
+// Whether rows that are appended at once have so many nodes in common that it pays to add each node once: from three
+// parents on, where all warps merge, since repeated keys cost most there. Two parents are 3 % slower with it.
+template <class W>
+__device__ __forceinline__ bool often_repeated(const W& w) {
+  return W::kWarps >= 8 && w.control.item.parents > 2 && (w.walk.flags & kLimited) == 0 &&
+         merges_together(w);
+}
+
 // Appends the medoid and the item's entry points to w.ids. Ends with a barrier.
 template <class W>
 __device__ __forceinline__ void add_entry_points(W& w) {
@@ -35,8 +43,11 @@ __device__ __forceinline__ void add_entry_points(W& w) {
         valid = false;
       }
       const uint32_t ordinals[1] = {ordinal};
-      bool fresh = visited_add_in_order<1>(w.visited, w.walk.visited_slots, ordinals,
-                                           valid ? 1u : 0u) != 0;
+      const uint32_t add = valid ? 1 : 0;
+      const bool fresh =
+          (often_repeated(w)
+               ? visited_add_among_others<1>(w.visited, w.walk.visited_slots, ordinals, add)
+               : visited_add_in_order<1>(w.visited, w.walk.visited_slots, ordinals, add)) != 0;
       uint32_t slot = append_slot(fresh, &w.control.fresh_count);
       if (fresh) {
         w.ids[slot] = ordinal;
@@ -81,13 +92,6 @@ __device__ __forceinline__ void prefetch_row(const W& w, uint32_t ordinal) {
   }
 }
 
-// Whether rows that are appended at once have so many nodes in common that it pays to add each node once: from three
-// parents on, where all warps merge, since repeated keys cost most there. Two parents are 3 % slower with it.
-template <class W>
-__device__ __forceinline__ bool often_repeated(const W& w) {
-  return W::kWarps >= 8 && w.control.item.parents > 2 && merges_together(w);
-}
-
 // Appends the nodes of a lane's slots that were not seen before to w.ids in their order, by one warp; `alone`
 // if no other row of the step is appended.
 template <class W, int SLOTS>
@@ -108,7 +112,7 @@ __device__ __forceinline__ void append_slots(W& w, const uint32_t (&slots)[SLOTS
               : visited_add<SLOTS>(w.visited, w.walk.visited_slots, slots, valid);
   } else if (SLOTS == 4 && (w.walk.flags & kNoVisitedFilter) == 0) {
     add = visited_add_row_in_order(w.visited, w.walk.visited_slots,
-                                   {slots[0], slots[1], slots[2 % SLOTS], slots[3 % SLOTS]}, valid);
+                                   {slots[0], slots[1 % SLOTS], slots[2 % SLOTS], slots[3 % SLOTS]}, valid);
   }
   uint32_t place = 0;
   uint32_t total = 0;
@@ -146,6 +150,17 @@ __device__ __forceinline__ void append_row(W& w, uint4 row, bool alone) {
     return;
   }
   append_slots<W, 4>(w, {row.x, row.y, row.z, row.w}, alone);
+}
+
+// One half of a narrow row, or the other, as a slot a lane: a warp is done sooner with one than with two.
+template <class W>
+__device__ __forceinline__ uint32_t load_half_row(const W& w, uint32_t ordinal, uint32_t half) {
+  const Segment& segment = w.control.segment;
+  const uint32_t slot = half * 32 + lane_id();
+  return slot < segment.graph_stride
+             ? __ldg(reinterpret_cast<const uint32_t*>(segment.graph) +
+                     static_cast<uint64_t>(ordinal) * segment.graph_stride + slot)
+             : kUnusedSlot;
 }
 
 // The row of the p-th parent, of which one may have been requested before.
