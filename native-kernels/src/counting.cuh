@@ -302,8 +302,8 @@ __device__ __noinline__ uint32_t merge_many(uint64_t* list, uint32_t size, uint3
   }
   if (capacity <= 128 && count <= 128) {
     size = merge_by_ballots<WARPS, 4, 4>(list, size, capacity, keys, count, taken);
-  } else if (capacity <= 256 && count <= 256) {
-    size = merge_by_ballots<WARPS, 8, 8>(list, size, capacity, keys, count, taken);
+  } else if (capacity <= 128 && count <= 256) {
+    size = merge_by_ballots<WARPS, 4, 8>(list, size, capacity, keys, count, taken);
   } else {
     size = merge_by_runs<WARPS>(list, size, capacity, keys, count);
   }
@@ -325,7 +325,7 @@ __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity
   if (count == 0) {
     __syncthreads();
   } else if constexpr (WARPS >= 8) {
-    if (capacity <= 64 && count <= 64) {
+    if (WARPS == 16 && capacity <= 64 && count <= 64) {
       list.size = merge_by_ballots<WARPS, 2, 2>(list.keys, list.size, capacity, keys, count, taken);
     } else {
       list.size = merge_many<WARPS>(list.keys, list.size, capacity, keys, ranks, count,

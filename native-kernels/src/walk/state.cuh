@@ -25,6 +25,7 @@ struct Control {
   uint32_t whole;   // 1: copies and query are whole, so that their distances are exact
   float table_scale;
   uint32_t parents[kMaxParents];
+  uint64_t behind;  // key of the entry behind the parents of a step
 };
 static_assert(sizeof(Control) <= kControlBytes, "Control");
 
@@ -115,7 +116,7 @@ constexpr uint32_t kLongList = 512;
 
 // Eight warps merge worklists up to these lengths faster than one of them would; with one parent a step, the one warp
 // merges while another reads the next row.
-constexpr uint32_t kShortList = 256;
+constexpr uint32_t kShortList = 128;
 constexpr uint32_t kShortListOfOne = 48;
 
 // Whether all warps of the block merge new keys into the worklist, not one of them.

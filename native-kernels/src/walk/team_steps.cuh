@@ -79,59 +79,81 @@ __device__ __forceinline__ bool shares_rows(const W& w) {
          w.control.item.beam <= kShared * 32;
 }
 
-// As expand, with the list in registers. *mark is the index of the entry that this warp has to mark before the next
-// merge, or kUnusedSlot.
+// As expand, with the list in registers. Only two warps for each parent and the last warp have work, and tell the others
+// after a barrier: w.control.parent_count is how many parents there are, w.control.behind the key of the entry behind
+// them. *mark is the index of the entry that this warp has to mark before the next merge, or kUnusedSlot.
 template <class W>
-__device__ __forceinline__ uint32_t expand_halves(W& w, uint32_t wanted, uint64_t* next,
-                                                  uint32_t* mark) {
+__device__ __forceinline__ void expand_halves(W& w, uint32_t wanted, uint32_t* mark) {
+  const bool last = warp_id() == W::kWarps - 1;
+  const uint32_t parent = warp_id() / 2;
+  *mark = kUnusedSlot;
+  if (parent >= wanted && last == false) {
+    return;
+  }
   uint64_t keys[kShared];
+  uint32_t opened[kShared];
+  uint32_t below[kShared];  // open entries in the registers before
+  uint32_t found = 0;
 #pragma unroll
   for (int r = 0; r < kShared; r++) {
     const uint32_t i = r * 32 + lane_id();
     keys[r] = i < w.list.size ? w.list.keys[i] : kNoKey;
   }
-  uint32_t found = 0;
-  uint32_t ranks[kShared];
 #pragma unroll
   for (int r = 0; r < kShared; r++) {
-    const uint32_t opened = __ballot_sync(kAllLanes, is_expanded(keys[r]) == false);
-    ranks[r] = found + __popc(opened & lanes_below());
-    found += __popc(opened);
+    opened[r] = __ballot_sync(kAllLanes, is_expanded(keys[r]) == false);
+    below[r] = found;
+    found += __popc(opened[r]);
   }
-  const uint32_t parent = warp_id() / 2;
-  const bool has_parent = parent < wanted && parent < found;
-  uint32_t node = kUnusedSlot;
-  *mark = kUnusedSlot;
-  if (has_parent) {
-    uint32_t ordinal = 0;
+  // the lane, and the register, of the open entry of a rank
+  const auto find = [&](uint32_t rank, uint64_t* key) {
+    uint32_t mask = opened[0];
+    uint32_t left = rank;
+    uint32_t in = 0;
+    *key = keys[0];
 #pragma unroll
-    for (int r = 0; r < kShared; r++) {
-      const uint32_t lane =
-          __ballot_sync(kAllLanes, is_expanded(keys[r]) == false && ranks[r] == parent);
-      if (lane != 0) {
-        ordinal = __shfl_sync(kAllLanes, key_ordinal(keys[r]), __ffs(lane) - 1);
-        *mark = r * 32 + __ffs(lane) - 1;
+    for (int r = 1; r < kShared; r++) {
+      if (rank >= below[r] && opened[r] != 0) {
+        mask = opened[r];
+        left = rank - below[r];
+        in = r;
+        *key = keys[r];
       }
     }
-    node = load_half_row(w, ordinal, warp_id() & 1);
+    const bool own = (mask >> lane_id() & 1u) != 0 && __popc(mask & lanes_below()) == left;
+    const uint32_t lane = __ffs(__ballot_sync(kAllLanes, own)) - 1;
+    *key = __shfl_sync(kAllLanes, *key, lane);
+    return in * 32 + lane;
+  };
+  const bool has_parent = parent < wanted && parent < found;
+  uint32_t node = kUnusedSlot;
+  if (has_parent) {
+    uint64_t key;
+    *mark = find(parent, &key);
+    node = load_half_row(w, key_ordinal(key), warp_id() & 1);
   }
-  *next = kNoKey;
-#pragma unroll
-  for (int r = 0; r < kShared; r++) {
-    const bool open = is_expanded(keys[r]) == false;
-    const uint32_t behind = __ballot_sync(kAllLanes, open && ranks[r] == wanted);
-    if (behind != 0) {
-      *next = __shfl_sync(kAllLanes, keys[r], __ffs(behind) - 1);
+  if (last) {
+    uint64_t behind = kNoKey;
+    if (wanted < found) {
+      find(wanted, &behind);
     }
-    if (warp_id() == W::kWarps - 1 && open && ranks[r] >= wanted && ranks[r] < 2 * wanted &&
-        (w.walk.flags & kEagerPick) != 0) {
-      prefetch_row(w, key_ordinal(keys[r]));
+    if (lane_id() == 0) {
+      w.control.behind = behind;
+      w.control.parent_count = found < wanted ? found : wanted;
+    }
+    if ((w.walk.flags & kEagerPick) != 0) {
+#pragma unroll
+      for (int r = 0; r < kShared; r++) {
+        const uint32_t rank = below[r] + __popc(opened[r] & lanes_below());
+        if ((opened[r] >> lane_id() & 1u) != 0 && rank >= wanted && rank < 2 * wanted) {
+          prefetch_row(w, key_ordinal(keys[r]));
+        }
+      }
     }
   }
   if (has_parent) {
     append_slots<W, 1>(w, {node}, false);
   }
-  return found < wanted ? found : wanted;
 }
 
 // Marks what expand_halves said, by the first of the parent's two warps.
@@ -185,12 +207,21 @@ __device__ __forceinline__ void walk_together(W& w) {
       w.control.key_count = 0;
     }
     worst = w.list.size == beam ? unmarked(w.list.keys[beam - 1]) : kNoKey;
-    expanded = halves ? expand_halves(w, wanted, &next, &mark) : expand(w, wanted, &next);
+    if (halves) {
+      expand_halves(w, wanted, &mark);
+      __syncthreads();
+      expanded = w.control.parent_count;
+      next = w.control.behind;
+    } else {
+      expanded = expand(w, wanted, &next);
+    }
     if (expanded == 0) {
       break;
     }
     w.iterations++;
-    __syncthreads();
+    if (halves == false) {
+      __syncthreads();
+    }
     w.lap(kRows);
   }
   __syncthreads();

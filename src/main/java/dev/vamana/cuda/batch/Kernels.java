@@ -28,7 +28,7 @@ public final class Kernels {
   private static final int LONG_WORKLIST = 8;
 
   // longest worklist that sixteen warps merge by ballots
-  private static final int SHORT_WORKLIST = 256;
+  private static final int SHORT_WORKLIST = 128;
 
   // time of a walk by a block of WARPS[i] warps, relative to eight warps. Of the tables tried, this
   // one's choices lose least over 1,000 and 10,000 items of 100 and 384 dimensions (0.7 % in the
