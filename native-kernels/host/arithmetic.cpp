@@ -153,7 +153,7 @@ VAMANA_EXPORT void vamana_sort_in_shared(uint64_t* keys, uint32_t count) {
 
 // As vamana_merge, for keys in any order; changes them.
 VAMANA_EXPORT uint32_t vamana_merge_by_counting(uint64_t* list, uint32_t size, uint32_t capacity,
-                                                uint64_t* keys, uint32_t count, uint32_t parts) {
+                                                uint64_t* keys, uint32_t count) {
   uint32_t left = count;
   while (true) {
     std::vector<uint64_t> merged(size + count, kNoKey);
@@ -163,12 +163,8 @@ VAMANA_EXPORT uint32_t vamana_merge_by_counting(uint64_t* list, uint32_t size, u
       if (own == kNoKey) {
         continue;
       }
-      uint32_t listed = e < size ? e : 0;
-      uint32_t found = 0;
-      for (uint32_t part = 0; part < parts; part++) {
-        listed += e < size ? 0 : count_keys(list, size, own, part, parts);
-        found += count_keys(keys, count, own, part, parts);
-      }
+      const uint32_t listed = e < size ? e : count_keys(list, size, own);
+      const uint32_t found = count_keys(keys, count, own);
       if (e >= size && (found_same(listed) > 0 || is_again(keys, e - size))) {
         repeated.push_back(e - size);
       } else {

@@ -1,5 +1,5 @@
-// Merging by counting, see vamana/counting.h. That is more comparisons than sorting and searching
-// make, but none waits for another, and all warps make them.
+// Merging by all warps of a block: by counting (vamana/counting.h), by ballots, and in sorted runs. That is more comparisons
+// than sorting and searching make, but none waits for another.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace vamana {
 
-// How many keys are merged by counting or in runs at most: those of the worklist and new ones together.
+// All warps merge so many keys at most, of the worklist and new ones together: a thread has one.
 template <int WARPS>
 constexpr uint32_t kMaxTogether = WARPS * 32;
 
@@ -21,59 +21,38 @@ constexpr uint32_t kManyNew = 64;
 // How many more keys than the list holds may be left then.
 constexpr uint32_t kFarSlack = 16;
 
-// Sums of the lanes that share a key.
-template <uint32_t PARTS>
-__device__ __forceinline__ uint32_t sum_of_parts(uint32_t value) {
-#pragma unroll
-  for (uint32_t lanes = 1; lanes < PARTS; lanes <<= 1) {
-    value += __shfl_xor_sync(kAllLanes, value, lanes);
-  }
-  return value;
-}
-
 // Merges new keys, in any order, into the worklist, of which the nearest `capacity` stay. Keys that
-// the list has and repeated ones are dropped. PARTS lanes count for one key, so that PARTS times as many threads as
-// keys are needed. All threads of a block of several warps call it, after a barrier; it ends with one. Returns the
-// list's new size, and changes the new keys.
-template <uint32_t PARTS>
+// the list has and repeated ones are dropped. A thread has one key and compares it with all others. All threads of a
+// block of several warps call it, after a barrier; it ends with one. Returns the list's new size, and changes the new keys.
 __device__ __forceinline__ uint32_t merge_by_counting(uint64_t* list, uint32_t size,
                                                       uint32_t capacity, uint64_t* keys,
                                                       uint32_t count) {
-  const uint32_t part = threadIdx.x % PARTS;
-  const uint32_t e = threadIdx.x / PARTS;
+  const uint32_t e = threadIdx.x;
   const bool is_new = e >= size && e < size + count;
   const uint64_t own = e < size ? list[e] : is_new ? keys[e - size] : kNoKey;
   // of an entry its place, of a new key the entries before it, and whether one of them is the same
-  uint32_t listed = part == 0 ? e : 0;
-  if (is_new) {
-    listed = count_keys(list, size, own, part, PARTS);
-  }
+  const uint32_t listed = is_new ? count_keys(list, size, own) : e;
   bool dropped = is_new == false && e >= size;
   uint32_t left = count;
   uint32_t found;
 #pragma unroll 1
   while (true) {
-    found = listed;
-    if (dropped == false) {
-      found += count_keys(keys, count, own, part, PARTS);
-    }
-    found = sum_of_parts<PARTS>(found);
+    found = dropped ? listed : listed + count_keys(keys, count, own);
     // a new key is one of its node itself
     const bool suspect = is_new && dropped == false && found_same(found) > 1;
     if (__syncthreads_or(suspect) == 0) {
       break;
     }
     // seldom: without repeated keys, everything is counted again
-    const bool drop =
-        found_same(sum_of_parts<PARTS>(listed)) > 0 ? suspect : suspect && is_again(keys, e - size);
-    left -= __syncthreads_count(drop && part == 0);
+    const bool drop = suspect && (found_same(listed) > 0 || is_again(keys, e - size));
+    left -= __syncthreads_count(drop);
     if (drop) {
       dropped = true;
       keys[e - size] = kNoKey;
     }
     __syncthreads();
   }
-  if (part == 0 && dropped == false && found_before(found) < capacity) {
+  if (dropped == false && found_before(found) < capacity) {
     list[found_before(found)] = own;
   }
   __syncthreads();
@@ -333,7 +312,7 @@ __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity
     }
   } else if (list.size + count <= kMaxTogether<WARPS>) {
     // blocks of few warps merge together when they re-rank, which is seldom worth more registers
-    list.size = merge_by_counting<1>(list.keys, list.size, capacity, keys, count);
+    list.size = merge_by_counting(list.keys, list.size, capacity, keys, count);
   } else {
     list.size = merge_long<WARPS>(list.keys, list.size, capacity, keys, ranks, count, shared_count);
   }

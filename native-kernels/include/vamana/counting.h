@@ -1,5 +1,5 @@
-// Places of keys in the merged worklist: a key's is the number of keys before it. By counting, several lanes share
-// the work for a key, and each counts every parts-th key, from one of its own on. In sorted runs, each lane searches.
+// Places of keys in the merged worklist: a key's is the number of keys before it. By counting, a lane compares its key with
+// all others. In sorted runs, each lane searches.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace vamana {
 
-// What lanes found among some keys, in one word, so that lanes exchange one: how many are before a key in the lower half,
-// how many are of its node in the upper half.
+// What a lane found among some keys, in one word: how many are before a key in the lower half, how many are of its node in
+// the upper half.
 VAMANA_HD uint32_t found_before(uint32_t found) { return found & 0xFFFFu; }
 VAMANA_HD uint32_t found_same(uint32_t found) { return found >> 16; }
 
@@ -57,15 +57,13 @@ VAMANA_HD Counted place_in_runs(const uint64_t* keys, uint32_t count, uint64_t k
   return counted;
 }
 
-// Counts among keys in any order those that go before a key, marks ignored, and those of its node; the lane counts every
-// parts-th key, from one of its own on. kNoKey is of no node.
-VAMANA_HD uint32_t count_keys(const uint64_t* keys, uint32_t count, uint64_t key, uint32_t part,
-                              uint32_t parts) {
+// Counts among keys in any order those that go before a key, marks ignored, and those of its node. kNoKey is of no node.
+VAMANA_HD uint32_t count_keys(const uint64_t* keys, uint32_t count, uint64_t key) {
   uint32_t found = 0;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
 #endif
-  for (uint32_t j = part; j < count; j += parts) {
+  for (uint32_t j = 0; j < count; j++) {
     const uint64_t other = unmarked(keys[j]);
     found += other < key ? 1 : 0;
     found += key_ordinal(other) == key_ordinal(key) ? 1u << 16 : 0;

@@ -107,8 +107,7 @@ public interface HostLibrary extends Library {
 
   int vamana_merge(long[] list, int size, int capacity, long[] keys, int count);
 
-  int vamana_merge_by_counting(
-      long[] list, int size, int capacity, long[] keys, int count, int parts);
+  int vamana_merge_by_counting(long[] list, int size, int capacity, long[] keys, int count);
 
   void vamana_shared_layout(int policy, Pointer walk, int[] offsets);
 

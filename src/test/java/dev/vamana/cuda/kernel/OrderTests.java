@@ -109,8 +109,7 @@ public class OrderTests extends KernelTestCase {
   public void testMergeByCountingKeepsWhatTheWorklistKeeps() {
     assertMergesAsTheWorklist(
         (list, size, capacity, keys) ->
-            library.vamana_merge_by_counting(
-                list, size, capacity, keys, keys.length, 1 << random().nextInt(4)));
+            library.vamana_merge_by_counting(list, size, capacity, keys, keys.length));
   }
 
   /** The kernels' own code, by simulated threads of blocks that merge together. */
