@@ -93,8 +93,8 @@ public class KernelsTests extends LuceneTestCase {
     assertEquals(512, choose(Tuning.DEFAULT, 16, 4, multiprocessors, 0).threads());
     assertEquals(256, choose(Tuning.DEFAULT, 16, 4, multiprocessors + 1, 0).threads());
     assertEquals(256, choose(Tuning.DEFAULT, 16, 4, 1, multiprocessors).threads());
-    assertEquals(512, choose(Tuning.DEFAULT, 0, 4, 64, 1, 0).threads());
-    assertEquals(256, choose(Tuning.DEFAULT, 0, 4, 65, 1, 0).threads());
+    assertEquals(512, choose(Tuning.DEFAULT, 0, 4, 128, 1, 0).threads());
+    assertEquals(256, choose(Tuning.DEFAULT, 0, 4, 129, 1, 0).threads());
   }
 
   /** A launch takes the shared memory of its own items, which may be less than the shape's. */
