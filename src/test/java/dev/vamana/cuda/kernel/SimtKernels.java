@@ -45,11 +45,11 @@ public final class SimtKernels implements SimulatedKernels {
    */
   public static SimtKernels load(long seed, boolean oneByOne) {
     HostKernels host = HostKernels.load();
-    return new SimtKernels(host, library(SimtLibrary.class), seed, oneByOne);
+    return new SimtKernels(host, functions(SimtLibrary.class), seed, oneByOne);
   }
 
   /** Loads functions of the library of simulated threads. */
-  static <T extends Library> T library(Class<T> functions) {
+  static <T extends Library> T functions(Class<T> functions) {
     Path file = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
     if (Files.exists(file) == false) {
       throw new AssertionError(file + " is missing: run native-kernels/build-host");

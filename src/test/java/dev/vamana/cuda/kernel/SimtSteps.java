@@ -40,7 +40,7 @@ final class SimtSteps {
   /** Loads them, with the random seed of the running test. */
   static SimtSteps load() {
     return new SimtSteps(
-        SimtKernels.library(SimtLibrary.class), RandomizedContext.current().getRandom());
+        SimtKernels.functions(SimtLibrary.class), RandomizedContext.current().getRandom());
   }
 
   /**
