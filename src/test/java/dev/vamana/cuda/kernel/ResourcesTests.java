@@ -17,14 +17,8 @@ import org.junit.Test;
 /** Checks the compiler's report on registers and local memory of the kernels. */
 public class ResourcesTests {
 
-  /** Architectures whose walks stay in registers. */
-  private static final Set<String> MEASURED = Set.of("sm_80", "sm_90");
-
-  /**
-   * Architectures on which no walk has run yet. There walks by tables of two to eight warps spill
-   * some 50 bytes since they merge a few new keys by counting.
-   */
-  private static final Set<String> UNTRIED = Set.of("sm_100", "sm_120");
+  /** The architecture that the GPU suite runs on. */
+  private static final String MEASURED = "sm_90";
 
   /**
    * Walks on bytes by few warps, which request many rows at once. They are faster so, in spite of
@@ -58,14 +52,20 @@ public class ResourcesTests {
           Integer.parseInt(word[6]));
     }
 
-    /** The compiler may spill a few registers where that costs nothing that could be measured. */
+    /**
+     * The compiler may spill a few registers where that costs nothing that could be measured, or
+     * where walks are faster in spite of it. What other architectures spill has not been measured.
+     */
     void assertInRegisters() {
-      boolean untried = UNTRIED.contains(architecture);
-      int stack = untried ? 64 : 16;
-      int spills = untried ? 112 : 72;
+      boolean measured = architecture.equals(MEASURED);
+      int stack = measured ? 16 : 64;
+      int spills = measured ? 72 : 160;
       if (manyRows()) {
-        stack = untried ? 192 : 48;
-        spills = untried ? 400 : 160;
+        stack = measured ? 48 : 192;
+        spills = measured ? 160 : 400;
+      } else if (ofManyWarps()) {
+        stack = measured ? 32 : 64;
+        spills = measured ? 112 : 192;
       }
       assertTrue(toString(), stackBytes <= stack);
       assertTrue(toString(), spillStores + spillLoads <= spills);
@@ -73,6 +73,14 @@ public class ResourcesTests {
 
     boolean manyRows() {
       return MANY_ROWS.contains(kernel);
+    }
+
+    /**
+     * Walks by blocks of eight and sixteen warps. All of these merge together, with the worklist
+     * and new keys in registers, and are faster so (docs/internals/gpu-walk-profile.md).
+     */
+    boolean ofManyWarps() {
+      return kernel.startsWith("walk_") && (kernel.endsWith("_w8") || kernel.endsWith("_w16"));
     }
 
     boolean spills() {
@@ -126,7 +134,8 @@ public class ResourcesTests {
     for (Line line : report()) {
       if (line.kernel().startsWith("walk_")) {
         line.assertInRegisters();
-        if (MEASURED.contains(line.architecture()) && line.spills() && line.manyRows() == false) {
+        boolean maySpill = line.manyRows() || line.ofManyWarps();
+        if (line.architecture().equals(MEASURED) && line.spills() && maySpill == false) {
           bad.add(line);
         }
       }

@@ -180,8 +180,8 @@ public class GpuSuiteTests extends LuceneTestCase {
             home,
             "devices-clustered",
             "--devices=2",
-            "--batches=20",
-            "--seconds=0.005",
+            "--batches=8",
+            "--seconds=0.001",
             "--limit=4000"));
     List<Map<String, Object>> rows =
         Fragment.rows(

@@ -75,15 +75,16 @@ public class LargeListsStageTests extends LuceneTestCase {
         LargeStageTests.run(
             home,
             lists(LargeStage.Part.SEARCH),
+            10,
             "--placements=exact",
             "--sharing=1",
-            "--steps=7,20");
+            "--steps=7,10");
     assertEquals("only the build", 1, others.size());
     List<Map<String, Object>> rows =
         Fragment.rows(Fragment.read(home.resolve("report/large.json")), ListSteps.SECTION);
     assertEquals(4, rows.size());
     for (int i = 0; i < rows.size(); i += 2) {
-      int most = i == 0 ? 7 : 20;
+      int most = i == 0 ? 7 : 10;
       assertTrue(rows.get(i).toString(), ReportTables.real(rows.get(i), "parts_together") > 0);
       List<Number> parts = (List<Number>) rows.get(i + 1).get("items_of_parts");
       assertTrue(parts.toString(), parts.get(2).intValue() <= most);

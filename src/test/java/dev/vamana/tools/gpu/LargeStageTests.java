@@ -12,6 +12,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -25,13 +26,16 @@ public class LargeStageTests extends LuceneTestCase {
       VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0);
 
   static List<Map<String, Object>> run(Path home, Stage stage, String... more) throws Exception {
-    String[] arguments = new String[more.length + 4];
-    arguments[0] = "--home=" + home;
-    arguments[1] = "--stage=large";
-    arguments[2] = "--seconds=0.001";
-    arguments[3] = "--batches=20";
-    System.arraycopy(more, 0, arguments, 4, more.length);
-    SuiteOptions options = SuiteOptions.parse(arguments);
+    return run(home, stage, 20, more);
+  }
+
+  static List<Map<String, Object>> run(Path home, Stage stage, int batch, String... more)
+      throws Exception {
+    List<String> arguments =
+        new ArrayList<>(
+            List.of("--home=" + home, "--stage=large", "--seconds=0.001", "--batches=" + batch));
+    arguments.addAll(List.of(more));
+    SuiteOptions options = SuiteOptions.parse(arguments.toArray(new String[0]));
     Path reports = Files.createDirectories(home.resolve("report"));
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     stage.run(
