@@ -14,9 +14,9 @@
 #include "fibers.h"
 #include "simt.h"
 
-thread_local simt_index threadIdx;
-thread_local simt_index blockIdx;
-thread_local simt_index gridDim;
+VAMANA_SIMT_INDEX threadIdx;
+VAMANA_SIMT_INDEX blockIdx;
+VAMANA_SIMT_INDEX gridDim;
 
 #if defined(__x86_64__)
 // Keeps what a call has to preserve on the stack, and goes on with another one. swapcontext would make a system call.
@@ -80,6 +80,35 @@ void make_context(Context& context, uint8_t* stack, size_t bytes, void (*entry)(
 
 constexpr size_t kStackBytes = 128 << 10;
 
+// A thread keeps the stacks of a launch with up to this many threads for its next one: to touch their pages anew took an
+// eighth of a search of lists.
+constexpr size_t kKeptStacks = 4096;
+
+// Stacks of threads, of which pages take memory only when they are touched.
+class Stacks {
+ public:
+  explicit Stacks(size_t threads)
+      : bytes_(threads * kStackBytes),
+        memory_(static_cast<uint8_t*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    if (memory_ == MAP_FAILED) {
+      throw std::runtime_error("no memory for stacks");
+    }
+  }
+  ~Stacks() { munmap(memory_, bytes_); }
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+
+  uint8_t* of(size_t thread) const { return memory_ + thread * kStackBytes; }
+  bool room(size_t threads) const { return threads * kStackBytes <= bytes_; }
+
+ private:
+  size_t bytes_;
+  uint8_t* memory_;
+};
+
+thread_local std::unique_ptr<Stacks> kept;
+
 struct Block;
 
 struct Warp {
@@ -107,18 +136,16 @@ struct Block {
 };
 
 class Launch;
-thread_local Launch* running;
+thread_local Launch* running __attribute__((tls_model("initial-exec")));
 
 class Launch {
  public:
   Launch(const std::function<void()>& body, const Grid& grid)
       : body_(body), grid_(grid), random_(grid.seed), blocks_(grid.blocks) {
     const size_t threads = size_t{grid.blocks} * grid.warps * kLanes;
-    stack_bytes_ = threads * kStackBytes;
-    stacks_ = static_cast<uint8_t*>(mmap(nullptr, stack_bytes_, PROT_READ | PROT_WRITE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (stacks_ == MAP_FAILED) {
-      throw std::runtime_error("no memory for stacks");
+    stacks_ = std::move(kept);
+    if (stacks_ == nullptr || stacks_->room(threads) == false) {
+      stacks_ = std::make_unique<Stacks>(threads);
     }
     contexts_.resize(threads);
     for (uint32_t b = 0; b < grid.blocks; b++) {
@@ -131,7 +158,11 @@ class Launch {
     }
   }
 
-  ~Launch() { munmap(stacks_, stack_bytes_); }
+  ~Launch() {
+    if (contexts_.size() <= kKeptStacks) {
+      kept = std::move(stacks_);
+    }
+  }
 
   std::string run() {
     Launch* outer = running;
@@ -204,7 +235,7 @@ class Launch {
     blockIdx.x = block.number;
     if (started_[thread_] == false) {
       started_[thread_] = true;
-      make_context(contexts_[thread_], stacks_ + thread_ * kStackBytes, kStackBytes, &enter);
+      make_context(contexts_[thread_], stacks_->of(thread_), kStackBytes, &enter);
     }
     switch_context(scheduler_, contexts_[thread_]);
   }
@@ -286,8 +317,7 @@ class Launch {
   std::vector<Context> contexts_;
   std::vector<bool> started_;
   Context scheduler_;
-  uint8_t* stacks_;
-  size_t stack_bytes_;
+  std::unique_ptr<Stacks> stacks_;
   size_t thread_ = 0;
   Warp* warp_ = nullptr;
   uint32_t lane_ = 0;

@@ -25,9 +25,11 @@ struct alignas(16) float4 { float x, y, z, w; };
 struct alignas(8) ushort4 { uint16_t x, y, z, w; };
 struct simt_index { uint32_t x; };
 
-extern thread_local simt_index threadIdx;
-extern thread_local simt_index blockIdx;
-extern thread_local simt_index gridDim;
+// Found without a call, which each use of one of them would otherwise be in a shared library.
+#define VAMANA_SIMT_INDEX thread_local simt_index __attribute__((tls_model("initial-exec")))
+extern VAMANA_SIMT_INDEX threadIdx;
+extern VAMANA_SIMT_INDEX blockIdx;
+extern VAMANA_SIMT_INDEX gridDim;
 
 namespace vamana {
 

@@ -40,8 +40,8 @@ public class CellsIT {
     String[] arguments = {
       "--plugin=" + PluginNode.zip(),
       "--set=" + set,
-      "--segments=1,3",
-      "--clients=2",
+      "--segments=3",
+      "--clients=1,2",
       "--rounds=1",
       "--seconds=0.05",
       "--warm=0.05",
@@ -50,13 +50,13 @@ public class CellsIT {
     };
     Cells.run(arguments, new PrintStream(said, true, StandardCharsets.UTF_8));
     String table = Files.readString(OUT.resolve("rest.md"));
-    assertTrue(table, table.contains("\n| small | 1,200 | 16 | 1 | 2 | "));
+    assertTrue(table, table.contains("\n| small | 1,200 | 16 | 3 | 1 | "));
     assertTrue(table, table.contains("\n| small | 1,200 | 16 | 3 | 2 | "));
     List<String> csv = Files.readAllLines(OUT.resolve("rest.csv"));
     for (String start :
         List.of(
-            "small,1200,16,1,2,vamana,10,",
-            "small,1200,16,1,2,hnsw,10,",
+            "small,1200,16,3,1,vamana,10,",
+            "small,1200,16,3,1,hnsw,10,",
             "small,1200,16,3,2,vamana,10,",
             "small,1200,16,3,2,hnsw,10,")) {
       assertEquals(

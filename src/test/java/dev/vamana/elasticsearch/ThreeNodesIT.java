@@ -48,6 +48,8 @@ public class ThreeNodesIT {
   // Elasticsearch closes a node within seconds; a client waits much longer
   private static final int TRIES = 100;
   private static final int MILLIS_BETWEEN_TRIES = 100;
+  // two processors have nodes to start meanwhile
+  private static final int MILLIS_BETWEEN_SEARCHES = 20;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 171);
 
   private final NodeHome[] homes = new NodeHome[NODES];
@@ -279,6 +281,7 @@ public class ThreeNodesIT {
           searchBatch(nodes[node].client(), asked % (COUNT - QUERIES));
         }
         searches.incrementAndGet();
+        TimeUnit.MILLISECONDS.sleep(MILLIS_BETWEEN_SEARCHES);
       } catch (Throwable e) {
         failure.compareAndSet(null, e);
       } finally {

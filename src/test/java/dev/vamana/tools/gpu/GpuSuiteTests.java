@@ -182,7 +182,7 @@ public class GpuSuiteTests extends LuceneTestCase {
             "--devices=2",
             "--batches=8",
             "--seconds=0.001",
-            "--limit=4000"));
+            "--limit=2000"));
     List<Map<String, Object>> rows =
         Fragment.rows(
             Fragment.read(home.resolve("report").resolve("devices-clustered.json")),
