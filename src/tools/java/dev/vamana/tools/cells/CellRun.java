@@ -28,6 +28,9 @@ final class CellRun {
   private static final int WARM_WIDTH = 40;
   private static final int WARM_TURNS = 4;
 
+  // with one width, the turns of a few rounds say little
+  private static final int LEAST_TURNS = 24;
+
   /** Recall of the widest search that is measured. */
   private static final double ENOUGH = 0.993;
 
@@ -143,14 +146,15 @@ final class CellRun {
       throws IOException {
     double least = least(recalls);
     List<List<Integer>> widths = new ArrayList<>();
-    List<Map<Integer, double[]>> speeds = new ArrayList<>();
+    List<Map<Integer, List<Double>>> speeds = new ArrayList<>();
     for (NavigableMap<Integer, Double> of : recalls) {
       widths.add(Widths.needed(of, least, Cell.RECALLS));
       speeds.add(new LinkedHashMap<>());
     }
     int most = Math.max(widths.get(0).size(), widths.get(1).size());
+    int rounds = Math.max(options.rounds(), Math.ceilDiv(LEAST_TURNS, most));
     try (Progress.Running asking = progress.during("asking with " + clients + " clients")) {
-      for (int round = 0; round < options.rounds(); round++) {
+      for (int round = 0; round < rounds; round++) {
         List<Integer> order = new ArrayList<>(IntStream.range(0, most).boxed().toList());
         Collections.shuffle(order, random);
         for (int step : order) {
@@ -161,8 +165,10 @@ final class CellRun {
               int width = widths.get(i).get(step);
               Load.Result result =
                   load(width).run(indices.both().get(i).searches(), clients, options.seconds());
-              speeds.get(i).computeIfAbsent(width, w -> new double[options.rounds()])[round] =
-                  result.queriesPerSecond();
+              speeds
+                  .get(i)
+                  .computeIfAbsent(width, w -> new ArrayList<>())
+                  .add(result.queriesPerSecond());
             }
           }
         }
@@ -183,8 +189,8 @@ final class CellRun {
     return curves;
   }
 
-  static double median(double[] values) {
-    double[] sorted = values.clone();
+  static double median(List<Double> values) {
+    double[] sorted = values.stream().mapToDouble(Double::doubleValue).toArray();
     Arrays.sort(sorted);
     int middle = sorted.length / 2;
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

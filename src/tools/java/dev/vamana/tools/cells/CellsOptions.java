@@ -70,7 +70,7 @@ record CellsOptions(
         stock,
         given.number("rounds", 1, 1000, 7),
         given.positive("seconds", 3600, 0.2),
-        given.positive("warm", 3600, 2),
+        given.positive("warm", 3600, 10),
         given.text("heap", "4g"),
         Path.of(given.text("out", "target/cells")));
   }
