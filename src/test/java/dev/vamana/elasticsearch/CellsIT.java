@@ -43,7 +43,7 @@ public class CellsIT {
       "--segments=3",
       "--clients=1,2",
       "--rounds=1",
-      "--seconds=0.05",
+      "--seconds=0.02",
       "--warm=0.05",
       "--heap=512m",
       "--out=" + OUT

@@ -29,7 +29,7 @@ final class CellRun {
   private static final int WARM_TURNS = 4;
 
   // with one width, the turns of a few rounds say little
-  private static final int LEAST_TURNS = 24;
+  private static final int LEAST_TURNS = 60;
 
   /** Recall of the widest search that is measured. */
   private static final double ENOUGH = 0.993;
