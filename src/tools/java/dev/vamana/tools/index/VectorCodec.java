@@ -12,7 +12,8 @@ public final class VectorCodec extends FilterCodec {
   /**
    * Makes a codec with the name of {@code standard}, by which Lucene opens its segments again.
    *
-   * @param standard codec of everything except vectors
+   * @param standard codec of everything except vectors; it must have a format per field for these,
+   *     as Lucene's own codecs have, or Lucene opens them in another format
    * @param vectors format of the vectors of every field
    */
   public VectorCodec(Codec standard, KnnVectorsFormat vectors) {
