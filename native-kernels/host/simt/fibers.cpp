@@ -80,8 +80,8 @@ void make_context(Context& context, uint8_t* stack, size_t bytes, void (*entry)(
 
 constexpr size_t kStackBytes = 128 << 10;
 
-// A thread keeps the stacks of a launch with up to this many threads for its next one: to touch their pages anew took an
-// eighth of a search of lists.
+// Launches of up to this many threads leave their stacks to the next launch. Touching new pages took an eighth of the time
+// of a search of lists.
 constexpr size_t kKeptStacks = 4096;
 
 // Stacks of threads, of which pages take memory only when they are touched.

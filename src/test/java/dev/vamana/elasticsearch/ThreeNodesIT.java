@@ -48,7 +48,7 @@ public class ThreeNodesIT {
   // Elasticsearch closes a node within seconds; a client waits much longer
   private static final int TRIES = 100;
   private static final int MILLIS_BETWEEN_TRIES = 100;
-  // two processors have nodes to start meanwhile
+  // leaves processors to nodes that start
   private static final int MILLIS_BETWEEN_SEARCHES = 20;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 171);
 

@@ -76,8 +76,9 @@ public class ResourcesTests {
     }
 
     /**
-     * Walks by blocks of eight and sixteen warps. All of these merge together, with the worklist
-     * and new keys in registers, and are faster so (docs/internals/gpu-walk-profile.md).
+     * Walks by blocks of eight and sixteen warps. Their warps hold the worklist and new keys in
+     * registers when they merge, which is faster in spite of what it spills
+     * (docs/internals/gpu-walk-profile.md).
      */
     boolean ofManyWarps() {
       return kernel.startsWith("walk_") && (kernel.endsWith("_w8") || kernel.endsWith("_w16"));
