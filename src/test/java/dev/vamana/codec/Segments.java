@@ -9,7 +9,6 @@ import java.util.Random;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
-import org.apache.lucene.codecs.lucene104.Lucene104Codec;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
@@ -48,7 +47,7 @@ final class Segments {
 
   /** Lucene's own codec with this format for vectors. */
   static Codec codec(KnnVectorsFormat vectors) {
-    return new VectorCodec(new Lucene104Codec(), vectors);
+    return new VectorCodec(vectors);
   }
 
   /** One segment a commit, no merges but forced ones, no compound files. */

@@ -15,7 +15,6 @@ import java.util.Random;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
-import org.apache.lucene.codecs.lucene104.Lucene104Codec;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
@@ -90,7 +89,7 @@ record DeviceSegment(List<QueryVector> vectors, MMapDirectory directory, Directo
 
   static Codec codec(KnnVectorsFormat vectors) {
     // not the default, which Lucene's test framework draws by lot
-    return new VectorCodec(new Lucene104Codec(), vectors);
+    return new VectorCodec(vectors);
   }
 
   SegmentView view() {

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.apache.lucene.codecs.lucene104.Lucene104Codec;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.index.DirectoryReader;
@@ -68,7 +67,7 @@ final class SegmentCost {
             Workers.callingThread());
     IndexWriterConfig config =
         new IndexWriterConfig()
-            .setCodec(new VectorCodec(new Lucene104Codec(), format))
+            .setCodec(new VectorCodec(format))
             .setMergePolicy(NoMergePolicy.INSTANCE);
     try (MMapDirectory directory = new MMapDirectory(folder)) {
       try (IndexWriter writer = new IndexWriter(directory, config)) {

@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
-import org.apache.lucene.codecs.lucene104.Lucene104Codec;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.index.DirectoryReader;
@@ -103,7 +102,7 @@ final class LuceneContender implements Contender {
   }
 
   static Codec codec(KnnVectorsFormat vectors) {
-    return new VectorCodec(new Lucene104Codec(), vectors);
+    return new VectorCodec(vectors);
   }
 
   /** Searches the only segment, where document numbers equal ordinals. */

@@ -146,7 +146,7 @@ final class CellRun {
       throws IOException {
     double least = least(recalls);
     List<List<Integer>> widths = new ArrayList<>();
-    List<Map<Integer, List<Double>>> speeds = new ArrayList<>();
+    List<Map<Integer, double[]>> speeds = new ArrayList<>();
     for (NavigableMap<Integer, Double> of : recalls) {
       widths.add(Widths.needed(of, least, Cell.RECALLS));
       speeds.add(new LinkedHashMap<>());
@@ -165,10 +165,8 @@ final class CellRun {
               int width = widths.get(i).get(step);
               Load.Result result =
                   load(width).run(indices.both().get(i).searches(), clients, options.seconds());
-              speeds
-                  .get(i)
-                  .computeIfAbsent(width, w -> new ArrayList<>())
-                  .add(result.queriesPerSecond());
+              speeds.get(i).computeIfAbsent(width, w -> new double[rounds])[round] =
+                  result.queriesPerSecond();
             }
           }
         }
@@ -189,8 +187,8 @@ final class CellRun {
     return curves;
   }
 
-  static double median(List<Double> values) {
-    double[] sorted = values.stream().mapToDouble(Double::doubleValue).toArray();
+  static double median(double[] values) {
+    double[] sorted = values.clone();
     Arrays.sort(sorted);
     int middle = sorted.length / 2;
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
-import org.apache.lucene.codecs.lucene104.Lucene104Codec;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
@@ -209,7 +208,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
 
   static Codec codec(KnnVectorsFormat vectors) {
     // explicit, since Lucene's test framework randomizes the default codec
-    return new VectorCodec(new Lucene104Codec(), vectors);
+    return new VectorCodec(vectors);
   }
 
   /** Removes a folder, if it is there. */
