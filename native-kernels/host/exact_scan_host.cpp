@@ -38,41 +38,57 @@ uint32_t exact_order_host(const ExactScan& p, bool bytes, uint32_t query, uint32
 
 namespace {
 
-// Sorts keys and writes the best k.
-void write_best(const ExactScan& p, uint32_t query, std::vector<uint64_t>& keys) {
+// Sorts keys and writes the best k as the list of that number.
+void write_best(const ExactScan& p, uint64_t lists, uint64_t number, std::vector<uint64_t>& keys) {
   std::sort(keys.begin(), keys.end());
   keys.resize(p.k, kNoKey);
-  std::copy(keys.begin(), keys.end(),
-            reinterpret_cast<uint64_t*>(p.found) + static_cast<uint64_t>(query) * p.k);
+  std::copy(keys.begin(), keys.end(), reinterpret_cast<uint64_t*>(lists) + number * p.k);
 }
 
 }  // namespace
 
-template <bool BYTES>
+template <bool BYTES, bool JOINS>
 std::string exact_few_host(const ExactScan& p) {
   if (p.scores == 0 && p.k > kExactFewHits) {
     return "exact_few keeps at most " + std::to_string(kExactFewHits) + " hits";
   }
+  const uint32_t parts = JOINS ? 1 : p.part_count;
+  if (p.scores == 0 && (parts < 1 || parts > kExactParts)) {
+    return "exact_few has " + std::to_string(parts) + " parts";
+  }
   for (uint32_t query = 0; query < p.query_count; query++) {
-    std::vector<uint64_t> keys;
+    std::vector<std::vector<uint64_t>> keys(p.scores == 0 ? parts : 0);
     for (uint32_t i = 0; i < p.candidates; i++) {
       uint32_t row = exact_row(p, i);
       uint32_t order = row == kUnusedSlot ? kExactExcluded : exact_order_host(p, BYTES, query, row);
       if (p.scores != 0) {
         reinterpret_cast<float*>(p.scores)[query * p.score_stride + i] = exact_selected(order);
       } else if (order != kExactExcluded) {
-        keys.push_back(exact_key(order, exact_ordinal(p, i)));
+        keys[i % parts].push_back(exact_key(order, exact_ordinal(p, i)));
       }
     }
-    if (p.scores == 0) {
-      write_best(p, query, keys);
+    for (uint32_t part = 0; part < keys.size(); part++) {
+      const uint64_t number = static_cast<uint64_t>(query) * parts + part;
+      write_best(p, JOINS ? p.found : p.parts, number, keys[part]);
     }
   }
   return "";
 }
 
-template std::string exact_few_host<false>(const ExactScan&);
-template std::string exact_few_host<true>(const ExactScan&);
+template std::string exact_few_host<false, false>(const ExactScan&);
+template std::string exact_few_host<false, true>(const ExactScan&);
+template std::string exact_few_host<true, false>(const ExactScan&);
+template std::string exact_few_host<true, true>(const ExactScan&);
+
+std::string exact_few_join_host(const ExactScan& p) {
+  const uint64_t* parts = reinterpret_cast<const uint64_t*>(p.parts);
+  for (uint64_t query = 0; query < p.query_count; query++) {
+    const uint64_t each = uint64_t{p.part_count} * p.k;
+    std::vector<uint64_t> keys(parts + query * each, parts + (query + 1) * each);
+    write_best(p, p.found, query, keys);
+  }
+  return "";
+}
 
 template <bool BYTES, uint32_t QUERIES>
 std::string exact_many_host(const ExactMany& m) {
@@ -90,7 +106,7 @@ std::string exact_many_host(const ExactMany& m) {
     // the last block joins
     if (++*reinterpret_cast<uint32_t*>(p.ticket) == block.parts) {
       *reinterpret_cast<uint32_t*>(p.ticket) = 0;
-      std::string error = exact_few_host<BYTES>(p);
+      std::string error = exact_few_host<BYTES, true>(p);
       if (!error.empty()) {
         return error;
       }

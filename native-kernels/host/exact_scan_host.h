@@ -7,8 +7,10 @@
 
 namespace vamana {
 
-template <bool BYTES>
+// JOINS: finds the best of all rows. Otherwise the best of each part are left to exact_few_join.
+template <bool BYTES, bool JOINS>
 std::string exact_few_host(const ExactScan& scan);
+std::string exact_few_join_host(const ExactScan& scan);
 template <bool BYTES, uint32_t QUERIES>
 std::string exact_many_host(const ExactMany& many);
 std::string exact_found_host(const ExactScan& scan);

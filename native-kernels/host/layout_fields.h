@@ -304,7 +304,7 @@ constexpr Field kFields[] = {
     FIELD(ExactScan, packed),
     FIELD(ExactScan, format),
     FIELD(ExactScan, scale),
-    FIELD(ExactScan, reserved),
+    FIELD(ExactScan, part_count),
     FIELD(ExactScan, selected_keys),
     FIELD(ExactScan, selected_candidates),
     {"Select", 0, sizeof(select::Select)},

@@ -1,6 +1,6 @@
 // Exact search for a few queries: every row is read once, at the speed of memory. With
-// ExactScan.scores a key of every score is written; without, each block keeps the best k of its rows, and
-// the block that ends last joins what all have kept.
+// ExactScan.scores a key of every score is written; without, each block keeps the best k of its rows. Of one
+// query the block that ends last joins what all have kept; of several exact_few_join does, a block a query.
 //
 // Launch: blocks, 256 threads, shared memory for one Nearest a query and the queries, as floats or as
 // bytes, padded to multiples of 16 components. If scores are written, the blocks are a multiple of the groups of queries.
@@ -41,9 +41,11 @@ __device__ __forceinline__ Shared shared_memory(const ExactScan& p, uint8_t* mem
   return shared;
 }
 
+// Brings the queries from `first` on, and finds |q|^2 of the ones that this lane scores.
 template <bool BYTES, int QUERIES>
 __device__ __forceinline__ void load_queries(const ExactScan& p, const Shared& shared,
-                                             uint32_t first, NumberOf<BYTES> (&norms)[QUERIES]) {
+                                             uint32_t first,
+                                             NumberOf<BYTES> (&norms)[kOfLane<QUERIES>]) {
   const uint32_t words = query_words<BYTES>(p.dimension);
 #pragma unroll
   for (int q = 0; q < QUERIES; q++) {
@@ -56,13 +58,17 @@ __device__ __forceinline__ void load_queries(const ExactScan& p, const Shared& s
   }
   __syncthreads();
 #pragma unroll
-  for (int q = 0; q < QUERIES; q++) {
-    norms[q] = 0;
+  for (int i = 0; i < kOfLane<QUERIES>; i++) {
+    norms[i] = 0;
   }
   if (BYTES || p.similarity == kCosine) {
+    for (uint32_t q = 0; q < QUERIES; q++) {
+      const NumberOf<BYTES> norm =
+          sum_of_row(query_part<BYTES>(shared.queries + q * words, p.dimension));
 #pragma unroll
-    for (int q = 0; q < QUERIES; q++) {
-      norms[q] = sum_of_row(query_part<BYTES>(shared.queries + q * words, p.dimension));
+      for (int i = 0; i < kOfLane<QUERIES>; i++) {
+        norms[i] = q == first_of_lane<QUERIES>() + i ? norm : norms[i];
+      }
     }
   }
 }
@@ -112,38 +118,44 @@ __device__ __forceinline__ void join(const ExactScan& p, uint32_t count, Nearest
   }
 }
 
-// Keeps what this block has found; the last block joins.
-template <int QUERIES>
+// Keeps what this block has found; with JOINS the last block joins.
+template <int QUERIES, bool JOINS>
 __device__ __forceinline__ void finish(const ExactScan& p, const Part& part, const Shared& shared) {
-  __shared__ bool last;
+  if constexpr (QUERIES > 1) {
+    settle_all<QUERIES>(shared.nearest, p.k);
+  } else {
+    settle(shared.nearest[0], p.k);
+  }
   for (uint32_t q = 0; q < p.query_count; q++) {
-    Nearest& nearest = shared.nearest[q];
-    settle(nearest, p.k);
+    const Nearest& nearest = shared.nearest[q];
     uint64_t* own = reinterpret_cast<uint64_t*>(p.parts) +
                     (static_cast<uint64_t>(q) * part.count + part.index) * p.k;
     for (uint32_t i = threadIdx.x; i < p.k; i += kThreads) {
       own[i] = i < nearest.count ? nearest.keys[i] : kNoKey;
     }
   }
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    uint32_t* ticket = reinterpret_cast<uint32_t*>(p.ticket);
-    last = atomicAdd(ticket, 1u) == part.count - 1;
-    if (last) {
-      *ticket = 0;
-    }
-  }
-  __syncthreads();
-  if (last) {
+  if constexpr (JOINS) {
+    __shared__ bool last;
     __threadfence();
-    for (uint32_t q = 0; q < p.query_count; q++) {
-      join(p, part.count, shared.nearest[q], q);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      uint32_t* ticket = reinterpret_cast<uint32_t*>(p.ticket);
+      last = atomicAdd(ticket, 1u) == part.count - 1;
+      if (last) {
+        *ticket = 0;
+      }
+    }
+    __syncthreads();
+    if (last) {
+      __threadfence();
+      for (uint32_t q = 0; q < p.query_count; q++) {
+        join(p, part.count, shared.nearest[q], q);
+      }
     }
   }
 }
 
-template <bool BYTES, int QUERIES>
+template <bool BYTES, int QUERIES, bool JOINS>
 __device__ __forceinline__ void scan(const ExactScan& p, const Part& part) {
   constexpr int kRows = QUERIES == 1 ? 2 : 4;
   extern __shared__ __align__(16) uint8_t memory[];
@@ -151,15 +163,18 @@ __device__ __forceinline__ void scan(const ExactScan& p, const Part& part) {
   const bool select = p.scores == 0;
   const uint32_t groups = select ? 1 : (p.query_count + QUERIES - 1) / QUERIES;
   const uint32_t first = part.index % groups * QUERIES;
-  NumberOf<BYTES> norms[QUERIES];
-  load_queries<BYTES>(p, shared, first, norms);
+  constexpr int kOwn = kOfLane<QUERIES>;
+  NumberOf<BYTES> norms[kOwn];
+  load_queries<BYTES, QUERIES>(p, shared, first, norms);
   if (select) {
     for (int q = 0; q < QUERIES; q++) {
       clear(shared.nearest[q]);
     }
     __syncthreads();
   }
-  const uint32_t lane = threadIdx.x % kRowLanes;
+  // of several lanes with the same query the first scores it
+  const bool scores = threadIdx.x % kRowLanes * QUERIES % kRowLanes == 0;
+  const uint32_t own_query = first_of_lane<QUERIES>();
   const uint32_t group = threadIdx.x / kRowLanes;
   constexpr uint32_t step = kGroups * kRows;
   static_assert(kUnseen % step == 0, "whole steps");
@@ -183,24 +198,21 @@ __device__ __forceinline__ void scan(const ExactScan& p, const Part& part) {
 #pragma unroll
     for (int r = 0; r < kRows; r++) {
       const uint64_t candidate = base + r * kGroups + group;
-      // lane q of a row scores query q
-      NumberOf<BYTES> sum = sums[r][0];
-      NumberOf<BYTES> norm = norms[0];
+      const uint32_t ordinal =
+          numbers[r] == kUnusedSlot ? 0 : exact_ordinal(p, static_cast<uint32_t>(candidate));
 #pragma unroll
-      for (int q = 1; q < QUERIES; q++) {
-        sum = lane == q ? sums[r][q] : sum;
-        norm = lane == q ? norms[q] : norm;
-      }
-      if (lane < QUERIES && first + lane < p.query_count && candidate < p.candidates) {
-        const float score = row_score<BYTES>(p, sum, squares[r], norm);
-        const uint32_t order =
-            numbers[r] == kUnusedSlot ? kExactExcluded : exact_order(score);
-        if (!select) {
-          reinterpret_cast<float*>(p.scores)[(first + lane) * p.score_stride + candidate] =
-              exact_selected(order);
-        } else if (order != kExactExcluded) {
-          offer(shared.nearest[lane],
-                exact_key(order, exact_ordinal(p, static_cast<uint32_t>(candidate))));
+      for (int i = 0; i < kOwn; i++) {
+        const uint32_t query = own_query + i;
+        if (scores && first + query < p.query_count && candidate < p.candidates) {
+          const float score = row_score<BYTES>(p, sums[r][i], squares[r], norms[i]);
+          const uint32_t order =
+              numbers[r] == kUnusedSlot ? kExactExcluded : exact_order(score);
+          if (!select) {
+            reinterpret_cast<float*>(p.scores)[(first + query) * p.score_stride + candidate] =
+                exact_selected(order);
+          } else if (order != kExactExcluded) {
+            offer(shared.nearest[query], exact_key(order, ordinal));
+          }
         }
       }
     }
@@ -214,18 +226,18 @@ __device__ __forceinline__ void scan(const ExactScan& p, const Part& part) {
         full = shared.nearest[threadIdx.x].count > kNearestSlots - kUnseen;
       }
       if (__syncthreads_or(full)) {
-        for (int q = 0; q < QUERIES; q++) {
-          if (shared.nearest[q].count > kNearestSlots - kUnseen) {
-            settle(shared.nearest[q], p.k);
-          }
+        if constexpr (QUERIES > 1) {
+          settle_all<QUERIES>(shared.nearest, p.k);
+        } else {
+          settle(shared.nearest[0], p.k);
+          __syncthreads();
         }
-        __syncthreads();
       }
     }
   }
   if (select) {
     __syncthreads();
-    finish<QUERIES>(p, part, shared);
+    finish<QUERIES, JOINS>(p, part, shared);
   }
 }
 
@@ -239,7 +251,7 @@ __device__ __forceinline__ void scan_one_of(const ExactMany& m) {
     reinterpret_cast<uint32_t*>(&p)[i] = source[i];
   }
   __syncthreads();
-  scan<BYTES, QUERIES>(p, Part{own.part, own.parts});
+  scan<BYTES, QUERIES, true>(p, Part{own.part, own.parts});
 }
 
 }  // namespace
@@ -247,15 +259,23 @@ __device__ __forceinline__ void scan_one_of(const ExactMany& m) {
 #define EXACT_FEW(name, bytes, queries, blocks)                                            \
   extern "C" __global__ void __launch_bounds__(kThreads, blocks)                           \
       exact_few_##name##_q##queries(const __grid_constant__ ExactScan p) {                 \
-    scan<bytes, queries>(p, Part{blockIdx.x, gridDim.x});                                  \
+    scan<bytes, queries, queries == 1>(p, Part{blockIdx.x, gridDim.x});                                  \
   }
 
 EXACT_FEW(float, false, 1, 3)
 EXACT_FEW(float, false, 4, 2)
 EXACT_FEW(float, false, 8, 2)
+EXACT_FEW(float, false, 16, 2)
 EXACT_FEW(byte, true, 1, 3)
 EXACT_FEW(byte, true, 4, 2)
 EXACT_FEW(byte, true, 8, 2)
+EXACT_FEW(byte, true, 16, 2)
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    exact_few_join(const __grid_constant__ ExactScan p) {
+  __shared__ Nearest nearest;
+  join(p, p.part_count, nearest, blockIdx.x);
+}
 
 #define EXACT_MANY(name, bytes, queries, blocks)                                           \
   extern "C" __global__ void __launch_bounds__(kThreads, blocks)                           \

@@ -93,12 +93,13 @@ __device__ __forceinline__ void sort_by_network(uint64_t* keys, uint32_t count) 
   }
 }
 
+// By the block, or by any of its warps if WARPS is 1; at least two keys.
 template <int WARPS>
 __device__ void sort_in_shared(uint64_t* keys, uint32_t count) {
   uint32_t padded = 1u << (32 - __clz(count - 1));
   for (uint32_t run = 2; run <= padded; run <<= 1) {
     for (uint32_t stride = run >> 1; stride > 0; stride >>= 1) {
-      for (uint32_t p = threadIdx.x; p < padded / 2; p += WARPS * 32) {
+      for (uint32_t p = WARPS == 1 ? lane_id() : threadIdx.x; p < padded / 2; p += WARPS * 32) {
         uint32_t low;
         uint32_t high;
         ascending_pair(p, run, stride, &low, &high);

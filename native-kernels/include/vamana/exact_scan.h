@@ -52,7 +52,7 @@ struct ExactScan {
   uint32_t packed;      // 1 if candidate i is the i-th of the rows, though ordinals name it
   uint32_t format;      // ExactFormat of copies and targets
   float scale;          // kExactHalf: what components are multiplied by, a power of two
-  uint32_t reserved[1];
+  uint32_t part_count;  // that exact_few_join joins
   uint64_t selected_keys;        // k of the scores of every query, best first
   uint64_t selected_candidates;  // whose they are
 };

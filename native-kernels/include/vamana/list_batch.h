@@ -126,7 +126,7 @@ struct BatchLayout {
   uint64_t candidates;  // count rows of room BatchCandidate
   uint64_t pairs;       // count * kBatchWave BatchPair
   uint64_t numbers;     // as many rows of padded signed bytes: residuals, in the order of number_place
-  uint64_t keys;        // rows rows of a 32-bit key for each list
+  uint64_t keys;        // rows rows of batch_keys 32-bit keys, one for each list
   uint64_t nearest;     // rows rows of the least of each batch_octets keys
   uint64_t bytes;       // all
 };
@@ -135,6 +135,9 @@ struct BatchLayout {
 VAMANA_HD uint32_t batch_octets(uint32_t lists) {
   return (lists + kMeasuredLists - 1) / kMeasuredLists * (kMeasuredLists / 8);
 }
+
+// Keys of an item: whole tiles of lists, those that are none at the end unused.
+VAMANA_HD uint32_t batch_keys(uint32_t lists) { return 8 * batch_octets(lists); }
 
 VAMANA_HD uint64_t batch_part(uint64_t* at, uint64_t bytes) {
   const uint64_t start = *at;
@@ -162,7 +165,7 @@ VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
   layout.candidates = batch_part(&at, count * batch.room * sizeof(BatchCandidate));
   layout.pairs = batch_part(&at, count * kBatchWave * sizeof(BatchPair));
   layout.numbers = batch_part(&at, count * kBatchWave * batch.padded);
-  layout.keys = batch_part(&at, uint64_t{batch.rows} * lists * 4);
+  layout.keys = batch_part(&at, uint64_t{batch.rows} * batch_keys(batch.lists) * 4);
   layout.nearest = batch_part(&at, uint64_t{batch.rows} * batch_octets(batch.lists) * 4);
   layout.bytes = at;
   return layout;

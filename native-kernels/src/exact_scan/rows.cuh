@@ -161,7 +161,37 @@ __device__ __forceinline__ Number sum_of_row(Number value) {
   return value;
 }
 
-// Sums of whole rows, in all lanes that share a row.
+// The first query whose sums a lane has, and how many.
+template <int QUERIES>
+__device__ __forceinline__ uint32_t first_of_lane() {
+  return threadIdx.x % kRowLanes * QUERIES / kRowLanes;
+}
+
+template <int QUERIES>
+constexpr int kOfLane = QUERIES > static_cast<int>(kRowLanes) ? QUERIES / kRowLanes : 1;
+
+// Sums over the lanes that share a row, of which each gets kOfLane: those of the queries from first_of_lane on. With
+// fewer queries than lanes several lanes get the same.
+template <int LEFT, uint32_t STEP, int QUERIES, class Number>
+__device__ __forceinline__ void divide_sums(Number (&values)[QUERIES]) {
+  if constexpr (STEP > 0) {
+    if constexpr (LEFT > 1) {
+      const bool upper = (threadIdx.x & STEP) != 0;
+#pragma unroll
+      for (int q = 0; q < LEFT / 2; q++) {
+        const Number given = upper ? values[q] : values[q + LEFT / 2];
+        const Number kept = upper ? values[q + LEFT / 2] : values[q];
+        values[q] = kept + __shfl_xor_sync(0xFFFFFFFFu, given, STEP);
+      }
+      divide_sums<LEFT / 2, STEP / 2>(values);
+    } else {
+      values[0] += __shfl_xor_sync(0xFFFFFFFFu, values[0], STEP);
+      divide_sums<1, STEP / 2>(values);
+    }
+  }
+}
+
+// Sums of whole rows: `second` in all lanes that share a row, `first` divided among them.
 template <bool BYTES, int QUERIES, int ROWS>
 __device__ __forceinline__ void sum_rows(bool euclidean, const uint8_t* const (&rows)[ROWS],
                                          const uint32_t* queries, uint32_t dimension,
@@ -185,10 +215,7 @@ __device__ __forceinline__ void sum_rows(bool euclidean, const uint8_t* const (&
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     second[r] = sum_of_row(second[r]);
-#pragma unroll
-    for (int q = 0; q < QUERIES; q++) {
-      first[r][q] = sum_of_row(first[r][q]);
-    }
+    divide_sums<QUERIES, kRowLanes / 2>(first[r]);
   }
 }
 

@@ -126,22 +126,33 @@ __device__ __forceinline__ void measure_batch(const ListBatch& batch, uint8_t* s
       nearest[i] = kUnusedSlot;
     }
 #pragma unroll
-    for (uint32_t j = 0; j < 8; j++) {
-      const uint32_t number = list + measured_row(own_list, j);
-      if (number < batch.lists) {
-        const uint4 words = __ldg(reinterpret_cast<const uint4*>(lists.facts) + number);
-        const ListFacts facts = {words.x, __uint_as_float(words.y), __uint_as_float(words.z), 0};
-        const float norm2 = memory.norms[number];
+    for (uint32_t half = 0; half < 8; half += 4) {
+      const uint32_t number = list + measured_row(own_list, half);
+      ListFacts facts[4];
+      float norms[4];
 #pragma unroll
-        for (uint32_t i = 0; i < 8; i++) {
-          const uint32_t item = first + measured_row(own_item, i);
-          if (item < count) {
-            const BatchItem& known = memory.items[batch.from + item];
-            const float squares = known.center_norm2 + norm2 - 2 * products[i][j];
-            const uint32_t key = list_key(lists, facts, fmaxf(squares, 0), known.rotated_norm2);
-            memory.keys[uint64_t{item} * batch.lists + number] = key;
-            nearest[i] = key < nearest[i] ? key : nearest[i];
+      for (uint32_t j = 0; j < 4; j++) {
+        const bool valid = number + j < batch.lists;
+        const uint4 words =
+            valid ? __ldg(reinterpret_cast<const uint4*>(lists.facts) + number + j) : uint4{0, 0, 0, 0};
+        facts[j] = {words.x, __uint_as_float(words.y), __uint_as_float(words.z), 0};
+        norms[j] = valid ? memory.norms[number + j] : 0;
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t item = first + measured_row(own_item, i);
+        if (item < count) {
+          const BatchItem& known = memory.items[batch.from + item];
+          uint32_t keys[4];
+#pragma unroll
+          for (uint32_t j = 0; j < 4; j++) {
+            const float squares = known.center_norm2 + norms[j] - 2 * products[i][half + j];
+            keys[j] = list_key(lists, facts[j], fmaxf(squares, 0), known.rotated_norm2);
+            nearest[i] = keys[j] < nearest[i] ? keys[j] : nearest[i];
           }
+          // written together, also for places behind the last list
+          *reinterpret_cast<uint4*>(memory.keys + uint64_t{item} * batch_keys(batch.lists) + number) = {
+              keys[0], keys[1], keys[2], keys[3]};
         }
       }
     }
@@ -220,7 +231,7 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
   const uint32_t octets = batch_octets(batch.lists);
 #pragma unroll 1
   for (uint32_t row = blockIdx.x; row < count; row += gridDim.x) {
-    const uint32_t* keys = memory.keys + uint64_t{row} * batch.lists;
+    const uint32_t* keys = memory.keys + uint64_t{row} * batch_keys(batch.lists);
     const uint32_t* nearest = memory.nearest + uint64_t{row} * octets;
     uint32_t least[kOwnGroups];
     least_of_groups(least, nearest, octets);
@@ -270,7 +281,7 @@ __device__ __forceinline__ void keep_batch(const ListBatch& batch, uint8_t* shar
 #pragma unroll
           for (uint32_t i = 0; i < 8; i++) {
             const uint32_t own = measured_row(list, i);
-            keep_near(near, found, last, own < batch.lists ? keys[own] : kUnusedSlot, own);
+            keep_near(near, found, last, keys[own], own);
           }
         }
       }

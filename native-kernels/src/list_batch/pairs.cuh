@@ -55,40 +55,60 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value, uint32_t* sums, u
   return before + sum - value;
 }
 
-// Where the pairs and the units of each list begin; by one block, of which each thread has some lists side by side.
-// Clears the counts for the next wave.
+// Where the pairs and the units of each list begin; by one block, of which each thread has four lists side by side
+// at a time. Clears the counts for the next wave. Numbers behind the last list are written, too: there is room.
 __device__ __forceinline__ void scan_batch(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
   const uint4* facts = reinterpret_cast<const uint4*>(batch_lists(batch).facts);
   uint32_t* sums = reinterpret_cast<uint32_t*>(shared);
-  const uint32_t own = (batch.lists + kScanThreads - 1) / kScanThreads;
-  const uint32_t from = threadIdx.x * own < batch.lists ? threadIdx.x * own : batch.lists;
-  const uint32_t to = from + own < batch.lists ? from + own : batch.lists;
-  uint32_t pairs = 0;
-  uint32_t units = 0;
-#pragma unroll 4
-  for (uint32_t list = from; list < to; list++) {
-    const uint32_t count = memory.counts[list];
-    pairs += count;
-    units += batch_units(count, __ldg(facts + list).x);
+  uint32_t pairs_before = 0;
+  uint32_t units_before = 0;
+#pragma unroll 1
+  for (uint32_t base = 0; base < batch.lists; base += 4 * kScanThreads) {
+    const uint32_t first = base + 4 * threadIdx.x;
+    uint4 four = {0, 0, 0, 0};
+    if (first < batch.lists) {
+      four = *reinterpret_cast<const uint4*>(memory.counts + first);
+    }
+    uint32_t counts[4] = {four.x, four.y, four.z, four.w};
+    uint32_t units[4];
+    uint32_t pairs = 0;
+    uint32_t all = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+      const bool valid = first + i < batch.lists;
+      counts[i] = valid ? counts[i] : 0;
+      units[i] = batch_units(counts[i], valid ? __ldg(facts + first + i).x : 0);
+      pairs += counts[i];
+      all += units[i];
+    }
+    uint32_t all_pairs;
+    uint32_t all_units;
+    uint32_t pairs_at = pairs_before + sum_before(pairs, sums, &all_pairs);
+    uint32_t units_at = units_before + sum_before(all, sums, &all_units);
+    if (first < batch.lists) {
+      uint4 starts;
+      uint4 begins;
+      starts.x = pairs_at;
+      starts.y = starts.x + counts[0];
+      starts.z = starts.y + counts[1];
+      starts.w = starts.z + counts[2];
+      begins.x = units_at;
+      begins.y = begins.x + units[0];
+      begins.z = begins.y + units[1];
+      begins.w = begins.z + units[2];
+      *reinterpret_cast<uint4*>(memory.starts + first) = starts;
+      *reinterpret_cast<uint4*>(memory.cursors + first) = starts;
+      *reinterpret_cast<uint4*>(memory.units + first) = begins;
+      *reinterpret_cast<uint4*>(memory.counts + first) = {0, 0, 0, 0};
+    }
+    pairs_before += all_pairs;
+    units_before += all_units;
   }
-  uint32_t all_pairs;
-  uint32_t all_units;
-  uint32_t pairs_at = sum_before(pairs, sums, &all_pairs);
-  uint32_t units_at = sum_before(units, sums, &all_units);
-#pragma unroll 4
-  for (uint32_t list = from; list < to; list++) {
-    const uint32_t count = memory.counts[list];
-    memory.starts[list] = pairs_at;
-    memory.cursors[list] = pairs_at;
-    memory.units[list] = units_at;
-    memory.counts[list] = 0;
-    pairs_at += count;
-    units_at += batch_units(count, __ldg(facts + list).x);
-  }
+  __syncthreads();
   if (threadIdx.x == 0) {
-    memory.starts[batch.lists] = all_pairs;
-    memory.units[batch.lists] = all_units;
+    memory.starts[batch.lists] = pairs_before;
+    memory.units[batch.lists] = units_before;
     memory.control->next_unit = 0;
   }
 }

@@ -92,6 +92,7 @@ public final class ExactScans implements Closeable {
       boolean multiply =
           many
               && products.supported()
+              && PlainScan.few(batch.size(), batch.k()) == false
               && batch.size() >= ProductScan.LEAST_QUERIES
               && batch.k() <= ProductScan.MOST_HITS;
       List<Integer> again = search(rows, batch, multiply, hits);

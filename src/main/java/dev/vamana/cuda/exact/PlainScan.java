@@ -21,11 +21,9 @@ final class PlainScan {
   /** Most queries that use launches that scan and select at once. */
   private static final int FEW_QUERIES = 16;
 
-  /** Queries of a launch, and queries of a launch over long rows, which leave room for fewer. */
-  private static final int GROUP = 8;
+  /** Queries of a launch, most first. One of fewer needs less memory of a block. */
+  private static final int[] WIDTHS = {16, 8, 4};
 
-  private static final int GROUP_OF_LONG = 4;
-  private static final int LONG = 2048;
   private static final int THREADS = 256;
   private static final int ROWS_A_STEP = 64;
   private static final int BLOCKS_PER_MULTIPROCESSOR = 2;
@@ -83,7 +81,7 @@ final class PlainScan {
           .part(first, now)
           .address(ExactScanLayout.SCORES, address)
           .address(ExactScanLayout.SCORE_STRIDE, scoreStride);
-      int width = width(rows, now);
+      int width = width(rows, now, 0);
       int groups = (now + width - 1) / width;
       int blocks = blocks(candidates, width) * groups;
       launch(kernel(rows, width), blocks, THREADS, queryBytes(rows, width), parameters, stream);
@@ -101,19 +99,22 @@ final class PlainScan {
 
   private void searchFew(ScanParameters parameters, long stream) {
     ExactRows rows = parameters.rows;
-    long partBytes = (long) GROUP * ExactLimits.MOST_PARTS * parameters.batch.k() * Long.BYTES;
+    long partBytes = (long) WIDTHS[0] * ExactLimits.MOST_PARTS * parameters.batch.k() * Long.BYTES;
     parameters
         .address(ExactScanLayout.SCORES, 0)
         .address(ExactScanLayout.TICKET, ticket(stream))
         .address(ExactScanLayout.PARTS, parts.ensure(partBytes));
     int now;
     for (int first = 0; first < parameters.count; first += now) {
-      int width = width(rows, parameters.count - first);
+      int width = width(rows, parameters.count - first, ExactLimits.NEAREST_BYTES);
       int blocks = blocks(parameters.tile.candidates(), width);
       now = Math.min(width, parameters.count - first);
-      parameters.part(first, now);
+      parameters.part(first, now).number(ExactScanLayout.PART_COUNT, blocks);
       int shared = width * ExactLimits.NEAREST_BYTES + queryBytes(rows, width);
       launch(kernel(rows, width), blocks, THREADS, shared, parameters, stream);
+      if (width > 1) {
+        launch("exact_few_join", now, THREADS, 0, parameters, stream);
+      }
     }
   }
 
@@ -139,12 +140,24 @@ final class PlainScan {
     return address;
   }
 
-  /** Returns the queries of the next launch if {@code left} queries remain. */
-  private static int width(ExactRows rows, int left) {
+  /**
+   * Returns the queries of the next launch if {@code left} queries remain.
+   *
+   * @param each bytes of a block for each query, beside the query itself
+   */
+  private int width(ExactRows rows, int left, int each) {
     if (left == 1) {
       return 1;
     }
-    return left <= GROUP_OF_LONG || rows.dimension() > LONG ? GROUP_OF_LONG : GROUP;
+    int most = driver.device().sharedBytesPerBlock();
+    int last = WIDTHS[WIDTHS.length - 1];
+    for (int width : WIDTHS) {
+      boolean fits = width * each + queryBytes(rows, width) <= most;
+      if (left > width / 2 && fits) {
+        return width;
+      }
+    }
+    return last;
   }
 
   private int blocks(int candidates, int width) {

@@ -127,6 +127,9 @@ public final class ExactScanLayout {
   /** Factor of the components in half precision, a float. */
   public static final long SCALE = 232;
 
+  /** Number of parts of each query that are joined after a scan of several queries. */
+  public static final long PART_COUNT = 236;
+
   /** Address of {@code K} floats of {@code SCORES} per query, best first. */
   public static final long SELECTED_KEYS = 240;
 

@@ -70,7 +70,7 @@ public record ListBatchSizes(
         + up(items * room * CANDIDATE_BYTES)
         + up(items * WAVE * PAIR_BYTES)
         + up(items * WAVE * padded)
-        + up((long) rows * lists * Integer.BYTES)
+        + up((long) rows * octets() * 8 * Integer.BYTES)
         + up((long) rows * octets() * Integer.BYTES);
   }
 

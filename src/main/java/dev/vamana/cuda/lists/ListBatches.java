@@ -27,7 +27,7 @@ import java.util.Map;
 public final class ListBatches implements AutoCloseable {
 
   /** Most device memory. */
-  public static final long MAX_BYTES = 768L << 20;
+  public static final long MAX_BYTES = 2048L << 20;
 
   // more than what rounding of all parts of the memory adds
   private static final long ROUNDED_UP = 4096;
@@ -35,7 +35,7 @@ public final class ListBatches implements AutoCloseable {
   private static final long MAX_REST_BYTES = 64L << 20;
 
   // keys of lists by which they are put in order
-  private static final long KEY_BYTES = 64L << 20;
+  private static final long KEY_BYTES = 256L << 20;
   private static final int MEASURED_ITEMS = 128;
   private static final int MEASURED_LISTS = 128;
   // of a search of a few candidates, about; narrower searches are as long

@@ -172,6 +172,7 @@ public class ResourcesTests {
     Set<String> expected =
         new TreeSet<>(
             List.of(
+                "exact_few_join",
                 "exact_found",
                 "exact_join",
                 "exact_facts",
@@ -183,7 +184,7 @@ public class ResourcesTests {
                 "exact_products_half",
                 "exact_products_unsigned",
                 "exact_products_signed"));
-    for (int queries : new int[] {1, 4, 8}) {
+    for (int queries : new int[] {1, 4, 8, 16}) {
       expected.add("exact_few_float_q" + queries);
       expected.add("exact_few_byte_q" + queries);
     }
