@@ -106,8 +106,8 @@ __device__ __noinline__ uint32_t merge_by_runs(uint64_t* list, uint32_t size, ui
   return size + left < capacity ? size + left : capacity;
 }
 
-// As merge_by_counting, by ballots: each warp holds the list and all new keys, 32 in a register of its lanes, and counts
-// for every WARPS-th new key those that go before it. A new key sets the bit of its place in `taken`, which tells entries
+// Does the same as merge_by_counting, with ballots: each warp holds the list and all new keys, 32 in a register of its
+// lanes, and counts for every WARPS-th new key those that go before it. A new key sets the bit of its place in `taken`, which tells entries
 // the places that are left. `taken` has words for ENTRIES + NEW registers, all zero; they are so again after the next
 // barrier.
 template <int WARPS, int ENTRIES, int NEW>
@@ -211,8 +211,9 @@ __device__ __forceinline__ uint32_t merge_by_ballots(uint64_t* list, uint32_t si
 // upper half of a key, up to which new keys come first; `counts`, a word of shared memory, has their number in its lower
 // half.
 template <int WARPS>
-__device__ __forceinline__ uint32_t near_first(const uint64_t* list, uint32_t size, uint32_t capacity,
-                                            uint64_t* keys, uint32_t count, uint32_t* counts) {
+__device__ __forceinline__ uint32_t near_first(const uint64_t* list, uint32_t size,
+                                               uint32_t capacity, uint64_t* keys, uint32_t count,
+                                               uint32_t* counts) {
   const uint32_t e = threadIdx.x;
   const bool is_new = e >= size && e < size + count;
   const uint64_t own = e < size ? list[e] : is_new ? keys[e - size] : kNoKey;

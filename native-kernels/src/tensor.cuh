@@ -49,6 +49,16 @@ __device__ __forceinline__ void multiply_signed(int32_t (&c)[4], const uint32_t 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// The same products, added to a number.
+__device__ __forceinline__ void begin_signed(int32_t (&c)[4], int32_t number,
+                                             const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%10,%10,%10,%10};"
+      : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(number));
+}
+
 // Copies 16 bytes to shared memory; they are there after await_copies.
 __device__ __forceinline__ void copy_async(uint32_t target, const void* source) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(source));
@@ -103,6 +113,15 @@ __device__ __forceinline__ void multiply_signed(int32_t (&c)[4], const uint32_t 
   multiply_eight_signed(c[0], c[1], a[2], b1);
   multiply_eight_signed(c[2], c[3], a[1], b0);
   multiply_eight_signed(c[2], c[3], a[3], b1);
+}
+
+__device__ __forceinline__ void begin_signed(int32_t (&c)[4], int32_t number,
+                                             const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    c[i] = number;
+  }
+  multiply_signed(c, a, b0, b1);
 }
 
 __device__ __forceinline__ void copy_async(uint32_t target, const void* source) {

@@ -30,6 +30,14 @@ inline void multiply_signed(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0
   }
 }
 
+inline void begin_signed(int32_t (&c)[4], int32_t number, const uint32_t (&a)[4], uint32_t b0,
+                         uint32_t b1) {
+  for (int32_t& sum : c) {
+    sum = number;
+  }
+  multiply_signed(c, a, b0, b1);
+}
+
 // Copies that are done at once.
 inline void copy_to_shared(void* target, const void* source) { std::memcpy(target, source, 16); }
 inline void commit_copies() {}

@@ -20,12 +20,16 @@ constexpr uint32_t kLowBits = 0x01010101u;
 constexpr int32_t kSumBits = 0x4B400000;
 constexpr float kSumFloat = 12582912.0f;
 
+// By which a sum is taken to be larger: a step times kSumFloat is rounded to a step's number.
+constexpr float kSumSlack = 2.0f;
+
 // More than list_estimate takes off a bound for rounding, so that nothing is lost by another order of sums.
 constexpr float kBatchSlack = 1.2f * kListSlack;
 constexpr float kBatchLimitSlack = 2e-6f;
 
 // Of an item: an entry is looked at again if
-// constant + factor * (step * product + shift) - error * margin <= open.
+// constant + factor * (step * sum + shift) - error * margin <= open,
+// where a sum is a product and kSumFloat.
 struct BatchTest {
   float open;
   float step;
@@ -38,7 +42,8 @@ __device__ __forceinline__ BatchTest batch_test(const BatchPair& pair) {
   const float base = pair.heads.base;
   return {pair.limit - base + kBatchSlack * magnitude(base) +
               kBatchLimitSlack * magnitude(pair.limit),
-          pair.heads.step, -pair.heads.step * pair.heads.half, pair.heads.margin};
+          pair.heads.step, pair.heads.step * (kSumSlack - kSumFloat - pair.heads.half),
+          pair.heads.margin};
 }
 
 // What a block works on.
@@ -74,29 +79,6 @@ __device__ __forceinline__ BatchUnit batch_unit(const BatchMemory& memory, const
           memory.starts[low] + tile, pairs - tile < kBatchTile ? pairs - tile : kBatchTile};
 }
 
-// Asks for a warp's entries, as many as their block has from `at` on. WHOLE: the block has as many as any.
-template <bool WHOLE>
-__device__ __forceinline__ void fetch_entries(const ListColumns& block, uint32_t at,
-                                              uint32_t padded, uint8_t* stage) {
-  const uint32_t together = WHOLE ? kListBlock : block.together;
-  const uint32_t half = lane_id() % 16;
-  const uint32_t of_words = padded / 4;
-  const uint32_t* words =
-      block.words + 2 * (lane_id() / 16 * together + at + half * 2);
-#pragma unroll 1
-  for (uint32_t piece = lane_id(); piece < of_words; piece += 32) {
-    if (WHOLE || at + half * 2 < together) {
-      copy_to_shared(stage + piece * 16, words);
-    }
-    words += 4 * together;
-  }
-  const uint32_t row = lane_id() / 8 + 1;
-  const uint32_t place = at + lane_id() % 8 * 4;
-  if (row < 4 && (WHOLE || place < together)) {
-    copy_to_shared(stage + (of_words + lane_id()) * 16, block.numbers + row * together + place);
-  }
-}
-
 // What a warp looks at: of the entries of a unit 32, and 32 of every 128 further.
 struct BatchScan {
   uint64_t address;  // of the list
@@ -125,7 +107,7 @@ __device__ __forceinline__ BatchEntry batch_entry(const float* facts, bool valid
 
 __device__ __forceinline__ bool stays_open(const BatchEntry& entry, const BatchTest& test,
                                            int32_t product) {
-  const float inner = fmaf(test.step, __int_as_float(product) - kSumFloat, test.shift);
+  const float inner = fmaf(test.step, __int_as_float(product), test.shift);
   const float distance = fmaf(entry.factor, inner, entry.constant);
   return fmaf(-entry.error, test.margin, distance) <= test.open;
 }
@@ -214,81 +196,138 @@ __device__ __forceinline__ void load_tile(const ListBatch& batch, const BatchMem
   }
 }
 
-// Products of 32 entries and the items of a tile, for a warp: entries of 16 lie `group` and `group + 8` apart.
-template <uint32_t COLUMNS>
-__device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint8_t* numbers,
-                                              const uint8_t* stage,
+// Products of 32 entries' words of 64 components and the items of a tile, for a warp: entries of 16 lie `group` and
+// `group + 8` apart. FIRST: begins the sums.
+template <uint32_t COLUMNS, bool FIRST>
+__device__ __forceinline__ void multiply_word(const uint2* words, const uint8_t* numbers,
+                                              uint32_t stride,
                                               int32_t (&products)[2][COLUMNS][4]) {
-  const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
-  const uint32_t stride = batch_number_stride(batch.padded);
-  const uint8_t* own = numbers + group * stride + t * 8;
-  const uint2* words = reinterpret_cast<const uint2*>(stage) + group;
-#pragma unroll 1
-  for (uint32_t word = 0; word < batch.padded / 64; word++) {
-    uint2 codes[4];
+  uint2 codes[4];
 #pragma unroll
-    for (int e = 0; e < 4; e++) {
-      codes[e] = words[word * kEstimated + e * 8];
+  for (int e = 0; e < 4; e++) {
+    codes[e] = words[e * 8];
+  }
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    uint32_t a[2][4];
+#pragma unroll
+    for (int m = 0; m < 2; m++) {
+      const uint32_t low = (half == 0 ? codes[2 * m].x : codes[2 * m].y) >> t;
+      const uint32_t high = (half == 0 ? codes[2 * m + 1].x : codes[2 * m + 1].y) >> t;
+      a[m][0] = low & kLowBits;
+      a[m][1] = high & kLowBits;
+      a[m][2] = low >> 4 & kLowBits;
+      a[m][3] = high >> 4 & kLowBits;
     }
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      uint32_t a[2][4];
+    for (uint32_t n = 0; n < COLUMNS; n++) {
+      const uint2 b = *reinterpret_cast<const uint2*>(numbers + n * 8 * stride + half * 32);
 #pragma unroll
       for (int m = 0; m < 2; m++) {
-        const uint32_t low = (half == 0 ? codes[2 * m].x : codes[2 * m].y) >> t;
-        const uint32_t high = (half == 0 ? codes[2 * m + 1].x : codes[2 * m + 1].y) >> t;
-        a[m][0] = low & kLowBits;
-        a[m][1] = high & kLowBits;
-        a[m][2] = low >> 4 & kLowBits;
-        a[m][3] = high >> 4 & kLowBits;
-      }
-#pragma unroll
-      for (uint32_t n = 0; n < COLUMNS; n++) {
-        const uint2 b =
-            *reinterpret_cast<const uint2*>(own + n * 8 * stride + word * 64 + half * 32);
-        multiply_signed(products[0][n], a[0], b.x, b.y);
-        multiply_signed(products[1][n], a[1], b.x, b.y);
+        if (FIRST && half == 0) {
+          begin_signed(products[m][n], kSumBits, a[m], b.x, b.y);
+        } else {
+          multiply_signed(products[m][n], a[m], b.x, b.y);
+        }
       }
     }
   }
 }
 
-// Asks for the entries of a turn, if there is one.
+template <uint32_t COLUMNS>
+__device__ __forceinline__ void multiply_tile(const ListBatch& batch, const uint8_t* numbers,
+                                              const uint8_t* stage,
+                                              int32_t (&products)[2][COLUMNS][4]) {
+  const uint32_t group = lane_id() / 4;
+  const uint32_t stride = batch_number_stride(batch.padded);
+  const uint8_t* own = numbers + group * stride + lane_id() % 4 * 8;
+  const uint2* words = reinterpret_cast<const uint2*>(stage) + group;
+  multiply_word<COLUMNS, true>(words, own, stride, products);
+#pragma unroll 1
+  for (uint32_t word = 1; word < batch.padded / 64; word++) {
+    multiply_word<COLUMNS, false>(words + word * kEstimated, own + word * 64, stride, products);
+  }
+}
+
+// Where a lane finds its part of a warp's entries: 16 bytes of codes, again for each 64 components, and of
+// constants, factors and errors. Places are those in blocks of kListBlock entries, which all but the last one are.
+struct EntryFetch {
+  uint64_t block;   // that holds the entries of the next turn
+  uint32_t at;      // of the first of these in the block
+  uint32_t stage;   // where the next turn's go, 0 to kEstimateStages - 1
+  uint32_t base;    // number of the first of these in the list
+};
+
+__device__ __forceinline__ EntryFetch begin_fetch(const Lists& lists, const BatchScan& scan) {
+  const uint32_t at = scan.from % kListBlock;
+  return {scan.address + uint64_t{scan.from - at} * lists.head_bytes, at, 0, scan.from};
+}
+
+// Asks for a warp's entries of a block that has `together`.
+__device__ __forceinline__ void fetch_entries(const EntryFetch& fetch, uint32_t together,
+                                              uint32_t padded, uint8_t* stage) {
+  const uint32_t place = fetch.at + lane_id() % 16 * 2;
+  const uint32_t of_words = padded / 4;
+  const uint8_t* words = reinterpret_cast<const uint8_t*>(fetch.block) +
+                         kListNumberBytes * together +
+                         8 * (lane_id() / 16 * together + place);
+#pragma unroll 1
+  for (uint32_t piece = lane_id(); piece < of_words; piece += 32) {
+    if (place < together) {
+      copy_to_shared(stage + piece * 16, words);
+    }
+    words += 16 * together;
+  }
+  const uint32_t row = lane_id() / 8 + 1;
+  const uint32_t number = fetch.at + lane_id() % 8 * 4;
+  if (row < 4 && number < together) {
+    copy_to_shared(stage + (of_words + lane_id()) * 16,
+                   reinterpret_cast<const uint8_t*>(fetch.block) + 4 * (row * together + number));
+  }
+}
+
+// Asks for the entries of the next turn, if there is one.
 __device__ __forceinline__ void fetch_turn(const ListBatch& batch, const Lists& lists,
                                            const BatchTileMemory& tile, const BatchUnit& unit,
-                                           const BatchScan& scan, uint32_t turn) {
-  const uint32_t base = scan.from + turn * kEstimateThreads;
-  if (base < unit.to) {
-    const ListColumns block =
-        list_columns(lists, scan.address, scan.places, base / kListBlock * kListBlock);
-    uint8_t* stage = tile.stage(batch, turn % kEstimateStages);
-    if (block.together == kListBlock) {
-      fetch_entries<true>(block, base % kListBlock, batch.padded, stage);
+                                           const BatchScan& scan, EntryFetch& fetch) {
+  if (fetch.base < unit.to) {
+    const uint32_t left = scan.places - (fetch.base - fetch.at);
+    uint8_t* stage = tile.stage(batch, fetch.stage);
+    if (left >= kListBlock) {
+      fetch_entries(fetch, kListBlock, batch.padded, stage);
     } else {
-      fetch_entries<false>(block, base % kListBlock, batch.padded, stage);
+      fetch_entries(fetch, left, batch.padded, stage);
     }
   }
   commit_copies();
+  fetch.base += kEstimateThreads;
+  fetch.at += kEstimateThreads;
+  if (fetch.at >= kListBlock) {
+    fetch.at -= kListBlock;
+    fetch.block += uint64_t{kListBlock} * lists.head_bytes;
+  }
+  fetch.stage = fetch.stage + 1 == kEstimateStages ? 0 : fetch.stage + 1;
 }
 
 // By tiles of COLUMNS times eight items: instructions that are skipped cost as much as others.
 template <uint32_t COLUMNS>
 __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const BatchMemory& memory,
                                               const Lists& lists, const BatchTileMemory& tile,
-                                              const BatchUnit& unit, const BatchScan& scan) {
+                                              const BatchUnit& unit, const BatchScan& scan,
+                                              EntryFetch& fetch) {
   const uint32_t group = lane_id() / 4;
   const uint32_t t = lane_id() % 4;
   uint32_t* open = tile.open + warp_id() * kBatchOpen;
   uint32_t count = 0;
-  uint32_t turn = 0;
 #pragma unroll 1
-  for (uint32_t base = scan.from; base < unit.to; base += kEstimateThreads, turn++) {
+  for (uint32_t base = scan.from; base < unit.to; base += kEstimateThreads) {
     await_copies<kEstimateStages - 2>();
     __syncwarp();
-    const uint8_t* stage = tile.stage(batch, turn % kEstimateStages);
-    // the entries two turns ago have been looked at by all lanes
-    fetch_turn(batch, lists, tile, unit, scan, turn + kEstimateStages - 1);
+    // the stage behind the next turn's, where the entries of the last turn have been looked at by all lanes
+    const uint8_t* stage =
+        tile.stage(batch, fetch.stage + 1 == kEstimateStages ? 0 : fetch.stage + 1);
+    fetch_turn(batch, lists, tile, unit, scan, fetch);
     BatchEntry entries[4];
 #pragma unroll
     for (uint32_t e = 0; e < 4; e++) {
@@ -297,16 +336,6 @@ __device__ __forceinline__ void estimate_unit(const ListBatch& batch, const Batc
                                base + at < unit.to);
     }
     int32_t products[2][COLUMNS][4];
-#pragma unroll
-    for (int m = 0; m < 2; m++) {
-#pragma unroll
-      for (uint32_t n = 0; n < COLUMNS; n++) {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-          products[m][n][i] = kSumBits;
-        }
-      }
-    }
     multiply_tile<COLUMNS>(batch, tile.numbers, stage, products);
 #pragma unroll
     for (uint32_t n = 0; n < COLUMNS; n++) {
@@ -359,8 +388,9 @@ __device__ __forceinline__ void estimate_batch(const ListBatch& batch, uint8_t* 
         threadIdx.x == 0 ? atomicAdd(&memory.control->next_unit, 1u) : 0;
     const BatchUnit unit = batch_unit(memory, lists, number);
     const BatchScan scan = batch_scan(lists, unit);
+    EntryFetch fetch = begin_fetch(lists, scan);
     for (uint32_t turn = 0; turn + 1 < kEstimateStages; turn++) {
-      fetch_turn(batch, lists, tile, unit, scan, turn);
+      fetch_turn(batch, lists, tile, unit, scan, fetch);
     }
     load_tile(batch, memory, tile, unit);
     if (threadIdx.x == 0) {
@@ -368,13 +398,13 @@ __device__ __forceinline__ void estimate_batch(const ListBatch& batch, uint8_t* 
     }
     __syncthreads();
     if (unit.count <= 8) {
-      estimate_unit<1>(batch, memory, lists, tile, unit, scan);
+      estimate_unit<1>(batch, memory, lists, tile, unit, scan, fetch);
     } else if (unit.count <= 16) {
-      estimate_unit<2>(batch, memory, lists, tile, unit, scan);
+      estimate_unit<2>(batch, memory, lists, tile, unit, scan, fetch);
     } else if (unit.count <= 24) {
-      estimate_unit<3>(batch, memory, lists, tile, unit, scan);
+      estimate_unit<3>(batch, memory, lists, tile, unit, scan, fetch);
     } else {
-      estimate_unit<4>(batch, memory, lists, tile, unit, scan);
+      estimate_unit<4>(batch, memory, lists, tile, unit, scan, fetch);
     }
     __syncthreads();
   }

@@ -49,7 +49,7 @@ public final class ListBatches implements AutoCloseable {
   private static final int TILE = 32;
   private static final int MOST_ENOUGH = 8_192;
   // lists of an item that later steps search: those of the last step again and again
-  private static final int[] WAVES = {4, 16, 32, 64, 64, 64};
+  private static final int[] WAVES = {4, 16, 32, 24, 40, 64, 64};
   private static final int NARROW = 12;
   private static final int WIDTH_OF_WAVE = 16;
   private static final int LEAST_ROOM = 512;
