@@ -27,7 +27,7 @@ import java.util.Map;
 public final class ListBatches implements AutoCloseable {
 
   /** Most device memory. */
-  public static final long MAX_BYTES = 2048L << 20;
+  public static final long MAX_BYTES = 1280L << 20;
 
   // more than what rounding of all parts of the memory adds
   private static final long ROUNDED_UP = 4096;

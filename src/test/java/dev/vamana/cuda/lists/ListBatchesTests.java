@@ -170,7 +170,7 @@ public class ListBatchesTests extends LuceneTestCase {
 
   /** Each part has all steps, for its items; what is left of all parts is searched at the end. */
   public void testParts() {
-    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+    try (ListBatches batches = new ListBatches(driver(2L << 30))) {
       ListBatches.Items items = items(50_000, 10, 15_000);
       assertTrue(batches.takes(items, 4));
       int blocks = batches.blocksOfRest(items);
