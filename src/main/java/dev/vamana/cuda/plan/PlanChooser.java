@@ -21,6 +21,9 @@ public final class PlanChooser {
    */
   private static final double WORTH_EXACT = 1.25;
 
+  /** The same, if it takes a lone caller at most half of the time. */
+  private static final double WORTH_FAST_EXACT = 1.5;
+
   /** Idle costs that differ by more are not contested. */
   static final double CONTESTED = 8;
 
@@ -66,7 +69,8 @@ public final class PlanChooser {
    *
    * <p>Where the device has inverted lists, the CPU is no alternative, and vectors that are not in
    * device memory are none either. Searches of lists over all segments share a launch, as walks do.
-   * For several callers an exact answer may take a little longer, because it finds all hits.
+   * For several callers an exact answer may take a little longer, because it finds all hits, and
+   * half longer if it is twice as fast for one caller.
    *
    * @param alone the request's own queries over all its segments, on a node that does nothing else
    */
@@ -77,9 +81,11 @@ public final class PlanChooser {
     }
     int segments = alone.segments();
     if (alone.searchesLists()) {
+      double faster = costs.nanos(Plan.LISTS, alone) / (segments * exact.nanos());
+      double worth = faster >= 2 ? WORTH_FAST_EXACT : WORTH_EXACT;
       return alone.rows() == Workload.Rows.DEVICE
-          && segments * exact.nanos() < costs.nanos(Plan.LISTS, alone)
-          && exactBesideOthers(alone) <= WORTH_EXACT * listsBesideOthers(alone);
+          && faster > 1
+          && exactBesideOthers(alone) <= worth * listsBesideOthers(alone);
     }
     double scans = costs.handOver() + segments * exact.nanos();
     double others = CPU_WEIGHT * segments * costs.nanos(Plan.CPU, alone);

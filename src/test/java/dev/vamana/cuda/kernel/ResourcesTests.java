@@ -63,7 +63,7 @@ public class ResourcesTests {
       if (manyRows()) {
         stack = measured ? 48 : 192;
         spills = measured ? 160 : 400;
-      } else if (ofManyWarps()) {
+      } else if (ofManyWarps() || ofManyQueries()) {
         stack = measured ? 32 : 64;
         spills = measured ? 112 : 192;
       }
@@ -82,6 +82,14 @@ public class ResourcesTests {
      */
     boolean ofManyWarps() {
       return kernel.startsWith("walk_") && (kernel.endsWith("_w8") || kernel.endsWith("_w16"));
+    }
+
+    /**
+     * Scans for sixteen queries have 64 sums in each thread, and read rows half as often as scans
+     * for eight (docs/internals/exact-search.md).
+     */
+    boolean ofManyQueries() {
+      return kernel.startsWith("exact_few_") && kernel.endsWith("_q16");
     }
 
     boolean spills() {
