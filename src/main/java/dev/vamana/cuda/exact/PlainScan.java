@@ -21,8 +21,10 @@ final class PlainScan {
   /** Most queries that use launches that scan and select at once. */
   private static final int FEW_QUERIES = 16;
 
-  /** Queries of a launch, most first. One of fewer needs less memory of a block. */
-  private static final int[] WIDTHS = {16, 8, 4};
+  /** Queries of a launch. One of more needs more memory of a block. */
+  private static final int[] WIDTHS = {1, 4, 8, 16};
+
+  private static final int MOST_QUERIES = WIDTHS[WIDTHS.length - 1];
 
   private static final int THREADS = 256;
   private static final int ROWS_A_STEP = 64;
@@ -99,7 +101,8 @@ final class PlainScan {
 
   private void searchFew(ScanParameters parameters, long stream) {
     ExactRows rows = parameters.rows;
-    long partBytes = (long) WIDTHS[0] * ExactLimits.MOST_PARTS * parameters.batch.k() * Long.BYTES;
+    long partBytes =
+        (long) MOST_QUERIES * ExactLimits.MOST_PARTS * parameters.batch.k() * Long.BYTES;
     parameters
         .address(ExactScanLayout.SCORES, 0)
         .address(ExactScanLayout.TICKET, ticket(stream))
@@ -141,23 +144,20 @@ final class PlainScan {
   }
 
   /**
-   * Returns the queries of the next launch if {@code left} queries remain.
+   * Returns the queries of the next launch if {@code left} queries remain: as few as take all, or
+   * as many as a block has room for.
    *
    * @param each bytes of a block for each query, beside the query itself
    */
   private int width(ExactRows rows, int left, int each) {
-    if (left == 1) {
-      return 1;
-    }
     int most = driver.device().sharedBytesPerBlock();
-    int last = WIDTHS[WIDTHS.length - 1];
+    int widest = WIDTHS[0];
     for (int width : WIDTHS) {
-      boolean fits = width * each + queryBytes(rows, width) <= most;
-      if (left > width / 2 && fits) {
-        return width;
+      if (widest < left && width * each + queryBytes(rows, width) <= most) {
+        widest = width;
       }
     }
-    return last;
+    return widest;
   }
 
   private int blocks(int candidates, int width) {

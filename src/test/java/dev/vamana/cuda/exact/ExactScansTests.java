@@ -1,8 +1,12 @@
 package dev.vamana.cuda.exact;
 
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ByteVectors;
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -12,6 +16,7 @@ import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.tests.util.TestUtil;
 
 /** Compares exact search with scans by the CPU. */
 public class ExactScansTests extends ExactTestCase {
@@ -100,6 +105,51 @@ public class ExactScansTests extends ExactTestCase {
         check(vectors, wide(queries, dimension, similarity), k);
       }
     }
+  }
+
+  /** Rows are read once for up to sixteen queries, or for as many as a block has room for. */
+  public void testQueriesOfALaunch() {
+    assumeTrue("a device is there", driver instanceof SimulatedDriver);
+    // 4,112 bytes a query and 4 for each of 32 components
+    assertLaunches(227, 1, "q1");
+    assertLaunches(227, TestUtil.nextInt(random(), 2, 4), "q4", "join");
+    assertLaunches(227, TestUtil.nextInt(random(), 5, 8), "q8", "join");
+    assertLaunches(227, TestUtil.nextInt(random(), 9, 16), "q16", "join");
+    assertLaunches(64, 9, "q8", "join", "q1");
+    assertLaunches(64, TestUtil.nextInt(random(), 13, 16), "q8", "join", "q8", "join");
+    assertLaunches(32, TestUtil.nextInt(random(), 6, 8), "q4", "join", "q4", "join");
+    assertLaunches(16, 3, "q1", "q1", "q1");
+  }
+
+  private void assertLaunches(int kilobytes, int queries, String... expected) {
+    ((SimulatedDriver) driver).sharedBytesPerBlock(kilobytes << 10);
+    List<String> launched = new ArrayList<>();
+    CudaDriver recording =
+        new ForwardingDriver(driver) {
+          @Override
+          public void launch(
+              Kernel kernel,
+              int blocks,
+              int threads,
+              int sharedBytes,
+              MemorySegment parameters,
+              long stream) {
+            launched.add(kernel.name().replace("exact_few_", "").replace("float_", ""));
+            super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
+          }
+        };
+    Vectors vectors = floats(300, 32, similarity());
+    Vectors asked = floats(queries, 32, vectors.similarity());
+    try (ExactScans own =
+        new ExactScans(
+            recording,
+            new SessionHostMemory(HostMemoryAccount.UNLIMITED),
+            new ExactOptions(64L << 20, 1L << 20, 1))) {
+      ExactHits hits = new ExactHits();
+      own.search(resident(vectors), asked.batch(10), hits);
+      assertHits(vectors, asked, 10, i -> true, hits);
+    }
+    assertEquals(List.of(expected), launched);
   }
 
   public void testADeviceWithLittleSharedMemory() {
