@@ -86,7 +86,7 @@ final class PlainScan {
       int width = width(rows, now, 0);
       int groups = (now + width - 1) / width;
       int blocks = blocks(candidates, width) * groups;
-      launch(kernel(rows, width), blocks, THREADS, queryBytes(rows, width), parameters, stream);
+      launch(kernel(rows, width), blocks, THREADS, sharedBytes(rows, width, 0), parameters, stream);
       SelectRows scored = new SelectRows(address, 0, now, candidates, (int) scoreStride);
       long size = (long) now * k * Float.BYTES;
       long keys = selected.ensure(2 * size);
@@ -113,7 +113,7 @@ final class PlainScan {
       int blocks = blocks(parameters.tile.candidates(), width);
       now = Math.min(width, parameters.count - first);
       parameters.part(first, now).number(ExactScanLayout.PART_COUNT, blocks);
-      int shared = width * ExactLimits.NEAREST_BYTES + queryBytes(rows, width);
+      int shared = sharedBytes(rows, width, ExactLimits.NEAREST_BYTES);
       launch(kernel(rows, width), blocks, THREADS, shared, parameters, stream);
       if (width > 1) {
         launch("exact_few_join", now, THREADS, 0, parameters, stream);
@@ -153,7 +153,7 @@ final class PlainScan {
     int most = driver.device().sharedBytesPerBlock();
     int widest = WIDTHS[0];
     for (int width : WIDTHS) {
-      if (widest < left && width * each + queryBytes(rows, width) <= most) {
+      if (widest < left && sharedBytes(rows, width, each) <= most) {
         widest = width;
       }
     }
@@ -172,9 +172,10 @@ final class PlainScan {
     return "exact_few_" + encoding + "_q" + width;
   }
 
-  private static int queryBytes(ExactRows rows, int width) {
+  /** Returns the bytes of a block: for each query its components and {@code each} more. */
+  private static int sharedBytes(ExactRows rows, int width, int each) {
     int component = rows.encoding() == VectorEncoding.BYTE ? Byte.BYTES : Float.BYTES;
-    return width * SharedLayout.up16(rows.dimension()) * component;
+    return width * (each + SharedLayout.up16(rows.dimension()) * component);
   }
 
   private void launch(

@@ -5,8 +5,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ByteVectors;
-import dev.vamana.cuda.memory.HostMemoryAccount;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -123,28 +121,19 @@ public class ExactScansTests extends ExactTestCase {
 
   private void assertLaunches(int kilobytes, int queries, String... expected) {
     ((SimulatedDriver) driver).sharedBytesPerBlock(kilobytes << 10);
+    // a scan looks its kernel up before each launch
     List<String> launched = new ArrayList<>();
     CudaDriver recording =
         new ForwardingDriver(driver) {
           @Override
-          public void launch(
-              Kernel kernel,
-              int blocks,
-              int threads,
-              int sharedBytes,
-              MemorySegment parameters,
-              long stream) {
-            launched.add(kernel.name().replace("exact_few_", "").replace("float_", ""));
-            super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
+          public Kernel kernel(String name) {
+            launched.add(name.replace("exact_few_", "").replace("float_", ""));
+            return super.kernel(name);
           }
         };
     Vectors vectors = floats(300, 32, similarity());
     Vectors asked = floats(queries, 32, vectors.similarity());
-    try (ExactScans own =
-        new ExactScans(
-            recording,
-            new SessionHostMemory(HostMemoryAccount.UNLIMITED),
-            new ExactOptions(64L << 20, 1L << 20, 1))) {
+    try (ExactScans own = open(recording, SMALL)) {
       ExactHits hits = new ExactHits();
       own.search(resident(vectors), asked.batch(10), hits);
       assertHits(vectors, asked, 10, i -> true, hits);

@@ -28,6 +28,9 @@ import org.junit.Before;
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public abstract class ExactTestCase extends LuceneTestCase {
 
+  /** Most sets of these tests are smaller than what products are good for. */
+  static final ExactOptions SMALL = new ExactOptions(64L << 20, 1L << 20, 1);
+
   private static final long SIMULATED_BYTES = 2L << 30;
 
   CudaDriver driver;
@@ -41,11 +44,14 @@ public abstract class ExactTestCase extends LuceneTestCase {
             ? Gpu.openDriver()
             : new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
     driver.bind();
-    // most sets of these tests are smaller than what products are good for
-    scans = open(new ExactOptions(64L << 20, 1L << 20, 1));
+    scans = open(SMALL);
   }
 
   ExactScans open(ExactOptions options) {
+    return open(driver, options);
+  }
+
+  static ExactScans open(CudaDriver driver, ExactOptions options) {
     return new ExactScans(driver, new SessionHostMemory(HostMemoryAccount.UNLIMITED), options);
   }
 
