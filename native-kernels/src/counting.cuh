@@ -106,10 +106,10 @@ __device__ __noinline__ uint32_t merge_by_runs(uint64_t* list, uint32_t size, ui
   return size + left < capacity ? size + left : capacity;
 }
 
-// Does the same as merge_by_counting, with ballots: each warp holds the list and all new keys, 32 in a register of its
-// lanes, and counts for every WARPS-th new key those that go before it. A new key sets the bit of its place in `taken`, which tells entries
-// the places that are left. `taken` has words for ENTRIES + NEW registers, all zero; they are so again after the next
-// barrier.
+// Does the same as merge_by_counting, with ballots. Each warp holds the list and all new keys, 32 in a register of its
+// lanes. For every WARPS-th new key it counts the keys that go before, which gives the key's place. A new key sets the bit of
+// its place in `taken`; entries take the places that are left, in their order. `taken` has ENTRIES + NEW words. They are zero
+// at the call, and again after the barrier that follows the call.
 template <int WARPS, int ENTRIES, int NEW>
 __device__ __forceinline__ uint32_t merge_by_ballots(uint64_t* list, uint32_t size,
                                                      uint32_t capacity, uint64_t* keys,

@@ -147,6 +147,8 @@ __device__ __forceinline__ bool merge_few(Worklist& list, uint32_t capacity, con
   if (__any_sync(kAllLanes, repeated)) {
     return false;
   }
+  // entries move to where other lanes have just read
+  __syncwarp();
 #pragma unroll
   for (int r = 0; r < PER_LANE; r++) {
     // an entry that stays where it is needs no store

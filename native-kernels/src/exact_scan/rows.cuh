@@ -170,8 +170,8 @@ __device__ __forceinline__ uint32_t first_of_lane() {
 template <int QUERIES>
 constexpr int kOfLane = QUERIES > static_cast<int>(kRowLanes) ? QUERIES / kRowLanes : 1;
 
-// Sums over the lanes that share a row, of which each gets kOfLane: those of the queries from first_of_lane on. With
-// fewer queries than lanes several lanes get the same.
+// Adds up the values of the lanes that share a row. A lane gets the sums of kOfLane queries, from first_of_lane on, so eight
+// lanes with 16 queries get two each. With fewer queries than lanes several lanes get the same sum.
 template <int LEFT, uint32_t STEP, int QUERIES, class Number>
 __device__ __forceinline__ void divide_sums(Number (&values)[QUERIES]) {
   if constexpr (STEP > 0) {

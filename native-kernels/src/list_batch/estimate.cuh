@@ -20,7 +20,8 @@ constexpr uint32_t kLowBits = 0x01010101u;
 constexpr int32_t kSumBits = 0x4B400000;
 constexpr float kSumFloat = 12582912.0f;
 
-// By which a sum is taken to be larger: a step times kSumFloat is rounded to a step's number.
+// Sums count as this much larger, so that no rounding excludes an entry: the product of a step and kSumFloat is a large
+// number, and its rounding error is up to a step.
 constexpr float kSumSlack = 2.0f;
 
 // More than list_estimate takes off a bound for rounding, so that nothing is lost by another order of sums.

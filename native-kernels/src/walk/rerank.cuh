@@ -123,7 +123,7 @@ __device__ __forceinline__ void rerank(W& w) {
       __syncthreads();
       count = w.control.key_count;
       merge_together<W::kWarps>(best, item.k, w.keys, w.ids, count, &w.control.merge_count,
-                                w.control.parents);
+                                taken_places(w));
     }
   }
   w.list.size = best.size;

@@ -29,11 +29,17 @@ struct Control {
 };
 static_assert(sizeof(Control) <= kControlBytes, "Control");
 
-// Where merges by all warps mark places: words that have no other use then. Before a barrier.
+// Where merges by all warps mark places (merge_by_ballots): nobody keeps parents then.
+template <class W>
+__device__ __forceinline__ uint32_t* taken_places(W& w) {
+  return w.control.parents;
+}
+
+// Marks no place. A barrier has to follow.
 template <class W>
 __device__ __forceinline__ void clear_taken(W& w) {
   if (W::kWarps >= 8 && threadIdx.x < kMaxParents) {
-    w.control.parents[threadIdx.x] = 0;
+    taken_places(w)[threadIdx.x] = 0;
   }
 }
 

@@ -201,7 +201,7 @@ __device__ __forceinline__ void walk_together(W& w) {
       w.control.fresh_count = 0;
     }
     merge_together<W::kWarps>(w.list, beam, w.keys, w.ids, kept, &w.control.merge_count,
-                              w.control.parents);
+                              taken_places(w));
     w.lap(kMerge);
     if (threadIdx.x == 0) {
       w.control.key_count = 0;

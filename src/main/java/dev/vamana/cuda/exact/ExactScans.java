@@ -65,15 +65,26 @@ public final class ExactScans implements Closeable {
     }
   }
 
+  /** Most queries for which a launch reads each row once. */
+  public static final int QUERIES_A_LAUNCH = PlainScan.MOST_QUERIES;
+
   /**
-   * Whether a batch is small enough for launches that read each row once for several queries,
-   * without matrix products.
+   * Whether one launch that reads each row once answers a batch.
    *
    * @param queries number of queries of a batch
    * @param k hits of each query
    */
   public static boolean few(int queries, int k) {
-    return PlainScan.few(queries, k);
+    return few(queries, k, Long.MAX_VALUE);
+  }
+
+  /**
+   * Whether a few such launches answer a batch, without matrix products.
+   *
+   * @param components components of all candidates
+   */
+  public static boolean few(int queries, int k, long components) {
+    return PlainScan.few(queries, k, components);
   }
 
   /**
@@ -88,11 +99,12 @@ public final class ExactScans implements Closeable {
   public void search(ExactRows rows, ExactBatch batch, ExactHits hits) {
     batch.check(rows);
     try {
-      boolean many = TileSource.candidates(rows, batch) >= options.leastProducts();
+      int candidates = TileSource.candidates(rows, batch);
+      boolean many = candidates >= options.leastProducts();
       boolean multiply =
           many
               && products.supported()
-              && PlainScan.few(batch.size(), batch.k()) == false
+              && few(batch.size(), batch.k(), (long) candidates * rows.dimension()) == false
               && batch.size() >= ProductScan.LEAST_QUERIES
               && batch.k() <= ProductScan.MOST_HITS;
       List<Integer> again = search(rows, batch, multiply, hits);

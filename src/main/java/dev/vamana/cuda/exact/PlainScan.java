@@ -18,13 +18,21 @@ import org.apache.lucene.index.VectorEncoding;
  */
 final class PlainScan {
 
-  /** Most queries that use launches that scan and select at once. */
-  private static final int FEW_QUERIES = 16;
-
-  /** Queries of a launch. One of more needs more memory of a block. */
+  /**
+   * Queries of a launch that scans and selects at once. One of more needs more memory of a block.
+   */
   private static final int[] WIDTHS = {1, 4, 8, 16};
 
-  private static final int MOST_QUERIES = WIDTHS[WIDTHS.length - 1];
+  /** Most queries of such a launch. */
+  static final int MOST_QUERIES = WIDTHS[WIDTHS.length - 1];
+
+  /**
+   * Components of the candidates up to which two, and four, such launches take less time than
+   * matrix products: as measured (docs/internals/exact-search.md).
+   */
+  private static final long COMPONENTS_OF_TWO = 32L << 20;
+
+  private static final long COMPONENTS_OF_FOUR = 16L << 20;
 
   private static final int THREADS = 256;
   private static final int ROWS_A_STEP = 64;
@@ -54,9 +62,14 @@ final class PlainScan {
     ticket = objects.device();
   }
 
-  /** Whether a batch uses launches that scan and select at once. */
-  static boolean few(int queries, int k) {
-    return queries <= FEW_QUERIES && k <= ExactLimits.FEW_HITS;
+  /**
+   * Whether a batch uses launches that scan and select at once.
+   *
+   * @param components components of all candidates
+   */
+  static boolean few(int queries, int k, long components) {
+    int launches = components <= COMPONENTS_OF_FOUR ? 4 : components <= COMPONENTS_OF_TWO ? 2 : 1;
+    return queries <= launches * MOST_QUERIES && k <= ExactLimits.FEW_HITS;
   }
 
   /** Returns the most candidates of a tile. */
@@ -66,13 +79,13 @@ final class PlainScan {
 
   /** Launches the search of the parameters' tile. */
   void run(ScanParameters parameters, long stream) {
-    if (few(parameters.count, parameters.batch.k())) {
-      searchFew(parameters, stream);
-      return;
-    }
     ExactRows rows = parameters.rows;
     int k = parameters.batch.k();
     int candidates = parameters.tile.candidates();
+    if (few(parameters.count, k, (long) candidates * rows.dimension())) {
+      searchFew(parameters, stream);
+      return;
+    }
     long scoreStride = (candidates + 3L) / 4 * 4;
     long each = scoreStride * Float.BYTES + (long) k * Long.BYTES;
     int most = (int) Math.max(1, Math.min(parameters.count, scratchBytes / each));

@@ -12,7 +12,7 @@ public enum CostForm {
   /** The device compares few queries with every vector, of several segments in one launch. */
   SCAN(
       calls(),
-      deviceBytes(true).ofAllSegments(),
+      deviceBytes(true).atEachReading().ofAllSegments(),
       hostBytes(true).ofAllSegments(),
       filterBytes().ofAllSegments(),
       products(true).ofAllSegments(),
@@ -28,7 +28,13 @@ public enum CostForm {
       hits()),
   /** The device compares few queries with the accepted vectors only. */
   GATHER(
-      calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
+      calls(),
+      deviceBytes(false).atEachReading(),
+      hostBytes(false),
+      accepted(),
+      asked(),
+      products(false),
+      hits()),
   /** The device compares many queries with the accepted vectors only. */
   BATCHED_GATHER(
       calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
@@ -70,6 +76,10 @@ public enum CostForm {
    * @param quantity the quantity that the coefficient multiplies
    */
   record Term(String name, boolean throughput, ToDoubleFunction<Workload> quantity) {
+
+    Term atEachReading() {
+      return new Term(name, throughput, task -> task.readings() * quantity.applyAsDouble(task));
+    }
 
     Term ofAllSegments() {
       return new Term(name, throughput, task -> task.segments() * quantity.applyAsDouble(task));

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.plan;
 
-import dev.vamana.cuda.exact.ExactScans;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -181,9 +180,8 @@ public final class CostModel {
   /** Returns the formula of a plan. */
   public CostForm form(Plan plan, Workload task) {
     return switch (plan) {
-      case SCAN -> ExactScans.few(task.batch(), task.k()) ? CostForm.SCAN : CostForm.BATCHED_SCAN;
-      case GATHER ->
-          ExactScans.few(task.batch(), task.k()) ? CostForm.GATHER : CostForm.BATCHED_GATHER;
+      case SCAN -> task.few(task.vectors()) ? CostForm.SCAN : CostForm.BATCHED_SCAN;
+      case GATHER -> task.few(task.accepted()) ? CostForm.GATHER : CostForm.BATCHED_GATHER;
       case GRAPH ->
           switch (task.walk().graph()) {
             case MAPPED -> CostForm.MAPPED_WALK;

@@ -135,6 +135,16 @@ public record Workload(
     return (rows == Rows.DEVICE || rows == Rows.HOST) && ExactScans.few(batch, k);
   }
 
+  /** Whether a few launches compare the queries with so many vectors, without matrix products. */
+  boolean few(int candidates) {
+    return ExactScans.few(batch, k, (long) candidates * dimension);
+  }
+
+  /** Returns how many times such launches read the vectors. */
+  int readings() {
+    return (batch + ExactScans.QUERIES_A_LAUNCH - 1) / ExactScans.QUERIES_A_LAUNCH;
+  }
+
   /** Returns this task over several segments of this size. */
   public Workload over(int newSegments) {
     return newSegments == segments ? this : with(newSegments, cpu);

@@ -19,6 +19,9 @@ import org.apache.lucene.tests.util.TestUtil;
 /** Compares exact search with scans by the CPU. */
 public class ExactScansTests extends ExactTestCase {
 
+  /** Queries over small sets that products answer, unless they want many hits. */
+  private static final int MANY = 65;
+
   private static final int[] DIMENSIONS = {1, 3, 16, 31, 64, 100, 128, 257};
 
   private static VectorSimilarityFunction similarity() {
@@ -85,7 +88,7 @@ public class ExactScansTests extends ExactTestCase {
       for (int kind = 0; kind < 3; kind++) {
         int dimension = DIMENSIONS[random().nextInt(DIMENSIONS.length)];
         Vectors vectors = some(kind, 1 + random().nextInt(2000), dimension, similarity);
-        for (int queries : new int[] {1, 2 + random().nextInt(15), 17 + random().nextInt(50)}) {
+        for (int queries : new int[] {1, 2 + random().nextInt(63), MANY + random().nextInt(50)}) {
           int k = random().nextBoolean() ? 10 : 1 + random().nextInt(300);
           check(vectors, some(kind, queries, dimension, similarity), k);
         }
@@ -98,7 +101,7 @@ public class ExactScansTests extends ExactTestCase {
     for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
       int dimension = 259 + random().nextInt(random().nextBoolean() ? 300 : 4096 - 258);
       Vectors vectors = wide(300, dimension, similarity);
-      for (int queries : new int[] {1, 2 + random().nextInt(15), 17 + random().nextInt(20)}) {
+      for (int queries : new int[] {1, 2 + random().nextInt(63), MANY + random().nextInt(20)}) {
         int k = random().nextBoolean() ? 10 : 1 + random().nextInt(300);
         check(vectors, wide(queries, dimension, similarity), k);
       }
@@ -117,6 +120,8 @@ public class ExactScansTests extends ExactTestCase {
     assertLaunches(64, TestUtil.nextInt(random(), 13, 16), "q8", "join", "q8", "join");
     assertLaunches(32, TestUtil.nextInt(random(), 6, 8), "q4", "join", "q4", "join");
     assertLaunches(16, 3, "q1", "q1", "q1");
+    assertLaunches(
+        227, TestUtil.nextInt(random(), 37, 40), "q16", "join", "q16", "join", "q8", "join");
   }
 
   private void assertLaunches(int kilobytes, int queries, String... expected) {
@@ -147,7 +152,7 @@ public class ExactScansTests extends ExactTestCase {
     VectorSimilarityFunction similarity =
         RandomPicks.randomFrom(random(), VectorSimilarityFunction.values());
     // enough queries for products, which need more shared memory than there is
-    check(some(0, 500, 32, similarity), some(0, 64, 32, similarity), 10);
+    check(some(0, 500, 32, similarity), some(0, MANY, 32, similarity), 10);
   }
 
   public void testManyHits() {
@@ -160,7 +165,7 @@ public class ExactScansTests extends ExactTestCase {
   public void testFewerRowsThanHits() {
     Vectors vectors = floats(7, 9, similarity());
     check(vectors, floats(1, 9, vectors.similarity()), 100);
-    check(vectors, floats(40, 9, vectors.similarity()), 100);
+    check(vectors, floats(MANY, 9, vectors.similarity()), 100);
     check(vectors, floats(40, 9, vectors.similarity()), 1000);
   }
 
@@ -297,7 +302,7 @@ public class ExactScansTests extends ExactTestCase {
       }
       int every = 1 + random().nextInt(4);
       IntPredicate accepted = i -> i * 31 % every == 0;
-      Vectors asked = floats(17 + random().nextInt(60), dimension, similarity);
+      Vectors asked = floats(MANY + random().nextInt(60), dimension, similarity);
       ExactHits hits = new ExactHits();
       int k = 200 + random().nextInt(300);
       scans.search(
@@ -341,7 +346,7 @@ public class ExactScansTests extends ExactTestCase {
 
   public void testRowsInTheOrderOfTheirScores() {
     for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
-      Vectors asked = floats(20, 17, similarity);
+      Vectors asked = floats(MANY, 17, similarity);
       float[] query = asked.floats()[0];
       for (boolean ascending : new boolean[] {true, false}) {
         float[][] rows = floats(6000, 17, similarity).floats();
@@ -357,7 +362,7 @@ public class ExactScansTests extends ExactTestCase {
     for (VectorSimilarityFunction similarity : VectorSimilarityFunction.values()) {
       for (float factor : new float[] {1e-20f, 1e-8f, 1e-3f, 1e3f, 1e8f}) {
         Vectors rows = floats(3000, 40, similarity);
-        Vectors asked = floats(20, 40, similarity);
+        Vectors asked = floats(MANY, 40, similarity);
         for (float[] row : rows.floats()) {
           float own = random().nextInt(4) == 0 ? factor : 1;
           for (int d = 0; d < row.length; d++) {
@@ -379,7 +384,7 @@ public class ExactScansTests extends ExactTestCase {
         MemorySegment host = host(vectors, stride, 3000L * stride, arena);
         ExactRows rows =
             ExactRows.streamed(host, stride, 3000, 30, vectors.similarity(), vectors.encoding());
-        Vectors asked = some(round % 3, round < 3 ? 3 : 50, 30, vectors.similarity());
+        Vectors asked = some(round % 3, round < 3 ? 3 : MANY, 30, vectors.similarity());
         ExactHits hits = new ExactHits();
         streaming.search(rows, asked.batch(20), hits);
         assertHits(vectors, asked, 20, i -> true, hits);

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.plan;
 
-import dev.vamana.cuda.exact.ExactScans;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -55,15 +54,24 @@ public class CostModelTests extends PlanTestCase {
     assertEquals(90, model.nanos(Plan.CPU, filtered), 0);
   }
 
+  /** Vectors of few components are read once for every sixteen queries, up to 64. */
   public void testFewQueriesHaveAFormulaOfTheirOwn() {
     CostModel model = model();
-    for (int batch : new int[] {1, 2, 1000}) {
-      Workload task =
-          task(VECTORS, VECTORS, Workload.Rows.DEVICE, Workload.Graph.NONE, true, batch);
-      boolean few = ExactScans.few(batch, task.k());
-      assertEquals(few ? CostForm.SCAN : CostForm.BATCHED_SCAN, model.form(Plan.SCAN, task));
-      assertEquals(batch < 3, few);
+    for (int vectors : new int[] {VECTORS, 200_000, 1_000_000}) {
+      int most = vectors == VECTORS ? 64 : vectors == 200_000 ? 32 : 16;
+      for (int batch : new int[] {1, 16, 17, 32, 33, 64, 65, 1000}) {
+        Workload task = scanned(vectors, batch);
+        CostForm form = model.form(Plan.SCAN, task);
+        assertEquals(batch <= most ? CostForm.SCAN : CostForm.BATCHED_SCAN, form);
+        double read = 0.4 * vectors * (batch <= most ? (batch + 15) / 16 : 1);
+        double call = batch <= most ? 10_000 : 20_000;
+        assertEquals(call + read, model.nanos(Plan.SCAN, task), 1e-3);
+      }
     }
+  }
+
+  private static Workload scanned(int vectors, int batch) {
+    return task(vectors, vectors, Workload.Rows.DEVICE, Workload.Graph.NONE, true, batch);
   }
 
   /** What throughput bounds takes longer on a smaller device, what latency bounds does not. */

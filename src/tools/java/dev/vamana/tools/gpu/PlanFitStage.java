@@ -121,8 +121,7 @@ final class PlanFitStage implements Stage {
     if (device == false) {
       return;
     }
-    CostModel scans = old.with(CostForm.SCAN, CostForm.SCAN.none());
-    try (Gpu gpu = open(context, index, Placement.EXACT, new PlanOptions(PlanMode.EXACT, scans))) {
+    try (Gpu gpu = open(context, index, Placement.EXACT, new PlanOptions(PlanMode.EXACT, old))) {
       time(trial(context, set, index, gpu.executor(), Plan.SCAN, Placement.EXACT), question);
     }
     for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {

@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostForm;
@@ -137,7 +138,9 @@ record PlanTrial(
 
   /**
    * Times calls of several callers at once, and adds a row but nothing to the fit: the cost model
-   * predicts with the load, it is not fitted to it.
+   * predicts with the load, it is not fitted to it. An executor with a device has predicted each
+   * call when it planned it, with the queue that the call met. A call of the CPU takes what the
+   * work takes: callers who wait for a processor wait between calls.
    *
    * @param callers threads that call one after the other
    */
@@ -146,35 +149,51 @@ record PlanTrial(
     for (int from = 0; from < Math.min(DIFFERENT, queries.length); from += question.batch()) {
       calls.add(items(question, from));
     }
-    Workload task = loaded(calls.get(0).get(0), question, callers);
-    double predicted = costs.nanos(plan, task);
+    Workload task = task(calls.get(0).get(0), question);
     warmUp(calls, WARM_UP_AGAIN * context.options().seconds());
+    Predictions before = predictions();
     double[] samples = Callers.time(executor, calls, callers, 0.5 * context.options().seconds());
-    long close =
-        Arrays.stream(samples)
-            .filter(nanos -> nanos <= FACTOR * predicted && nanos >= predicted / FACTOR)
-            .count();
+    Predictions own = predictions().since(before);
+    double predicted = own.calls() > 0 ? own.nanos() / own.calls() : costs.nanos(plan, task);
+    double close =
+        own.calls() > 0
+            ? own.close() / (double) own.calls()
+            : Arrays.stream(samples)
+                    .filter(nanos -> nanos <= FACTOR * predicted && nanos >= predicted / FACTOR)
+                    .count()
+                / (double) samples.length;
     Map<String, Object> row =
         row(costs.form(plan, task), question, Samples.median(samples), predicted);
     row.put("callers", callers);
-    row.put("within_factor_2", Samples.round(close / (double) samples.length, 3));
+    row.put("within_factor_2", Samples.round(close, 3));
     context.fragment().add("plans", row);
     context.say("%s", row);
   }
 
-  /** Describes the work of one call among as many as there are callers. */
-  private Workload loaded(WorkItem item, Question question, int callers) throws IOException {
-    int together = question.batch() * callers;
-    Workload.Walk walk = placement == null ? null : Workloads.walk(item, placement, together);
-    Workload.Rows rows = placement == Placement.EXACT ? Workload.Rows.DEVICE : Workload.Rows.NONE;
-    double shared = together / (double) Runtime.getRuntime().availableProcessors();
-    return Workloads.of(
-        item,
-        CpuExecutor.plansScan(item),
-        rows,
-        together,
-        walk,
-        Math.max(question.batch(), shared));
+  /**
+   * What the executor has counted of a plan.
+   *
+   * @param nanos predicted time of all calls
+   * @param close calls that took from half to twice the predicted time
+   */
+  private record Predictions(long calls, double nanos, long close) {
+
+    Predictions since(Predictions before) {
+      return new Predictions(calls - before.calls, nanos - before.nanos, close - before.close);
+    }
+  }
+
+  private Predictions predictions() {
+    if (executor instanceof GpuExecutor == false) {
+      return new Predictions(0, 0, 0);
+    }
+    GpuStatistics counted = ((GpuExecutor) executor).statistics();
+    String name = plan.statisticsName();
+    String shares = "plan_percent_" + name;
+    return new Predictions(
+        counted.counter("plan_calls", name),
+        1e3 * counted.counter("plan_predicted_micros", name),
+        counted.counter(shares, "up_to_100") + counted.counter(shares, "up_to_200"));
   }
 
   private long answered() {
