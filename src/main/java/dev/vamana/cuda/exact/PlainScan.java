@@ -32,7 +32,7 @@ final class PlainScan {
    */
   private static final long COMPONENTS_OF_TWO = 32L << 20;
 
-  private static final long COMPONENTS_OF_FOUR = 16L << 20;
+  private static final long COMPONENTS_OF_FOUR = 8L << 20;
 
   private static final int THREADS = 256;
   private static final int ROWS_A_STEP = 64;

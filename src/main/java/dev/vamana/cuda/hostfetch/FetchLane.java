@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.lane.BatchLane;
 import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import java.io.IOException;
@@ -40,7 +41,8 @@ public final class FetchLane extends BatchLane<FetchTicket> {
       FetchOptions options,
       SessionHostMemory account,
       Consumer<GpuException> onLost) {
-    super("vamana-gpu-host-fetch", driver, onLost);
+    // its threads wait for the device as the driver does
+    super("vamana-gpu-host-fetch", driver, onLost, SpareProcessors.always());
     this.account = account;
     this.options = options;
     this.team = new GatherTeam(options.threads());

@@ -13,12 +13,15 @@ import java.util.function.Consumer;
  */
 public abstract class BatchLane<T extends Ticket> extends Lane<T> {
 
+  // who waits longer for the device naps, which tells nothing about processors
+  private static final long SPINNING_NANOS = 2_000_000;
+
   private volatile List<T> running = List.of();
 
   /** As {@link Lane#Lane}. */
-  protected BatchLane(String name, CudaDriver driver, Consumer<GpuException> onLost) {
-    // its thread waits for the device as the driver does
-    super(name, driver, onLost, SpareProcessors.always());
+  protected BatchLane(
+      String name, CudaDriver driver, Consumer<GpuException> onLost, SpareProcessors spare) {
+    super(name, driver, onLost, spare);
   }
 
   /** Whether a ticket can be searched together with others, of which one is {@code first}. */
@@ -71,6 +74,8 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
 
   private void run(List<T> batch) {
     running = batch;
+    long begun = System.nanoTime();
+    spare().spinning(begun);
     GpuException failure = null;
     try {
       search(batch);
@@ -78,6 +83,12 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
       failure = e;
     } catch (RuntimeException | Error e) {
       failure = unexpected(e);
+    }
+    long now = System.nanoTime();
+    if (now - begun < SPINNING_NANOS) {
+      spare().spinning(now);
+    } else {
+      spare().waiting(now);
     }
     // first, so that callers see no running tickets afterwards
     running = List.of();

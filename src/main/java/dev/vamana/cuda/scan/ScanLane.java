@@ -5,6 +5,8 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.exact.ExactBatch;
 import dev.vamana.cuda.lane.BatchLane;
 import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.SpareProcessors;
+import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.Plan;
@@ -27,7 +29,13 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   private static final int ALIGNMENT = 16;
   private static final int MAX_BATCH = 16_384;
   private static final int LOOKED_AT = 32;
+  // to wake so many takes the lane as long as a third of a short scan
+  private static final int MANY_CALLERS = 4;
 
+  // what the lane needs to take a ticket from the queue and to tell its caller, as measured
+  private static final double TICKET_NANOS = 3_000;
+
+  private final Waker waker = new Waker("vamana-gpu-exact-waker", spare());
   private final SessionHostMemory account;
   private final PlanCounters plans;
   private ScanBatch batch;
@@ -44,7 +52,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       SessionHostMemory account,
       PlanCounters plans,
       Consumer<GpuException> onLost) {
-    super("vamana-gpu-exact", driver, onLost);
+    super("vamana-gpu-exact", driver, onLost, new SpareProcessors());
     this.account = account;
     this.plans = plans;
   }
@@ -103,7 +111,8 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       tickets++;
     }
     double all = tickets < LOOKED_AT ? 1 : Math.max(1, (pending() - underWay) / (double) items);
-    return new Backlog(nanos + launch + all * before, (int) (all * together));
+    double taken = TICKET_NANOS * (running().size() + all * tickets);
+    return new Backlog(nanos + launch + all * before + taken, (int) (all * together));
   }
 
   /** Returns the number of waiting tickets. */
@@ -134,6 +143,9 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       // the callers see that the segment is being closed
       return;
     }
+    if (tickets.size() >= MANY_CALLERS) {
+      waker.expect();
+    }
     try {
       if (batch == null) {
         batch = new ScanBatch(driver(), account);
@@ -147,6 +159,17 @@ public final class ScanLane extends BatchLane<ScanTicket> {
         lease.endReading();
       }
     }
+  }
+
+  @Override
+  protected void wake(Thread caller) {
+    waker.wake(caller);
+  }
+
+  @Override
+  public void stop() {
+    super.stop();
+    waker.stop();
   }
 
   @Override

@@ -26,6 +26,10 @@ record SanitizerStage(List<String> classes) implements Stage {
   private static final List<String> TOOLS =
       List.of("memcheck", "racecheck", "synccheck", "initcheck");
   private static final int SECONDS = 150;
+
+  /** Tells the tests which tool they run under. */
+  static final String TOOL_PROPERTY = "tests.sanitizer";
+
   private static final int FOUND_SOMETHING = 86;
   private static final List<Path> PLACES =
       List.of(
@@ -101,7 +105,7 @@ record SanitizerStage(List<String> classes) implements Stage {
       }
     }
     // the tool needs host memory too
-    command.addAll(List.of("-ea", "-Xmx4g"));
+    command.addAll(List.of("-ea", "-Xmx4g", "-D" + TOOL_PROPERTY + "=" + tool));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(SanitizedTests.class.getName());
     command.addAll(classes);
