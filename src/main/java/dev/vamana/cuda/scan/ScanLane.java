@@ -33,7 +33,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   private static final int MANY_CALLERS = 4;
 
   // what the lane needs to take a ticket from the queue and to tell its caller, as measured
-  private static final double TICKET_NANOS = 2_000;
+  private static final double TICKET_NANOS = 3_000;
 
   private final Waker waker = new Waker("vamana-gpu-exact-waker", spare());
   private final SessionHostMemory account;
@@ -66,9 +66,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
    * The queue before a ticket that would be submitted now.
    *
    * @param nanos predicted duration of the tickets that it would wait for
-   * @param together number of queries that it would probably be searched with: those in the queue,
-   *     but at least one for each caller whose queries over the segment, with the same filter, are
-   *     being searched, since callers that wait for a batch form the next one
+   * @param together number of queued queries that it would be searched with
    */
   public record Backlog(double nanos, int together) {
 
@@ -88,15 +86,9 @@ public final class ScanLane extends BatchLane<ScanTicket> {
     }
     double nanos = 0;
     long underWay = 0;
-    int alike = 0;
-    List<ScanTicket> running = running();
-    for (ScanTicket ticket : running) {
-      ScanTicket.Job job = ticket.job();
-      nanos = Math.max(nanos, job.nanos());
+    for (ScanTicket ticket : running()) {
+      nanos = Math.max(nanos, ticket.job().nanos());
       underWay += ticket.count();
-      if (job.segment().view() == view && job.accepted() == accepted) {
-        alike++;
-      }
     }
     double before = 0;
     double launch = 0;
@@ -119,9 +111,8 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       tickets++;
     }
     double all = tickets < LOOKED_AT ? 1 : Math.max(1, (pending() - underWay) / (double) items);
-    double taken = TICKET_NANOS * (running.size() + Math.max(running.size(), all * tickets));
-    return new Backlog(
-        nanos + launch + all * before + taken, (int) Math.max(alike, all * together));
+    double taken = TICKET_NANOS * (running().size() + all * tickets);
+    return new Backlog(nanos + launch + all * before + taken, (int) (all * together));
   }
 
   /** Returns the number of waiting tickets. */
