@@ -264,7 +264,10 @@ public class ExactPlanTests extends PlanTestCase {
     try (TestIndex index =
             new TestIndex(VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 24, 1500, 2);
         ExecutorRegistry.Installation installation =
-            ExecutorRegistry.install(() -> open(options(PlanMode.AUTO, costs(20, 5, 20, 20))))) {
+            ExecutorRegistry.install(
+                () -> open(options(PlanMode.AUTO, costs(20_000, 5_000, 20_000, 20_000))))) {
+      // microseconds, beside which it matters little that the other segment's ticket may be in the
+      // queue
       GpuExecutor executor = (GpuExecutor) installation.executor();
       index.views().forEach(executor::opened);
       Query few = IntField.newRangeQuery("id", 700, 799);

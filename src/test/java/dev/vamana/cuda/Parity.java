@@ -38,7 +38,7 @@ final class Parity {
   /**
    * Queries whose answer may differ as a whole: a walk that meets two neighbours, as near as
    * rounding tells, in the other order may go on elsewhere. On a simulated device 12 of 120,000
-   * queries did, all of them on codes, and at most two of 400.
+   * queries had other hits, all of them on codes, and at most two of 400.
    */
   private static final int OTHER_WAYS = 3;
 
