@@ -1,11 +1,11 @@
 package dev.vamana.search;
 
+import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** Gives tests of other packages access to the reference walk. */
 public final class Walks {
@@ -28,15 +28,12 @@ public final class Walks {
   public static List<WorkResult> withoutEstimates(List<WorkItem> items, Workers workers)
       throws IOException {
     WorkResult[] results = new WorkResult[items.size()];
-    AtomicInteger next = new AtomicInteger();
-    workers.together(
-        Math.max(1, results.length),
-        () -> {
-          int i;
-          while ((i = next.getAndIncrement()) < results.length) {
-            results[i] = withoutEstimates(items.get(i));
-          }
-        });
+    workers.forEach(
+        0,
+        results.length,
+        1,
+        () -> i -> results[i] = withoutEstimates(items.get(i)),
+        AbortCheck.NEVER);
     return Arrays.asList(results);
   }
 
