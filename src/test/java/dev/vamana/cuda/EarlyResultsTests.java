@@ -14,10 +14,36 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Tests what callers read while a launch goes on: it is counted once when the launch ends well, and
- * dropped when the launch fails after all results were written.
+ * Tests what callers read while a launch goes on. A small call ends with its results. What is read
+ * of a large one is counted once when the launch ends well, and dropped when the launch fails after
+ * all results were written.
  */
 public class EarlyResultsTests extends GpuTestCase {
+
+  // a chunk of so many items ends with its launch
+  private static final int LARGE = 33;
+
+  // more launches in flight than a call of the tests has
+  private static final int DEPTH = 16;
+
+  /** Never tells that a launch has ended, until it is asked to. */
+  private static final class SilentDriver extends ForwardingDriver {
+    private volatile boolean silent;
+
+    SilentDriver(CudaDriver driver) {
+      super(driver);
+    }
+
+    @Override
+    public boolean done(long event) {
+      return silent == false && super.done(event);
+    }
+
+    @Override
+    public boolean idle(long stream) {
+      return silent == false && super.idle(stream);
+    }
+  }
 
   /** Tells of the end of a launch only some milliseconds after it, or fails then. */
   private static final class LateDriver extends ForwardingDriver {
@@ -53,11 +79,11 @@ public class EarlyResultsTests extends GpuTestCase {
   public void testCountedOnceOrDropped() throws Exception {
     AtomicBoolean fails = new AtomicBoolean();
     AtomicInteger opened = new AtomicInteger();
-    int count = 1 + random().nextInt(400);
+    int count = LARGE + random().nextInt(400);
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
             GpuExecutor.open(
-                WALKS.withBatches(BATCHES.withPacking(1 + random().nextInt(200), 3)),
+                WALKS.withBatches(BATCHES.withPacking(LARGE + random().nextInt(200), 3)),
                 () -> {
                   opened.incrementAndGet();
                   return new LateDriver(driver(), fails);
@@ -80,6 +106,31 @@ public class EarlyResultsTests extends GpuTestCase {
       assertEquals(6L * count, sum(after, "items_by_placement") + sum(after, "items_on_cpu"));
       assertTrue(sum(after, "items_on_cpu") > sum(before, "items_on_cpu"));
       executor.closing(view);
+    }
+  }
+
+  public void testSmallCallsEndWithTheirResults() throws Exception {
+    SilentDriver silent = new SilentDriver(driver());
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor =
+            GpuExecutor.open(
+                WALKS.withBatches(BATCHES.withLaunches(DEPTH, DEPTH, 1)),
+                () -> silent,
+                everything(Placement.EXACT, true),
+                new QuietListener())) {
+      List<WorkItem> items =
+          index.items(1 + random().nextInt(LARGE - 1), WalkParameters.Distances.EXACT);
+      executor.opened(items.get(0).segment());
+      silent.silent = true;
+      try {
+        assertSame(onCpu(items), executor.search(items), 0.97);
+      } finally {
+        silent.silent = false;
+      }
+      GpuStatistics after = executor.statistics();
+      assertEquals(items.size(), sum(after, "items_by_placement") + sum(after, "items_on_cpu"));
+      assertEquals("nobody waited for the deadline", 0, after.counter("contexts", "lost"));
+      executor.closing(items.get(0).segment());
     }
   }
 }

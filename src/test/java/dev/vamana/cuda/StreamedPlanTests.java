@@ -199,6 +199,11 @@ public class StreamedPlanTests extends PlanTestCase {
     }
 
     @Override
+    public boolean wholeCopies() {
+      return false;
+    }
+
+    @Override
     public boolean reranksOnDevice() {
       return true;
     }

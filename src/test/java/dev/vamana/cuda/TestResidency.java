@@ -338,6 +338,11 @@ final class TestResidency implements Residency {
     }
 
     @Override
+    public boolean wholeCopies() {
+      return false;
+    }
+
+    @Override
     public boolean reranksOnDevice() {
       return choice.placement == Placement.EXACT || choice.raw;
     }

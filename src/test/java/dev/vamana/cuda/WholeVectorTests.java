@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
@@ -23,7 +24,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * Tests what float vectors of integers from 0 to 255 get where the choice of a placement is free:
  * byte copies that are the vectors themselves, and the answers of walks on the floats.
  */
-public class WholeVectorTests extends GpuTestCase {
+public class WholeVectorTests extends PlanTestCase {
 
   private static final int K = 10;
 
@@ -114,6 +115,43 @@ public class WholeVectorTests extends GpuTestCase {
         assertSame(exact, copies, fractions ? 0.95 : 1);
         for (int i = 0; i < items.size() && fractions == false; i++) {
           assertEquals(exact.get(i).visited(), copies.get(i).visited());
+        }
+      }
+    }
+  }
+
+  /**
+   * The CPU knows the same distances to a single query of integers, so it answers where that costs
+   * less. Other queries, and several at once, walk on the copies.
+   */
+  public void testTheCpuAnswersWhatItAnswersAlike() throws Exception {
+    GpuOptions options = options(PlanMode.AUTO, costs(1e9, 1e9, 20, 10));
+    try (DeviceSegment segment = segment(base(), VectorSimilarityFunction.EUCLIDEAN)) {
+      SegmentView view = segment.view();
+      for (boolean fractions : new boolean[] {false, true}) {
+        List<WorkItem> items = items(view, fractions);
+        try (SimulatedDriver driver = driver();
+            GpuExecutor executor =
+                GpuDevice.open(
+                    () -> driver,
+                    ResidencyOptions.defaults(DEVICE_BYTES)
+                        .withLimits(MemoryLimit.percent(90), MemoryLimit.bytes(0)),
+                    options,
+                    new QuietListener())) {
+          executor.warm(view);
+          await(() -> executor.presence(view).state() == DevicePresence.State.RESIDENT);
+          assertEquals("exact-int8", executor.presence(view).placement());
+          List<WorkResult> alone = new ArrayList<>();
+          for (WorkItem item : items) {
+            alone.addAll(executor.search(List.of(item)));
+          }
+          assertEquals(
+              fractions ? 0 : items.size(), executor.statistics().counter("plan_items", "cpu"));
+          assertSame(executor.search(items), alone, 0.95);
+          assertEquals(
+              (fractions ? 2L : 1L) * items.size(),
+              executor.statistics().counter("items_by_placement", "exact-int8"));
+          executor.closing(view);
         }
       }
     }

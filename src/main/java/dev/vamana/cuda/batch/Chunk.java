@@ -21,6 +21,9 @@ public final class Chunk extends Ticket {
 
   private static final VarHandle COUNT = ValueLayout.JAVA_INT.varHandle();
 
+  // looking at the results of a larger chunk takes longer than being told that its launch has ended
+  private static final int MOST_WATCHED = 32;
+
   final LaunchShape shape;
   final ChunkSizes sizes;
   final StagingPool.Block block;
@@ -28,6 +31,8 @@ public final class Chunk extends Ticket {
   private final ItemPlan[] plans;
   private final int[] results;
   final int together;
+  // results that the lane has seen written; used by its thread alone
+  private int seen;
   private boolean running;
 
   /**
@@ -65,6 +70,25 @@ public final class Chunk extends Ticket {
   public boolean written(int i) {
     return sizes.lists() == 0
         && (int) COUNT.getAcquire(block.segment(), results[i] + ResultLayout.COUNT) != VOID;
+  }
+
+  /** Whether {@link #allWritten} may become true before the launch has ended. */
+  boolean watched() {
+    return sizes.lists() == 0 && count() <= MOST_WATCHED;
+  }
+
+  /**
+   * Whether the device has written all results of a {@link #watched} chunk, and does not touch its
+   * memory any more. Asked by the lane's thread, until it is true.
+   */
+  boolean allWritten() {
+    if (watched() == false) {
+      return false;
+    }
+    while (seen < count() && written(seen)) {
+      seen++;
+    }
+    return seen == count();
   }
 
   @Override

@@ -20,6 +20,7 @@ import dev.vamana.ivf.ListShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -34,6 +35,8 @@ final class LaunchSlot {
   private static final int COUNTER_BYTES =
       TEAMS_OFFSET + ListKernels.MOST_TEAMS * ListMemory.TEAM_BYTES;
   private static final long MAX_SCRATCH_BYTES = 256L << 20;
+  // within which a failure is noticed while results are watched; asking takes a microsecond
+  private static final long ASKED_NANOS = 20_000;
 
   private final CudaDriver driver;
   private final Kernels kernels;
@@ -54,6 +57,8 @@ final class LaunchSlot {
   private long launches;
   private long begun;
   private List<Chunk> chunks;
+  private boolean watched;
+  private long asked;
   private int items;
   private boolean copies;
   private boolean sideBySide;
@@ -114,6 +119,41 @@ final class LaunchSlot {
     return items;
   }
 
+  /** Returns the number of chunks in flight. */
+  int waiting() {
+    return chunks == null ? 0 : chunks.size();
+  }
+
+  /**
+   * Takes out the chunks whose results have all been written, while the launch goes on: nobody
+   * waits for a longer walk of the same launch, nor for the driver to tell of the end.
+   */
+  List<Chunk> takeWritten() {
+    List<Chunk> written = List.of();
+    int left = 0;
+    for (Chunk chunk : chunks) {
+      if (chunk.allWritten()) {
+        written = written.isEmpty() ? new ArrayList<>() : written;
+        written.add(chunk);
+        items -= chunk.count();
+      } else {
+        chunks.set(left++, chunk);
+      }
+    }
+    chunks.subList(left, chunks.size()).clear();
+    return written;
+  }
+
+  /**
+   * Whether to ask the driver for the end of the launch, which takes longer than to look at
+   * results.
+   *
+   * @param wanted whether another launch waits for a slot
+   */
+  boolean due(long now, boolean wanted) {
+    return watched == false || (wanted && chunks.isEmpty()) || now - asked >= ASKED_NANOS;
+  }
+
   /**
    * Launches a kernel for all items of the chunks. If this throws, part of the work may be running.
    *
@@ -123,6 +163,8 @@ final class LaunchSlot {
   void launch(LaunchShape shape, List<Chunk> batch, int count, int others) {
     begun = System.nanoTime();
     chunks = batch;
+    watched = true;
+    asked = begun;
     items = count;
     launches++;
     // a chunk's items are side by side, so a lone one needs no addresses
@@ -136,6 +178,7 @@ final class LaunchSlot {
     copies = false;
     int load = items + others;
     for (Chunk chunk : batch) {
+      watched &= chunk.watched();
       sizes = sizes.max(chunk.sizes);
       // what follows of its call will walk at the same time
       load = Math.max(load, chunk.together);
@@ -161,7 +204,9 @@ final class LaunchSlot {
       case WalkShape walks -> launchWalks(walks, sizes, load - items);
       case ListSearchShape lists -> launchLists(lists, sizes, load - items);
     }
-    driver.record(ended, stream);
+    if (watched == false) {
+      driver.record(ended, stream);
+    }
     statistics.launched(batch.size(), items);
   }
 
@@ -319,8 +364,10 @@ final class LaunchSlot {
   }
 
   /** Whether the launch has ended. */
-  boolean ended() {
-    return driver.done(ended);
+  boolean ended(long now) {
+    asked = now;
+    // an event would have to be recorded for every launch
+    return watched ? driver.idle(stream) : driver.done(ended);
   }
 
   /** Waits until nothing runs in the stream. The next launch uses fresh counters. */

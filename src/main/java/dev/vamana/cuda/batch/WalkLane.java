@@ -5,13 +5,12 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
-import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lane.SpareProcessors;
+import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.ivf.ListShape;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.util.ArrayDeque;
@@ -38,28 +37,25 @@ public final class WalkLane extends Lane<Chunk> {
   private static final int LEAST_READ = 128;
   // results that a thread takes at a time: a microsecond's work
   private static final int READ_STEP = 16;
-  // so many calls start beside others in flight, however few their items are: callers that have
-  // one item each would wait for a launch to end
-  private static final int OVERLAP_CALLS = 8;
   // fewer callers are woken by the lane itself
-  private static final int MANY_CALLERS = 4;
+  private static final int MANY_CALLERS = 8;
 
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
   private final DevicePool accepted;
   private final PackTeam team;
-  private final Waker waker = new Waker("vamana-gpu-waker", spare());
+  private final Waker waker = new Waker("vamana-gpu-waker", wakers(), spare());
   private final ListBatches together;
+  private final LaunchRule rule;
   private final BatchCounters statistics;
   private final List<LaunchSlot> slots = new ArrayList<>();
   private final Map<LaunchShape, ArrayDeque<Chunk>> queues = new LinkedHashMap<>();
   private final List<Ended> ended = new ArrayList<>();
   private final AtomicInteger inFlight = new AtomicInteger();
   private int failuresInARow;
-  private long idleSince = System.nanoTime();
 
   /**
-   * A finished launch whose callers have not been told yet.
+   * Chunks of a launch, whose callers have not been told yet that they have ended.
    *
    * @param failure what went wrong, or null
    */
@@ -78,6 +74,7 @@ public final class WalkLane extends Lane<Chunk> {
     this.accepted = accepted;
     this.team = PackTeam.of(options.get().packers());
     this.together = new ListBatches(driver);
+    this.rule = new LaunchRule(options, together);
     this.statistics = statistics;
   }
 
@@ -181,6 +178,11 @@ public final class WalkLane extends Lane<Chunk> {
     return moved;
   }
 
+  /** Returns two threads, since one is busy with 64 callers; one where processors are few. */
+  private static int wakers() {
+    return Math.min(2, Waiters.usualSpinners());
+  }
+
   @Override
   protected void wake(Thread caller) {
     waker.wake(caller);
@@ -227,38 +229,65 @@ public final class WalkLane extends Lane<Chunk> {
     if (inFlight.get() == 0) {
       return false;
     }
+    long now = System.nanoTime();
+    boolean wanted = queues.isEmpty() == false && inFlight.get() == slots.size();
     for (LaunchSlot slot : slots) {
       if (slot.chunks() == null) {
         continue;
       }
+      List<Chunk> written = slot.takeWritten();
+      if (written.isEmpty() == false) {
+        ended.add(new Ended(written, null));
+        moved = true;
+      }
       GpuException failure = null;
       try {
-        if (slot.ended() == false) {
+        if (slot.due(now, wanted) == false || slot.ended(now) == false) {
           continue;
         }
         failuresInARow = 0;
       } catch (GpuException e) {
+        if (slot.waiting() == 0) {
+          // no caller is left who would count it
+          statistics.launchFailed();
+        }
         failure = failed(slot, e);
       }
-      if (inFlight.decrementAndGet() == 0) {
-        idleSince = System.nanoTime();
-      }
+      inFlight.decrementAndGet();
       ended.add(new Ended(slot.take(), failure));
       moved = true;
+    }
+    if (moved && running() == 0) {
+      rule.idle(now);
     }
     return moved;
   }
 
-  private void tellCallers() {
-    int tickets = 0;
-    for (Ended launch : ended) {
-      tickets += launch.chunks().size();
+  /** Returns the number of launches of which results are missing. */
+  private int running() {
+    int running = 0;
+    for (LaunchSlot slot : slots) {
+      running += slot.waiting() > 0 ? 1 : 0;
     }
-    if (tickets >= MANY_CALLERS) {
+    return running;
+  }
+
+  private void tellCallers() {
+    if (ended.isEmpty()) {
+      return;
+    }
+    int callers = 0;
+    for (Ended part : ended) {
+      callers += part.chunks().size();
+    }
+    for (LaunchSlot slot : slots) {
+      callers += slot.waiting();
+    }
+    if (callers >= MANY_CALLERS) {
       waker.expect();
     }
-    for (Ended launch : ended) {
-      end(launch.chunks(), launch.failure());
+    for (Ended part : ended) {
+      end(part.chunks(), part.failure());
     }
     ended.clear();
   }
@@ -286,80 +315,13 @@ public final class WalkLane extends Lane<Chunk> {
     long since = 0;
     for (Map.Entry<LaunchShape, ArrayDeque<Chunk>> queue : queues.entrySet()) {
       long submitted = queue.getValue().peek().since();
-      if ((found == null || submitted - since < 0) && mayLaunch(queue.getValue(), submitted)) {
+      if ((found == null || submitted - since < 0)
+          && rule.mayLaunch(queue.getValue(), running(), stopping())) {
         found = queue.getKey();
         since = submitted;
       }
     }
     return found;
-  }
-
-  private boolean mayLaunch(ArrayDeque<Chunk> queue, long submitted) {
-    int running = inFlight.get();
-    boolean idle = running == 0;
-    BatchOptions now = options.get();
-    if (idle && lingered(submitted, now.lingerNanos())) {
-      return true;
-    }
-    int enough =
-        Math.min(idle ? now.maxBatch() : besideOthers(queue, running, now), now.maxBatch());
-    int items = 0;
-    for (Chunk chunk : queue) {
-      items += chunk.count();
-      if (items >= enough) {
-        return true;
-      }
-    }
-    return stopping() && idle;
-  }
-
-  /**
-   * Whether queued items will be searched together with others, and would only wait on the device:
-   * for the steps of a launch before. Meanwhile more come, and all share the lists that are read.
-   */
-  private boolean waitsForOthers(ArrayDeque<Chunk> queue, BatchOptions now) {
-    SegmentView view = queue.peek().segments().get(0).view();
-    if (now.tuning().listSharing() != Tuning.CHOOSE_SHARING || view.hasLists() == false) {
-      return false;
-    }
-    ListShape shape = view.lists().shape();
-    int items = 0;
-    int expected = 0;
-    for (Chunk chunk : queue) {
-      items += chunk.count();
-      expected = Math.max(expected, Math.max(items, chunk.together));
-    }
-    return ListBatches.wanted(expected, shape.size(), shape.lists(), Tuning.CHOOSE_SHARING)
-        && together.running();
-  }
-
-  /** Returns the queued items that start beside others in flight. */
-  private int besideOthers(ArrayDeque<Chunk> queue, int running, BatchOptions now) {
-    if (waitsForOthers(queue, now)) {
-      return now.maxBatch();
-    }
-    Chunk chunk = queue.peek();
-    if (now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()) {
-      return Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()));
-    }
-    // who lets an idle device wait for more items wants few launches
-    if (now.lingerNanos() > 0) {
-      return now.overlap();
-    }
-    return running < now.eager() || queue.size() >= OVERLAP_CALLS ? 1 : now.overlap();
-  }
-
-  /**
-   * Whether an idle device has waited long enough for more items. Items that queued while the
-   * device was busy wait too, because the callers that were just answered may send their next items
-   * and would miss the launch otherwise.
-   */
-  private boolean lingered(long submitted, long linger) {
-    if (linger == 0) {
-      return true;
-    }
-    long now = System.nanoTime();
-    return now - submitted >= linger && now - idleSince >= linger;
   }
 
   private int take(LaunchShape shape, List<Chunk> batch) {

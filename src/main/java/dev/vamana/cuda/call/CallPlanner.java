@@ -308,7 +308,7 @@ public final class CallPlanner {
         mode == PlanMode.AUTO
             && plan.exact() == false
             && plan.walks()
-            && IdlePlanner.copies(segment.placement());
+            && IdlePlanner.copies(asked, segment);
     Contest contest = plan.contest();
     if (contest != null && asked.batch() == 1) {
       contests.remember(item, contest, plan.way(), now);

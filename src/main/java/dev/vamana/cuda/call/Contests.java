@@ -36,6 +36,7 @@ public final class Contests {
   /**
    * An item that was planned.
    *
+   * @param ofBytes {@link dev.vamana.search.QueryVector#ofBytes}
    * @param way how the CPU answers it as the device would
    * @param planned time of the clock
    */
@@ -44,6 +45,7 @@ public final class Contests {
       WalkParameters walk,
       boolean filtered,
       int accepted,
+      boolean ofBytes,
       Contest contest,
       CpuExecutor.Way way,
       long planned) {
@@ -53,6 +55,7 @@ public final class Contests {
           && item.acceptedCount() == accepted
           && (item.acceptedOrdinals() != null) == filtered
           && item.walk().equals(walk)
+          && item.query().ofBytes() == ofBytes
           && plain(item);
     }
   }
@@ -118,6 +121,7 @@ public final class Contests {
             item.walk(),
             item.acceptedOrdinals() != null,
             item.acceptedCount(),
+            item.query().ofBytes(),
             contest,
             way,
             now);

@@ -47,15 +47,24 @@ record IdlePlan(
     return walk != null || fetched != null;
   }
 
-  /** What single queries ask of a segment, beside their vector. */
-  record Kind(int k, WalkParameters walk, boolean filtered, int accepted) {
+  /**
+   * What single queries ask of a segment, beside their vector.
+   *
+   * @param ofBytes {@link dev.vamana.search.QueryVector#ofBytes}
+   */
+  record Kind(int k, WalkParameters walk, boolean filtered, int accepted, boolean ofBytes) {
 
     /**
      * Returns the kind of an item; null if it has entry points, or a visit limit that may end it.
      */
     static Kind of(WorkItem item) {
       return plain(item)
-          ? new Kind(item.k(), item.walk(), item.acceptedOrdinals() != null, item.acceptedCount())
+          ? new Kind(
+              item.k(),
+              item.walk(),
+              item.acceptedOrdinals() != null,
+              item.acceptedCount(),
+              item.query().ofBytes())
           : null;
     }
 
@@ -66,6 +75,7 @@ record IdlePlan(
           && item.acceptedCount() == accepted
           && (item.acceptedOrdinals() != null) == filtered
           && (item.walk() == walk || item.walk().equals(walk))
+          && item.query().ofBytes() == ofBytes
           && plain(item);
     }
 

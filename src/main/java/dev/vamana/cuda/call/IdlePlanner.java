@@ -82,7 +82,7 @@ final class IdlePlanner {
       Workload alone =
           asked.alone(Workloads.readable(item, segment, asked.batch()), walk).over(grounds.open());
       exact |= session.chooser.prefersExact(alone);
-      boolean device = exact == false && walks && copies(placement);
+      boolean device = exact == false && walks && copies(asked, segment);
       if (device == false) {
         contest = contest(exact ? alone.scanned() : alone);
       }
@@ -137,9 +137,17 @@ final class IdlePlanner {
     return item.visitLimit() < StoredAdjacency.stride(item.segment().maxDegree());
   }
 
-  /** Whether walks compare copies of the vectors, which the CPU does not have. */
-  static boolean copies(Placement placement) {
-    return placement == Placement.EXACT_FLOAT16 || placement == Placement.EXACT_INT8;
+  /**
+   * Whether walks compare copies of the vectors, which the CPU does not have. Copies that are the
+   * vectors are none for a single query of bytes. Of several queries each would have to be looked
+   * at.
+   */
+  static boolean copies(Asked asked, HeldSegment segment) {
+    if (segment.wholeCopies() && asked.batch() == 1 && asked.item().query().ofBytes()) {
+      return false;
+    }
+    return segment.placement() == Placement.EXACT_FLOAT16
+        || segment.placement() == Placement.EXACT_INT8;
   }
 
   /** Returns how the CPU answers as the device would. */

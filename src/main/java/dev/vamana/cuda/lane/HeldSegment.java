@@ -59,6 +59,11 @@ public final class HeldSegment {
     return place == null ? 0 : place.descriptor();
   }
 
+  /** As {@link ResidentSegment#wholeCopies}. */
+  public boolean wholeCopies() {
+    return place != null && place.wholeCopies();
+  }
+
   /** As {@link ResidentSegment#reranksOnDevice}. */
   public boolean reranksOnDevice() {
     return place != null && place.reranksOnDevice();

@@ -79,11 +79,13 @@ public abstract class Lane<T extends Ticket> {
 
   /** Queues tickets of one call, of which the thread then sees all or none. */
   public final void submit(List<T> tickets) {
+    int count = 0;
     for (T ticket : tickets) {
       ticket.submitted();
-      pending.add(ticket.count());
+      count += ticket.count();
     }
     inbox.addAll(tickets);
+    pending.add(count);
     if (lost != null) {
       failInbox();
     } else if (begun.get()) {

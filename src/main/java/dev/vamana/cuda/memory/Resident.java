@@ -20,6 +20,7 @@ final class Resident {
   private final DeviceMemory memory;
   private final long block;
   private final ResidentRows rows;
+  private final boolean whole;
   private final List<MappedRegistrations.Range> ranges;
   private final AtomicInteger uses = new AtomicInteger();
   private Runnable whenIdle = () -> {};
@@ -29,6 +30,7 @@ final class Resident {
    * Takes over the resources of an upload.
    *
    * @param raw device address of the raw vectors, or 0
+   * @param whole as of {@link ResidentSegment#wholeCopies}
    */
   Resident(
       SegmentView view,
@@ -36,6 +38,7 @@ final class Resident {
       DeviceMemory memory,
       long block,
       long raw,
+      boolean whole,
       List<MappedRegistrations.Range> ranges) {
     this.view = view;
     this.plan = plan;
@@ -43,6 +46,7 @@ final class Resident {
     this.block = block;
     this.rows =
         raw == 0 ? null : new ResidentRows(raw, plan.rawStride(), plan.raw() == RawVectors.DEVICE);
+    this.whole = whole;
     this.ranges = ranges;
   }
 
@@ -168,6 +172,11 @@ final class Resident {
     @Override
     public long descriptor() {
       return block;
+    }
+
+    @Override
+    public boolean wholeCopies() {
+      return whole;
     }
 
     @Override

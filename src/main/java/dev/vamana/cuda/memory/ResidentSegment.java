@@ -20,6 +20,12 @@ public interface ResidentSegment {
    */
   long descriptor();
 
+  /**
+   * Whether walks compare copies in bytes that are the vectors themselves, so that distances to
+   * queries of integers from 0 to 255 are exact.
+   */
+  boolean wholeCopies();
+
   /** Whether kernels can re-rank with exact vectors; otherwise the caller has to. */
   boolean reranksOnDevice();
 

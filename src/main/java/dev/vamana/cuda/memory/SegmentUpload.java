@@ -80,7 +80,7 @@ final class SegmentUpload {
       buffers.finish();
       checks.await(abort);
       success = true;
-      return new Resident(view, plan, memory, block, raw, ranges);
+      return new Resident(view, plan, memory, block, raw, whole, ranges);
     } finally {
       if (success == false) {
         undo();

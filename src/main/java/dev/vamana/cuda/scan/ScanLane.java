@@ -35,7 +35,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   // what the lane needs to take a ticket from the queue and to tell its caller, as measured
   private static final double TICKET_NANOS = 3_000;
 
-  private final Waker waker = new Waker("vamana-gpu-exact-waker", spare());
+  private final Waker waker = new Waker("vamana-gpu-exact-waker", 1, spare());
   private final SessionHostMemory account;
   private final PlanCounters plans;
   private ScanBatch batch;

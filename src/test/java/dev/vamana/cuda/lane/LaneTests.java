@@ -47,6 +47,11 @@ public class LaneTests extends LuceneTestCase {
     }
 
     @Override
+    public boolean wholeCopies() {
+      return false;
+    }
+
+    @Override
     public boolean reranksOnDevice() {
       return true;
     }

@@ -54,7 +54,7 @@ public class WakerTests extends LuceneTestCase {
   public void testAllCallersAreWoken() {
     int count = 1 + random().nextInt(20);
     int rounds = 1 + random().nextInt(100);
-    Waker waker = new Waker(NAME, SpareProcessors.always());
+    Waker waker = new Waker(NAME, 1 + random().nextInt(3), SpareProcessors.always());
     Callers callers = new Callers(count, rounds);
     for (int round = 1; round <= rounds; round++) {
       if (random().nextBoolean()) {
@@ -77,7 +77,7 @@ public class WakerTests extends LuceneTestCase {
 
   public void testStopWakesWhatIsLeftAndWakesAfterwards() {
     int count = 2 + random().nextInt(20);
-    Waker waker = new Waker(NAME, SpareProcessors.always());
+    Waker waker = new Waker(NAME, 1 + random().nextInt(3), SpareProcessors.always());
     Callers callers = new Callers(count, 2);
     waker.expect();
     for (int caller = 0; caller < count; caller++) {
@@ -94,7 +94,7 @@ public class WakerTests extends LuceneTestCase {
 
   /** Where few callers wait nobody expects any, and no thread starts. */
   public void testNoThreadStartsUnlessCallersAreExpected() {
-    Waker waker = new Waker(NAME, SpareProcessors.always());
+    Waker waker = new Waker(NAME, 1 + random().nextInt(3), SpareProcessors.always());
     Callers callers = new Callers(1, 1);
     callers.let(waker, 0, 1);
     Threads.join(callers.threads);

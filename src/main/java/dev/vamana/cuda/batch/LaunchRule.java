@@ -1,0 +1,124 @@
+package dev.vamana.cuda.batch;
+
+import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.lists.ListBatches;
+import dev.vamana.ivf.ListShape;
+import dev.vamana.search.SegmentView;
+import java.util.Collection;
+import java.util.Queue;
+import java.util.function.Supplier;
+
+/**
+ * When queued items are launched. An idle device takes whatever waits, and a few launches more do
+ * so beside it. After that, items wait until they are enough to fill the device, or until many
+ * calls wait. Only the thread of a {@link WalkLane} uses it.
+ */
+final class LaunchRule {
+
+  // so many calls start beside others in flight, however few their items are: callers that have
+  // one item each would wait for a launch to end
+  private static final int OVERLAP_CALLS = 8;
+
+  private final Supplier<BatchOptions> options;
+  private final ListBatches together;
+  private long idleSince = System.nanoTime();
+
+  /**
+   * Makes the rule of a lane whose device is idle.
+   *
+   * @param options current options
+   * @param together searches lists by many items together
+   */
+  LaunchRule(Supplier<BatchOptions> options, ListBatches together) {
+    this.options = options;
+    this.together = together;
+  }
+
+  /**
+   * Says that all launches have ended.
+   *
+   * @param now {@link System#nanoTime}
+   */
+  void idle(long now) {
+    idleSince = now;
+  }
+
+  /**
+   * Whether to launch queued items of one shape.
+   *
+   * @param queue the items' chunks, oldest first, at least one
+   * @param running launches of which results are missing
+   * @param last whether nothing more will be queued
+   */
+  boolean mayLaunch(Queue<Chunk> queue, int running, boolean last) {
+    boolean idle = running == 0;
+    BatchOptions now = options.get();
+    if (idle && lingered(queue.peek().since(), now.lingerNanos())) {
+      return true;
+    }
+    int enough =
+        Math.min(idle ? now.maxBatch() : besideOthers(queue, running, now), now.maxBatch());
+    int items = 0;
+    for (Chunk chunk : queue) {
+      items += chunk.count();
+      if (items >= enough) {
+        return true;
+      }
+    }
+    return last && idle;
+  }
+
+  /**
+   * Whether queued items will be searched together with others, and would only wait on the device:
+   * for the steps of a launch before. Meanwhile more come, and all share the lists that are read.
+   */
+  private boolean waitsForOthers(Queue<Chunk> queue, BatchOptions now) {
+    SegmentView view = queue.peek().segments().get(0).view();
+    if (now.tuning().listSharing() != Tuning.CHOOSE_SHARING || view.hasLists() == false) {
+      return false;
+    }
+    ListShape shape = view.lists().shape();
+    return ListBatches.wanted(expected(queue), shape.size(), shape.lists(), Tuning.CHOOSE_SHARING)
+        && together.running();
+  }
+
+  /** Returns the queued items, with those that their calls have yet to pack. */
+  private static int expected(Collection<Chunk> queue) {
+    int items = 0;
+    int expected = 0;
+    for (Chunk chunk : queue) {
+      items += chunk.count();
+      expected = Math.max(expected, Math.max(items, chunk.together));
+    }
+    return expected;
+  }
+
+  /** Returns the queued items that start beside others in flight. */
+  private int besideOthers(Queue<Chunk> queue, int running, BatchOptions now) {
+    if (waitsForOthers(queue, now)) {
+      return now.maxBatch();
+    }
+    Chunk chunk = queue.peek();
+    if (now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()) {
+      return Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()));
+    }
+    // who lets an idle device wait for more items wants few launches
+    if (now.lingerNanos() > 0) {
+      return now.overlap();
+    }
+    return running < now.eager() || queue.size() >= OVERLAP_CALLS ? 1 : now.overlap();
+  }
+
+  /**
+   * Whether an idle device has waited long enough for more items. Items that queued while the
+   * device was busy wait too, because the callers that were just answered may send their next items
+   * and would miss the launch otherwise.
+   */
+  private boolean lingered(long submitted, long linger) {
+    if (linger == 0) {
+      return true;
+    }
+    long now = System.nanoTime();
+    return now - submitted >= linger && now - idleSince >= linger;
+  }
+}
