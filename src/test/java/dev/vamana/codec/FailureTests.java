@@ -5,6 +5,7 @@ import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import dev.vamana.tools.index.VectorCodec;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.HashSet;
@@ -296,7 +297,7 @@ public class FailureTests extends LuceneTestCase {
                 parameters, Workers.callingThread(), CodebookProvider.NONE, statistics);
         IndexWriterConfig config =
             config(parameters)
-                .setCodec(Segments.codec(format))
+                .setCodec(new VectorCodec(format))
                 .setMergeScheduler(new ConcurrentMergeScheduler())
                 .setInfoStream(begun);
         IndexWriter writer = new IndexWriter(directory, config);

@@ -1,6 +1,7 @@
 package dev.vamana.codec;
 
 import dev.vamana.pq.CodebookId;
+import dev.vamana.tools.index.VectorCodec;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.codecs.Codec;
@@ -263,9 +264,9 @@ public class MergeReuseTests extends LuceneTestCase {
   public void testFromOtherFormatsAndBack() throws IOException {
     int size = TEST_NIGHTLY ? 300 : 90;
     float[][] vectors = Segments.clustered(random(), size, DIMENSION);
-    Codec own = Segments.codec(Segments.format(Segments.SMALL));
+    Codec own = new VectorCodec(Segments.format(Segments.SMALL));
     for (Codec other :
-        List.of(Segments.codec(new Lucene99HnswVectorsFormat()), Codec.forName("SimpleText"))) {
+        List.of(new VectorCodec(new Lucene99HnswVectorsFormat()), Codec.forName("SimpleText"))) {
       for (List<Codec> way : List.of(List.of(other, own), List.of(own, other))) {
         try (Directory source = newDirectory();
             Directory copied = newDirectory();

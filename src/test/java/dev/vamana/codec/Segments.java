@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
@@ -45,15 +44,10 @@ final class Segments {
     return new VamanaVectorsFormat(parameters, Workers.callingThread());
   }
 
-  /** Lucene's own codec with this format for vectors. */
-  static Codec codec(KnnVectorsFormat vectors) {
-    return new VectorCodec(vectors);
-  }
-
   /** One segment a commit, no merges but forced ones, no compound files. */
   static IndexWriterConfig config(KnnVectorsFormat vectors) {
     IndexWriterConfig config = new IndexWriterConfig();
-    config.setCodec(codec(vectors));
+    config.setCodec(new VectorCodec(vectors));
     config.setMergePolicy(NoMergePolicy.INSTANCE);
     config.setMergeScheduler(new SerialMergeScheduler());
     config.setUseCompoundFile(false);

@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
-import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
@@ -70,7 +69,7 @@ record DeviceSegment(List<QueryVector> vectors, MMapDirectory directory, Directo
 
   static IndexWriterConfig config(KnnVectorsFormat format) {
     return new IndexWriterConfig()
-        .setCodec(codec(format))
+        .setCodec(new VectorCodec(format))
         .setMergePolicy(NoMergePolicy.INSTANCE)
         .setMergeScheduler(new SerialMergeScheduler())
         .setRAMBufferSizeMB(1_000)
@@ -85,11 +84,6 @@ record DeviceSegment(List<QueryVector> vectors, MMapDirectory directory, Directo
             ? new KnnFloatVectorField(FIELD, vector.floats(), similarity)
             : new KnnByteVectorField(FIELD, vector.bytes(), similarity));
     return document;
-  }
-
-  static Codec codec(KnnVectorsFormat vectors) {
-    // not the default, which Lucene's test framework draws by lot
-    return new VectorCodec(vectors);
   }
 
   SegmentView view() {

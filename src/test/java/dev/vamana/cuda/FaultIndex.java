@@ -5,6 +5,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.SegmentView;
+import dev.vamana.tools.index.VectorCodec;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -55,7 +56,7 @@ final class FaultIndex {
   private static IndexWriterConfig config(IndexType type) {
     return new IndexWriterConfig()
         .setCodec(
-            DeviceSegment.codec(
+            new VectorCodec(
                 new VamanaVectorsFormat(
                     VamanaParameters.DEFAULT
                         .withGraph(8, 32, 1.2f)

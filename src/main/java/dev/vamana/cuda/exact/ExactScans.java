@@ -17,6 +17,9 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  */
 public final class ExactScans implements Closeable {
 
+  /** Most queries for which a launch reads each row once. */
+  public static final int QUERIES_A_LAUNCH = PlainScan.MOST_QUERIES;
+
   /** Queries of a slice of a large batch. */
   private static final int SLICE = 2560;
 
@@ -64,9 +67,6 @@ public final class ExactScans implements Closeable {
       throw e;
     }
   }
-
-  /** Most queries for which a launch reads each row once. */
-  public static final int QUERIES_A_LAUNCH = PlainScan.MOST_QUERIES;
 
   /**
    * Whether one launch that reads each row once answers a batch.

@@ -7,8 +7,9 @@ import java.util.function.LongSupplier;
 /**
  * Whether processors are left for threads that spin while they wait for a device. A lane's thread
  * finds out while it spins: if other threads keep it from its processor for more than a tenth of
- * the time, its spinning keeps them from theirs. From then on nobody spins, and a fifth of a second
- * later the lane tries again.
+ * the time, its spinning keeps them from theirs. Then nobody spins for 25 milliseconds, after which
+ * the lane tries again. Each time that processors turn out to be scarce soon after, nobody spins
+ * for twice as long, up to 400 milliseconds.
  *
  * <p>Example: a node of 16 processors that answers 64 clients over HTTP has none to spare. Three
  * spinning threads would cost it a fifth of its requests.
@@ -16,7 +17,10 @@ import java.util.function.LongSupplier;
 public final class SpareProcessors {
 
   private static final long WINDOW_NANOS = 5_000_000;
-  private static final long SCARCE_NANOS = 200_000_000;
+  private static final long SHORTEST_NANOS = 25_000_000;
+  private static final long LONGEST_NANOS = 400_000_000;
+  // so many windows without a shortage end a row of shortages
+  private static final int ENOUGH = 20;
   private static final double LEAST_SHARE = 0.9;
   // the garbage collector stops the thread, too, but rarely in two windows one after the other
   private static final int WINDOWS = 2;
@@ -25,6 +29,8 @@ public final class SpareProcessors {
   private volatile boolean scarce;
   private boolean measuring;
   private int kept;
+  private int fine = ENOUGH;
+  private long pause;
   private long since;
   private long processorSince;
 
@@ -69,8 +75,14 @@ public final class SpareProcessors {
     }
     long processor = processorTime.getAsLong();
     if (measuring && processor >= 0) {
-      kept = processor - processorSince < LEAST_SHARE * (now - since) ? kept + 1 : 0;
-      scarce = kept >= WINDOWS;
+      boolean own = processor - processorSince >= LEAST_SHARE * (now - since);
+      kept = own ? 0 : kept + 1;
+      fine += own ? 1 : 0;
+      if (kept >= WINDOWS) {
+        pause = fine < ENOUGH ? Math.min(2 * pause, LONGEST_NANOS) : SHORTEST_NANOS;
+        fine = 0;
+        scarce = true;
+      }
     }
     measuring = scarce == false;
     since = now;
@@ -85,7 +97,7 @@ public final class SpareProcessors {
    */
   void waiting(long now) {
     measuring = false;
-    if (scarce && now - since >= SCARCE_NANOS) {
+    if (scarce && now - since >= pause) {
       kept = 0;
       scarce = false;
     }

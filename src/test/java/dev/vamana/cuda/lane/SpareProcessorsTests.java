@@ -65,14 +65,31 @@ public class SpareProcessorsTests extends LuceneTestCase {
   public void testAfterAWhileThreadsSpinAgain() {
     spin(50, 0.5);
     assertTrue(spare.scarce());
-    nap(50);
+    nap(24);
     assertTrue(spare.scarce());
-    nap(200);
+    nap(2);
     assertFalse(spare.scarce());
     spin(50, 1);
     assertFalse(spare.scarce());
     spin(50, 0.5);
     assertTrue(spare.scarce());
+  }
+
+  /** Shortages in a row last longer and longer; one after a while is short again. */
+  public void testPausesGrow() {
+    spin(200, 1);
+    for (long pause : new long[] {25, 50, 100, 200, 400, 400}) {
+      spin(50, 0.5);
+      assertTrue(spare.scarce());
+      nap(pause - 1);
+      assertTrue(pause + " ms", spare.scarce());
+      nap(2);
+      assertFalse(pause + " ms", spare.scarce());
+    }
+    spin(200, 1);
+    spin(50, 0.5);
+    nap(26);
+    assertFalse(spare.scarce());
   }
 
   public void testThreadsSpinWhereNobodyKnows() {

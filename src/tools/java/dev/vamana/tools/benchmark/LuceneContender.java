@@ -9,7 +9,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
-import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
@@ -85,7 +84,7 @@ final class LuceneContender implements Contender {
       throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
-            .setCodec(codec(format))
+            .setCodec(new VectorCodec(format))
             .setInfoStream(info)
             .setUseCompoundFile(false)
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
@@ -99,10 +98,6 @@ final class LuceneContender implements Contender {
       }
       writer.forceMerge(1);
     }
-  }
-
-  static Codec codec(KnnVectorsFormat vectors) {
-    return new VectorCodec(vectors);
   }
 
   /** Searches the only segment, where document numbers equal ordinals. */

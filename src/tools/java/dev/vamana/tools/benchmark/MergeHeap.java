@@ -3,6 +3,7 @@ package dev.vamana.tools.benchmark;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.index.VectorCodec;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -103,7 +104,7 @@ public final class MergeHeap {
   private static IndexWriterConfig config(VamanaParameters parameters) {
     KnnVectorsFormat format = new VamanaVectorsFormat(parameters, Workers.callingThread());
     return new IndexWriterConfig()
-        .setCodec(LuceneContender.codec(format))
+        .setCodec(new VectorCodec(format))
         .setRAMBufferSizeMB(1_000)
         .setUseCompoundFile(false)
         .setMergeScheduler(new SerialMergeScheduler());

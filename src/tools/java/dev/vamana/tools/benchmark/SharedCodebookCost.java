@@ -14,6 +14,7 @@ import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.index.VectorCodec;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -271,7 +272,7 @@ public final class SharedCodebookCost {
     VamanaVectorsFormat format =
         new VamanaVectorsFormat(parameters, Workers.callingThread(), kinds.get(kind), statistics);
     return new IndexWriterConfig()
-        .setCodec(LuceneContender.codec(format))
+        .setCodec(new VectorCodec(format))
         .setInfoStream(clock)
         .setMergePolicy(new LogDocMergePolicy())
         .setMergeScheduler(new SerialMergeScheduler())

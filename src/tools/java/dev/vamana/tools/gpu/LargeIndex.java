@@ -6,6 +6,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.search.SegmentView;
+import dev.vamana.tools.index.VectorCodec;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -69,7 +70,7 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
         new VamanaVectorsFormat(parameters, context.workers(), CodebookProvider.NONE, statistics);
     IndexWriterConfig config =
         new IndexWriterConfig()
-            .setCodec(SetIndex.codec(format))
+            .setCodec(new VectorCodec(format))
             .setUseCompoundFile(false)
             .setMergePolicy(NoMergePolicy.INSTANCE)
             .setMergeScheduler(new SerialMergeScheduler())

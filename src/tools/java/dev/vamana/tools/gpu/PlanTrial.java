@@ -154,35 +154,41 @@ record PlanTrial(
     Predictions before = predictions();
     double[] samples = Callers.time(executor, calls, callers, 0.5 * context.options().seconds());
     Predictions own = predictions().since(before);
-    double predicted = own.calls() > 0 ? own.nanos() / own.calls() : costs.nanos(plan, task);
-    double close =
-        own.calls() > 0
-            ? own.close() / (double) own.calls()
-            : Arrays.stream(samples)
-                    .filter(nanos -> nanos <= FACTOR * predicted && nanos >= predicted / FACTOR)
-                    .count()
-                / (double) samples.length;
+    if (own.calls() == 0) {
+      own = Predictions.of(samples, costs.nanos(plan, task));
+    }
+    double count = own.calls();
     Map<String, Object> row =
-        row(costs.form(plan, task), question, Samples.median(samples), predicted);
+        row(costs.form(plan, task), question, Samples.median(samples), own.nanos() / count);
     row.put("callers", callers);
-    row.put("within_factor_2", Samples.round(close, 3));
+    row.put("within_factor_2", Samples.round(own.close() / count, 3));
     context.fragment().add("plans", row);
     context.say("%s", row);
   }
 
   /**
-   * What the executor has counted of a plan.
+   * How well calls of a plan were predicted.
    *
    * @param nanos predicted time of all calls
    * @param close calls that took from half to twice the predicted time
    */
   private record Predictions(long calls, double nanos, long close) {
 
+    /** Returns the prediction of calls that were all predicted alike. */
+    static Predictions of(double[] samples, double predicted) {
+      long close =
+          Arrays.stream(samples)
+              .filter(nanos -> nanos <= FACTOR * predicted && nanos >= predicted / FACTOR)
+              .count();
+      return new Predictions(samples.length, predicted * samples.length, close);
+    }
+
     Predictions since(Predictions before) {
       return new Predictions(calls - before.calls, nanos - before.nanos, close - before.close);
     }
   }
 
+  /** Returns what the executor has counted of the plan. */
   private Predictions predictions() {
     if (executor instanceof GpuExecutor == false) {
       return new Predictions(0, 0, 0);

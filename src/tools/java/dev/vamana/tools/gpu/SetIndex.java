@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
@@ -133,7 +132,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
       throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
-            .setCodec(codec(format))
+            .setCodec(new VectorCodec(format))
             .setUseCompoundFile(false)
             .setInfoStream(messages)
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
@@ -204,11 +203,6 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
       rows[doc] = reader.storedFields().document(doc).getField(ROW).numericValue().intValue();
     }
     return rows;
-  }
-
-  static Codec codec(KnnVectorsFormat vectors) {
-    // explicit, since Lucene's test framework randomizes the default codec
-    return new VectorCodec(vectors);
   }
 
   /** Removes a folder, if it is there. */
