@@ -303,12 +303,6 @@ public final class CallPlanner {
     Workload task =
         asked.ofCall(
             plan.task().beside(rows, together, sizes.walking(), sizes.cpuRounds(asked.batch())));
-    // the CPU has no copies of vectors, so its answers may differ
-    boolean device =
-        mode == PlanMode.AUTO
-            && plan.exact() == false
-            && plan.walks()
-            && IdlePlanner.copies(asked, segment);
     Contest contest = plan.contest();
     if (contest != null && asked.batch() == 1) {
       contests.remember(item, contest, plan.way(), now);
@@ -316,7 +310,7 @@ public final class CallPlanner {
     Boolean forDevice = contest == null ? null : contests.onDevice(contest);
     Choice choice =
         forDevice == null
-            ? session.chooser.choose(task, device ? PlanMode.GRAPH : mode, backlog.nanos())
+            ? session.chooser.choose(task, plan.copies() ? PlanMode.GRAPH : mode, backlog.nanos())
             : session.chooser.contested(task, forDevice, backlog.nanos());
     return decision(asked, segment, choice, rows, plan).with(contest);
   }

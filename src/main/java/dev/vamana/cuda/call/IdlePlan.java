@@ -23,6 +23,8 @@ import java.util.Objects;
  * @param grounds what else it follows from
  * @param scans whether scoring all accepted vectors is faster for the CPU than a walk
  * @param exact whether the items are answered exactly
+ * @param copies whether the items are walked by copies of the vectors, which the CPU does not have,
+ *     so that only the device answers them
  * @param way how the CPU answers as the device would
  * @param walk how a launch walks the items or searches their lists, without the segment; null if no
  *     launch does
@@ -36,6 +38,7 @@ record IdlePlan(
     Grounds grounds,
     boolean scans,
     boolean exact,
+    boolean copies,
     CpuExecutor.Way way,
     ItemPlan walk,
     FetchShape fetched,

@@ -77,21 +77,21 @@ final class IdlePlanner {
     Workload.Walk walk =
         walks ? Workloads.walk(item, placement, asked.batch() * grounds.open()) : null;
     boolean exact = asked.scans();
+    boolean copies = false;
     Contest contest = null;
     if (mode == PlanMode.AUTO) {
       Workload alone =
           asked.alone(Workloads.readable(item, segment, asked.batch()), walk).over(grounds.open());
       exact |= session.chooser.prefersExact(alone);
-      boolean device = exact == false && walks && copies(asked, segment);
-      if (device == false) {
-        contest = contest(exact ? alone.scanned() : alone);
-      }
+      copies = exact == false && walks && copies(asked, segment, grounds.open());
+      contest = copies ? null : contest(exact ? alone.scanned() : alone);
     }
     return new IdlePlan(
         IdlePlan.Kind.of(item),
         grounds,
         asked.scans(),
         exact,
+        copies,
         way(placement, exact, walks),
         plan == null ? null : plan.on(null),
         fetched,
@@ -121,6 +121,7 @@ final class IdlePlanner {
         grounds,
         asked.scans(),
         exact,
+        false,
         exact ? CpuExecutor.Way.SCAN : CpuExecutor.Way.LISTS,
         searches ? plan.on(null) : null,
         null,
@@ -139,11 +140,16 @@ final class IdlePlanner {
 
   /**
    * Whether walks compare copies of the vectors, which the CPU does not have. Copies that are the
-   * vectors are none for a single query of bytes. Of several queries each would have to be looked
-   * at.
+   * vectors are none for a single query of bytes; of several queries each would have to be looked
+   * at. Of an index of several segments they are, since the device walks all of them in one launch.
+   *
+   * @param open open segments of the segment's family
    */
-  static boolean copies(Asked asked, HeldSegment segment) {
-    if (segment.wholeCopies() && asked.batch() == 1 && asked.item().query().ofBytes()) {
+  private static boolean copies(Asked asked, HeldSegment segment, int open) {
+    if (open == 1
+        && asked.batch() == 1
+        && segment.wholeCopies()
+        && asked.item().query().ofBytes()) {
       return false;
     }
     return segment.placement() == Placement.EXACT_FLOAT16
