@@ -178,7 +178,7 @@ public final class WalkLane extends Lane<Chunk> {
     return moved;
   }
 
-  /** Returns two threads, since one is busy with 64 callers; one where processors are few. */
+  /** Returns how many threads wake callers: 64 callers keep one busy, few processors need one. */
   private static int wakers() {
     return Math.min(2, Waiters.usualSpinners());
   }
