@@ -170,8 +170,9 @@ public final class WalkLane extends Lane<Chunk> {
 
   @Override
   protected boolean advance() {
-    boolean moved = receive();
-    moved |= reap();
+    boolean moved = reap();
+    // last, so that a launch that takes a freed slot has all that was submitted before
+    moved |= receive();
     // launch first, wake callers second: waking many threads takes as long as a short launch
     moved |= launchAll();
     tellCallers();
