@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import dev.vamana.vectors.FloatVectors;
 import java.util.Objects;
 import org.apache.lucene.index.VectorEncoding;
 
@@ -9,16 +10,12 @@ import org.apache.lucene.index.VectorEncoding;
  */
 public final class QueryVector {
 
-  private static final int UNKNOWN = 0;
-  private static final int YES = 1;
-  private static final int NO = 2;
-
   private final float[] floats;
   private final byte[] bytes;
   // kept here, so that items are made without a look at the arrays, which may not be in the cache
   private final int dimension;
-  // threads that find it out at the same time find the same
-  private int ofBytes;
+  // null until it is asked for; threads that find it out at the same time find the same
+  private Boolean ofBytes;
 
   private QueryVector(float[] floats, byte[] bytes, int dimension) {
     this.floats = floats;
@@ -56,27 +53,14 @@ public final class QueryVector {
     return bytes;
   }
 
-  /**
-   * Whether the components are floats and integers from 0 to 255, as those of images and of many
-   * descriptors are.
-   */
+  /** Whether this is a float query whose components are all integers from 0 to 255. */
   public boolean ofBytes() {
-    int known = ofBytes;
-    if (known == UNKNOWN) {
-      known = floats != null && allBytes(floats) ? YES : NO;
+    Boolean known = ofBytes;
+    if (known == null) {
+      known = floats != null && FloatVectors.areBytes(floats);
       ofBytes = known;
     }
-    return known == YES;
-  }
-
-  private static boolean allBytes(float[] vector) {
-    for (float component : vector) {
-      // not a number is no integer, too
-      if ((component >= 0 && component <= 255 && component == (int) component) == false) {
-        return false;
-      }
-    }
-    return true;
+    return known;
   }
 
   /** Returns the components as floats, in a new array. */

@@ -66,4 +66,15 @@ public final class FloatVectors {
       }
     }
   }
+
+  /** Whether all components of a vector are integers from 0 to 255. */
+  public static boolean areBytes(float[] vector) {
+    for (float component : vector) {
+      // not a number is no integer, too
+      if ((component >= 0 && component <= 255 && component == Math.rint(component)) == false) {
+        return false;
+      }
+    }
+    return true;
+  }
 }

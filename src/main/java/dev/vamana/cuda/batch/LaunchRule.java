@@ -82,7 +82,7 @@ final class LaunchRule {
         && together.running();
   }
 
-  /** Returns the queued items, with those that their calls have yet to pack. */
+  /** Returns the number of items that are queued, or will be once their calls have packed all. */
   private static int expected(Collection<Chunk> queue) {
     int items = 0;
     int expected = 0;

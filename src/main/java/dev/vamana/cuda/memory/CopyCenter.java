@@ -2,6 +2,7 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.vectors.FileRegion;
+import dev.vamana.vectors.FloatVectors;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -53,7 +54,7 @@ final class CopyCenter {
           for (int d = 0; d < dimension; d++) {
             columns[d][i] = vector[d];
           }
-          bytes[0] += ofBytes(vector) ? 1 : 0;
+          bytes[0] += FloatVectors.areBytes(vector) ? 1 : 0;
           return true;
         });
     float[] center = new float[dimension];
@@ -80,7 +81,7 @@ final class CopyCenter {
       FileRegion vectors, SegmentShape shape, VectorSimilarityFunction similarity, Runnable abort)
       throws IOException {
     return exactIfWhole(shape, similarity)
-        && everyOfSample(vectors, shape, abort, (i, vector) -> ofBytes(vector));
+        && everyOfSample(vectors, shape, abort, (i, vector) -> FloatVectors.areBytes(vector));
   }
 
   /** Looks at a vector of the sample. */
@@ -122,16 +123,6 @@ final class CopyCenter {
     return shape.floats()
         && similarity == VectorSimilarityFunction.EUCLIDEAN
         && shape.dimension() <= Limits.MAX_WHOLE_DIMENSION;
-  }
-
-  /** Whether all components are integers from 0 to 255. */
-  private static boolean ofBytes(float[] vector) {
-    for (float component : vector) {
-      if ((component >= 0 && component <= 255 && component == Math.rint(component)) == false) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /** Copies for the cosine are of vectors of length 1; one of length 0 stays as it is. */
