@@ -324,9 +324,6 @@ final class FaultRun {
     if (told.refusals > 0) {
       what.add("placement refused");
     }
-    if (what.isEmpty() && statistics.counter("batches", "failed_launches") > 0) {
-      what.add("late failure");
-    }
     if (counted.size() != told.reasons.size()) {
       throw new AssertionError("told more than once: " + told.reasons);
     }

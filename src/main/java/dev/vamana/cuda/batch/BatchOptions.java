@@ -46,7 +46,7 @@ public record BatchOptions(
 
   /**
    * 16,384 items a launch, no linger, 8 launches in flight, of which four take whatever waits and
-   * four more begin with 64 queued items or eight calls, 192 items first, 3 threads that help to
+   * four more begin with 64 queued items or six calls, 192 items first, 3 threads that help to
    * pack, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
    */
   public static final BatchOptions DEFAULT =

@@ -40,13 +40,15 @@ public final class Kernels {
   public record Choice(
       CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}
 
-  private record Occupancy(String kernel, int sharedBytes) {}
+  private record Variant(Policy policy, int warps) {}
+
+  private record Occupancy(Variant kernel, int sharedBytes) {}
 
   private final CudaDriver driver;
   private final Tuning tuning;
   private final ListKernels lists;
   private final Map<WalkShape, SharedMemoryPlan> plans = new HashMap<>();
-  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
+  private final Map<Variant, CudaDriver.Kernel> kernels = new HashMap<>();
   private final Map<Occupancy, Integer> occupancies = new HashMap<>();
 
   /** Chooses the kernel and grid of a launch that searches inverted lists. */
@@ -168,17 +170,12 @@ public final class Kernels {
   }
 
   private CudaDriver.Kernel kernel(Policy policy, int warps) {
-    String name = policy.kernelName(warps);
-    CudaDriver.Kernel kernel = kernels.get(name);
-    if (kernel == null) {
-      kernel = driver.kernel(name);
-      kernels.put(name, kernel);
-    }
-    return kernel;
+    return kernels.computeIfAbsent(
+        new Variant(policy, warps), unseen -> driver.kernel(policy.kernelName(warps)));
   }
 
   private int blocks(Policy policy, int warps, int sharedBytes) {
-    Occupancy key = new Occupancy(policy.kernelName(warps), sharedBytes);
+    Occupancy key = new Occupancy(new Variant(policy, warps), sharedBytes);
     Integer known = occupancies.get(key);
     if (known == null) {
       known = kernel(policy, warps).blocksPerMultiprocessor(warps * WARP, sharedBytes);

@@ -17,7 +17,7 @@ final class LaunchRule {
 
   // so many calls start beside others in flight, however few their items are: callers that have
   // one item each would wait for a launch to end
-  private static final int OVERLAP_CALLS = 8;
+  private static final int OVERLAP_CALLS = 6;
 
   private final Supplier<BatchOptions> options;
   private final ListBatches together;
@@ -47,7 +47,7 @@ final class LaunchRule {
    * Whether to launch queued items of one shape.
    *
    * @param queue the items' chunks, oldest first, at least one
-   * @param running launches of which results are missing
+   * @param running launches in flight
    * @param last whether nothing more will be queued
    */
   boolean mayLaunch(Queue<Chunk> queue, int running, boolean last) {

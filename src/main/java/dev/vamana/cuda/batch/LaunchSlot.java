@@ -35,8 +35,8 @@ final class LaunchSlot {
   private static final int COUNTER_BYTES =
       TEAMS_OFFSET + ListKernels.MOST_TEAMS * ListMemory.TEAM_BYTES;
   private static final long MAX_SCRATCH_BYTES = 256L << 20;
-  // within which a failure is noticed while results are watched; asking takes a microsecond
-  private static final long ASKED_NANOS = 20_000;
+  // within which a failure is noticed while results are watched
+  private static final long ASKED_NANOS = 100_000;
 
   private final CudaDriver driver;
   private final Kernels kernels;
@@ -142,16 +142,6 @@ final class LaunchSlot {
     }
     chunks.subList(left, chunks.size()).clear();
     return written;
-  }
-
-  /**
-   * Whether to ask the driver for the end of the launch, which takes longer than to look at
-   * results.
-   *
-   * @param wanted whether another launch waits for a slot
-   */
-  boolean due(long now, boolean wanted) {
-    return watched == false || (wanted && chunks.isEmpty()) || now - asked >= ASKED_NANOS;
   }
 
   /**
@@ -363,11 +353,22 @@ final class LaunchSlot {
     driver.await(other.copied, stream);
   }
 
-  /** Whether the launch has ended. */
+  /**
+   * Whether the launch is known to have ended. While its results are watched, the driver is asked
+   * only now and then: that takes a microsecond.
+   *
+   * @param now {@link System#nanoTime}
+   */
   boolean ended(long now) {
+    if (watched == false) {
+      return driver.done(ended);
+    }
+    if (now - asked < ASKED_NANOS) {
+      return false;
+    }
     asked = now;
     // an event would have to be recorded for every launch
-    return watched ? driver.idle(stream) : driver.done(ended);
+    return driver.idle(stream);
   }
 
   /** Waits until nothing runs in the stream. The next launch uses fresh counters. */

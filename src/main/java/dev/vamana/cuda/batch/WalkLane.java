@@ -37,14 +37,15 @@ public final class WalkLane extends Lane<Chunk> {
   private static final int LEAST_READ = 128;
   // results that a thread takes at a time: a microsecond's work
   private static final int READ_STEP = 16;
-  // fewer callers are woken by the lane itself
+  // fewer chunks are ended by the lane itself
   private static final int MANY_CALLERS = 8;
 
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
   private final DevicePool accepted;
   private final PackTeam team;
-  private final Waker waker = new Waker("vamana-gpu-waker", wakers(), spare());
+  private final Waker<Chunk> waker =
+      new Waker<>("vamana-gpu-waker", wakers(), spare(), chunk -> finish(chunk, null));
   private final ListBatches together;
   private final LaunchRule rule;
   private final BatchCounters statistics;
@@ -185,8 +186,8 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   @Override
-  protected void wake(Thread caller) {
-    waker.wake(caller);
+  protected boolean handOver(Chunk chunk) {
+    return waker.take(chunk);
   }
 
   @Override
@@ -226,12 +227,11 @@ public final class WalkLane extends Lane<Chunk> {
   }
 
   private boolean reap() {
-    boolean moved = false;
     if (inFlight.get() == 0) {
       return false;
     }
+    boolean moved = false;
     long now = System.nanoTime();
-    boolean wanted = queues.isEmpty() == false && inFlight.get() == slots.size();
     for (LaunchSlot slot : slots) {
       if (slot.chunks() == null) {
         continue;
@@ -243,34 +243,22 @@ public final class WalkLane extends Lane<Chunk> {
       }
       GpuException failure = null;
       try {
-        if (slot.due(now, wanted) == false || slot.ended(now) == false) {
+        // when all results are written, the next launch into the stream need not wait for its end
+        if (slot.waiting() > 0 && slot.ended(now) == false) {
           continue;
         }
         failuresInARow = 0;
       } catch (GpuException e) {
-        if (slot.waiting() == 0) {
-          // no caller is left who would count it
-          statistics.launchFailed();
-        }
         failure = failed(slot, e);
       }
       inFlight.decrementAndGet();
       ended.add(new Ended(slot.take(), failure));
       moved = true;
     }
-    if (moved && running() == 0) {
+    if (moved && inFlight.get() == 0) {
       rule.idle(now);
     }
     return moved;
-  }
-
-  /** Returns the number of launches of which results are missing. */
-  private int running() {
-    int running = 0;
-    for (LaunchSlot slot : slots) {
-      running += slot.waiting() > 0 ? 1 : 0;
-    }
-    return running;
   }
 
   private void tellCallers() {
@@ -317,7 +305,7 @@ public final class WalkLane extends Lane<Chunk> {
     for (Map.Entry<LaunchShape, ArrayDeque<Chunk>> queue : queues.entrySet()) {
       long submitted = queue.getValue().peek().since();
       if ((found == null || submitted - since < 0)
-          && rule.mayLaunch(queue.getValue(), running(), stopping())) {
+          && rule.mayLaunch(queue.getValue(), inFlight.get(), stopping())) {
         found = queue.getKey();
         since = submitted;
       }

@@ -83,7 +83,7 @@ final class IdlePlanner {
       Workload alone =
           asked.alone(Workloads.readable(item, segment, asked.batch()), walk).over(grounds.open());
       exact |= session.chooser.prefersExact(alone);
-      copies = exact == false && walks && copies(asked, segment, grounds.open());
+      copies = exact == false && walks && copies(asked, segment);
       contest = copies ? null : contest(exact ? alone.scanned() : alone);
     }
     return new IdlePlan(
@@ -141,15 +141,10 @@ final class IdlePlanner {
   /**
    * Whether walks compare copies of the vectors, which the CPU does not have. Copies that are the
    * vectors are none for a single query of bytes; of several queries each would have to be looked
-   * at. Of an index of several segments they are, since the device walks all of them in one launch.
-   *
-   * @param open open segments of the segment's family
+   * at.
    */
-  private static boolean copies(Asked asked, HeldSegment segment, int open) {
-    if (open == 1
-        && asked.batch() == 1
-        && segment.wholeCopies()
-        && asked.item().query().ofBytes()) {
+  private static boolean copies(Asked asked, HeldSegment segment) {
+    if (asked.batch() == 1 && segment.wholeCopies() && asked.item().query().ofBytes()) {
       return false;
     }
     return segment.placement() == Placement.EXACT_FLOAT16

@@ -43,7 +43,7 @@ public abstract class Lane<T extends Ticket> {
   private volatile boolean parked;
   private volatile boolean stopping;
   private volatile GpuException lost;
-  private GpuException releaseFailure;
+  private volatile GpuException releaseFailure;
 
   /**
    * Makes a lane whose thread has not started.
@@ -100,11 +100,6 @@ public abstract class Lane<T extends Ticket> {
     if (parked) {
       LockSupport.unpark(thread);
     }
-  }
-
-  /** Wakes a caller whose ticket is done, on the lane's thread. */
-  protected void wake(Thread caller) {
-    LockSupport.unpark(caller);
   }
 
   /** Starts the thread, unless it has been started. */
@@ -258,14 +253,26 @@ public abstract class Lane<T extends Ticket> {
   /** Ends tickets that have begun. */
   protected final void end(Collection<T> tickets, GpuException failure) {
     for (T ticket : tickets) {
-      pending.add(-ticket.count());
-      if (ticket.left()) {
-        abandoned();
+      if (failure != null || handOver(ticket) == false) {
+        finish(ticket, failure);
       }
-      GpuException e = ticket.end(failure, this::wake);
-      if (e != null && e.contextLost()) {
-        releaseFailure = e;
-      }
+    }
+  }
+
+  /** Has another thread call {@link #finish}, without a failure. Returns whether it will. */
+  protected boolean handOver(T ticket) {
+    return false;
+  }
+
+  /** Ends a ticket on the calling thread: the lane's, or one that it was handed over to. */
+  protected final void finish(T ticket, GpuException failure) {
+    pending.add(-ticket.count());
+    if (ticket.left()) {
+      abandoned();
+    }
+    GpuException e = ticket.end(failure);
+    if (e != null && e.contextLost()) {
+      releaseFailure = e;
     }
   }
 

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Items that one call has submitted to a {@link Lane} together. The calling thread makes it, waits
@@ -141,19 +141,18 @@ public abstract class Ticket {
   }
 
   /**
-   * Ends a ticket that has begun, by the lane. Releases the segments first, so that the caller can
+   * Ends a ticket that has begun, for the lane. Releases the segments first, so that the caller can
    * close them afterwards.
    *
    * @param why the failure, or null
-   * @param waking wakes the caller
    * @return the failure to release a segment, or null
    */
-  final GpuException end(GpuException why, Consumer<Thread> waking) {
+  final GpuException end(GpuException why) {
     failure = why;
     release();
     ended = System.nanoTime();
     if (state.compareAndSet(RUNNING, DONE)) {
-      waking.accept(waiter);
+      LockSupport.unpark(waiter);
     } else {
       free();
     }

@@ -7,19 +7,21 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
- * Threads that wake parked callers for a lane. Waking a caller takes microseconds. If the lane woke
- * the callers of a dozen tickets itself, it would launch nothing for that long, which is as long as
- * a short launch takes. The threads start when they are first wanted, spin for a moment after each
- * caller and then park.
+ * Threads that end tickets for a lane, and so wake their callers, which takes microseconds. If the
+ * lane ended a dozen tickets itself, it would launch nothing for that long, which is as long as a
+ * short launch takes. The threads start when they are first wanted, spin for a moment after each
+ * ticket and then park.
  */
-public final class Waker {
+public final class Waker<T> {
 
   private static final long SPIN_NANOS = 200_000;
 
-  private final ConcurrentLinkedQueue<Thread> callers = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<T> tickets = new ConcurrentLinkedQueue<>();
   private final SpareProcessors spare;
+  private final Consumer<T> end;
   private final List<Thread> threads = new ArrayList<>();
   private final AtomicInteger awake = new AtomicInteger();
   private boolean started;
@@ -30,10 +32,12 @@ public final class Waker {
    *
    * @param name of the threads
    * @param count number of threads, at least 1
-   * @param spare whether they may spin; if not, the lane wakes callers itself
+   * @param spare whether they may spin; if not, the lane ends tickets itself
+   * @param end ends a ticket and wakes its caller; throws nothing
    */
-  public Waker(String name, int count, SpareProcessors spare) {
+  public Waker(String name, int count, SpareProcessors spare, Consumer<T> end) {
     this.spare = spare;
+    this.end = end;
     for (int i = 0; i < count; i++) {
       Thread thread = new Thread(this::run, name);
       thread.setDaemon(true);
@@ -41,7 +45,7 @@ public final class Waker {
     }
   }
 
-  /** Has the threads awake when callers come. Called by the lane alone, as is {@link #wake}. */
+  /** Has the threads awake when tickets come. Called by the lane alone, as is {@link #take}. */
   public void expect() {
     if (awake.get() == threads.size() || spare.scarce()) {
       return;
@@ -50,23 +54,22 @@ public final class Waker {
     started = true;
   }
 
-  /** Wakes a caller. A thread does so if one is awake and the caller is parked. */
-  public void wake(Thread caller) {
-    // a caller that is not parked costs nothing
-    if (awake.get() == 0 || LockSupport.getBlocker(caller) == null) {
-      LockSupport.unpark(caller);
-      return;
-    }
-    callers.add(caller);
+  /** Takes a ticket to end it. Returns false if no thread is awake. */
+  public boolean take(T ticket) {
     if (awake.get() == 0) {
-      wakeAll();
+      return false;
     }
+    tickets.add(ticket);
+    if (awake.get() == 0) {
+      endAll();
+    }
+    return true;
   }
 
-  private void wakeAll() {
-    Thread caller;
-    while ((caller = callers.poll()) != null) {
-      LockSupport.unpark(caller);
+  private void endAll() {
+    T ticket;
+    while ((ticket = tickets.poll()) != null) {
+      end.accept(ticket);
     }
   }
 
@@ -74,20 +77,20 @@ public final class Waker {
     awake.incrementAndGet();
     long last = System.nanoTime();
     for (int step = 0; ; step++) {
-      Thread caller = callers.poll();
-      if (caller != null) {
-        LockSupport.unpark(caller);
+      T ticket = tickets.poll();
+      if (ticket != null) {
+        end.accept(ticket);
         last = System.nanoTime();
         step = 0;
       } else if (stopped) {
         awake.decrementAndGet();
-        wakeAll();
+        endAll();
         return;
       } else if (spare.scarce() == false && System.nanoTime() - last < SPIN_NANOS) {
         Spin.once(step);
       } else {
         awake.decrementAndGet();
-        if (callers.isEmpty() && stopped == false) {
+        if (tickets.isEmpty() && stopped == false) {
           LockSupport.park(this);
         }
         awake.incrementAndGet();
@@ -97,7 +100,7 @@ public final class Waker {
     }
   }
 
-  /** Ends the threads after they have woken all. The lane wakes nobody any more. */
+  /** Ends the threads after they have ended all tickets. The lane gives no more. */
   public void stop() {
     stopped = true;
     if (started) {

@@ -63,6 +63,7 @@ public final class Controller {
   private final AtomicBoolean busy = new AtomicBoolean();
   private final Map<Load, Lesson> lessons = new HashMap<>();
   private final Tally tally = new Tally();
+  private final Warmth warmth = new Warmth();
   private volatile Arm arm = Arm.MODEL;
   private volatile long end;
   private volatile double pace = 1;
@@ -176,24 +177,29 @@ public final class Controller {
   }
 
   private void measured(Window sums, Window window, long now) {
-    spent(window);
+    boolean cold = spent(window);
     slow(window);
     pace = arm == Arm.CPU ? window.meanWait() : pace;
     begin(sums, windowLength());
     if (trial != null) {
-      tried(window, now);
+      if (cold == false) {
+        tried(window, now);
+      }
     } else {
       tally.window(arm, window.inFlight());
       watched(window, now);
     }
   }
 
-  private void spent(Window window) {
+  /** Counts time of the present arm. Returns whether the arm was cold at its beginning. */
+  private boolean spent(Window window) {
     tally.watched(window.nanos());
     credit = Math.min(CREDIT, credit + EXPLORED * window.nanos());
-    if (trial != null) {
+    boolean cold = warmth.add(arm, window);
+    if (trial != null && cold == false) {
       trial.spent(window.nanos());
     }
+    return cold;
   }
 
   /** Begins a window again in which nobody asked for a while. */

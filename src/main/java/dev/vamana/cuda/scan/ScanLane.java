@@ -35,7 +35,8 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   // what the lane needs to take a ticket from the queue and to tell its caller, as measured
   private static final double TICKET_NANOS = 3_000;
 
-  private final Waker waker = new Waker("vamana-gpu-exact-waker", 1, spare());
+  private final Waker<ScanTicket> waker =
+      new Waker<>("vamana-gpu-exact-waker", 1, spare(), ticket -> finish(ticket, null));
   private final SessionHostMemory account;
   private final PlanCounters plans;
   private ScanBatch batch;
@@ -162,8 +163,8 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   }
 
   @Override
-  protected void wake(Thread caller) {
-    waker.wake(caller);
+  protected boolean handOver(ScanTicket ticket) {
+    return waker.take(ticket);
   }
 
   @Override

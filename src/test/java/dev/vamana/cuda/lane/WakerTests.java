@@ -8,10 +8,13 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Tests that every caller is woken, whether its waker is awake, asleep or has ended. */
+/** Tests that every ticket is ended, whether the waker is awake, asleep or has ended. */
 public class WakerTests extends LuceneTestCase {
 
   private static final String NAME = "waker-of-test";
+
+  /** Lets a caller go on to its next round. */
+  private record Permit(int caller, int round) {}
 
   /** Callers that park until they may go on, round after round, as callers of a lane do. */
   private static final class Callers {
@@ -38,9 +41,16 @@ public class WakerTests extends LuceneTestCase {
       threads.forEach(Thread::start);
     }
 
-    void let(Waker waker, int caller, int round) {
-      allowed.set(caller, round);
-      waker.wake(threads.get(caller));
+    void let(Waker<Permit> waker, int caller, int round) {
+      Permit permit = new Permit(caller, round);
+      if (waker.take(permit) == false) {
+        end(permit);
+      }
+    }
+
+    void end(Permit permit) {
+      allowed.set(permit.caller(), permit.round());
+      LockSupport.unpark(threads.get(permit.caller()));
     }
 
     void awaitPassed(int count) {
@@ -54,8 +64,8 @@ public class WakerTests extends LuceneTestCase {
   public void testAllCallersAreWoken() {
     int count = 1 + random().nextInt(20);
     int rounds = 1 + random().nextInt(100);
-    Waker waker = new Waker(NAME, 1 + random().nextInt(3), SpareProcessors.always());
     Callers callers = new Callers(count, rounds);
+    Waker<Permit> waker = waker(callers);
     for (int round = 1; round <= rounds; round++) {
       if (random().nextBoolean()) {
         waker.expect();
@@ -75,16 +85,17 @@ public class WakerTests extends LuceneTestCase {
     assertFalse(runs());
   }
 
-  public void testStopWakesWhatIsLeftAndWakesAfterwards() {
+  public void testStopEndsWhatIsLeftAndNothingIsTakenAfterwards() {
     int count = 2 + random().nextInt(20);
-    Waker waker = new Waker(NAME, 1 + random().nextInt(3), SpareProcessors.always());
     Callers callers = new Callers(count, 2);
+    Waker<Permit> waker = waker(callers);
     waker.expect();
     for (int caller = 0; caller < count; caller++) {
       callers.let(waker, caller, 1);
     }
     waker.stop();
     callers.awaitPassed(count);
+    assertFalse(waker.take(new Permit(0, 2)));
     for (int caller = 0; caller < count; caller++) {
       callers.let(waker, caller, 2);
     }
@@ -94,12 +105,16 @@ public class WakerTests extends LuceneTestCase {
 
   /** Where few callers wait nobody expects any, and no thread starts. */
   public void testNoThreadStartsUnlessCallersAreExpected() {
-    Waker waker = new Waker(NAME, 1 + random().nextInt(3), SpareProcessors.always());
     Callers callers = new Callers(1, 1);
+    Waker<Permit> waker = waker(callers);
     callers.let(waker, 0, 1);
     Threads.join(callers.threads);
     assertFalse(runs());
     waker.stop();
+  }
+
+  private static Waker<Permit> waker(Callers callers) {
+    return new Waker<>(NAME, 1 + random().nextInt(3), SpareProcessors.always(), callers::end);
   }
 
   private static boolean runs() {

@@ -171,6 +171,23 @@ public class ControllerTests extends LuceneTestCase {
     assertEquals(0, total(controller, "trials"));
   }
 
+  /** A fresh process is slow at what it has not done yet; the first trial does not count that. */
+  public void testColdArm() {
+    // the better arm has three times as many answers as the other, once its code is compiled
+    boolean device = random().nextBoolean();
+    SimulatedNode.Costs costs =
+        device
+            ? new SimulatedNode.Costs(4, 200e3, 500e3, 60e3, 200e3, 20e3)
+            : new SimulatedNode.Costs(4, 100e3, 60e3, 50e3, 200e3, 70e3);
+    Arm better = device ? Arm.DEVICE : Arm.CPU;
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    node.cold(better, 1_000 + random().nextInt(4_000), 10 + 10 * random().nextDouble());
+    node.clients(8 << random().nextInt(4));
+    node.run(10);
+    assertEquals(controller.totals().toString(), better, controller.arm());
+  }
+
   /** An arm that answers hardly anything is found out, and left alone. */
   public void testStandstill() {
     SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 200e3, 500e3, 50e3, 30e6, 1e6);

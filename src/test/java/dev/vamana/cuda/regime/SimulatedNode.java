@@ -46,6 +46,9 @@ final class SimulatedNode {
   private long number;
   private int clients;
   private double rate;
+  private Arm coldArm;
+  private int coldSearches;
+  private double coldFactor;
   double now;
   long answers;
   double waited;
@@ -62,6 +65,17 @@ final class SimulatedNode {
     this.arms = arms;
     this.told = told;
     this.idle = costs.processors();
+  }
+
+  /** Has an arm take more processor time for its first searches, as code that is interpreted. */
+  void cold(Arm arm, int searches, double factor) {
+    coldArm = arm;
+    coldSearches = searches;
+    coldFactor = factor;
+  }
+
+  private double warming(Arm arm) {
+    return arm == coldArm && coldSearches-- > 0 ? coldFactor : 1;
   }
 
   private void after(double nanos, Runnable action) {
@@ -121,10 +135,10 @@ final class SimulatedNode {
         };
     Arm arm = arms.get();
     if (arm == Arm.CPU || (arm != Arm.DEVICE && random.nextBoolean())) {
-      process(costs.walk(), end);
+      process(costs.walk() * warming(Arm.CPU), end);
     } else {
       process(
-          costs.handOver(),
+          costs.handOver() * warming(Arm.DEVICE),
           () -> {
             waiting.add(end);
             launch();

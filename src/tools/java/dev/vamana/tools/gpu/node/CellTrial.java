@@ -55,7 +55,11 @@ public final class CellTrial {
   /** Recall that is worth a search of twice the width. */
   private static final double SOME_GAIN = 0.0005;
 
-  private static final int ROUNDS = 3;
+  private static final int LEAST_ROUNDS = 3;
+
+  /** Least turns of an index in a cell: a pause of the node spoils one. */
+  private static final int LEAST_TURNS = 10;
+
   private static final double LEARN_SECONDS = 1.5;
   private static final int WARM_TURNS = 2;
   private static final int WARM_CLIENTS = 32;
@@ -80,7 +84,7 @@ public final class CellTrial {
    * @param methods methods to measure; empty for all
    * @param segments numbers of segments
    * @param clients numbers of concurrent clients
-   * @param seconds duration of a turn; each point has three
+   * @param seconds duration of a turn; each point has three or more
    */
   public record Plan(
       NodeParts parts,
@@ -307,17 +311,20 @@ public final class CellTrial {
       List<Contender> contenders,
       double least)
       throws IOException {
+    int fewest = LEAST_TURNS;
     for (Contender contender : contenders) {
-      if (contender.index().method().equals(GPU)) {
-        // the node measures who answers faster at a load that is new to it
-        for (int width : Widths.needed(contender.recalls(), least, reached(contender))) {
-          new RestClients(node.httpUri(), clients)
-              .run(contender.index().requests(width), LEARN_SECONDS);
-        }
+      List<Integer> widths = Widths.needed(contender.recalls(), least, reached(contender));
+      fewest = Math.min(fewest, widths.size());
+      // a node with a GPU measures who answers faster at a load that is new to it
+      boolean learns = contender.index().method().equals(GPU);
+      for (int width : learns ? widths : widths.subList(0, 1)) {
+        new RestClients(node.httpUri(), clients)
+            .run(contender.index().requests(width), LEARN_SECONDS);
       }
     }
+    int rounds = Math.max(LEAST_ROUNDS, Math.ceilDiv(LEAST_TURNS, fewest));
     Map<Step, Turns> turns = new LinkedHashMap<>();
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
       for (Step step : order(contenders, least, round)) {
         take(node, step, clients, turns.computeIfAbsent(step, unseen -> new Turns()));
       }
