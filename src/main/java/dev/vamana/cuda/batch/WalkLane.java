@@ -45,7 +45,7 @@ public final class WalkLane extends Lane<Chunk> {
   private final DevicePool accepted;
   private final PackTeam team;
   private final Waker<Chunk> waker =
-      new Waker<>("vamana-gpu-waker", wakers(), spare(), chunk -> finish(chunk, null));
+      new Waker<>("vamana-gpu-waker", wakers(), spare(), this::finishHandedOver);
   private final ListBatches together;
   private final LaunchRule rule;
   private final BatchCounters statistics;

@@ -259,13 +259,22 @@ public abstract class Lane<T extends Ticket> {
     }
   }
 
-  /** Has another thread call {@link #finish}, without a failure. Returns whether it will. */
+  /** Has another thread call {@link #finishHandedOver}. Returns whether it will. */
   protected boolean handOver(T ticket) {
     return false;
   }
 
-  /** Ends a ticket on the calling thread: the lane's, or one that it was handed over to. */
-  protected final void finish(T ticket, GpuException failure) {
+  /** Ends a ticket, for the lane's thread, which loses the context if that fails unexpectedly. */
+  protected final void finishHandedOver(T ticket) {
+    try {
+      finish(ticket, null);
+    } catch (RuntimeException | Error e) {
+      releaseFailure = unexpected(e);
+      LockSupport.unpark(thread);
+    }
+  }
+
+  private void finish(T ticket, GpuException failure) {
     pending.add(-ticket.count());
     if (ticket.left()) {
       abandoned();

@@ -149,12 +149,15 @@ public abstract class Ticket {
    */
   final GpuException end(GpuException why) {
     failure = why;
-    release();
-    ended = System.nanoTime();
-    if (state.compareAndSet(RUNNING, DONE)) {
-      LockSupport.unpark(waiter);
-    } else {
-      free();
+    try {
+      release();
+    } finally {
+      ended = System.nanoTime();
+      if (state.compareAndSet(RUNNING, DONE)) {
+        LockSupport.unpark(waiter);
+      } else {
+        free();
+      }
     }
     return releaseFailure;
   }

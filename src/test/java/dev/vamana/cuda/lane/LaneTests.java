@@ -30,6 +30,7 @@ public class LaneTests extends LuceneTestCase {
   /** A place on the device that counts its releases. */
   private static final class Place implements ResidentSegment {
     final AtomicInteger released = new AtomicInteger();
+    volatile boolean broken;
 
     @Override
     public SegmentView view() {
@@ -64,6 +65,9 @@ public class LaneTests extends LuceneTestCase {
     @Override
     public void release() {
       released.incrementAndGet();
+      if (broken) {
+        throw new IllegalStateException("a bug");
+      }
     }
   }
 
@@ -90,7 +94,7 @@ public class LaneTests extends LuceneTestCase {
   }
 
   /** A lane whose batches do what the test says. */
-  private static final class TestLane extends BatchLane<Request> {
+  private static class TestLane extends BatchLane<Request> {
     final List<List<Request>> batches = new ArrayList<>();
     final AtomicInteger left = new AtomicInteger();
     private final Consumer<List<Request>> work;
@@ -352,6 +356,35 @@ public class LaneTests extends LuceneTestCase {
     driver.free(driver.allocate(1));
     held.release();
     assertEquals(1, place.released.get());
+    driver.close();
+  }
+
+  /** Whoever ends a ticket, its caller goes on if that fails, and the context is given up. */
+  public void testErrorOfTheThreadThatEndsATicket() throws Exception {
+    boolean other = random().nextBoolean();
+    TestLane lane =
+        new TestLane(driver, batch -> block(), lost::set) {
+          @Override
+          protected boolean handOver(Request request) {
+            if (other) {
+              new Thread(() -> finishHandedOver(request), "ends-for-test-lane").start();
+            }
+            return other;
+          }
+        };
+    Request request = submitted(lane, 0);
+    pass(begun);
+    place.broken = true;
+    held.release();
+    go.countDown();
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    assertTrue("it ended", waiters.await(request, () -> System.nanoTime() > end));
+    request.leave();
+    awaitTrue(() -> lost.get() != null);
+    assertTrue(lost.get().contextLost());
+    lane.stop();
+    assertEquals(0, lane.pending());
+    assertEquals(1, request.freed.get());
     driver.close();
   }
 
