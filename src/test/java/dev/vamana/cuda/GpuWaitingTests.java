@@ -253,7 +253,7 @@ public class GpuWaitingTests extends GpuTestCase {
       await(() -> executor.statistics().counter("now", "launches_in_flight") == running);
     }
     blocked.awaitStart();
-    int calls = 8;
+    int calls = 6;
     assertTrue(calls < BATCHES.overlap());
     for (int i = 0; i < calls; i++) {
       List<WorkItem> more = items(1, () -> false);
