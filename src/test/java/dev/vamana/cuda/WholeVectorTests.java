@@ -39,6 +39,8 @@ public class WholeVectorTests extends PlanTestCase {
     for (int d = 0; d < dimension; d++) {
       vector[d] = random.nextInt(256);
     }
+    // a vector of zeros has no cosine
+    vector[0] = Math.max(1, vector[0]);
     return vector;
   }
 
