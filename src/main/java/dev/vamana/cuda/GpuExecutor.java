@@ -289,13 +289,17 @@ public final class GpuExecutor implements SearchExecutor {
     if (takes(segment) == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
       return false;
     }
+    boolean all = accepted == segment.size();
+    if (all && mode == PlanMode.AUTO && usable() && contests.knowsScan(segment, k)) {
+      return true;
+    }
     GpuSession session = keeper.enter();
     if (session == null) {
       return false;
     }
     try {
       // without a filter the query's segments are sent together
-      int segments = accepted < segment.size() ? 1 : families.size(segment);
+      int segments = all ? families.size(segment) : 1;
       Workload task =
           Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments).over(segments);
       return (mode == PlanMode.EXACT || session.chooser.sureOfCpu(task) == false)

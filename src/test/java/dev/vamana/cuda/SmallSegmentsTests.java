@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Residency;
@@ -17,6 +18,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.NamedThreadFactory;
@@ -93,6 +95,29 @@ public class SmallSegmentsTests extends PlanTestCase {
         long before = items(executor, "scan");
         assertSame(scanned(items), executor.search(items), 0.999);
         assertEquals(open > 4 ? open : 0, items(executor, "scan") - before);
+      }
+    }
+  }
+
+  /**
+   * Segments that are asked for one by one are contested as they are together: a controller that
+   * has chosen the CPU goes on hearing of them.
+   */
+  public void testSegmentsOneByOneAreContested() throws Exception {
+    PlanOptions plans = new PlanOptions(PlanMode.AUTO, costs(9, 1e9, 1e9, 2));
+    try (TestIndex index = small();
+        GpuExecutor executor =
+            open(
+                MemoryLimit.percent(60),
+                QUIET.withBatches(BATCHES.withSegmentsAhead(false)).withPlans(plans))) {
+      upload(executor, index.views());
+      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+      while (executor.statistics().counter("contested", "watched_micros") == 0) {
+        assertTrue("no answer counted", System.nanoTime() - end < 0);
+        for (SegmentView view : index.views()) {
+          List<WorkItem> alone = List.of(item(index, view, 5, null));
+          assertSame(scanned(alone), executor.search(alone), 0.999);
+        }
       }
     }
   }

@@ -7,7 +7,6 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lane.SpareProcessors;
-import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -45,7 +44,7 @@ public final class WalkLane extends Lane<Chunk> {
   private final DevicePool accepted;
   private final PackTeam team;
   private final Waker<Chunk> waker =
-      new Waker<>("vamana-gpu-waker", wakers(), spare(), this::finishHandedOver);
+      new Waker<>("vamana-gpu-waker", Waker.usualThreads(), spare(), this::finishHandedOver);
   private final ListBatches together;
   private final LaunchRule rule;
   private final BatchCounters statistics;
@@ -178,11 +177,6 @@ public final class WalkLane extends Lane<Chunk> {
     moved |= launchAll();
     tellCallers();
     return moved;
-  }
-
-  /** Returns how many threads wake callers: 64 callers keep one busy, few processors need one. */
-  private static int wakers() {
-    return Math.min(2, Waiters.usualSpinners());
   }
 
   @Override

@@ -43,15 +43,19 @@ record Asked(WorkItem item, boolean scans, int batch, BatchSizes sizes) {
     return Workloads.of(item, scans, rows, batch, walk, sizes.ownRounds(batch));
   }
 
-  /**
-   * Returns a task with all segments of the call, if a launch scans them together: the CPU is
-   * compared with that launch, so its threads have all segments to scan, too. A filter may be so
-   * strict that each segment's accepted vectors are gathered instead.
-   */
+  /** Returns a task with all segments of the call, as {@link #over}. */
   Workload ofCall(Workload task) {
-    int all = sizes.segments();
+    return over(task, sizes.segments());
+  }
+
+  /**
+   * Returns a task with several segments, if a launch scans them together: the CPU is compared with
+   * that launch, so its threads have all segments to scan, too. A filter may be so strict that each
+   * segment's accepted vectors are gathered instead.
+   */
+  Workload over(Workload task, int segments) {
     return task.cpu().scans() && task.filtered() == false && task.scansTogether()
-        ? task.over(all, sizes.cpuRounds(all * batch))
+        ? task.over(segments, sizes.cpuRounds(segments * batch))
         : task;
   }
 

@@ -164,7 +164,9 @@ public final class CallPlanner {
       return decideLists(asked, known, wanted);
     }
     if (asked.scans()) {
-      Workload task = asked.ofCall(asked.task(false, Workload.Rows.DEVICE, batch, null));
+      // a query's other segments may come in calls of their own
+      int segments = Math.max(sizes.segments(), families.size(view));
+      Workload task = asked.over(asked.task(false, Workload.Rows.DEVICE, batch, null), segments);
       boolean cpu =
           switch (mode) {
             case AUTO -> session.chooser.sureOfCpu(task);

@@ -96,6 +96,25 @@ public final class Contests {
   }
 
   /**
+   * Whether exact answers of single queries without a filter are known to be contested, and need
+   * not be planned again yet: the device then has the segment.
+   */
+  public boolean knowsScan(SegmentView segment, int k) {
+    Known[] kinds = segments.get(segment);
+    if (kinds != null) {
+      for (Known known : kinds) {
+        if (known.k() == k
+            && known.filtered() == false
+            && known.way() == CpuExecutor.Way.SCAN
+            && isFresh(known, now())) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /**
    * Remembers that a single query's item is contested.
    *
    * @param now time of the clock

@@ -45,6 +45,14 @@ public final class Waker<T> {
     }
   }
 
+  /**
+   * Returns how many threads a lane's waker should have: 64 callers keep one busy, few processors
+   * need one.
+   */
+  public static int usualThreads() {
+    return Math.min(2, Waiters.usualSpinners());
+  }
+
   /** Has the threads awake when tickets come. Called by the lane alone, as is {@link #take}. */
   public void expect() {
     if (awake.get() == threads.size() || spare.scarce()) {

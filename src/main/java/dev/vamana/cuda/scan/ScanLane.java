@@ -36,7 +36,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   private static final double TICKET_NANOS = 3_000;
 
   private final Waker<ScanTicket> waker =
-      new Waker<>("vamana-gpu-exact-waker", 1, spare(), this::finishHandedOver);
+      new Waker<>("vamana-gpu-exact-waker", Waker.usualThreads(), spare(), this::finishHandedOver);
   private final SessionHostMemory account;
   private final PlanCounters plans;
   private ScanBatch batch;

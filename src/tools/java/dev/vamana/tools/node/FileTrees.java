@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
-/** Works on whole folders of the node's home. */
-final class FileTrees {
+/** Works on whole folders of a node's home or data. */
+public final class FileTrees {
 
   private FileTrees() {}
 
@@ -32,12 +32,20 @@ final class FileTrees {
   }
 
   /** Removes {@code root} and everything below it; does nothing if it does not exist. */
-  static void delete(Path root) throws IOException {
+  public static void delete(Path root) throws IOException {
     if (Files.notExists(root, LinkOption.NOFOLLOW_LINKS)) {
       return;
     }
     for (Path path : walk(root).stream().sorted(Comparator.reverseOrder()).toList()) {
       Files.deleteIfExists(path);
+    }
+  }
+
+  /** Copies {@code from} and everything below it to {@code to}, which must not exist. */
+  public static void copy(Path from, Path to) throws IOException {
+    Files.createDirectories(to.getParent());
+    for (Path path : walk(from)) {
+      Files.copy(path, to.resolve(from.relativize(path).toString()));
     }
   }
 

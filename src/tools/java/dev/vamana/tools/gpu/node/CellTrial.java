@@ -6,6 +6,7 @@ import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.demo.KnnIndex;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,11 +23,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.lucene.util.IOUtils;
 
 /**
- * Asks our index and stock ones of the same node over HTTP, by number of segments and of clients: a
- * node with a GPU first, then one with the GPU off. Another node has filled the indices before. The
- * indices take short turns, so that what disturbs one disturbs all.
+ * Asks our index and stock ones over HTTP, by number of segments and of clients: in a node with a
+ * GPU, and in one with the GPU off, which has a copy of the same files. Another node has filled the
+ * indices before. The indices of both nodes take short turns, so that what disturbs one disturbs
+ * all.
  */
 public final class CellTrial {
 
@@ -104,7 +107,7 @@ public final class CellTrial {
     /** Called with each measured point. */
     void measured(Point point) throws IOException;
 
-    /** Called when a node has measured all its methods in a cell. */
+    /** Called when a cell has been measured. */
     void done(int segments, int clients) throws IOException;
 
     /** Logs progress. */
@@ -133,7 +136,24 @@ public final class CellTrial {
       double clientMicros,
       Map<String, Map<String, Long>> answered) {}
 
-  private record Contender(NodeIndex index, NavigableMap<Integer, Double> recalls) {}
+  /**
+   * A node.
+   *
+   * @param mode value of {@code vamana.gpu.placement}, or {@link NodeParts#OFF}
+   */
+  private record Side(RunningNode node, String mode) implements Closeable {
+
+    RestClients clients(int count) {
+      return new RestClients(node.httpUri(), count);
+    }
+
+    @Override
+    public void close() {
+      node.close();
+    }
+  }
+
+  private record Contender(Side side, NodeIndex index, NavigableMap<Integer, Double> recalls) {}
 
   private record Step(Contender contender, int width) {}
 
@@ -152,7 +172,6 @@ public final class CellTrial {
 
   /** Runs the trial. Cells that an earlier run has measured are left out. */
   public void run() throws IOException {
-    NodeHome home = plan.parts().assemble();
     List<String> modes =
         Stream.of(plan.placement(), NodeParts.OFF)
             .distinct()
@@ -164,21 +183,37 @@ public final class CellTrial {
     if (modes.isEmpty()) {
       return;
     }
+    NodeParts parts = plan.parts();
+    NodeHome home = parts.assemble();
     Map<String, String> settings =
         Map.of("vamana.gpu.plan", "auto", "indices.memory.index_buffer_size", BUFFER);
     // a node that has built graphs searches the stock index at half the speed of a fresh one
-    try (RunningNode node = plan.parts().start(home, plan.placement(), settings)) {
+    try (RunningNode node = parts.start(home, plan.placement(), settings)) {
       fill(node);
     }
-    for (String mode : modes) {
-      try (RunningNode node = plan.parts().start(home, mode, settings)) {
+    List<Side> sides = new ArrayList<>();
+    try {
+      for (String mode : modes) {
+        if (sides.isEmpty() == false) {
+          parts = plan.parts().copiedTo(mode);
+          home = parts.assemble();
+        }
+        sides.add(new Side(parts.start(home, mode, settings), mode));
         findings.say("%s: node is up", mode);
-        for (int segments : plan.segments()) {
-          if (left(mode, segments).isEmpty() == false) {
-            measure(node, mode, segments);
-          }
+      }
+      for (int segments : plan.segments()) {
+        List<Integer> left =
+            sides.stream()
+                .flatMap(side -> left(side.mode(), segments).stream())
+                .distinct()
+                .sorted()
+                .toList();
+        if (left.isEmpty() == false) {
+          measure(sides, segments, left);
         }
       }
+    } finally {
+      IOUtils.close(sides);
     }
   }
 
@@ -256,40 +291,49 @@ public final class CellTrial {
     findings.say("%s: filled in %.1f s", name, (System.nanoTime() - start) / 1e9);
   }
 
-  private void measure(RunningNode node, String mode, int segments) throws IOException {
+  private void measure(List<Side> sides, int segments, List<Integer> left) throws IOException {
     List<Contender> contenders = new ArrayList<>();
-    for (String method : methods(mode)) {
-      String name = name(TYPES.get(method), segments);
-      contenders.add(new Contender(new NodeIndex(node, plan.set(), name, method), new TreeMap<>()));
-      if (method.equals(GPU)) {
-        findings.say("%s", node.client().post("/" + name + "/_vamana/warmup", null));
+    for (Side side : sides) {
+      for (String method : methods(side.mode())) {
+        String name = name(TYPES.get(method), segments);
+        NodeIndex index = new NodeIndex(side.node(), plan.set(), name, method);
+        contenders.add(new Contender(side, index, new TreeMap<>()));
+        if (method.equals(GPU)) {
+          findings.say("%s", side.node().client().post("/" + name + "/_vamana/warmup", null));
+        }
       }
     }
-    findings.say("%s: warming indices of %d segments, then their recall", mode, segments);
-    RestClients warming = new RestClients(node.httpUri(), WARM_CLIENTS);
+    findings.say("warming indices of %d segments, then their recall", segments);
     for (int turn = 0; turn < WARM_TURNS; turn++) {
       for (Contender contender : contenders) {
-        warming.run(contender.index().requests(WARM_WIDTH), WARM_LONGER * plan.seconds());
+        contender
+            .side()
+            .clients(WARM_CLIENTS)
+            .run(contender.index().requests(WARM_WIDTH), WARM_LONGER * plan.seconds());
       }
     }
     int narrowest = Widths.ALL.get(0);
     for (Contender contender : contenders) {
-      contender.recalls().put(narrowest, contender.index().recall(warming, narrowest));
+      addRecall(contender, narrowest);
     }
     double least =
         contenders.stream().mapToDouble(of -> of.recalls().get(narrowest)).max().orElseThrow();
     for (Contender contender : contenders) {
-      widen(contender, warming, Math.max(ENOUGH, least));
+      widen(contender, Math.max(ENOUGH, least));
     }
-    for (int clients : left(mode, segments)) {
-      measure(node, mode, segments, clients, contenders, least);
+    for (int clients : left) {
+      measure(segments, clients, contenders, least);
       findings.done(segments, clients);
     }
   }
 
+  private static void addRecall(Contender contender, int width) throws IOException {
+    RestClients clients = contender.side().clients(WARM_CLIENTS);
+    contender.recalls().put(width, contender.index().recall(clients, width));
+  }
+
   /** Adds the recalls of wider searches, up to one that has enough or finds no more than half. */
-  private static void widen(Contender contender, RestClients clients, double enough)
-      throws IOException {
+  private static void widen(Contender contender, double enough) throws IOException {
     NavigableMap<Integer, Double> recalls = contender.recalls();
     for (int width : Widths.ALL) {
       double widest = recalls.lastEntry().getValue();
@@ -298,18 +342,12 @@ public final class CellTrial {
         return;
       }
       if (recalls.containsKey(width) == false) {
-        recalls.put(width, contender.index().recall(clients, width));
+        addRecall(contender, width);
       }
     }
   }
 
-  private void measure(
-      RunningNode node,
-      String mode,
-      int segments,
-      int clients,
-      List<Contender> contenders,
-      double least)
+  private void measure(int segments, int clients, List<Contender> contenders, double least)
       throws IOException {
     int fewest = LEAST_TURNS;
     for (Contender contender : contenders) {
@@ -318,30 +356,29 @@ public final class CellTrial {
       // a node with a GPU measures who answers faster at a load that is new to it
       boolean learns = contender.index().method().equals(GPU);
       for (int width : learns ? widths : widths.subList(0, 1)) {
-        new RestClients(node.httpUri(), clients)
-            .run(contender.index().requests(width), LEARN_SECONDS);
+        contender.side().clients(clients).run(contender.index().requests(width), LEARN_SECONDS);
       }
     }
     int rounds = Math.max(LEAST_ROUNDS, Math.ceilDiv(LEAST_TURNS, fewest));
     Map<Step, Turns> turns = new LinkedHashMap<>();
     for (int round = 0; round < rounds; round++) {
       for (Step step : order(contenders, least, round)) {
-        take(node, step, clients, turns.computeIfAbsent(step, unseen -> new Turns()));
+        take(step, clients, turns.computeIfAbsent(step, unseen -> new Turns()));
       }
     }
     for (Map.Entry<Step, Turns> entry : turns.entrySet()) {
-      NodeIndex index = entry.getKey().contender().index();
+      Contender contender = entry.getKey().contender();
       int width = entry.getKey().width();
       Turns taken = entry.getValue();
       double[] micros = taken.micros.stream().flatMapToDouble(Arrays::stream).toArray();
       findings.measured(
           new Point(
-              index.method(),
-              mode,
+              contender.index().method(),
+              contender.side().mode(),
               segments,
               clients,
               width,
-              entry.getKey().contender().recalls().get(width),
+              contender.recalls().get(width),
               median(taken.perSecond.stream().mapToDouble(Double::doubleValue).toArray()),
               median(micros),
               taken.clientMicros / micros.length,
@@ -374,19 +411,19 @@ public final class CellTrial {
     return RECALLS.stream().filter(recall -> recall <= most).toList();
   }
 
-  private void take(RunningNode node, Step step, int clients, Turns turns) throws IOException {
+  private void take(Step step, int clients, Turns turns) throws IOException {
+    Side side = step.contender().side();
     NodeIndex index = step.contender().index();
     List<byte[]> requests = index.requests(step.width());
     boolean ours = TYPES.get(index.method()).equals(TYPES.get(GPU));
-    GpuCounters before = ours ? GpuCounters.of(node) : null;
+    GpuCounters before = ours ? GpuCounters.of(side.node()) : null;
     double own = RestClients.processorMicros();
-    RestClients.Answers answers =
-        new RestClients(node.httpUri(), clients).run(requests, plan.seconds());
+    RestClients.Answers answers = side.clients(clients).run(requests, plan.seconds());
     turns.clientMicros += RestClients.processorMicros() - own;
     turns.perSecond.add(answers.requestsPerSecond());
     turns.micros.add(answers.micros());
     if (ours) {
-      turns.answered = GpuCounters.sum(turns.answered, GpuCounters.of(node).since(before));
+      turns.answered = GpuCounters.sum(turns.answered, GpuCounters.of(side.node()).since(before));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu.node;
 
+import dev.vamana.tools.node.FileTrees;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
@@ -29,6 +30,15 @@ public record NodeParts(
   /** Returns the same parts for a node that runs beside others, in a folder of its own. */
   public NodeParts in(String subfolder) {
     return new NodeParts(folder.resolve(subfolder), data, classes, jars, metadata, heap);
+  }
+
+  /** As {@link #in}, with a copy of the indices. No node may be running over them. */
+  public NodeParts copiedTo(String subfolder) throws IOException {
+    NodeParts copy = in(subfolder);
+    Path target = copy.folder.resolve(data);
+    FileTrees.delete(target);
+    FileTrees.copy(folder.resolve(data), target);
+    return copy;
   }
 
   /** Packs the plugin and assembles the node's home. */
