@@ -164,19 +164,26 @@ public final class GpuExecutor implements SearchExecutor {
 
   /** Answers an item on the CPU that need not be planned. Counts it as if it had been. */
   private WorkResult leftToCpu(WorkItem item, Contests.Known known, long since) throws IOException {
-    counters.requested.increment();
-    boolean scans = known.way() == CpuExecutor.Way.SCAN;
-    counters.fallback(
-        scans ? FallbackReason.SCAN : FallbackReason.PLANNED, 1, item.segment().name());
+    LeftScan left = left(item.segment(), known, since);
     load.onCpu(1);
     try {
       return CpuExecutor.search(item, known.way());
     } finally {
       load.onCpu(-1);
+      left.ended();
+    }
+  }
+
+  /** Counts a contested item that the CPU begins to answer. */
+  private LeftScan left(SegmentView segment, Contests.Known known, long since) {
+    counters.requested.increment();
+    boolean scans = known.way() == CpuExecutor.Way.SCAN;
+    counters.fallback(scans ? FallbackReason.SCAN : FallbackReason.PLANNED, 1, segment.name());
+    return () -> {
       long now = contests.now();
       counters.plans.add(Plan.CPU, 1, contests.predicted(known.contest()), now - since);
       contests.answered(known.contest(), since, now);
-    }
+    };
   }
 
   /** Answers an item on the CPU, since the setting leaves all to it. */
@@ -284,14 +291,24 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   @Override
+  public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
+    if (accepted < segment.size()
+        || keeper.options().plans().mode() != PlanMode.AUTO
+        || usable() == false) {
+      return null;
+    }
+    long since = contests.now();
+    Contests.Known known = contests.findScan(segment, k, since);
+    return known == null || contests.outlook(known) != Ahead.Outlook.CPU
+        ? null
+        : left(segment, known, since);
+  }
+
+  @Override
   public boolean takesScan(SegmentView segment, int k, int accepted) {
     PlanMode mode = keeper.options().plans().mode();
     if (takes(segment) == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
       return false;
-    }
-    boolean all = accepted == segment.size();
-    if (all && mode == PlanMode.AUTO && usable() && contests.knowsScan(segment, k)) {
-      return true;
     }
     GpuSession session = keeper.enter();
     if (session == null) {
@@ -299,7 +316,7 @@ public final class GpuExecutor implements SearchExecutor {
     }
     try {
       // without a filter the query's segments are sent together
-      int segments = all ? families.size(segment) : 1;
+      int segments = accepted < segment.size() ? 1 : families.size(segment);
       Workload task =
           Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments).over(segments);
       return (mode == PlanMode.EXACT || session.chooser.sureOfCpu(task) == false)

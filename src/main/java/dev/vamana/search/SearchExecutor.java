@@ -37,6 +37,25 @@ public interface SearchExecutor extends Closeable {
     return WalkParameters.defaults(k);
   }
 
+  /** A scan that an executor leaves to the calling thread, and wants to hear of. */
+  interface LeftScan {
+
+    /** Called when the scan has ended, however it did. */
+    void ended();
+  }
+
+  /**
+   * Returns the scan of every accepted vector if it is known to be left to the calling thread,
+   * whose scan begins now; null if {@link #takesScan} has to be asked. Small segments are scanned
+   * in microseconds, which a work item would double.
+   *
+   * @param k number of hits
+   * @param accepted estimated number of accepted vectors
+   */
+  default LeftScan leavesScan(SegmentView segment, int k, int accepted) {
+    return null;
+  }
+
   /**
    * Whether the executor may be faster than the calling thread at scoring every accepted vector.
    * Cheap, and changes nothing.

@@ -72,15 +72,21 @@ public final class SegmentSearch {
             && (executor == null
                 ? SearchPlan.scan(segment, beam, accepted)
                 : SearchPlan.scanBesideExecutor(segment, beam, accepted));
-    boolean handsOver =
-        scan
-            && asWorkItem
-            && executor != null
-            && executor.takesScan(segment, collector.k(), accepted);
+    boolean offers = scan && asWorkItem && executor != null;
+    SearchExecutor.LeftScan left =
+        offers ? executor.leavesScan(segment, collector.k(), accepted) : null;
+    if (left != null) {
+      try {
+        scanAll(segment, query, scorer, ordinals, acceptedOrdinals);
+      } finally {
+        left.ended();
+      }
+      return;
+    }
+    boolean handsOver = offers && executor.takesScan(segment, collector.k(), accepted);
     if (scan && handsOver == false && (coarse && asWorkItem) == false) {
       count(executor, CpuSearches.Reason.SCAN);
-      RandomVectorScorer all = scorer == null ? segment.scorer(query) : scorer;
-      new ExactScan(all, ordinals).run(acceptedOrdinals);
+      scanAll(segment, query, scorer, ordinals, acceptedOrdinals);
       return;
     }
     int[] entryPoints = entryPoints(strategy, segment.size());
@@ -143,7 +149,7 @@ public final class SegmentSearch {
             ? CollectorWalk.TO_THE_END
             : SearchPlan.patience(segment, beam, accepted);
     if (steered.run(starts, patience) == false) {
-      scanAll(scorer, ordinals, steered, accepted);
+      scanRest(scorer, ordinals, steered, accepted);
       return;
     }
     float worst = ordinals.minCompetitiveSimilarity();
@@ -155,11 +161,27 @@ public final class SegmentSearch {
   }
 
   /**
+   * Scores all accepted vectors.
+   *
+   * @param opened the query's scorer, or null if it has not been opened
+   */
+  private static void scanAll(
+      SegmentView segment,
+      QueryVector query,
+      RandomVectorScorer opened,
+      KnnCollector ordinals,
+      Bits accepted)
+      throws IOException {
+    RandomVectorScorer scorer = opened == null ? segment.scorer(query) : opened;
+    new ExactScan(scorer, ordinals).run(accepted);
+  }
+
+  /**
    * Scans what a walk has left. Lucene's queries limit the number of distances of a filtered search
    * to the number of accepted vectors, and score all of them if the limit is reached: if it would
    * be, the search ends at once.
    */
-  private static void scanAll(
+  private static void scanRest(
       RandomVectorScorer scorer, KnnCollector ordinals, CollectorWalk walk, int accepted)
       throws IOException {
     long left = ordinals.visitLimit() - ordinals.visitedCount();

@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
@@ -8,9 +9,11 @@ import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.DevicePresence;
+import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,24 +104,44 @@ public class SmallSegmentsTests extends PlanTestCase {
 
   /**
    * Segments that are asked for one by one are contested as they are together: a controller that
-   * has chosen the CPU goes on hearing of them.
+   * has chosen the CPU goes on hearing of them, also of those that the calling thread scans.
    */
   public void testSegmentsOneByOneAreContested() throws Exception {
-    PlanOptions plans = new PlanOptions(PlanMode.AUTO, costs(9, 1e9, 1e9, 2));
+    // sixteen threads would scan all segments at once, in less time than a launch takes, but with
+    // as
+    // much work
+    Workers sixteen = new Workers(Runnable::run, 16);
+    PlanOptions plans = new PlanOptions(PlanMode.AUTO, costs(30, 1e9, 1e9, 5));
     try (TestIndex index = small();
         GpuExecutor executor =
             open(
                 MemoryLimit.percent(60),
-                QUIET.withBatches(BATCHES.withSegmentsAhead(false)).withPlans(plans))) {
+                QUIET
+                    .withWorkers(sixteen)
+                    .withBatches(BATCHES.withSegmentsAhead(false))
+                    .withPlans(plans))) {
       upload(executor, index.views());
+      SegmentView view = index.views().get(0);
+      assertNull("nothing is known", executor.leavesScan(view, 5, SIZE));
+      SearchExecutor.LeftScan left = null;
+      long asked = 0;
       long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-      while (executor.statistics().counter("contested", "watched_micros") == 0) {
-        assertTrue("no answer counted", System.nanoTime() - end < 0);
-        for (SegmentView view : index.views()) {
-          List<WorkItem> alone = List.of(item(index, view, 5, null));
+      while (left == null) {
+        assertTrue("the CPU was not found to be faster", System.nanoTime() - end < 0);
+        for (SegmentView each : index.views()) {
+          List<WorkItem> alone = List.of(item(index, each, 5, null));
           assertSame(scanned(alone), executor.search(alone), 0.999);
+          asked++;
         }
+        assertNull("other hits", executor.leavesScan(view, 6, SIZE));
+        assertNull("a filter", executor.leavesScan(view, 5, SIZE - 1));
+        left = executor.leavesScan(view, 5, SIZE);
       }
+      left.ended();
+      GpuStatistics found = executor.statistics();
+      assertTrue(found.counter("contested", "watched_micros") > 0);
+      assertEquals(asked + 1, found.counter("items", "requested"));
+      assertEquals(found.counter("plan_items", "cpu"), onCpu(executor, "scan"));
     }
   }
 

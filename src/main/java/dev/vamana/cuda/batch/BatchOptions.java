@@ -45,15 +45,15 @@ public record BatchOptions(
   public static final long MIN_STAGING = 8L << 20;
 
   /**
-   * 16,384 items a launch, no linger, 8 launches in flight, of which four take whatever waits and
-   * four more begin with 64 queued items or six calls, 192 items first, 3 threads that help to
-   * pack, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
+   * 16,384 items a launch, no linger, 16 launches in flight, of which four take whatever waits,
+   * four more begin with 64 queued items or six calls, and the others with 512 items, 192 items
+   * first, 3 threads that help to pack, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
    */
   public static final BatchOptions DEFAULT =
       new BatchOptions(
           16_384,
           0,
-          8,
+          16,
           4,
           64,
           Packer.FIRST_ITEMS,

@@ -19,6 +19,11 @@ final class LaunchRule {
   // one item each would wait for a launch to end
   private static final int OVERLAP_CALLS = 6;
 
+  // beside so many launches others start only with many items: small launches would take the slots
+  // that callers of thousands keep the device busy with
+  private static final int LAUNCHES_OF_FEW = 8;
+  private static final int MANY_ITEMS = 512;
+
   private final Supplier<BatchOptions> options;
   private final ListBatches together;
   private long idleSince = System.nanoTime();
@@ -105,6 +110,9 @@ final class LaunchRule {
     // who lets an idle device wait for more items wants few launches
     if (now.lingerNanos() > 0) {
       return now.overlap();
+    }
+    if (running >= LAUNCHES_OF_FEW) {
+      return Math.max(now.overlap(), MANY_ITEMS);
     }
     return running < now.eager() || queue.size() >= OVERLAP_CALLS ? 1 : now.overlap();
   }

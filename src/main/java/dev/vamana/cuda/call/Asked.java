@@ -43,20 +43,29 @@ record Asked(WorkItem item, boolean scans, int batch, BatchSizes sizes) {
     return Workloads.of(item, scans, rows, batch, walk, sizes.ownRounds(batch));
   }
 
-  /** Returns a task with all segments of the call, as {@link #over}. */
+  /**
+   * Returns a task with all segments of the call, if a launch scans them together: the CPU is
+   * compared with that launch, so its threads have all segments to scan, too. A filter may be so
+   * strict that each segment's accepted vectors are gathered instead.
+   */
   Workload ofCall(Workload task) {
-    return over(task, sizes.segments());
+    int all = sizes.segments();
+    return scansTogether(task) ? task.over(all, sizes.cpuRounds(all * batch)) : task;
   }
 
   /**
-   * Returns a task with several segments, if a launch scans them together: the CPU is compared with
-   * that launch, so its threads have all segments to scan, too. A filter may be so strict that each
-   * segment's accepted vectors are gathered instead.
+   * Returns a task with all segments that the same queries search, if a launch scans them together,
+   * and as much work for the CPU as if one thread did it all.
+   *
+   * @param open open segments of the item's family
    */
-  Workload over(Workload task, int segments) {
-    return task.cpu().scans() && task.filtered() == false && task.scansTogether()
-        ? task.over(segments, sizes.cpuRounds(segments * batch))
-        : task;
+  Workload ofQuery(Workload task, int open) {
+    int all = Math.max(open, sizes.segments());
+    return scansTogether(task) ? task.over(all, Math.max(all, sizes.cpuRounds(all * batch))) : task;
+  }
+
+  private static boolean scansTogether(Workload task) {
+    return task.cpu().scans() && task.filtered() == false && task.scansTogether();
   }
 
   CpuExecutor.Way way() {

@@ -164,17 +164,16 @@ public final class CallPlanner {
       return decideLists(asked, known, wanted);
     }
     if (asked.scans()) {
-      // a query's other segments may come in calls of their own
-      int segments = Math.max(sizes.segments(), families.size(view));
-      Workload task = asked.over(asked.task(false, Workload.Rows.DEVICE, batch, null), segments);
+      Workload task = asked.task(false, Workload.Rows.DEVICE, batch, null);
       boolean cpu =
           switch (mode) {
-            case AUTO -> session.chooser.sureOfCpu(task);
+            // a query's other segments may come in calls of their own
+            case AUTO -> session.chooser.sureOfCpu(asked.ofQuery(task, families.size(view)));
             case EXACT -> false;
             case GRAPH, CPU -> true;
           };
       if (cpu || Workloads.exactFits(item) == false) {
-        return cpu(task, FallbackReason.SCAN, view.name(), asked.way());
+        return cpu(asked.ofCall(task), FallbackReason.SCAN, view.name(), asked.way());
       }
     }
     HeldSegment segment = hold(item, wanted && asked.scans() == false);

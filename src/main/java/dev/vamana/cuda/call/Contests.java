@@ -96,22 +96,24 @@ public final class Contests {
   }
 
   /**
-   * Whether exact answers of single queries without a filter are known to be contested, and need
-   * not be planned again yet: the device then has the segment.
+   * Returns what is known of exact answers of single queries without a filter; null if they are not
+   * known to be contested, or have to be planned again.
+   *
+   * @param now time of the clock
    */
-  public boolean knowsScan(SegmentView segment, int k) {
+  public Known findScan(SegmentView segment, int k, long now) {
     Known[] kinds = segments.get(segment);
     if (kinds != null) {
       for (Known known : kinds) {
         if (known.k() == k
             && known.filtered() == false
             && known.way() == CpuExecutor.Way.SCAN
-            && isFresh(known, now())) {
-          return true;
+            && isFresh(known, now)) {
+          return known;
         }
       }
     }
-    return false;
+    return null;
   }
 
   /**

@@ -143,6 +143,17 @@ public final class DevicesExecutor implements SearchExecutor {
   }
 
   @Override
+  public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
+    long candidates = router.candidates(segment, placements.get(segment));
+    if (Long.bitCount(candidates) != 1) {
+      // each device has measurements of its own, and which will be asked is not known yet
+      return null;
+    }
+    Member only = members.get(Long.numberOfTrailingZeros(candidates));
+    return only.executor.leavesScan(segment, k, accepted);
+  }
+
+  @Override
   public boolean takesScan(SegmentView segment, int k, int accepted) {
     long candidates = router.candidates(segment, placements.get(segment));
     return members.stream()

@@ -52,7 +52,7 @@ final class CallersStage implements Stage {
           }
           beams.remove(-1);
           for (int beam : beams) {
-            measure(context, set, lane, pooled, beam, sweep.recalls().get(beam));
+            measure(context, set, lane, open, pooled, beam, sweep.recalls().get(beam));
           }
           open.check();
         }
@@ -64,23 +64,47 @@ final class CallersStage implements Stage {
     return lane.quantized() ? WalkParameters.quantized(beam, 0) : WalkParameters.exact(beam);
   }
 
+  /** What the turns of a shape showed. */
+  private static final class Findings {
+    final List<Double> rates = new ArrayList<>();
+    long items;
+    long launches;
+    long processorNanos;
+  }
+
   private static void measure(
-      Context context, SuiteSet set, Lane lane, BatchRun run, int beam, double recall)
+      Context context,
+      SuiteSet set,
+      Lane lane,
+      OpenLane open,
+      BatchRun run,
+      int beam,
+      double recall)
       throws IOException, InterruptedException {
     double seconds = context.options().seconds();
     WalkParameters walk = walk(lane, beam);
-    List<List<Double>> rates = new ArrayList<>();
+    List<Findings> findings = new ArrayList<>();
     for (Shape shape : SHAPES) {
       rate(run, walk, shape, Math.min(WARM_UP_SECONDS, 5 * seconds));
-      rates.add(new ArrayList<>());
+      findings.add(new Findings());
     }
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = 0; i < SHAPES.size(); i++) {
-        rates.get(i).add(rate(run, walk, SHAPES.get(i), seconds));
+        Findings own = findings.get(i);
+        Gpu.Counts before = open.gpu() == null ? null : open.gpu().counts();
+        long used = ProcessorTime.nanos();
+        own.rates.add(rate(run, walk, SHAPES.get(i), seconds));
+        own.processorNanos += ProcessorTime.nanos() - used;
+        if (before != null) {
+          Gpu.Counts counts = open.gpu().counts().since(before);
+          own.items += counts.answered();
+          own.launches += counts.launches();
+        }
       }
     }
-    double large = Samples.median(rates.get(0));
+    double large = Samples.median(findings.get(0).rates);
     for (int i = 0; i < SHAPES.size(); i++) {
+      Findings own = findings.get(i);
       Map<String, Object> row = new LinkedHashMap<>();
       row.put("set", set.vectors().name());
       row.put("n", set.vectors().base().size());
@@ -90,8 +114,10 @@ final class CallersStage implements Stage {
       row.put("callers", SHAPES.get(i).callers());
       row.put("beam", beam);
       row.put("recall_at_10", Samples.round(recall, 5));
-      row.put("qps", Samples.round(Samples.median(rates.get(i)), 0));
-      row.put("ratio", Samples.round(Samples.median(rates.get(i)) / large, 3));
+      row.put("qps", Samples.round(Samples.median(own.rates), 0));
+      row.put("ratio", Samples.round(Samples.median(own.rates) / large, 3));
+      row.put("mean_batch", Samples.round(own.items / (double) Math.max(1, own.launches), 1));
+      row.put("processors", Samples.round(own.processorNanos / (ROUNDS * seconds * 1e9), 1));
       context.fragment().add("concurrent", row);
       context.say("%s", row);
     }

@@ -17,7 +17,6 @@ import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -73,6 +72,11 @@ final class LoneStage implements Stage {
     @Override
     public WalkParameters defaultWalk(int k) {
       return executor.defaultWalk(k);
+    }
+
+    @Override
+    public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
+      return executor.leavesScan(segment, k, accepted);
     }
 
     @Override
@@ -266,7 +270,7 @@ final class LoneStage implements Stage {
     ExecutorRegistry.Installation installation = arm.install();
     try {
       long byDevice = arm.byDevice();
-      long cpu = processorNanos();
+      long cpu = ProcessorTime.nanos();
       long start = System.nanoTime();
       long end = start + (long) (seconds * 1e9);
       List<double[]> samples = Collections.synchronizedList(new ArrayList<>());
@@ -296,7 +300,7 @@ final class LoneStage implements Stage {
       double[] all = samples.stream().flatMapToDouble(Arrays::stream).toArray();
       findings.micros.add(Samples.median(all));
       findings.rates.add(all.length * 1e9 / elapsed);
-      findings.cpuMicros.add((processorNanos() - cpu) * 1e-3 / all.length);
+      findings.cpuMicros.add((ProcessorTime.nanos() - cpu) * 1e-3 / all.length);
       findings.queries += all.length;
       findings.byDevice += arm.byDevice() - byDevice;
     } finally {
@@ -342,10 +346,5 @@ final class LoneStage implements Stage {
       }
     }
     return hits / (double) asked / K;
-  }
-
-  private static long processorNanos() {
-    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-        .getProcessCpuTime();
   }
 }
