@@ -1,5 +1,7 @@
 package dev.vamana.search;
 
+import dev.vamana.codec.VamanaParameters;
+import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -13,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
@@ -273,6 +276,39 @@ public class ExecutorTests extends SearchTestCase {
           index.searcher.search(
               new CountedQuery(FIELD, query, K, index.filter(SIZE / 2), null).query(), K);
       assertEquals(K, hits.scoreDocs.length);
+    }
+  }
+
+  /** The calling thread scans what an executor leaves to it, and tells the executor when it has. */
+  public void testScansThatAnExecutorLeaves() throws IOException {
+    AtomicInteger left = new AtomicInteger();
+    AtomicInteger ended = new AtomicInteger();
+    RecordingExecutor leaving =
+        new RecordingExecutor() {
+          @Override
+          public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
+            assertEquals(segment.size(), accepted);
+            left.incrementAndGet();
+            return ended::incrementAndGet;
+          }
+        };
+    TestVectors vectors = data();
+    KnnVectorsFormat withoutGraphs =
+        new VamanaVectorsFormat(
+            VamanaParameters.DEFAULT.withThresholds(2 * SIZE, 0), Workers.callingThread());
+    try (TestIndex index = new TestIndex(vectors, withoutGraphs, 1 + random().nextInt(4))) {
+      QueryVector query = vectors.get(5);
+      TopDocs expected =
+          index.searcher.search(new CountedQuery(FIELD, query, K, null, null).query(), K);
+      try (ExecutorRegistry.Installation installation = ExecutorRegistry.install(() -> leaving)) {
+        assertSame(leaving, installation.executor());
+        TopDocs hits =
+            index.searcher.search(new CountedQuery(FIELD, query, K, null, null).query(), K);
+        assertSameHits(expected.scoreDocs, hits.scoreDocs);
+        assertEquals(index.searcher.getLeafContexts().size(), left.get());
+        assertEquals(left.get(), ended.get());
+        assertEquals(0, leaving.items.size());
+      }
     }
   }
 
