@@ -8,6 +8,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -77,5 +78,21 @@ public class FileTreesTests {
         assertThrows(IllegalArgumentException.class, () -> home.installPlugin(zip));
     assertTrue(failure.getMessage(), failure.getMessage().contains("plugin-descriptor"));
     assertThrows(IllegalArgumentException.class, () -> home.removePlugin("absent"));
+  }
+
+  @Test
+  public void testCopy() throws IOException {
+    Path from = temporary.newFolder().toPath();
+    Path to = temporary.getRoot().toPath().resolve("in/other");
+    Files.createDirectories(from.resolve("a/empty"));
+    Files.writeString(from.resolve("a/file"), "content");
+    Files.writeString(from.resolve("top"), "");
+    FileTrees.copy(from, to);
+    assertTrue(Files.isDirectory(to.resolve("a/empty")));
+    assertEquals("content", Files.readString(to.resolve("a/file")));
+    assertEquals("", Files.readString(to.resolve("top")));
+    assertEquals(FileTrees.walk(from).size(), FileTrees.walk(to).size());
+    assertThrows(FileAlreadyExistsException.class, () -> FileTrees.copy(from, to));
+    assertEquals("content", Files.readString(from.resolve("a/file")));
   }
 }
