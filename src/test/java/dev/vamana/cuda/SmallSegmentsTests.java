@@ -103,13 +103,12 @@ public class SmallSegmentsTests extends PlanTestCase {
   }
 
   /**
-   * Segments that are asked for one by one are contested as they are together: a controller that
-   * has chosen the CPU goes on hearing of them, also of those that the calling thread scans.
+   * Segments that are asked for one by one are contested as they are together. After the controller
+   * has chosen the CPU, it still counts every segment, whether the executor or the calling thread
+   * scans it.
    */
   public void testSegmentsOneByOneAreContested() throws Exception {
-    // sixteen threads would scan all segments at once, in less time than a launch takes, but with
-    // as
-    // much work
+    // sixteen threads would scan all segments in less time than a launch takes, with as much work
     Workers sixteen = new Workers(Runnable::run, 16);
     PlanOptions plans = new PlanOptions(PlanMode.AUTO, costs(30, 1e9, 1e9, 5));
     try (TestIndex index = small();
