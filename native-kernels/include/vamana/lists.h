@@ -108,7 +108,7 @@ static_assert(sizeof(ListSearch) == 72, "ListSearch");
 VAMANA_HD uint64_t item_address(const ListSearch& search, uint32_t item) {
   return (search.flags & kSideBySide) != 0
              ? search.items + uint64_t{item} * sizeof(Item)
-             : reinterpret_cast<const volatile uint64_t*>(search.items)[item];
+             : host_word(reinterpret_cast<const uint64_t*>(search.items) + item);
 }
 
 // Standard deviations by which an error is taken to make an estimate too large.

@@ -19,7 +19,7 @@ __device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, ui
   if (warp_id() == 0) {
     if (lane_id() < sizeof(Item) / 4) {
       reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
-          reinterpret_cast<const volatile uint32_t*>(address)[lane_id()];
+          host_word(reinterpret_cast<const uint32_t*>(address) + lane_id());
     }
     const uint32_t* segment = reinterpret_cast<const uint32_t*>(batch.segment);
     const uint32_t* lists = segment + kListsOffset / 4;

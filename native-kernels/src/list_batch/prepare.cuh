@@ -22,7 +22,7 @@ __device__ __forceinline__ void fetch_items(const ListBatch& batch) {
     const uint32_t item = static_cast<uint32_t>(i / kWords);
     const uint32_t word = static_cast<uint32_t>(i % kWords);
     reinterpret_cast<uint32_t*>(&memory.items[item].item)[word] =
-        reinterpret_cast<const volatile uint32_t*>(item_address(batch.search, item))[word];
+        host_word(reinterpret_cast<const uint32_t*>(item_address(batch.search, item)) + word);
   }
 }
 
@@ -39,7 +39,8 @@ __device__ __forceinline__ void fetch_queries(const ListBatch& batch) {
     const uint32_t word = static_cast<uint32_t>(i % each);
     uint32_t* row =
         reinterpret_cast<uint32_t*>(memory.rotated + uint64_t{item} * batch.padded);
-    row[word] = reinterpret_cast<const volatile uint32_t*>(memory.items[item].item.query)[word];
+    row[word] =
+        host_word(reinterpret_cast<const uint32_t*>(memory.items[item].item.query) + word);
   }
 }
 

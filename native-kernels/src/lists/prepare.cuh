@@ -43,7 +43,7 @@ __device__ __forceinline__ bool take_list_item(S& s) {
     const uint32_t* item = reinterpret_cast<const uint32_t*>(item_address(s.search, next));
     if (lane_id() < sizeof(Item) / 4) {
       reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
-          *reinterpret_cast<const volatile uint32_t*>(item + lane_id());
+          host_word(item + lane_id());
     }
     __syncwarp();
     const uint32_t* segment = reinterpret_cast<const uint32_t*>(s.control.item.segment);

@@ -32,12 +32,12 @@ __device__ __forceinline__ bool take_item(W& w) {
   if (warp_id() == 0) {
     uint64_t address = w.walk.items + next * sizeof(Item);
     if ((w.walk.flags & kSideBySide) == 0) {
-      address = reinterpret_cast<const volatile uint64_t*>(w.walk.items)[next];
+      address = host_word(reinterpret_cast<const uint64_t*>(w.walk.items) + next);
     }
     const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
     if (lane_id() < sizeof(Item) / 4) {
       reinterpret_cast<uint32_t*>(&w.control.item)[lane_id()] =
-          *reinterpret_cast<const volatile uint32_t*>(item + lane_id());
+          host_word(item + lane_id());
     }
     __syncwarp();
     const uint32_t* segment = reinterpret_cast<const uint32_t*>(w.control.item.segment);
