@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 
 /**
  * When queued items are launched. An idle device takes whatever waits, and a few launches more do
- * so beside it. After that, items wait until they are enough to fill the device, or until many
- * calls wait. Only the thread of a {@link WalkLane} uses it.
+ * so beside it. A few more start with enough items to fill the device, or when many calls wait; the
+ * rest start only with hundreds of items. Only the thread of a {@link WalkLane} uses it.
  */
 final class LaunchRule {
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 /**
  * Who answers the contested items of an executor, and which items of single queries are contested:
@@ -84,15 +85,7 @@ public final class Contests {
 
   /** Returns what is known of a single query's item; null if it is not known to be contested. */
   public Known find(WorkItem item) {
-    Known[] kinds = segments.get(item.segment());
-    if (kinds != null) {
-      for (Known known : kinds) {
-        if (known.matches(item)) {
-          return known;
-        }
-      }
-    }
-    return null;
+    return first(item.segment(), known -> known.matches(item));
   }
 
   /**
@@ -102,13 +95,20 @@ public final class Contests {
    * @param now time of the clock
    */
   public Known findScan(SegmentView segment, int k, long now) {
+    return first(
+        segment,
+        known ->
+            known.k() == k
+                && known.filtered() == false
+                && known.way() == CpuExecutor.Way.SCAN
+                && isFresh(known, now));
+  }
+
+  private Known first(SegmentView segment, Predicate<Known> wanted) {
     Known[] kinds = segments.get(segment);
     if (kinds != null) {
       for (Known known : kinds) {
-        if (known.k() == k
-            && known.filtered() == false
-            && known.way() == CpuExecutor.Way.SCAN
-            && isFresh(known, now)) {
+        if (wanted.test(known)) {
           return known;
         }
       }

@@ -10,10 +10,10 @@ import java.util.Map;
 final class Warmth {
 
   /** Answers after which an arm is warm. */
-  static final int ANSWERS = 20_000;
+  private static final int ANSWERS = 20_000;
 
   /** Time after which an arm is warm, however few its answers. */
-  static final long NANOS = 2_000_000_000;
+  private static final long NANOS = 2_000_000_000;
 
   private final Map<Arm, Window> answered = new EnumMap<>(Arm.class);
 

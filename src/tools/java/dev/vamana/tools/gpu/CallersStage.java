@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.search.WalkParameters;
+import dev.vamana.tools.gpu.node.ProcessorTime;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -16,6 +16,7 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.tools.datasets.Recall;
+import dev.vamana.tools.gpu.node.ProcessorTime;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

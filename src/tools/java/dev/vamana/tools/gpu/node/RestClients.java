@@ -2,7 +2,6 @@ package dev.vamana.tools.gpu.node;
 
 import java.io.IOException;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -45,11 +44,6 @@ final class RestClients {
       System.arraycopy(other.micros, 0, all, micros.length, other.micros.length);
       return new Answers(all, seconds + other.seconds);
     }
-  }
-
-  /** Returns the processor time of this process, which shares the machine with the node. */
-  static double processorMicros() {
-    return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos() / 1e3;
   }
 
   /** Sends each request once and returns the answers in order. */

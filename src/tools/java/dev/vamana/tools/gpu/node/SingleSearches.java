@@ -104,9 +104,9 @@ public record SingleSearches(
     }
 
     void round(int number) throws IOException {
-      double start = RestClients.processorMicros();
+      double start = ProcessorTime.nanos() * 1e-3;
       RestClients.Answers answers = clients.run(requests, seconds);
-      own += RestClients.processorMicros() - start;
+      own += ProcessorTime.nanos() * 1e-3 - start;
       speeds[number] = answers.requestsPerSecond();
       sum = sum.and(answers);
     }
