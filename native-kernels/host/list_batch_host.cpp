@@ -13,6 +13,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "list_batch/estimate.cuh"
 #include "list_batch/items.cuh"
+#include "list_batch/measure.cuh"
 #include "list_batch/order.cuh"
 #include "list_batch/pairs.cuh"
 #include "list_batch/prepare.cuh"

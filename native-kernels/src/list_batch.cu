@@ -1,6 +1,7 @@
 // Searches of the inverted lists of one segment by many items together.
 #include "list_batch/estimate.cuh"
 #include "list_batch/items.cuh"
+#include "list_batch/measure.cuh"
 #include "list_batch/order.cuh"
 #include "list_batch/pairs.cuh"
 #include "list_batch/prepare.cuh"

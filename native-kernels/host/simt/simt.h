@@ -9,6 +9,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../half.h"
+
 #define VAMANA_SIMT 1
 #define __host__
 #define __device__
@@ -70,6 +72,10 @@ uint8_t* block_memory();
 void pair_arrive();
 void pair_wait();
 inline void prefetch_line(uint64_t) {}
+inline uint16_t half_bits(float value) { return to_half(value); }
+inline uint32_t half_word(float first, float second) {
+  return to_half(first) | static_cast<uint32_t>(to_half(second)) << 16;
+}
 
 }  // namespace vamana
 

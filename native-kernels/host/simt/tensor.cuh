@@ -7,10 +7,11 @@
 
 namespace vamana {
 
-// Adds 16 x 32 signed bytes times 32 x 8: a lane has bytes 4t..4t+3 of rows g and g + 8 and of their second
-// halves, where g is lane / 4 and t is lane % 4; the same bytes of column g, and the sums of columns 2t and
-// 2t + 1 in rows g and g + 8.
-inline void multiply_signed(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+// Adds 16 rows times 8 columns: a lane has a word t of rows g and g + 8 and of their second halves, where g is lane / 4
+// and t is lane % 4; the same words of column g, and the sums of columns 2t and 2t + 1 in rows g and g + 8. `dot` adds
+// the products of two words to a sum.
+template <class Sum, class Dot>
+void multiply(Sum (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1, Dot dot) {
   struct Brought {
     uint32_t a[4];
     uint32_t b[2];
@@ -22,12 +23,18 @@ inline void multiply_signed(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0
     for (uint32_t right = 0; right < 2; right++) {
       const Brought column = simt::read<Brought>(brought, (own % 4 * 2 + right) * 4 + t);
       for (uint32_t part = 0; part < 2; part++) {
-        const int32_t b = static_cast<int32_t>(column.b[part]);
-        c[right] = __dp4a(static_cast<int32_t>(row.a[2 * part]), b, c[right]);
-        c[2 + right] = __dp4a(static_cast<int32_t>(row.a[2 * part + 1]), b, c[2 + right]);
+        c[right] = dot(row.a[2 * part], column.b[part], c[right]);
+        c[2 + right] = dot(row.a[2 * part + 1], column.b[part], c[2 + right]);
       }
     }
   }
+}
+
+// Adds 16 x 32 signed bytes times 32 x 8.
+inline void multiply_signed(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  multiply(c, a, b0, b1, [](uint32_t left, uint32_t right, int32_t sum) {
+    return __dp4a(static_cast<int32_t>(left), static_cast<int32_t>(right), sum);
+  });
 }
 
 inline void begin_signed(int32_t (&c)[4], int32_t number, const uint32_t (&a)[4], uint32_t b0,
@@ -36,6 +43,17 @@ inline void begin_signed(int32_t (&c)[4], int32_t number, const uint32_t (&a)[4]
     sum = number;
   }
   multiply_signed(c, a, b0, b1);
+}
+
+// Adds 16 x 16 halves times 16 x 8 halves: a lane has two halves side by side where multiply_signed has four bytes.
+inline void multiply_halves(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  multiply(c, a, b0, b1, [](uint32_t left, uint32_t right, float sum) {
+    for (uint32_t half = 0; half < 32; half += 16) {
+      sum += half_value(static_cast<uint16_t>(left >> half)) *
+             half_value(static_cast<uint16_t>(right >> half));
+    }
+    return sum;
+  });
 }
 
 // Copies that are done at once.

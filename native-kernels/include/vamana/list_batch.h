@@ -13,13 +13,13 @@ namespace vamana {
 
 constexpr uint32_t kBatchWave = 64;      // most lists of an item in a wave
 // Entries of an item's nearest list that are searched before any wave; what is left of it, kListBlock entries at a
-// time, is part of the item's first wave.
+// time, is a wave of its own, which has no other lists.
 #ifdef VAMANA_SIMT
 constexpr uint32_t kBatchAlone = 256;  // so that lists of tests have more
 #else
-constexpr uint32_t kBatchAlone = 8192;
+constexpr uint32_t kBatchAlone = 1024;
 #endif
-constexpr uint32_t kBatchPieces = 32;    // most pieces of kListBlock entries that are left of it then
+constexpr uint32_t kBatchPieces = kBatchWave;  // most pieces of kListBlock entries that are left of it then
 constexpr uint32_t kBatchTile = 32;      // items that are estimated together
 constexpr uint32_t kBatchPart = 2048;    // entries of a list that are estimated together, by one block
 constexpr uint32_t kEstimateWarps = 4;
@@ -48,7 +48,7 @@ struct ListBatch {
   uint32_t kept;      // lists of an item that are known in order, 1 to kMaxBatchKept
   uint32_t room;      // candidates of an item in a wave that there is room for
   uint32_t first;     // lists that items have searched before this wave, but for those that fell behind
-  uint32_t wave;      // lists of an item in this wave, at most kBatchWave
+  uint32_t wave;      // lists of an item in this wave, at most kBatchWave; 0 for what is left of its nearest list
   uint32_t from;      // first item whose lists are put in order now
   uint32_t rows;      // items whose lists are put in order at a time
 };
@@ -79,7 +79,7 @@ struct BatchPair {
   ListHeads heads;
   float limit;
   uint32_t item;
-  uint32_t place;  // of the list in the wave, or of its first piece
+  uint32_t place;  // of the list in the wave; 0 of the nearest list, whose pieces have places
   uint32_t from;   // entries of the list that are not looked at; a piece begins with each kListBlock further
 };
 static_assert(sizeof(BatchPair) == 32, "BatchPair");
@@ -131,7 +131,7 @@ struct BatchLayout {
   uint64_t bytes;       // all
 };
 
-// Parts of eight lists each, whose keys a thread finds.
+// Parts of eight lists side by side, whose keys a thread finds.
 VAMANA_HD uint32_t batch_octets(uint32_t lists) {
   return (lists + kMeasuredLists - 1) / kMeasuredLists * (kMeasuredLists / 8);
 }
@@ -202,8 +202,11 @@ VAMANA_HD uint32_t batch_estimate_bytes(const ListBatch& batch) {
          kBatchTile * (16 + sizeof(BatchPair) + batch_number_stride(batch.padded));
 }
 
+// Words between rows of halves in shared memory: what a warp reads at once lies in different banks.
+constexpr uint32_t kMeasureStride = kMeasuredDepth / 2 + 4;
+// Rows of items and lists, each as two parts.
 constexpr uint32_t kBatchMeasureBytes =
-    kMeasuredDepth * (kMeasuredItems + 4 + kMeasuredLists + 4) * 4;
+    2 * (kMeasuredItems + kMeasuredLists) * kMeasureStride * 4;
 constexpr uint32_t kBatchKeepBytes = 64 + kBatchNear * 8;
 constexpr uint32_t kBatchScanBytes = 2 * 32 * 4;
 

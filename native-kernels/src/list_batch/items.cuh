@@ -160,13 +160,10 @@ __device__ __forceinline__ void scan_block(S& s, const OpenList& open, uint32_t 
 }
 static_assert(kListBlock <= kListCandidates, "room for a block");
 
-// Searches the beginning of the nearest list, a block after the other, each with the limit that the last one leaves.
-// If the list is the only one, or short enough, all of it.
+// Searches entries of the nearest list, a block after the other, each with the limit that the last one leaves.
 template <class S>
-__device__ __forceinline__ void search_beginning(S& s, uint32_t list, bool only) {
-  const OpenList open = open_list(s, list);
-  const uint32_t end = only ? open.count : batch_alone(open.count);
-  for (uint32_t from = 0; from < end; from += kListBlock) {
+__device__ __forceinline__ void search_nearest(S& s, const OpenList& open, uint32_t from, uint32_t end) {
+  for (; from < end; from += kListBlock) {
     scan_block(s, open, from, from + kListBlock < end ? from + kListBlock : end);
     const uint32_t count = s.control.candidate_count;
     if (count > 0) {
@@ -180,7 +177,8 @@ __device__ __forceinline__ void search_beginning(S& s, uint32_t list, bool only)
   }
 }
 
-// The nearest list of each item, all of whose entries may be candidates.
+// The beginning of the nearest list of each item, all of whose entries may be candidates. If the list is the only one,
+// or short enough, all of it.
 template <uint32_t FORMAT>
 __device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
@@ -198,7 +196,8 @@ __device__ __forceinline__ void search_first(const ListBatch& batch, uint8_t* sh
     if (threadIdx.x == 0) {
       memory.history[uint64_t{item} * batch.kept] = 0;
     }
-    search_beginning(s, memory.order[uint64_t{item} * batch.kept], known.lists < 2);
+    const OpenList open = open_list(s, memory.order[uint64_t{item} * batch.kept]);
+    search_nearest(s, open, 0, known.lists < 2 ? open.count : batch_alone(open.count));
     s.probed = 1;
     cta_sync<S::kWarps>();
     const bool ended =
@@ -229,12 +228,12 @@ struct BatchCandidates {
   }
 };
 
-// Puts candidates in the order of lists and estimates, and checks their ordinals. The first places are pieces of the
-// nearest list, the first of `order`. Ends with a barrier.
+// Puts candidates in the order of lists and estimates, and checks their ordinals. Places are those of lists behind
+// `order`, or of pieces of its first one. Ends with a barrier.
 template <class S>
 __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
                                            const BatchCandidate* candidates, const uint32_t* order,
-                                           uint32_t pieces, uint32_t count) {
+                                           bool pieces, uint32_t count) {
   for (uint32_t place = threadIdx.x; place < kBatchWave; place += S::kThreads) {
     c.counts[place] = 0;
   }
@@ -260,8 +259,7 @@ __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
   const Lists& lists = s.control.lists;
   for (uint32_t at = threadIdx.x; at < count; at += S::kThreads) {
     const BatchCandidate own = candidates[c.sources[at]];
-    const uint32_t list =
-        order[own.place < pieces ? 0 : s.control.probed + own.place - pieces];
+    const uint32_t list = order[pieces ? 0 : own.place];
     OpenList open;
     open.list = list;
     open.places = list_places(__ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * list));
@@ -290,13 +288,13 @@ __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
 // Goes through the scores of a wave in the order of lists and estimates, by the first warp; returns whether the
 // search has ended.
 template <class S>
-__device__ __forceinline__ bool replay_batch(S& s, const BatchCandidates& c, uint32_t pieces,
-                                             uint32_t lists) {
+__device__ __forceinline__ bool replay_batch(S& s, const BatchCandidates& c, bool pieces,
+                                             uint32_t places) {
   Replay replay = begin_replay(s);
   uint32_t position = 0;
   bool ended = false;
-  for (uint32_t place = 0; place < pieces + lists; place++) {
-    if (place >= pieces && begin_list(s, replay) == false) {
+  for (uint32_t place = 0; place < places; place++) {
+    if (pieces == false && begin_list(s, replay) == false) {
       ended = true;
       break;
     }
@@ -306,6 +304,38 @@ __device__ __forceinline__ bool replay_batch(S& s, const BatchCandidates& c, uin
   ended = ended || search_ends(s, replay);
   end_replay(s, replay);
   return ended;
+}
+
+// Searches what is left of the nearest list of an item that has more candidates there than there is room for. It is no
+// part of its caller, which so has registers for what most items need.
+template <class S>
+__device__ __noinline__ void search_pieces(const ListBatch& batch, uint32_t item) {
+  const BatchMemory memory(batch);
+  const ListSearch search = batch_search(batch);
+  S s(search, block_memory());
+  const BatchItem& known = memory.items[item];
+  load_known_item(s, batch, memory, item);
+  load_rotated(s, memory, item);
+  s.probed = known.probed;
+  s.best_size = known.best_size;
+  s.limit = known.limit;
+  const uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
+  for (uint32_t i = threadIdx.x; i < s.best_size; i += S::kThreads) {
+    s.best[i] = best[i];
+  }
+  if (threadIdx.x == 0) {
+    s.control.visited = known.visited;
+    s.control.all_hits = known.all_hits;
+  }
+  cta_sync<S::kWarps>();
+  const OpenList open = open_list(s, memory.order[uint64_t{item} * batch.kept]);
+  search_nearest(s, open, batch_alone(open.count), open.count);
+  if (threadIdx.x == 0) {
+    memory.items[item].candidates = 0;
+  }
+  const bool ended = s.control.flags != 0 || s.control.visited >= s.control.item.visit_limit;
+  leave_item(s, batch, memory, item, ended);
+  cta_sync<S::kWarps>();
 }
 
 // Exact scores of the candidates of a wave, and what the search makes of them.
@@ -324,9 +354,17 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
       continue;
     }
     const uint32_t count = known.candidates;
-    const uint32_t lists = lists_in_wave(batch, known);
-    const uint32_t pieces = pieces_left(batch_lists(batch), known,
-                                        memory.order[uint64_t{item} * batch.kept]);
+    const bool pieces = wave_of_pieces(batch);
+    const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
+    const uint32_t lists =
+        pieces ? pieces_left(batch_lists(batch), known, *order) : lists_in_wave(batch, known);
+    if (lists == 0 && pieces) {
+      continue;
+    }
+    if (count > batch.room && pieces) {
+      search_pieces<S>(batch, item);
+      continue;
+    }
     if (count > batch.room) {
       // again in the next wave, with fewer lists
       const bool again = lists > 1 && last_wave(batch) == false;
@@ -358,7 +396,7 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
     }
     cta_sync<S::kWarps>();
     rank_batch(s, c, memory.candidates + uint64_t{item} * batch.room,
-               memory.order + uint64_t{item} * batch.kept, pieces, count);
+               pieces ? order : order + s.control.probed, pieces, count);
     const Segment& segment = s.control.segment;
     const Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw), segment.raw_stride,
                        segment.dimension, nullptr,

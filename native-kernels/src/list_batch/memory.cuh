@@ -70,6 +70,9 @@ __device__ __forceinline__ void leave_to_rest(const ListBatch& batch, const Batc
   memory.items[item].ended = 1;
 }
 
+// Whether this wave is of what is left of the items' nearest lists.
+__device__ __forceinline__ bool wave_of_pieces(const ListBatch& batch) { return batch.wave == 0; }
+
 // Lists of an item in this wave, from `probed` on; 0 if it takes no part.
 __device__ __forceinline__ uint32_t lists_in_wave(const ListBatch& batch, const BatchItem& item) {
   const uint32_t left = item.lists - item.probed;
@@ -81,10 +84,10 @@ __device__ __forceinline__ uint32_t entries_of(const Lists& lists, uint32_t list
   return __ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * list);
 }
 
-// Pieces of the nearest list of an item that are part of its next wave.
+// Pieces of the nearest list of an item in the wave of these.
 __device__ __forceinline__ uint32_t pieces_left(const Lists& lists, const BatchItem& item,
                                                 uint32_t nearest) {
-  if (item.ended != 0 || item.probed != 1 || item.lists < 2) {
+  if (item.ended != 0 || item.lists < 2) {
     return 0;
   }
   const uint32_t entries = entries_of(lists, nearest);

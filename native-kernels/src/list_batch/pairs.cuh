@@ -11,10 +11,10 @@ namespace vamana {
 constexpr uint32_t kPairThreads = 256;
 constexpr uint32_t kScanThreads = 1024;
 
-// A thread a list of an item in the wave, and one for what is left of its nearest list.
+// A thread a list of an item in the wave, or one for what is left of its nearest list.
 __device__ __forceinline__ void count_batch(const ListBatch& batch) {
   const BatchMemory memory(batch);
-  const uint32_t each = batch.wave + 1;
+  const uint32_t each = wave_of_pieces(batch) ? 1 : batch.wave;
   const uint64_t pairs = uint64_t{batch.search.count} * each;
   for (uint64_t i = uint64_t{blockIdx.x} * kPairThreads + threadIdx.x; i < pairs;
        i += uint64_t{gridDim.x} * kPairThreads) {
@@ -22,13 +22,12 @@ __device__ __forceinline__ void count_batch(const ListBatch& batch) {
     const uint32_t place = static_cast<uint32_t>(i % each);
     const BatchItem& known = memory.items[item];
     const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
-    if (place < lists_in_wave(batch, known)) {
-      atomicAdd(&memory.counts[order[known.probed + place]], 1u);
-    } else if (place == batch.wave && known.ended == 0 && known.probed == 1) {
-      const Lists& lists = batch_lists(batch);
-      if (pieces_left(lists, known, order[0]) > 0) {
+    if (wave_of_pieces(batch)) {
+      if (pieces_left(batch_lists(batch), known, order[0]) > 0) {
         atomicAdd(&memory.counts[order[0]], 1u);
       }
+    } else if (place < lists_in_wave(batch, known)) {
+      atomicAdd(&memory.counts[order[known.probed + place]], 1u);
     }
   }
 }
@@ -117,14 +116,14 @@ __device__ __forceinline__ void scan_batch(const ListBatch& batch, uint8_t* shar
 __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchMemory& memory,
                                             const Lists& lists, uint32_t item) {
   const BatchItem& known = memory.items[item];
-  const uint32_t count = lists_in_wave(batch, known);
   const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
-  const uint32_t pieces =
-      count > 0 && known.probed == 1 ? pieces_left(lists, known, order[0]) : 0;
-  const uint32_t pairs = pieces > 0 ? count + 1 : count;
+  const bool pieces = wave_of_pieces(batch);
+  const uint32_t pairs = pieces == false                             ? lists_in_wave(batch, known)
+                         : pieces_left(lists, known, order[0]) > 0 ? 1
+                                                                     : 0;
 #pragma unroll 1
   for (uint32_t place = warp_id(); place < pairs; place += kPairThreads / 32) {
-    const uint32_t list = order[place < count ? known.probed + place : 0];
+    const uint32_t list = order[pieces ? 0 : known.probed + place];
     uint32_t at = 0;
     if (lane_id() == 0) {
       at = atomicAdd(&memory.cursors[list], 1u);
@@ -163,8 +162,8 @@ __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchM
                     list_margin(step.step, squares, batch.padded)};
       pair.limit = known.limit;
       pair.item = item;
-      pair.place = place < count ? pieces + place : 0;
-      pair.from = place < count ? 0 : batch_alone(entries_of(lists, list));
+      pair.place = place;
+      pair.from = pieces ? batch_alone(entries_of(lists, list)) : 0;
       memory.pairs[at] = pair;
     }
   }

@@ -17,6 +17,7 @@ import dev.vamana.tools.gpu.Gpu;
 import dev.vamana.work.Workers;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -156,6 +157,37 @@ public class ListBatchTests extends LuceneTestCase {
         items.addAll(ListParityTests.items(segment, 70, K, width, null, Long.MAX_VALUE));
       }
       compare("280 items", segment, Placement.EXACT, items);
+    }
+  }
+
+  /**
+   * Distances to centroids are products of halves, whatever the vectors' length and their place.
+   */
+  public void testScaledAndMovedVectors() throws Exception {
+    for (float scale : new float[] {1, 1e4f, 1e8f}) {
+      float move = random().nextBoolean() ? 0 : 100 * scale;
+      List<QueryVector> vectors = new ArrayList<>();
+      for (QueryVector vector :
+          DeviceSegment.clustered(
+              new Random(random().nextLong()),
+              3_000,
+              40,
+              VectorEncoding.FLOAT32,
+              VectorSimilarityFunction.EUCLIDEAN)) {
+        float[] scaled = vector.floats().clone();
+        for (int d = 0; d < scaled.length; d++) {
+          scaled[d] = scaled[d] * scale + move;
+        }
+        vectors.add(QueryVector.of(scaled));
+      }
+      try (DeviceSegment segment = segment(vectors)) {
+        assertTrue(segment.view().hasLists());
+        compare(
+            "scaled by " + scale + ", moved by " + move,
+            segment,
+            Placement.EXACT,
+            ListParityTests.items(segment, 50, K, 30, null, Long.MAX_VALUE));
+      }
     }
   }
 

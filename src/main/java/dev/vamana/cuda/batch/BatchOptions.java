@@ -39,6 +39,13 @@ public record BatchOptions(
     Tuning tuning) {
 
   public static final int MAX_BATCH = 65_536;
+
+  /**
+   * How many times {@code maxBatch} items a launch has at most that searches inverted lists for all
+   * of them together, up to {@value #MAX_BATCH}: the more items, the fewer times a list is read.
+   */
+  public static final int TOGETHER = 4;
+
   public static final int MAX_DEPTH = 16;
   public static final int MAX_PACKERS = 16;
   public static final int MAX_SPINNERS = 1024;
@@ -82,6 +89,11 @@ public record BatchOptions(
       throw new IllegalArgumentException(
           name + " must be between " + min + " and " + max + ", got " + value);
     }
+  }
+
+  /** Returns the most items of a launch that searches inverted lists for all of them together. */
+  public int maxTogether() {
+    return (int) Math.min(MAX_BATCH, (long) TOGETHER * maxBatch);
   }
 
   /** Returns these options with other tuning. */

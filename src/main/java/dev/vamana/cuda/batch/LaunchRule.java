@@ -61,8 +61,8 @@ final class LaunchRule {
     if (idle && lingered(queue.peek().since(), now.lingerNanos())) {
       return true;
     }
-    int enough =
-        Math.min(idle ? now.maxBatch() : besideOthers(queue, running, now), now.maxBatch());
+    int most = most(queue, now);
+    int enough = Math.min(idle ? most : besideOthers(queue, running, now), most);
     int items = 0;
     for (Chunk chunk : queue) {
       items += chunk.count();
@@ -74,17 +74,26 @@ final class LaunchRule {
   }
 
   /**
-   * Whether queued items will be searched together with others, and would only wait on the device:
-   * for the steps of a launch before. Meanwhile more come, and all share the lists that are read.
+   * Returns the most items of a launch of queued items of one shape.
+   *
+   * @param queue the items' chunks, at least one
    */
-  private boolean waitsForOthers(Queue<Chunk> queue, BatchOptions now) {
+  int most(Queue<Chunk> queue) {
+    return most(queue, options.get());
+  }
+
+  private static int most(Queue<Chunk> queue, BatchOptions now) {
+    return willShare(queue, now) ? now.maxTogether() : now.maxBatch();
+  }
+
+  /** Whether queued items will be searched together, if nobody has told how many have to be. */
+  private static boolean willShare(Queue<Chunk> queue, BatchOptions now) {
     SegmentView view = queue.peek().segments().get(0).view();
     if (now.tuning().listSharing() != Tuning.CHOOSE_SHARING || view.hasLists() == false) {
       return false;
     }
     ListShape shape = view.lists().shape();
-    return ListBatches.wanted(expected(queue), shape.size(), shape.lists(), Tuning.CHOOSE_SHARING)
-        && together.running();
+    return ListBatches.wanted(expected(queue), shape.size(), shape.lists(), Tuning.CHOOSE_SHARING);
   }
 
   /** Returns the number of items that are queued, or will be once their calls have packed all. */
@@ -100,8 +109,11 @@ final class LaunchRule {
 
   /** Returns the queued items that start beside others in flight. */
   private int besideOthers(Queue<Chunk> queue, int running, BatchOptions now) {
-    if (waitsForOthers(queue, now)) {
-      return now.maxBatch();
+    // they would only wait on the device, for the steps of a launch before. Meanwhile more come,
+    // and
+    // all share the lists that are read
+    if (willShare(queue, now) && together.running()) {
+      return now.maxTogether();
     }
     Chunk chunk = queue.peek();
     if (now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()) {

@@ -2,7 +2,6 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListMemory;
@@ -67,8 +66,7 @@ final class LaunchSlot {
    * Makes a slot. The calling thread is bound to the driver.
    *
    * @param together searches lists by many items together; shared by the slots of a lane
-   * @param maxBatch items of a launch for which memory is allocated at first; larger launches grow
-   *     it
+   * @param maxBatch items of a launch for which memory is allocated at first
    */
   LaunchSlot(
       CudaDriver driver,
@@ -125,6 +123,24 @@ final class LaunchSlot {
   }
 
   /**
+   * Makes room for the addresses of a launch's items, before it begins.
+   *
+   * @param wanted most items of the launch
+   * @return that many, or fewer if no pinned memory is free for more
+   */
+  int room(int wanted) {
+    if (wanted > capacity) {
+      StagingPool.Block larger = staging.allocateFixed((long) wanted * Long.BYTES);
+      if (larger != null) {
+        addresses.free();
+        addresses = larger;
+        capacity = wanted;
+      }
+    }
+    return Math.min(wanted, capacity);
+  }
+
+  /**
    * Takes out the chunks whose results have all been written, while the launch goes on: nobody
    * waits for a longer walk of the same launch, nor for the driver to tell of the end.
    */
@@ -147,6 +163,8 @@ final class LaunchSlot {
   /**
    * Launches a kernel for all items of the chunks. If this throws, part of the work may be running.
    *
+   * @param batch chunks; if there are several, their items are at most what there is {@linkplain
+   *     #room room} for
    * @param count items of the chunks
    * @param others items in flight in other slots
    */
@@ -159,9 +177,6 @@ final class LaunchSlot {
     launches++;
     // a chunk's items are side by side, so a lone one needs no addresses
     sideBySide = batch.size() == 1;
-    if (sideBySide == false) {
-      ensureRoom(items);
-    }
     ChunkSizes sizes = ChunkSizes.NONE;
     int at = 0;
     MemorySegment target = addresses.segment();
@@ -310,21 +325,6 @@ final class LaunchSlot {
     int blocks = (int) Math.max(1, Math.min(wanted, MAX_SCRATCH_BYTES / stride));
     growScratch(stride * blocks);
     return blocks;
-  }
-
-  private void ensureRoom(int count) {
-    if (count <= capacity) {
-      return;
-    }
-    StagingPool.Block larger = staging.allocateFixed((long) count * Long.BYTES);
-    if (larger == null) {
-      throw new GpuException(
-          GpuException.Kind.OUT_OF_MEMORY,
-          "no pinned memory for the addresses of " + count + " items");
-    }
-    addresses.free();
-    addresses = larger;
-    capacity = count;
   }
 
   private void growScratch(long bytes) {

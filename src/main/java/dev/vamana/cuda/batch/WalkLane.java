@@ -282,10 +282,11 @@ public final class WalkLane extends Lane<Chunk> {
       if (shape == null) {
         return moved;
       }
+      LaunchSlot slot = idleSlot();
       List<Chunk> batch = new ArrayList<>();
-      int items = take(shape, batch);
+      int items = take(shape, slot, batch);
       if (batch.isEmpty() == false) {
-        launch(shape, batch, items);
+        launch(shape, slot, batch, items);
       }
       moved = true;
     }
@@ -307,9 +308,9 @@ public final class WalkLane extends Lane<Chunk> {
     return found;
   }
 
-  private int take(LaunchShape shape, List<Chunk> batch) {
+  private int take(LaunchShape shape, LaunchSlot slot, List<Chunk> batch) {
     ArrayDeque<Chunk> queue = queues.get(shape);
-    int most = options.get().maxBatch();
+    int most = slot.room(rule.most(queue));
     int items = 0;
     Chunk chunk;
     // a chunk may have been packed under a larger limit
@@ -326,8 +327,7 @@ public final class WalkLane extends Lane<Chunk> {
     return items;
   }
 
-  private void launch(LaunchShape shape, List<Chunk> batch, int items) {
-    LaunchSlot slot = idleSlot();
+  private void launch(LaunchShape shape, LaunchSlot slot, List<Chunk> batch, int items) {
     long now = System.nanoTime();
     for (Chunk chunk : batch) {
       statistics.waited(now - chunk.since());

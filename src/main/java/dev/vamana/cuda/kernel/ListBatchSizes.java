@@ -24,7 +24,7 @@ public record ListBatchSizes(
   public static final int MAX_ROOM = 4096;
 
   /** Shared memory of the steps that find distances, keep the nearest lists, and add up counts. */
-  public static final int MEASURE_BYTES = 32 * (128 + 4 + 128 + 4) * Float.BYTES;
+  public static final int MEASURE_BYTES = 2 * (128 + 128) * (32 / 2 + 4) * Integer.BYTES;
 
   public static final int KEEP_BYTES = 64 + 1024 * Long.BYTES;
   public static final int SCAN_BYTES = 2 * 32 * Integer.BYTES;

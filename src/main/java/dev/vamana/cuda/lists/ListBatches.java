@@ -26,16 +26,19 @@ import java.util.Map;
  */
 public final class ListBatches implements AutoCloseable {
 
-  /** Most device memory. */
-  public static final long MAX_BYTES = 1280L << 20;
+  /** Most device memory: room for 65,536 items of 128 dimensions. */
+  public static final long MAX_BYTES = 2L << 30;
+
+  // of a device's memory, if that is less
+  private static final int LEAST_SHARE_OF_DEVICE = 16;
 
   // more than what rounding of all parts of the memory adds
   private static final long ROUNDED_UP = 4096;
 
   private static final long MAX_REST_BYTES = 64L << 20;
 
-  // keys of lists by which they are put in order
-  private static final long KEY_BYTES = 256L << 20;
+  // keys of lists by which they are put in order: as much of all memory at most
+  private static final int LEAST_SHARE_OF_KEYS = 8;
   private static final int MEASURED_ITEMS = 128;
   private static final int MEASURED_LISTS = 128;
   // of a search of a few candidates, about; narrower searches are as long
@@ -48,6 +51,8 @@ public final class ListBatches implements AutoCloseable {
   // items whose estimates are a tensor product
   private static final int TILE = 32;
   private static final int MOST_ENOUGH = 8_192;
+  // of what is left of the nearest list, without another list
+  private static final int WAVE_OF_PIECES = 0;
   // lists of an item that later steps search: those of the last step again and again
   private static final int[] WAVES = {4, 16, 32, 24, 40, 64, 64};
   private static final int NARROW = 12;
@@ -165,7 +170,7 @@ public final class ListBatches implements AutoCloseable {
         || items.share(sharing) == false) {
       return false;
     }
-    ListBatchSizes sizes = sizes(items);
+    ListBatchSizes sizes = sizes(items, mostBytes(driver.device().totalBytes()));
     int most = driver.device().sharedBytesPerBlock();
     return sizes.kept() <= ListBatchSizes.MAX_KEPT
         && sizes.room() <= ListBatchSizes.MAX_ROOM
@@ -206,7 +211,7 @@ public final class ListBatches implements AutoCloseable {
     if (begun) {
       driver.await(busy, stream);
     }
-    ListBatchSizes all = sizes(items);
+    ListBatchSizes all = sizes(items, mostBytes(driver.device().totalBytes()));
     int parts = (items.count + all.count() - 1) / all.count();
     driver.fill(rest.address, (byte) 0, ListBatchSizes.REST_CONTROL_BYTES, stream);
     int from = 0;
@@ -242,20 +247,25 @@ public final class ListBatches implements AutoCloseable {
       step("keep", KEEP_THREADS, ListBatchSizes.KEEP_BYTES, rows, stream);
     }
     step(name("first", items), ITEM_THREADS, sizes.itemBytes(), count, stream);
+    wave(items, sizes, 1, WAVE_OF_PIECES, stream);
     int first = 1;
     for (int wave : waves(sizes.kept() - 1)) {
-      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FIRST, first);
-      parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.WAVE, wave);
-      long pairs = (long) count * wave;
-      // and for each item what is left of its nearest list
-      step("count", PAIR_THREADS, 0, divide(pairs + count, PAIR_THREADS), stream);
-      step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
-      step("place", PAIR_THREADS, 0, count, stream);
-      int blocks = blocks("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), pairs);
-      step("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), blocks, stream);
-      step(name("score", items), ITEM_THREADS, sizes.scoreBytes(), count, stream);
+      wave(items, sizes, first, wave, stream);
       first += wave;
     }
+  }
+
+  private void wave(Items items, ListBatchSizes sizes, int first, int wave, long stream) {
+    int count = sizes.count();
+    parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.FIRST, first);
+    parameters.set(ValueLayout.JAVA_INT, ListBatchLayout.WAVE, wave);
+    long pairs = (long) count * Math.max(1, wave);
+    step("count", PAIR_THREADS, 0, divide(pairs, PAIR_THREADS), stream);
+    step("scan", SCAN_THREADS, ListBatchSizes.SCAN_BYTES, 1, stream);
+    step("place", PAIR_THREADS, 0, count, stream);
+    int blocks = blocks("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), pairs);
+    step("estimate", ESTIMATE_THREADS, sizes.estimateBytes(), blocks, stream);
+    step(name("score", items), ITEM_THREADS, sizes.scoreBytes(), count, stream);
   }
 
   private void fill(Items items, ListBatchSizes sizes, Places places, Rest rest) {
@@ -327,8 +337,17 @@ public final class ListBatches implements AutoCloseable {
     return waves;
   }
 
-  /** Returns the sizes of as many of the items as there is memory for at once. */
-  static ListBatchSizes sizes(Items items) {
+  /** Returns the most memory that searches together take of a device. */
+  static long mostBytes(long deviceBytes) {
+    return Math.min(MAX_BYTES, deviceBytes / LEAST_SHARE_OF_DEVICE);
+  }
+
+  /**
+   * Returns the sizes of as many of the items as there is memory for at once.
+   *
+   * @param most bytes of memory
+   */
+  static ListBatchSizes sizes(Items items, long most) {
     int further = divide(Math.max(0, items.width - NARROW), WIDTH_OF_WAVE);
     int kept = 1;
     for (int wave : WAVES) {
@@ -336,7 +355,8 @@ public final class ListBatches implements AutoCloseable {
     }
     kept += further * ListBatchSizes.WAVE;
     int room = (LEAST_ROOM + ROOM_OF_WIDTH * items.width + 63) & ~63;
-    long rows = KEY_BYTES / ((long) items.lists * Integer.BYTES) / MEASURED_ITEMS * MEASURED_ITEMS;
+    long keys = most / LEAST_SHARE_OF_KEYS;
+    long rows = keys / ((long) items.lists * Integer.BYTES) / MEASURED_ITEMS * MEASURED_ITEMS;
     ListBatchSizes sizes =
         new ListBatchSizes(
             items.count,
@@ -347,10 +367,10 @@ public final class ListBatches implements AutoCloseable {
             Math.min(kept, items.lists),
             room,
             (int) Math.max(MEASURED_ITEMS, Math.min(rows, items.count)));
-    if (sizes.bytes() <= MAX_BYTES) {
+    if (sizes.bytes() <= most) {
       return sizes;
     }
-    long left = MAX_BYTES - ROUNDED_UP - (sizes.bytes() - items.count * sizes.bytesOfItem());
+    long left = most - ROUNDED_UP - (sizes.bytes() - items.count * sizes.bytesOfItem());
     return sizes.withCount((int) Math.max(1, left / sizes.bytesOfItem()));
   }
 

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.lists;
 
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ListBatchLayout;
 import dev.vamana.cuda.kernel.ListBatchSizes;
@@ -124,14 +125,19 @@ public class ListBatchesTests extends LuceneTestCase {
       int lists = 1 + random().nextInt(65_536);
       ListBatches.Items items =
           items(2 + random().nextInt(65_535), 1 + random().nextInt(76), lists);
-      ListBatchSizes sizes = ListBatches.sizes(items);
-      assertTrue(sizes.bytes() <= ListBatches.MAX_BYTES);
+      long most = ListBatches.mostBytes((8L + random().nextInt(130)) << 30);
+      ListBatchSizes sizes = ListBatches.sizes(items, most);
+      assertTrue(sizes.bytes() <= most);
       assertTrue(sizes.count() >= 1 && sizes.count() <= items.count());
       assertTrue(sizes.kept() <= Math.min(lists, ListBatchSizes.MAX_KEPT));
       assertTrue(sizes.room() <= ListBatchSizes.MAX_ROOM);
     }
-    // a launch of 10,000 is one part, whatever the segment
-    assertEquals(10_000, ListBatches.sizes(items(10_000, 10, 15_000)).count());
+    // the largest launch is one part if the device is large, and one of 10,000 if it is small
+    ListBatches.Items largest = items(BatchOptions.MAX_BATCH, 10, 15_000);
+    assertEquals(largest.count(), ListBatches.sizes(largest, ListBatches.MAX_BYTES).count());
+    assertEquals(ListBatches.MAX_BYTES, ListBatches.mostBytes(80L << 30));
+    long few = ListBatches.mostBytes(8L << 30);
+    assertEquals(10_000, ListBatches.sizes(items(10_000, 10, 5_000), few).count());
   }
 
   /** The next launch would wait as long as steps of the last one run, but not for what is left. */
@@ -198,7 +204,7 @@ public class ListBatchesTests extends LuceneTestCase {
       }
       assertEquals(50_000, at);
       assertTrue(parts > 1);
-      assertEquals(ListBatches.sizes(items).kept(), known);
+      assertEquals(ListBatches.sizes(items, ListBatches.mostBytes(2L << 30)).kept(), known);
       assertEquals("list_batch_rest_float", launched.get(launched.size() - 1).kernel);
       assertEquals(1, launched.stream().filter(launch -> launch.kernel.contains("_rest_")).count());
       driver.destroyStream(stream);

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.search.WalkParameters;
 import java.io.IOException;
@@ -55,7 +56,8 @@ final class ListSteps {
     }
     double seconds = context.options().seconds();
     for (int most : context.options().steps()) {
-      gpu.batches(most, 0);
+      int each = Math.max(1, most / BatchOptions.TOGETHER);
+      gpu.batches(each, 0);
       run.time(walk, batch, callers, seconds, 1);
       driver.start(StepDriver.Mode.COUNT);
       Gpu.Counts before = gpu.counts();
@@ -77,7 +79,7 @@ final class ListSteps {
       context.say("steps, undisturbed: %s", undisturbed);
       context.fragment().add(SECTION, undisturbed);
 
-      gpu.batches(most, LINGER_NANOS);
+      gpu.batches(each, LINGER_NANOS);
       driver.start(StepDriver.Mode.TIME);
       before = gpu.counts();
       run.time(walk, batch, callers, seconds, 1);

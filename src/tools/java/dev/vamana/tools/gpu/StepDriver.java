@@ -38,7 +38,8 @@ final class StepDriver extends ForwardingDriver {
   /**
    * A step, summed up.
    *
-   * @param name of the kernel; for the steps of a wave also the lists before it
+   * @param name of the kernel; for the steps of a wave also the lists before it, or that it is of
+   *     the pieces of the nearest lists
    * @param launches number of launches
    * @param nanos their time, if it was asked for
    * @param blocks their blocks
@@ -103,7 +104,9 @@ final class StepDriver extends ForwardingDriver {
     String step = together ? name.substring(TOGETHER.length()) : name;
     int first = together ? parameters.get(ValueLayout.JAVA_INT, ListBatchLayout.FIRST) : 0;
     boolean wave = first > 0 && step.startsWith("rest") == false;
-    Sums sums = steps.computeIfAbsent(wave ? step + " @ " + first : step, any -> new Sums());
+    int lists = together ? parameters.get(ValueLayout.JAVA_INT, ListBatchLayout.WAVE) : 0;
+    String before = lists == 0 ? "pieces" : String.valueOf(first);
+    Sums sums = steps.computeIfAbsent(wave ? step + " @ " + before : step, any -> new Sums());
     sums.launches++;
     sums.blocks += blocks;
     if (step.startsWith("prepare") || together == false) {
