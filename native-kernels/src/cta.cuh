@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "vamana/platform.h"
 #include "warp.cuh"
 
 namespace vamana {
@@ -25,6 +26,13 @@ __device__ __forceinline__ void pair_arrive() {
 // The last warp waits for pair_arrive.
 __device__ __forceinline__ void pair_wait() {
   asm volatile("bar.sync %0, %1;" ::"r"(1), "r"(64) : "memory");
+}
+
+// A square root to a unit in the last place or so.
+__device__ __forceinline__ float near_root(float value) {
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(value));
+  return root;
 }
 
 // Has a line of memory in the device's cache when it will be read.
@@ -95,6 +103,26 @@ __device__ __forceinline__ uint32_t append_slot(bool keep, uint32_t* count) {
   }
   base = __shfl_sync(kAllLanes, base, 0);
   return base + __popc(kept & lanes_below());
+}
+
+// Copies a structure of at most 32 words, by a warp.
+template <class Value>
+__device__ __forceinline__ void copy_words(Value& target, const void* source) {
+  static_assert(sizeof(Value) % 4 == 0 && sizeof(Value) <= 32 * 4, "a word a lane");
+  if (lane_id() < sizeof(Value) / 4) {
+    reinterpret_cast<uint32_t*>(&target)[lane_id()] =
+        static_cast<const uint32_t*>(source)[lane_id()];
+  }
+}
+
+// The same from the host's memory.
+template <class Value>
+__device__ __forceinline__ void copy_host_words(Value& target, uint64_t address) {
+  static_assert(sizeof(Value) % 4 == 0 && sizeof(Value) <= 32 * 4, "a word a lane");
+  if (lane_id() < sizeof(Value) / 4) {
+    reinterpret_cast<uint32_t*>(&target)[lane_id()] =
+        host_word(reinterpret_cast<const uint32_t*>(address) + lane_id());
+  }
 }
 
 }  // namespace vamana

@@ -106,9 +106,7 @@ static_assert(sizeof(ListSearch) == 72, "ListSearch");
 
 // Address of an item of a launch.
 VAMANA_HD uint64_t item_address(const ListSearch& search, uint32_t item) {
-  return (search.flags & kSideBySide) != 0
-             ? search.items + uint64_t{item} * sizeof(Item)
-             : host_word(reinterpret_cast<const uint64_t*>(search.items) + item);
+  return item_address(search.items, search.flags, item);
 }
 
 // Standard deviations by which an error is taken to make an estimate too large.
@@ -145,23 +143,30 @@ VAMANA_HD float list_base(uint32_t estimates, float squares, float query_norm2, 
   return list_products(estimates) ? -(norm2 + query_norm2 - squares) / 2 : squares;
 }
 
+// Square roots, to the last bit.
+struct ExactRoot {
+  VAMANA_HD float operator()(float value) const { return sqrtf(value); }
+};
+
 // A distance that few vectors of a list are nearer than, by which lists are ordered.
+template <class Root>
 VAMANA_HD float list_optimistic(const Lists& lists, const ListFacts& facts, float squares,
-                                float query_norm2) {
+                                float query_norm2, Root root) {
   const float reach = kListReach * lists.spread * facts.radius;
   if (lists.estimates == kEstimateMaximumProduct || lists.estimates == kEstimateByteProduct) {
     return list_base(lists.estimates, squares, query_norm2, facts.norm2) -
-           reach * sqrtf(query_norm2);
+           reach * root(query_norm2);
   }
-  const float square = squares + facts.radius * facts.radius - 2 * reach * sqrtf(squares);
+  const float square = squares + facts.radius * facts.radius - 2 * reach * root(squares);
   return lists.estimates == kEstimateUnitProduct ? (square - query_norm2 - 1) / 2 : square;
 }
 
 // A list's place in the order; kUnusedSlot for one that is empty.
+template <class Root = ExactRoot>
 VAMANA_HD uint32_t list_key(const Lists& lists, const ListFacts& facts, float squares,
-                            float query_norm2) {
+                            float query_norm2, Root root = {}) {
   return facts.count == 0 ? kUnusedSlot
-                          : sortable(list_optimistic(lists, facts, squares, query_norm2));
+                          : sortable(list_optimistic(lists, facts, squares, query_norm2, root));
 }
 
 // What a component of a residual is as a whole number of so many bits.

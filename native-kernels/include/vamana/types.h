@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vamana/platform.h"
+
 namespace vamana {
 
 // Lucene's VectorSimilarityFunction, by ordinal.
@@ -122,6 +124,12 @@ enum WalkFlags : uint32_t {
   kSideBySide = 4,          // Walk.items is an array of Items, not of addresses: one read less over the bus
   kLimited = 8,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
 };
+
+// Address of an item of a launch, from Walk.items and Walk.flags or those of another launch.
+VAMANA_HD uint64_t item_address(uint64_t items, uint32_t flags, uint32_t item) {
+  return (flags & kSideBySide) != 0 ? items + uint64_t{item} * sizeof(Item)
+                                    : host_word(reinterpret_cast<const uint64_t*>(items) + item);
+}
 
 static_assert(sizeof(Segment) == 120, "Segment");
 static_assert(sizeof(Item) == 72, "Item");

@@ -13,22 +13,12 @@ namespace vamana {
 template <uint32_t FORMAT>
 using BatchState = ListState<FORMAT, kBatchItemWarps, kListBits>;
 
-// Begins with an item, which is read from `address`. Ends with a barrier.
+// Begins with an item. Ends with a barrier.
 template <class S>
-__device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, uint64_t address) {
+__device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, const Item& item) {
   if (warp_id() == 0) {
-    if (lane_id() < sizeof(Item) / 4) {
-      reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
-          host_word(reinterpret_cast<const uint32_t*>(address) + lane_id());
-    }
-    const uint32_t* segment = reinterpret_cast<const uint32_t*>(batch.segment);
-    const uint32_t* lists = segment + kListsOffset / 4;
-    if (lane_id() < sizeof(Segment) / 4) {
-      reinterpret_cast<uint32_t*>(&s.control.segment)[lane_id()] = segment[lane_id()];
-    }
-    if (lane_id() < sizeof(Lists) / 4) {
-      reinterpret_cast<uint32_t*>(&s.control.lists)[lane_id()] = lists[lane_id()];
-    }
+    copy_words(s.control.item, &item);
+    copy_descriptor(s, batch.segment);
     if (lane_id() == 0) {
       s.control.flags = 0;
       s.control.candidate_count = 0;
@@ -47,7 +37,7 @@ __device__ __forceinline__ void load_batch_item(S& s, const ListBatch& batch, ui
 template <class S>
 __device__ __forceinline__ void load_known_item(S& s, const ListBatch& batch,
                                                 const BatchMemory& memory, uint32_t item) {
-  load_batch_item(s, batch, reinterpret_cast<uint64_t>(&memory.items[item].item));
+  load_batch_item(s, batch, memory.items[item].item);
   const uint32_t padded = up16(s.control.segment.dimension);
   const float* query = memory.queries + uint64_t{item} * padded;
   for (uint32_t d = threadIdx.x; d < padded; d += S::kThreads) {

@@ -80,7 +80,7 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
   const ListSearch search = batch_search(batch);
   S s(search, shared);
   for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
-    load_batch_item(s, batch, reinterpret_cast<uint64_t>(&memory.items[item].item));
+    load_batch_item(s, batch, memory.items[item].item);
     float* rotated = memory.rotated + uint64_t{item} * batch.padded;
     if (threadIdx.x == 0) {
       s.control.item.query = reinterpret_cast<uint64_t>(rotated);

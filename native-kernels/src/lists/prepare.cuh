@@ -40,20 +40,9 @@ __device__ __forceinline__ bool take_list_item(S& s) {
     return false;
   }
   if (warp_id() == 0) {
-    const uint32_t* item = reinterpret_cast<const uint32_t*>(item_address(s.search, next));
-    if (lane_id() < sizeof(Item) / 4) {
-      reinterpret_cast<uint32_t*>(&s.control.item)[lane_id()] =
-          host_word(item + lane_id());
-    }
+    copy_host_words(s.control.item, item_address(s.search, next));
     __syncwarp();
-    const uint32_t* segment = reinterpret_cast<const uint32_t*>(s.control.item.segment);
-    const uint32_t* lists = segment + kListsOffset / 4;
-    if (lane_id() < sizeof(Segment) / 4) {
-      reinterpret_cast<uint32_t*>(&s.control.segment)[lane_id()] = segment[lane_id()];
-    }
-    if (lane_id() < sizeof(Lists) / 4) {
-      reinterpret_cast<uint32_t*>(&s.control.lists)[lane_id()] = lists[lane_id()];
-    }
+    copy_descriptor(s, s.control.item.segment);
     if (lane_id() < kListWave) {
       s.control.slot_counts[lane_id()] = 0;
     }

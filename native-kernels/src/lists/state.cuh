@@ -193,4 +193,11 @@ struct ListState {
   }
 };
 
+// Copies the descriptor of a segment, and that of its lists behind it; by a warp.
+template <class S>
+__device__ __forceinline__ void copy_descriptor(S& s, uint64_t segment) {
+  copy_words(s.control.segment, reinterpret_cast<const void*>(segment));
+  copy_words(s.control.lists, reinterpret_cast<const void*>(segment + kListsOffset));
+}
+
 }  // namespace vamana

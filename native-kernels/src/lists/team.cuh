@@ -16,23 +16,22 @@ namespace vamana {
 
 // Words that blocks of a team agree through are read and written past the first-level cache. What is volatile is meant
 // for the host as well, which takes longer.
+#ifndef VAMANA_SIMT
+// Threads that are simulated by the host have these elsewhere.
+
 __device__ __forceinline__ uint64_t team_load(const uint64_t* word) {
-#ifdef VAMANA_SIMT
-  return *reinterpret_cast<const volatile uint64_t*>(word);
-#else
   uint64_t value;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
   return value;
-#endif
 }
 
-__device__ __forceinline__ void team_store(uint64_t* word, uint32_t tag, uint32_t value) {
-  const uint64_t tagged = static_cast<uint64_t>(tag) << 32 | value;
-#ifdef VAMANA_SIMT
-  *reinterpret_cast<volatile uint64_t*>(word) = tagged;
-#else
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(tagged) : "memory");
+__device__ __forceinline__ void team_store(uint64_t* word, uint64_t value) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
 #endif
+
+__device__ __forceinline__ void team_store(uint64_t* word, uint32_t tag, uint32_t value) {
+  team_store(word, static_cast<uint64_t>(tag) << 32 | value);
 }
 
 __device__ __forceinline__ bool has_team(const ListSearch& search) { return search.team > 1; }

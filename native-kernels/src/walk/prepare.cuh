@@ -30,20 +30,9 @@ __device__ __forceinline__ bool take_item(W& w) {
     return false;
   }
   if (warp_id() == 0) {
-    uint64_t address = w.walk.items + next * sizeof(Item);
-    if ((w.walk.flags & kSideBySide) == 0) {
-      address = host_word(reinterpret_cast<const uint64_t*>(w.walk.items) + next);
-    }
-    const uint32_t* item = reinterpret_cast<const uint32_t*>(address);
-    if (lane_id() < sizeof(Item) / 4) {
-      reinterpret_cast<uint32_t*>(&w.control.item)[lane_id()] =
-          host_word(item + lane_id());
-    }
+    copy_host_words(w.control.item, item_address(w.walk.items, w.walk.flags, next));
     __syncwarp();
-    const uint32_t* segment = reinterpret_cast<const uint32_t*>(w.control.item.segment);
-    if (lane_id() < sizeof(Segment) / 4) {
-      reinterpret_cast<uint32_t*>(&w.control.segment)[lane_id()] = segment[lane_id()];
-    }
+    copy_words(w.control.segment, reinterpret_cast<const void*>(w.control.item.segment));
     if (lane_id() == 0) {
       w.control.flags = 0;
       w.control.fresh_count = 0;

@@ -417,9 +417,9 @@ public final class CellTrial {
     List<byte[]> requests = index.requests(step.width());
     boolean ours = TYPES.get(index.method()).equals(TYPES.get(GPU));
     GpuCounters before = ours ? GpuCounters.of(side.node()) : null;
-    double own = ProcessorTime.nanos() * 1e-3;
+    double own = ProcessorTime.micros();
     RestClients.Answers answers = side.clients(clients).run(requests, plan.seconds());
-    turns.clientMicros += ProcessorTime.nanos() * 1e-3 - own;
+    turns.clientMicros += ProcessorTime.micros() - own;
     turns.perSecond.add(answers.requestsPerSecond());
     turns.micros.add(answers.micros());
     if (ours) {

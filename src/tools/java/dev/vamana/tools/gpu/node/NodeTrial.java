@@ -266,9 +266,9 @@ public final class NodeTrial {
         NodeIndex index = indices.get((turn + round) % indices.size());
         GpuCounters countersBefore = GpuCounters.of(node);
         ThreadTimes before = ThreadTimes.of(node);
-        double clientsBefore = ProcessorTime.nanos() * 1e-3;
+        double clientsBefore = ProcessorTime.micros();
         RestClients.Answers answers = clients.run(requests.get(index), plan.seconds());
-        double clientsAfter = ProcessorTime.nanos() * 1e-3;
+        double clientsAfter = ProcessorTime.micros();
         Map<String, Double> cpu =
             ThreadTimes.of(node).microsPerRequest(before, answers.micros().length);
         cpu.put("clients", (clientsAfter - clientsBefore) / answers.micros().length);

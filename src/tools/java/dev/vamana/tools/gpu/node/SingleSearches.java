@@ -104,9 +104,9 @@ public record SingleSearches(
     }
 
     void round(int number) throws IOException {
-      double start = ProcessorTime.nanos() * 1e-3;
+      double start = ProcessorTime.micros();
       RestClients.Answers answers = clients.run(requests, seconds);
-      own += ProcessorTime.nanos() * 1e-3 - start;
+      own += ProcessorTime.micros() - start;
       speeds[number] = answers.requestsPerSecond();
       sum = sum.and(answers);
     }
