@@ -3,6 +3,7 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.kernel.HostKernels;
@@ -23,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -259,6 +261,27 @@ public class ListBatchTests extends LuceneTestCase {
         assertEquals(oneByOne.visited(), together.visited());
       }
     }
+  }
+
+  /** Launches that search lists together have four times as many items as others may have. */
+  public void testLaunchesTogetherAreLarger() throws Exception {
+    int most = 8;
+    int together = BatchOptions.TOGETHER * most;
+    try (DeviceSegment segment =
+            segment(3_000, 24, ListParityTests.encoding(), ListParityTests.similarity());
+        Gpu gpu = open(Placement.EXACT)) {
+      // nothing starts before a launch is full
+      gpu.batches(most, TimeUnit.MINUTES.toNanos(10));
+      List<WorkItem> items =
+          ListParityTests.items(segment, 2 * together, K, 20, null, Long.MAX_VALUE);
+      Gpu.Counts before = gpu.counts();
+      ListParityTests.compare(
+          "launches of " + together,
+          items,
+          ListParityTests.onDevice(gpu, List.of(segment.view()), items));
+      assertEquals(2, gpu.counts().launches() - before.launches());
+    }
+    assertTogether(true);
   }
 
   /** A search that scores as many vectors as it may ends incomplete, with the best of them. */

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.batch;
 
-import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.search.SegmentView;
@@ -86,14 +85,15 @@ final class LaunchRule {
     return willShare(queue, now) ? now.maxTogether() : now.maxBatch();
   }
 
-  /** Whether queued items will be searched together, if nobody has told how many have to be. */
+  /** Whether queued items will be searched together. */
   private static boolean willShare(Queue<Chunk> queue, BatchOptions now) {
     SegmentView view = queue.peek().segments().get(0).view();
-    if (now.tuning().listSharing() != Tuning.CHOOSE_SHARING || view.hasLists() == false) {
+    if (view.hasLists() == false) {
       return false;
     }
     ListShape shape = view.lists().shape();
-    return ListBatches.wanted(expected(queue), shape.size(), shape.lists(), Tuning.CHOOSE_SHARING);
+    int sharing = now.tuning().listSharing();
+    return ListBatches.wanted(expected(queue), shape.size(), shape.lists(), sharing);
   }
 
   /** Returns the number of items that are queued, or will be once their calls have packed all. */
@@ -114,10 +114,6 @@ final class LaunchRule {
     // all share the lists that are read
     if (willShare(queue, now) && together.running()) {
       return now.maxTogether();
-    }
-    Chunk chunk = queue.peek();
-    if (now.tuning().listSharing() > 0 && chunk.segments().get(0).view().hasLists()) {
-      return Math.max(now.overlap(), ListBatches.enough(chunk.sizes.lists()));
     }
     // who lets an idle device wait for more items wants few launches
     if (now.lingerNanos() > 0) {

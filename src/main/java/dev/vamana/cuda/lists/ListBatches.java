@@ -29,16 +29,16 @@ public final class ListBatches implements AutoCloseable {
   /** Most device memory: room for 65,536 items of 128 dimensions. */
   public static final long MAX_BYTES = 2L << 30;
 
-  // of a device's memory, if that is less
-  private static final int LEAST_SHARE_OF_DEVICE = 16;
+  // a sixteenth of the device's memory, if that is less
+  private static final int PARTS_OF_DEVICE = 16;
 
   // more than what rounding of all parts of the memory adds
   private static final long ROUNDED_UP = 4096;
 
   private static final long MAX_REST_BYTES = 64L << 20;
 
-  // keys of lists by which they are put in order: as much of all memory at most
-  private static final int LEAST_SHARE_OF_KEYS = 8;
+  // an eighth of all is for keys of lists, by which they are put in order
+  private static final int PARTS_OF_KEYS = 8;
   private static final int MEASURED_ITEMS = 128;
   private static final int MEASURED_LISTS = 128;
   // of a search of a few candidates, about; narrower searches are as long
@@ -48,9 +48,6 @@ public final class ListBatches implements AutoCloseable {
   // 10,000, 10 million win 1.4 times and 100 million 2.3 times with 10,000
   private static final int LEAST_SHARING = 4;
   private static final long LEAST_ENTRIES = 200_000_000;
-  // items whose estimates are a tensor product
-  private static final int TILE = 32;
-  private static final int MOST_ENOUGH = 8_192;
   // of what is left of the nearest list, without another list
   private static final int WAVE_OF_PIECES = 0;
   // lists of an item that later steps search: those of the last step again and again
@@ -177,14 +174,6 @@ public final class ListBatches implements AutoCloseable {
         && sizes.scoreBytes() <= most
         && sizes.estimateBytes() <= most
         && allocate(sizes.bytes());
-  }
-
-  /**
-   * Returns as many items as are worth a launch beside others, which it waits for: so many that 32
-   * of them search a list, but not more than 8,192.
-   */
-  public static int enough(int lists) {
-    return (int) Math.min(MOST_ENOUGH, (long) TILE * lists / LISTS_SEARCHED);
   }
 
   /** Returns the device memory for what is searched one by one, by so many blocks. */
@@ -339,7 +328,7 @@ public final class ListBatches implements AutoCloseable {
 
   /** Returns the most memory that searches together take of a device. */
   static long mostBytes(long deviceBytes) {
-    return Math.min(MAX_BYTES, deviceBytes / LEAST_SHARE_OF_DEVICE);
+    return Math.min(MAX_BYTES, deviceBytes / PARTS_OF_DEVICE);
   }
 
   /**
@@ -355,7 +344,7 @@ public final class ListBatches implements AutoCloseable {
     }
     kept += further * ListBatchSizes.WAVE;
     int room = (LEAST_ROOM + ROOM_OF_WIDTH * items.width + 63) & ~63;
-    long keys = most / LEAST_SHARE_OF_KEYS;
+    long keys = most / PARTS_OF_KEYS;
     long rows = keys / ((long) items.lists * Integer.BYTES) / MEASURED_ITEMS * MEASURED_ITEMS;
     ListBatchSizes sizes =
         new ListBatchSizes(
