@@ -21,17 +21,6 @@ __device__ __forceinline__ float half_value(uint16_t bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 }
-
-// Rounds two numbers to the halves of a word, the first to the lower one.
-__device__ __forceinline__ uint32_t half_word(float first, float second) {
-#if __CUDA_ARCH__ >= 800
-  uint32_t word;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
-  return word;
-#else
-  return half_bits(first) | static_cast<uint32_t>(half_bits(second)) << 16;
-#endif
-}
 #endif
 
 // The two halves of a word, the lower one first.

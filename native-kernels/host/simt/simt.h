@@ -77,9 +77,6 @@ inline float near_root(float value) { return std::sqrt(value); }
 inline uint64_t team_load(const uint64_t* word) { return *const_cast<const volatile uint64_t*>(word); }
 inline void team_store(uint64_t* word, uint64_t value) { *const_cast<volatile uint64_t*>(word) = value; }
 inline uint16_t half_bits(float value) { return to_half(value); }
-inline uint32_t half_word(float first, float second) {
-  return to_half(first) | static_cast<uint32_t>(to_half(second)) << 16;
-}
 
 }  // namespace vamana
 

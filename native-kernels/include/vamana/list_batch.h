@@ -34,7 +34,7 @@ constexpr uint32_t kMaxBatchRoom = 4096;  // candidates of an item in a wave
 constexpr uint32_t kMaxBatchPadded = 1024;
 constexpr uint32_t kMeasuredItems = 128;  // items and lists whose distances a block finds together
 constexpr uint32_t kMeasuredLists = 128;
-constexpr uint32_t kMeasuredDepth = 32;   // components of them in shared memory
+constexpr uint32_t kMeasuredDepth = 16;   // components of them in shared memory, while as many are on their way
 
 // Parameter of the kernels, by value. The items search the same segment, whose codes have one bit, without
 // filters.
@@ -126,6 +126,8 @@ struct BatchLayout {
   uint64_t candidates;  // count rows of room BatchCandidate
   uint64_t pairs;       // count * kBatchWave BatchPair
   uint64_t numbers;     // as many rows of padded signed bytes: residuals, in the order of number_place
+  uint64_t item_halves;  // count rows of 2 * padded halves: rotated queries less the first centroid, see measure.cuh
+  uint64_t list_halves;  // as many for each list, of its centroid
   uint64_t keys;        // rows rows of batch_keys 32-bit keys, one for each list
   uint64_t nearest;     // rows rows of the least of each batch_octets keys
   uint64_t bytes;       // all
@@ -165,6 +167,8 @@ VAMANA_HD BatchLayout list_batch_layout(const ListBatch& batch) {
   layout.candidates = batch_part(&at, count * batch.room * sizeof(BatchCandidate));
   layout.pairs = batch_part(&at, count * kBatchWave * sizeof(BatchPair));
   layout.numbers = batch_part(&at, count * kBatchWave * batch.padded);
+  layout.item_halves = batch_part(&at, count * batch.padded * 4);
+  layout.list_halves = batch_part(&at, lists * batch.padded * 4);
   layout.keys = batch_part(&at, uint64_t{batch.rows} * batch_keys(batch.lists) * 4);
   layout.nearest = batch_part(&at, uint64_t{batch.rows} * batch_octets(batch.lists) * 4);
   layout.bytes = at;
@@ -204,9 +208,9 @@ VAMANA_HD uint32_t batch_estimate_bytes(const ListBatch& batch) {
 
 // Words between rows of halves in shared memory: what a warp reads at once lies in different banks.
 constexpr uint32_t kMeasureStride = kMeasuredDepth / 2 + 4;
-// Rows of items and lists, each as two parts.
+// Rows of items and lists, each as two parts; twice.
 constexpr uint32_t kBatchMeasureBytes =
-    2 * (kMeasuredItems + kMeasuredLists) * kMeasureStride * 4;
+    2 * 2 * (kMeasuredItems + kMeasuredLists) * kMeasureStride * 4;
 constexpr uint32_t kBatchKeepBytes = 64 + kBatchNear * 8;
 constexpr uint32_t kBatchScanBytes = 2 * 32 * 4;
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cta.cuh"
-#include "half.cuh"
+#include "list_batch/halves.cuh"
 #include "list_batch/memory.cuh"
 #include "tensor.cuh"
 
@@ -18,22 +18,9 @@ constexpr uint32_t kOwnItems = kMeasuredItems / kMeasureItemWarps;  // of a warp
 constexpr uint32_t kOwnLists = kMeasuredLists / kMeasureListWarps;
 constexpr uint32_t kItemTiles = kOwnItems / 16;
 constexpr uint32_t kListTiles = kOwnLists / 8;
-constexpr uint32_t kMeasureSide = kMeasuredItems * kMeasureStride;  // words of one half of a side's numbers
+constexpr uint32_t kMeasureSide = kMeasuredItems * kMeasureStride;  // words of a part of items, or of lists
 static_assert(kMeasureItemWarps * kMeasureListWarps * 32 == kMeasureThreads, "warps of a tile");
 static_assert(kListTiles == 4, "a thread has eight lists, an octet");
-
-// A power of two that makes a row of this squared norm 4,096 to 8,192 long: its components are halves, and what these
-// round off has few bits below the least half.
-__device__ __forceinline__ float measure_scale(float norm2) {
-  const int32_t exponent = static_cast<int32_t>(float_bits(norm2) >> 23) - 127;
-  return bits_float(static_cast<uint32_t>(127 + 12 - (exponent >> 1)) << 23);
-}
-
-// One over it.
-__device__ __forceinline__ float measure_unscale(float norm2) {
-  const int32_t exponent = static_cast<int32_t>(float_bits(norm2) >> 23) - 127;
-  return bits_float(static_cast<uint32_t>(127 - 12 + (exponent >> 1)) << 23);
-}
 
 // Square roots to a unit in the last place or so. The squares come from products of matrices, which are rounded more.
 struct NearRoot {
@@ -46,64 +33,36 @@ __device__ __forceinline__ uint32_t measured_place(uint32_t list) {
   return list / kOwnLists * kOwnLists + list % 8 / 2 * 8 + list % kOwnLists / 8 * 2 + list % 2;
 }
 
-// Two numbers as halves, and what these round off.
-__device__ __forceinline__ uint2 split_halves(float first, float second) {
-  const uint32_t high = half_word(first, second);
-  const float2 rounded = half_values(high);
-  return {high, half_word(first - rounded.x, second - rounded.y)};
-}
-
-// Four components of a row, less those of the first centroid and times the row's scale, as halves, and what these round
-// off kMeasureSide words further.
-__device__ __forceinline__ void store_halves(uint32_t* target, const float4& four, const float4& less,
-                                             float scale) {
-  const uint2 low = split_halves((four.x - less.x) * scale, (four.y - less.y) * scale);
-  const uint2 high = split_halves((four.z - less.z) * scale, (four.w - less.w) * scale);
-  *reinterpret_cast<uint2*>(target) = {low.x, high.x};
-  *reinterpret_cast<uint2*>(target + kMeasureSide) = {low.y, high.y};
-}
-
 // What a block reads for a tile.
 struct MeasureRows {
-  const float* items;      // rows of padded components, of items batch.from and further
+  const uint16_t* items;   // halves of items batch.from and further
   const BatchItem* known;
-  const float* centroids;  // rows of padded components
+  const uint16_t* lists;   // halves of centroids
   const float* norms;
   uint32_t padded;
   uint32_t count;          // of items
-  uint32_t lists;
+  uint32_t of_lists;       // their number
 };
 
-// Components from `component` on of a tile's items and lists. Those of both are asked for together.
-__device__ __forceinline__ void load_halves(const MeasureRows& rows, uint32_t item, uint32_t list,
-                                            uint32_t component, uint32_t* items, uint32_t* lists) {
-  constexpr uint32_t kQuarters = kMeasuredDepth / 4;
+// Asks for kMeasuredDepth components from `component` on of a tile's items and lists: both parts of each row, of items,
+// then of lists. Behind the last row comes that one again.
+__device__ __forceinline__ void fetch_halves(const MeasureRows& rows, uint32_t item, uint32_t list,
+                                             uint32_t component, uint32_t* target) {
+  constexpr uint32_t kPieces = kMeasuredDepth / 8;  // of 16 bytes
 #pragma unroll
-  for (uint32_t turn = 0; turn < kMeasuredItems * kQuarters / kMeasureThreads; turn++) {
-    const uint32_t row = (turn * kMeasureThreads + threadIdx.x) / kQuarters;
-    const uint32_t d = threadIdx.x % kQuarters * 4;
-    float4 of_item = {0, 0, 0, 0};
-    float4 of_list = {0, 0, 0, 0};
-    float norm2_of_item = 0;
-    float norm2_of_list = 0;
-    const float4 less = __ldg(reinterpret_cast<const float4*>(rows.centroids + component + d));
-    const bool has_item = item + row < rows.count;
-    const bool has_list = list + row < rows.lists;
-    if (has_item) {
-      of_item = __ldg(reinterpret_cast<const float4*>(
-          rows.items + uint64_t{item + row} * rows.padded + component + d));
-      norm2_of_item = __ldg(&rows.known[item + row].center_norm2);
-    }
-    if (has_list) {
-      of_list = __ldg(reinterpret_cast<const float4*>(
-          rows.centroids + uint64_t{list + row} * rows.padded + component + d));
-      norm2_of_list = __ldg(&rows.norms[list + row]);
-    }
-    store_halves(items + row * kMeasureStride + d / 2, of_item, has_item ? less : of_item,
-                 measure_scale(norm2_of_item));
-    store_halves(lists + measured_place(row) * kMeasureStride + d / 2, of_list,
-                 has_list ? less : of_list, measure_scale(norm2_of_list));
+  for (uint32_t i = threadIdx.x; i < 2 * kMeasuredItems * kPieces; i += kMeasureThreads) {
+    const uint32_t part = i / (kMeasuredItems * kPieces);
+    const uint32_t row = i / kPieces % kMeasuredItems;
+    const uint32_t piece = i % kPieces;
+    const uint32_t own_item = item + row < rows.count ? item + row : rows.count - 1;
+    const uint32_t own_list = list + row < rows.of_lists ? list + row : rows.of_lists - 1;
+    const uint32_t at = part * rows.padded + component + piece * 8;
+    uint32_t* place = target + part * kMeasureSide + piece * 4;
+    copy_to_shared(place + row * kMeasureStride, rows.items + uint64_t{own_item} * 2 * rows.padded + at);
+    copy_to_shared(place + 2 * kMeasureSide + measured_place(row) * kMeasureStride,
+                   rows.lists + uint64_t{own_list} * 2 * rows.padded + at);
   }
+  commit_copies();
 }
 
 // Adds the products of a warp's items and lists over the components in shared memory: of the products of both parts
@@ -149,7 +108,7 @@ struct MeasuredList {
   float reserved[2];
 };
 static_assert(sizeof(MeasuredList) == 32, "MeasuredList");
-static_assert((kMeasuredLists + kMeasuredLists / 8) * sizeof(MeasuredList) <= 2 * kMeasureSide * 4,
+static_assert((kMeasuredLists + kMeasuredLists / 8) * sizeof(MeasuredList) <= kBatchMeasureBytes,
               "where rows were");
 
 // The place of a list of a tile among these: every ninth is empty, so that four lists eight apart, which a warp reads
@@ -162,7 +121,7 @@ __device__ __forceinline__ void load_lists(const MeasureRows& rows, const Lists&
   if (threadIdx.x < kMeasuredLists) {
     const uint32_t list = first + threadIdx.x;
     MeasuredList own = {};
-    if (list < rows.lists) {
+    if (list < rows.of_lists) {
       const uint4 words = __ldg(reinterpret_cast<const uint4*>(lists.facts) + list);
       own.facts = {words.x, __uint_as_float(words.y), __uint_as_float(words.z), 0};
       own.norm2 = __ldg(&rows.norms[list]);
@@ -213,12 +172,11 @@ __device__ __forceinline__ void write_keys(const ListBatch& batch, const BatchMe
 __device__ __forceinline__ void measure_batch(const ListBatch& batch, uint8_t* shared) {
   const BatchMemory memory(batch);
   const Lists lists = batch_lists(batch);
-  uint32_t* items = reinterpret_cast<uint32_t*>(shared);
-  uint32_t* centroids = items + 2 * kMeasureSide;
+  uint32_t* halves = reinterpret_cast<uint32_t*>(shared);
   const uint32_t left = batch.search.count - batch.from;
-  const MeasureRows rows = {memory.rotated + uint64_t{batch.from} * batch.padded,
+  const MeasureRows rows = {memory.item_halves + uint64_t{batch.from} * 2 * batch.padded,
                             memory.items + batch.from,
-                            reinterpret_cast<const float*>(lists.centroids),
+                            memory.list_halves,
                             memory.norms,
                             batch.padded,
                             left < batch.rows ? left : batch.rows,
@@ -242,14 +200,23 @@ __device__ __forceinline__ void measure_batch(const ListBatch& batch, uint8_t* s
         }
       }
     }
+    fetch_halves(rows, item, list, 0, halves);
 #pragma unroll 1
     for (uint32_t component = 0; component < batch.padded; component += kMeasuredDepth) {
-      load_halves(rows, item, list, component, items, centroids);
+      const uint32_t turn = component / kMeasuredDepth % 2;
+      if (component + kMeasuredDepth < batch.padded) {
+        fetch_halves(rows, item, list, component + kMeasuredDepth, halves + (turn ^ 1) * 4 * kMeasureSide);
+        await_copies<1>();
+      } else {
+        await_copies<0>();
+      }
       __syncthreads();
-      add_products(sums, items + own_items * kMeasureStride, centroids + own_lists * kMeasureStride);
+      const uint32_t* own = halves + turn * 4 * kMeasureSide;
+      add_products(sums, own + own_items * kMeasureStride,
+                   own + 2 * kMeasureSide + own_lists * kMeasureStride);
       __syncthreads();
     }
-    MeasuredList* measured = reinterpret_cast<MeasuredList*>(centroids);
+    MeasuredList* measured = reinterpret_cast<MeasuredList*>(halves);
     load_lists(rows, lists, list, measured);
     __syncthreads();
     write_keys(batch, memory, rows, lists, sums, item + own_items, list + own_lists,

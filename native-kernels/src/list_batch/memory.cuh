@@ -31,6 +31,8 @@ struct BatchMemory {
   BatchCandidate* candidates;
   BatchPair* pairs;
   uint8_t* numbers;
+  uint16_t* item_halves;
+  uint16_t* list_halves;
   uint32_t* keys;
   uint32_t* nearest;
 
@@ -53,6 +55,8 @@ struct BatchMemory {
     candidates = reinterpret_cast<BatchCandidate*>(batch.memory + layout.candidates);
     pairs = reinterpret_cast<BatchPair*>(batch.memory + layout.pairs);
     numbers = reinterpret_cast<uint8_t*>(batch.memory + layout.numbers);
+    item_halves = reinterpret_cast<uint16_t*>(batch.memory + layout.item_halves);
+    list_halves = reinterpret_cast<uint16_t*>(batch.memory + layout.list_halves);
     keys = reinterpret_cast<uint32_t*>(batch.memory + layout.keys);
     nearest = reinterpret_cast<uint32_t*>(batch.memory + layout.nearest);
   }

@@ -5,6 +5,7 @@
 
 #include "cta.cuh"
 #include "lists.cuh"
+#include "list_batch/halves.cuh"
 #include "list_batch/items.cuh"
 
 namespace vamana {
@@ -56,6 +57,17 @@ __device__ __forceinline__ float center_part(const ListBatch& batch, const float
   return norm2;
 }
 
+// A thread's part of a row of halves: of a rotated vector less the first centroid, whose squared norm is known.
+__device__ __forceinline__ void write_center_halves(const ListBatch& batch, const float* rotated,
+                                                    float norm2, uint16_t* row, uint32_t begin,
+                                                    uint32_t step) {
+  const float* center = reinterpret_cast<const float*>(batch_lists(batch).centroids);
+  const float scale = measure_scale(norm2);
+  for (uint32_t d = begin; d < batch.padded; d += step) {
+    write_halves(row, batch.padded, d, (rotated[d] - __ldg(center + d)) * scale);
+  }
+}
+
 // The queries as centroids are. Blocks also clear what the waves count with, and find norms of centroids.
 template <uint32_t FORMAT>
 __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* shared) {
@@ -68,11 +80,13 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
   const float* centroids = reinterpret_cast<const float*>(batch_lists(batch).centroids);
   for (uint32_t list = blockIdx.x * kBatchItemWarps + warp_id(); list < batch.lists;
        list += gridDim.x * kBatchItemWarps) {
-    const float norm2 = warp_sum(
-        center_part(batch, centroids + uint64_t{list} * batch.padded, lane_id(), 32));
+    const float* centroid = centroids + uint64_t{list} * batch.padded;
+    const float norm2 = warp_sum(center_part(batch, centroid, lane_id(), 32));
     if (lane_id() == 0) {
       memory.norms[list] = norm2;
     }
+    write_center_halves(batch, centroid, norm2, memory.list_halves + uint64_t{list} * 2 * batch.padded,
+                        lane_id(), 32);
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     memory.control->next_unit = 0;
@@ -98,6 +112,9 @@ __device__ __forceinline__ void prepare_batch(const ListBatch& batch, uint8_t* s
     }
     const float center_norm2 =
         cta_sum<S::kWarps>(center_part(batch, s.rotated, threadIdx.x, S::kThreads), s.keys);
+    write_center_halves(batch, s.rotated, center_norm2,
+                        memory.item_halves + uint64_t{item} * 2 * batch.padded, threadIdx.x,
+                        S::kThreads);
     if (threadIdx.x == 0) {
       BatchItem& known = memory.items[item];
       known.query_norm2 = s.query_norm2;

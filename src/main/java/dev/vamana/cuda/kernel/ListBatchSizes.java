@@ -24,7 +24,7 @@ public record ListBatchSizes(
   public static final int MAX_ROOM = 4096;
 
   /** Shared memory of the steps that find distances, keep the nearest lists, and add up counts. */
-  public static final int MEASURE_BYTES = 2 * (128 + 128) * (32 / 2 + 4) * Integer.BYTES;
+  public static final int MEASURE_BYTES = 2 * 2 * (128 + 128) * (16 / 2 + 4) * Integer.BYTES;
 
   public static final int KEEP_BYTES = 64 + 1024 * Long.BYTES;
   public static final int SCAN_BYTES = 2 * 32 * Integer.BYTES;
@@ -49,7 +49,7 @@ public record ListBatchSizes(
   public long bytesOfItem() {
     return ITEM_BYTES
         + (long) SharedLayout.up16(dimension) * Float.BYTES
-        + (long) padded * Float.BYTES
+        + 2L * padded * Float.BYTES
         + (long) width * Long.BYTES
         + 2L * kept * Integer.BYTES
         + (long) room * CANDIDATE_BYTES
@@ -70,6 +70,8 @@ public record ListBatchSizes(
         + up(items * room * CANDIDATE_BYTES)
         + up(items * WAVE * PAIR_BYTES)
         + up(items * WAVE * padded)
+        + up(items * padded * Float.BYTES)
+        + up((long) lists * padded * Float.BYTES)
         + up((long) rows * octets() * 8 * Integer.BYTES)
         + up((long) rows * octets() * Integer.BYTES);
   }

@@ -87,8 +87,8 @@ public final class ListBatches implements AutoCloseable {
       int padded,
       long segment) {
 
-    private boolean share(int sharing) {
-      return wanted(count, size, lists, sharing);
+    private boolean share(int together, int sharing) {
+      return wanted(together, size, lists, sharing);
     }
   }
 
@@ -164,10 +164,14 @@ public final class ListBatches implements AutoCloseable {
     if (refused
         || items.count < 2
         || items.padded > ListBatchSizes.MAX_PADDED
-        || items.share(sharing) == false) {
+        || items.share(items.count, sharing) == false) {
       return false;
     }
     ListBatchSizes sizes = sizes(items, mostBytes(driver.device().totalBytes()));
+    if (items.share(sizes.count(), sharing) == false) {
+      // there is memory for a few at once, which share too little
+      return false;
+    }
     int most = driver.device().sharedBytesPerBlock();
     return sizes.kept() <= ListBatchSizes.MAX_KEPT
         && sizes.room() <= ListBatchSizes.MAX_ROOM
