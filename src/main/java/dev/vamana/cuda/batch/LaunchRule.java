@@ -1,8 +1,8 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.ivf.ListShape;
-import dev.vamana.search.SegmentView;
 import java.util.Collection;
 import java.util.Queue;
 import java.util.function.Supplier;
@@ -87,11 +87,11 @@ final class LaunchRule {
 
   /** Whether queued items will be searched together. */
   private static boolean willShare(Queue<Chunk> queue, BatchOptions now) {
-    SegmentView view = queue.peek().segments().get(0).view();
-    if (view.hasLists() == false) {
+    Chunk chunk = queue.peek();
+    if (!(chunk.shape instanceof ListSearchShape)) {
       return false;
     }
-    ListShape shape = view.lists().shape();
+    ListShape shape = chunk.segments().get(0).view().lists().shape();
     int sharing = now.tuning().listSharing();
     return ListBatches.wanted(expected(queue), shape.size(), shape.lists(), sharing);
   }
@@ -109,8 +109,7 @@ final class LaunchRule {
 
   /** Returns the queued items that start beside others in flight. */
   private int besideOthers(Queue<Chunk> queue, int running, BatchOptions now) {
-    // they would only wait on the device, for the steps of a launch before. Meanwhile more come,
-    // and
+    // the steps of a launch before would keep them waiting on the device: meanwhile more come, and
     // all share the lists that are read
     if (willShare(queue, now) && together.running()) {
       return now.maxTogether();

@@ -19,13 +19,17 @@ import java.util.stream.Stream;
  * Each of its tools runs in a process of its own and is a test of the report. If a tool cannot run
  * on the machine, its test is skipped with a reason.
  *
+ * <p>{@code --methods=memcheck,dev.vamana.cuda.SanitizedListTests} runs one of the tools, and one
+ * of the classes. All tools together have ten minutes.
+ *
  * @param classes names of test classes that the suite contains and that take seconds
  */
 record SanitizerStage(List<String> classes) implements Stage {
 
   private static final List<String> TOOLS =
       List.of("memcheck", "racecheck", "synccheck", "initcheck");
-  private static final int SECONDS = 150;
+  // of all tools that run
+  private static final int SECONDS = 600;
 
   /** Tells the tests which tool they run under. */
   static final String TOOL_PROPERTY = "tests.sanitizer";
@@ -46,10 +50,11 @@ record SanitizerStage(List<String> classes) implements Stage {
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
+    List<String> tools = chosen(context, TOOLS);
     int failed = 0;
-    for (String tool : TOOLS) {
+    for (String tool : tools) {
       long start = System.nanoTime();
-      Verdict verdict = verdict(context, tool);
+      Verdict verdict = verdict(context, tool, SECONDS / tools.size());
       Map<String, Object> row = new LinkedHashMap<>();
       row.put("id", "compute-sanitizer " + tool);
       row.put("status", verdict.status());
@@ -64,7 +69,14 @@ record SanitizerStage(List<String> classes) implements Stage {
     }
   }
 
-  private Verdict verdict(Context context, String tool) throws IOException, InterruptedException {
+  /** Returns those that the options name among their methods; all if they name none of them. */
+  private static List<String> chosen(Context context, List<String> all) {
+    List<String> named = all.stream().filter(context.options().methods()::contains).toList();
+    return named.isEmpty() ? all : named;
+  }
+
+  private Verdict verdict(Context context, String tool, int seconds)
+      throws IOException, InterruptedException {
     Path program = PLACES.stream().filter(Files::isExecutable).findFirst().orElse(null);
     if (program == null) {
       return new Verdict("skipped", "compute-sanitizer is not installed");
@@ -72,19 +84,19 @@ record SanitizerStage(List<String> classes) implements Stage {
     Path log = context.options().home().resolve("log").resolve("sanitizer-" + tool + ".log");
     Files.createDirectories(log.getParent());
     Process process =
-        new ProcessBuilder(command(program, tool))
+        new ProcessBuilder(command(program, tool, chosen(context, classes)))
             .redirectErrorStream(true)
             .redirectOutput(log.toFile())
             .start();
-    if (process.waitFor(SECONDS, TimeUnit.SECONDS) == false) {
+    if (process.waitFor(seconds, TimeUnit.SECONDS) == false) {
       process.descendants().forEach(ProcessHandle::destroyForcibly);
       process.destroyForcibly().waitFor();
-      return new Verdict("skipped", "not done after " + SECONDS + " s, see " + log.getFileName());
+      return new Verdict("skipped", "not done after " + seconds + " s, see " + log.getFileName());
     }
     return judge(process.exitValue(), log);
   }
 
-  private List<String> command(Path program, String tool) {
+  private static List<String> command(Path program, String tool, List<String> classes) {
     List<String> command = new ArrayList<>();
     command.addAll(
         List.of(
