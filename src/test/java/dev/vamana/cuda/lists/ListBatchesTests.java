@@ -132,6 +132,9 @@ public class ListBatchesTests extends LuceneTestCase {
       assertTrue(sizes.kept() <= Math.min(lists, ListBatchSizes.MAX_KEPT));
       assertTrue(sizes.room() <= ListBatchSizes.MAX_ROOM);
     }
+    // a launch of 10,000 is one part, whatever the segment
+    assertEquals(
+        10_000, ListBatches.sizes(items(10_000, 10, 15_000), ListBatches.MAX_BYTES).count());
     // the largest launch is one part if the device is large, and one of 10,000 if it is small
     ListBatches.Items largest = items(BatchOptions.MAX_BATCH, 10, 15_000);
     assertEquals(largest.count(), ListBatches.sizes(largest, ListBatches.MAX_BYTES).count());
