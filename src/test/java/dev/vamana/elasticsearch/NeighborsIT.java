@@ -161,7 +161,7 @@ public class NeighborsIT {
     TestVectors vectors = TestVectors.clustered(COUNT, DIMS, 10, 5);
     filled("sharded", THREE_SHARDS, vector("float", "l2_norm"), vectors, LIVE);
     int live = live(COUNT);
-    String batches = "\"batch_size\": 100, ";
+    String batches = "\"batch_size\": 100, \"slices\": 1, ";
     Map<String, Object> walked =
         run("sharded", "sharded-walked", batches + "\"num_candidates\": 100");
     assertCounts(walked, live, live, 0, 0);
@@ -169,8 +169,12 @@ public class NeighborsIT {
     double recall = recall(written("sharded-walked"), vectors, Similarity.L2_NORM, LIVE, LIVE);
     assertTrue("recall " + recall, recall >= 0.95);
 
-    assertCounts(run("sharded", "sharded-exact", "\"method\": \"exact\""), live, live, 0, 0);
-    assertEquals(1, recall(written("sharded-exact"), vectors, Similarity.L2_NORM, LIVE, LIVE), 0);
+    for (int slices : new int[] {1, 2, 5}) {
+      String dest = "sharded-exact-" + slices;
+      String options = "\"method\": \"exact\", \"batch_size\": 10, \"slices\": " + slices;
+      assertCounts(run("sharded", dest, options), live, live, 0, 0);
+      assertEquals(1, recall(written(dest), vectors, Similarity.L2_NORM, LIVE, LIVE), 0);
+    }
   }
 
   /** Vectors are read from the index, whether documents have a source or not. */
@@ -238,7 +242,7 @@ public class NeighborsIT {
     Map<String, Object> started =
         client.post(
             "/large/_vamana/neighbors?wait_for_completion=false",
-            body("large-graph", options + ", \"batch_size\": 1"));
+            body("large-graph", options + ", \"batch_size\": 1, \"slices\": 3"));
     String task = "/_tasks/" + started.get("task");
     int created = 0;
     while (created < 20) {
@@ -351,6 +355,7 @@ public class NeighborsIT {
                 "\"num_candidates\": 9", "[num_candidates] is [9], allowed is a whole number from",
                 "\"batch_size\": 10001",
                     "[batch_size] is [10001], allowed is a whole number from 1",
+                "\"slices\": 65", "[slices] is [65], allowed is a whole number from 1 to 64",
                 "\"method\": \"guess\"", "[method] is [guess], allowed is [walk] or [exact]",
                 "\"method\": \"exact\", \"num_candidates\": 50", "[num_candidates] is [50], but",
                 "\"resume\": 1", "[resume] is [1], allowed is [true] or [false]",

@@ -34,6 +34,12 @@ public final class NeighborsRequest extends UntypedActionRequest
   /** Documents of a batch by default, as for a reindex. */
   public static final int DEFAULT_BATCH_SIZE = 1_000;
 
+  /** Most slices of a run. */
+  public static final int MAX_SLICES = 64;
+
+  // more slices by default would leave a small node too little memory for anything else
+  private static final int MOST_DEFAULT_SLICES = 8;
+
   /** Least width of a search by default. */
   private static final int LEAST_DEFAULT_CANDIDATES = 100;
 
@@ -56,6 +62,9 @@ public final class NeighborsRequest extends UntypedActionRequest
    * @param destIndex the index to write to
    * @param destField the field to write to
    * @param batchSize documents that are searched together, 1 to {@value #MAX}
+   * @param slices parts of the index whose batches are read, searched and written side by side, 1
+   *     to {@value #MAX_SLICES}; null for the default: half the processors of the node, at most
+   *     {@value #MOST_DEFAULT_SLICES}
    * @param resume whether documents that are in the index to write to are left out
    */
   public record Options(
@@ -69,6 +78,7 @@ public final class NeighborsRequest extends UntypedActionRequest
       String destIndex,
       String destField,
       int batchSize,
+      Integer slices,
       boolean resume) {
 
     private static Options readFrom(StreamInput in) throws IOException {
@@ -83,6 +93,7 @@ public final class NeighborsRequest extends UntypedActionRequest
           in.readString(),
           in.readString(),
           in.readVInt(),
+          in.readOptionalVInt(),
           in.readBoolean());
     }
 
@@ -97,6 +108,7 @@ public final class NeighborsRequest extends UntypedActionRequest
       out.writeString(destIndex);
       out.writeString(destField);
       out.writeVInt(batchSize);
+      out.writeOptionalVInt(slices);
       out.writeBoolean(resume);
     }
 
@@ -112,6 +124,18 @@ public final class NeighborsRequest extends UntypedActionRequest
               ? Math.max(Math.round(1.5f * hits()), LEAST_DEFAULT_CANDIDATES)
               : numCandidates;
       return Math.min(Math.max(asked, hits()), MAX);
+    }
+
+    /**
+     * Slices of a run; no more than there are batches.
+     *
+     * @param documents documents that get neighbours
+     * @param processors processors of the node
+     */
+    int slices(long documents, int processors) {
+      int asked = slices == null ? Math.min(processors / 2, MOST_DEFAULT_SLICES) : slices;
+      long batches = Math.ceilDiv(documents, batchSize);
+      return Math.toIntExact(Math.max(1, Math.min(asked, batches)));
     }
   }
 
@@ -157,6 +181,9 @@ public final class NeighborsRequest extends UntypedActionRequest
     errors = named("dest.field", options.destField(), errors);
     errors = within("k", options.k(), 1, MAX_K, errors);
     errors = within("batch_size", options.batchSize(), 1, MAX, errors);
+    if (options.slices() != null) {
+      errors = within("slices", options.slices(), 1, MAX_SLICES, errors);
+    }
     if (options.numCandidates() != null) {
       errors = within("num_candidates", options.numCandidates(), options.k(), MAX, errors);
     }

@@ -16,6 +16,7 @@ import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.index.Index;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.search.SearchService;
@@ -120,7 +121,7 @@ public final class TransportNeighborsAction
     boolean exists = existsApart(project, options.destIndex(), sources[0]);
     Client asTask = new ParentTaskAssigningClient(client, transport.getLocalNode(), task);
     DestIndex dest = new DestIndex(asTask, threads, options.destIndex(), options.destField());
-    SourcePages pages = new SourcePages(asTask, client, request);
+    Snapshot snapshot = new Snapshot(asTask, client, request);
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
     Executor executor = threads.executor(ThreadPool.Names.GENERIC);
     ActionListener<Void> ending =
@@ -134,20 +135,21 @@ public final class TransportNeighborsAction
                   }
                 }),
             () -> {
-              pages.close();
+              snapshot.close();
               charge.close();
             });
-    NeighborsRun run =
-        new NeighborsRun(task, request, asTask, pages, dest, charge, executor, ending);
+    NeighborsRun run = new NeighborsRun(task, request, asTask, snapshot, dest, charge, executor);
+    int processors = EsExecutors.allocatedProcessors(cluster.getSettings());
     SourceField.check(
         asTask,
         request,
         done.delegateFailureAndWrap(
             (next, fit) -> {
               if (exists) {
-                run.start();
+                run.start(processors, ending);
               } else {
-                dest.create(next.delegateFailureAndWrap((last, created) -> run.start()));
+                dest.create(
+                    next.delegateFailureAndWrap((last, created) -> run.start(processors, ending)));
               }
             }));
   }

@@ -49,6 +49,11 @@ public class NeighborsRequestTests {
   }
 
   private static NeighborsRequest request(int k, Integer candidates, int batchSize) {
+    return request(k, candidates, batchSize, null);
+  }
+
+  private static NeighborsRequest request(
+      int k, Integer candidates, int batchSize, Integer slices) {
     return new NeighborsRequest(
         new String[] {"photos"},
         new NeighborsRequest.Options(
@@ -62,6 +67,7 @@ public class NeighborsRequestTests {
             "graph",
             "near",
             batchSize,
+            slices,
             true),
         true,
         true);
@@ -69,8 +75,8 @@ public class NeighborsRequestTests {
 
   @Test
   public void testWire() throws IOException {
-    for (Integer candidates : new Integer[] {null, 70}) {
-      NeighborsRequest sent = request(5, candidates, 100);
+    for (Integer some : new Integer[] {null, 60}) {
+      NeighborsRequest sent = request(5, some, 100, some);
       NeighborsRequest received = copy(sent, NeighborsRequest::new);
       assertArrayEquals(sent.indices(), received.indices());
       assertEquals(sent.options(), received.options());
@@ -99,7 +105,25 @@ public class NeighborsRequestTests {
     assertRefused(request(20, 10_001, 1), "[num_candidates] is [10001]");
     assertRefused(
         request(1, null, 10_001), "[batch_size] is [10001], allowed is a whole number from 1 to");
-    assertNull(request(9_999, 10_000, 10_000).validate());
+    assertRefused(
+        request(1, null, 1, 65), "[slices] is [65], allowed is a whole number from 1 to 64");
+    assertRefused(request(1, null, 1, 0), "[slices] is [0], allowed");
+    assertNull(request(9_999, 10_000, 10_000, 64).validate());
+  }
+
+  /** By default half the processors run slices, and no slice has less than a batch. */
+  @Test
+  public void testSlices() {
+    NeighborsRequest.Options byDefault = request(1, null, 100).options();
+    assertEquals(2, byDefault.slices(100_000, 4));
+    assertEquals(8, byDefault.slices(100_000, 64));
+    assertEquals(1, byDefault.slices(100_000, 1));
+    assertEquals(3, byDefault.slices(201, 64));
+    assertEquals(1, byDefault.slices(0, 64));
+    NeighborsRequest.Options asked = request(1, null, 100, 60).options();
+    assertEquals(60, asked.slices(100_000, 1));
+    assertEquals(2, asked.slices(200, 64));
+    assertEquals(60, asked.slices(Long.MAX_VALUE, 64));
   }
 
   private static void assertRefused(NeighborsRequest request, String reason) {

@@ -40,18 +40,27 @@ record ClusteredSet(
   private static final long SEED = 20_261_121;
 
   /** Vectors of few components, many of them. */
-  static final ClusteredSet NARROW = narrow(2);
+  static final ClusteredSet NARROW = narrow(2, 96);
 
   /** Five times as many. */
-  static final ClusteredSet NARROW_10M = narrow(10);
+  static final ClusteredSet NARROW_10M = narrow(10, 96);
+
+  /** A million vectors of 128 components. */
+  static final ClusteredSet OF_128 = narrow(1, 128);
 
   /** Sets of the sizes that public benchmarks of vector databases ask for. */
   private static final List<ClusteredSet> EMBEDDINGS =
       List.of(embeddings(768, 1_000), embeddings(1_024, 1_000), embeddings(1_536, 500));
 
-  private static ClusteredSet narrow(int millions) {
+  private static ClusteredSet narrow(int millions, int dimension) {
     return new ClusteredSet(
-        "clustered" + millions + "m-96", Metric.L2, 96, 24, 4_000, millions * 1_000_000, 1_000);
+        "clustered" + millions + "m-" + dimension,
+        Metric.L2,
+        dimension,
+        24,
+        4_000,
+        millions * 1_000_000,
+        1_000);
   }
 
   private static ClusteredSet embeddings(int dimension, int thousands) {
@@ -67,7 +76,7 @@ record ClusteredSet(
 
   /** Returns the set of a name, or null if no generated set has it. */
   static ClusteredSet named(String name) {
-    return Stream.concat(Stream.of(NARROW, NARROW_10M), EMBEDDINGS.stream())
+    return Stream.concat(Stream.of(NARROW, NARROW_10M, OF_128), EMBEDDINGS.stream())
         .filter(set -> set.name.equals(name))
         .findFirst()
         .orElse(null);

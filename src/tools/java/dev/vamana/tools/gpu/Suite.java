@@ -106,6 +106,7 @@ public final class Suite {
       stages.put("node-batch-" + set, new NodeBatchStage(set));
       stages.put("node-devices-" + set, new NodeDevicesStage(set));
       stages.put("node-merge-" + set, new NodeMergeStage(set));
+      stages.put("neighbors-" + set, new NeighborsStage(set));
       stages.put("node-drivers-" + set, new DriverStage(set));
       stages.put("cells-" + set, new CellsStage(set));
       stages.put(

@@ -29,6 +29,7 @@ import java.util.Objects;
  * @param limit most base vectors of a set to use
  * @param segments most segments of a node's indices
  * @param segmentCounts numbers of segments, for stages that compare several
+ * @param slices numbers of slices of a run over all documents, each measured
  * @param clients numbers of concurrent clients, for stages that compare several
  * @param linger microseconds that an idle device of a node, or of the stage of concurrent queries,
  *     waits for more items
@@ -58,6 +59,7 @@ record SuiteOptions(
     int limit,
     int segments,
     List<Integer> segmentCounts,
+    List<Integer> slices,
     List<Integer> clients,
     int linger,
     int searchThreads,
@@ -87,6 +89,7 @@ record SuiteOptions(
           "limit",
           "segments",
           "segment-counts",
+          "slices",
           "clients",
           "linger",
           "search-threads",
@@ -122,6 +125,7 @@ record SuiteOptions(
         given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
         given.number("segments", 1, 1_000, 1),
         given.numbers("segment-counts", 1, List.of(1, 8, 40)),
+        given.numbers("slices", 1, List.of(1, 8)),
         given.numbers("clients", 1, List.of(1, 8, 32, 64)),
         given.number("linger", 0, 100_000, 0),
         given.number("search-threads", 0, 10_000, 0),

@@ -35,6 +35,7 @@ record SuiteSet(VectorSet vectors, String sha256) {
           Map.entry("minilm", "minilm384-docs"),
           Map.entry("clustered", ClusteredSet.NARROW.name()),
           Map.entry("clustered10m", ClusteredSet.NARROW_10M.name()),
+          Map.entry("128x1m", ClusteredSet.OF_128.name()),
           Map.entry("768x1m", "embeddings1000k-768"),
           Map.entry("1024x1m", "embeddings1000k-1024"),
           Map.entry("1536x500k", "embeddings500k-1536"));

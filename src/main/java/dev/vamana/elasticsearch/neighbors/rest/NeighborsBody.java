@@ -28,6 +28,7 @@ final class NeighborsBody {
   private String destIndex;
   private String destField = "neighbors";
   private int batchSize = NeighborsRequest.DEFAULT_BATCH_SIZE;
+  private Integer slices;
   private boolean resume;
 
   private NeighborsBody() {}
@@ -57,6 +58,8 @@ final class NeighborsBody {
     keys.put("filter", at -> filter = BodyValues.query(at, "filter"));
     keys.put("dest", this::readDest);
     keys.put("batch_size", at -> batchSize = BodyValues.wholeNumber(at, "batch_size", most));
+    keys.put(
+        "slices", at -> slices = BodyValues.wholeNumber(at, "slices", NeighborsRequest.MAX_SLICES));
     keys.put("resume", at -> resume = BodyValues.flag(at, "resume"));
     BodyValues.body(parser, keys, new TreeSet<>());
     if (field == null) {
@@ -86,6 +89,7 @@ final class NeighborsBody {
         destIndex,
         destField,
         batchSize,
+        slices,
         resume);
   }
 

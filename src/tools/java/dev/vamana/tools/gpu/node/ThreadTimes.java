@@ -65,6 +65,7 @@ public final class ThreadTimes {
       return switch (pool.group(1)) {
         case "search", "search_worker", "search_coordination" -> "search";
         case "transport_worker" -> "http";
+        case "write" -> "write";
         default -> "other";
       };
     }
