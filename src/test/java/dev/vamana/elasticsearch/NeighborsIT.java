@@ -329,6 +329,40 @@ public class NeighborsIT {
     assertEquals(List.of(), written("single-graph").get(4).docs());
   }
 
+  /** A slice that fails ends the whole run; what was written stays. */
+  @Test
+  public void testFailingSlice() throws IOException {
+    TestVectors vectors = TestVectors.random(600, DIMS, 19);
+    filled("failing", TestIndex.VAMANA, vector("float", "l2_norm"), vectors, doc -> true);
+    client.put(
+        "/failing-graph",
+        Json.of(
+            """
+            {"settings": {"index.number_of_replicas": 0},
+             "mappings": {"properties": {"neighbors.ids": {"type": "byte"}}}}
+            """));
+    NodeClient.Response response =
+        client.send(
+            "POST",
+            "/failing/_vamana/neighbors",
+            body("failing-graph", "\"batch_size\": 1, \"slices\": 4"),
+            "application/json");
+    assertEquals(response.body(), 400, response.status());
+    assertTrue(response.body(), response.body().contains("neighbors.ids"));
+    client.post("/failing-graph/_refresh", null);
+    int written = ((Number) client.get("/failing-graph/_count").get("count")).intValue();
+    assertTrue(written + " written", written < 100);
+    Map<String, Object> tasks = client.get("/_tasks?actions=*neighbors");
+    assertFalse(tasks.toString(), tasks.toString().contains("vamana/neighbors"));
+
+    String lenient = "\"dest\": {\"index\": \"failing-graph\", \"field\": \"near\"}";
+    Map<String, Object> resumed =
+        client.post(
+            "/failing/_vamana/neighbors?refresh=true",
+            "{\"field\": \"v\", \"resume\": true, " + lenient + "}");
+    assertCounts(resumed, 600, 600 - written, 0, written);
+  }
+
   @Test
   public void testRefused() throws IOException {
     TestIndex.create(
