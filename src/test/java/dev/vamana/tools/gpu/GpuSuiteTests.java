@@ -190,8 +190,12 @@ public class GpuSuiteTests extends LuceneTestCase {
     for (Map<String, Object> row : rows) {
       if (row.containsKey("qps")) {
         assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") >= 0.9);
-        for (Object items : (List<?>) row.get("items_by_device")) {
-          assertTrue(row.toString(), ((Number) items).longValue() > 0);
+        double balance = ReportTables.real(row, "balance");
+        int devices = ((List<?>) row.get("items_by_device")).size();
+        assertTrue(row.toString(), balance >= 1 && balance <= devices);
+        // groups of few items go to one of a segment's devices
+        if (row.get("what").toString().contains(" 1 segments") == false) {
+          assertTrue(row.toString(), balance < Math.max(1.01, devices));
         }
       }
     }
@@ -213,6 +217,10 @@ public class GpuSuiteTests extends LuceneTestCase {
             "batch, 8 segments of lists 2 exact",
             "batch, 8 segments of lists 1 in-memory",
             "batch, 8 segments of lists 2 in-memory",
+            "batch, 5 segments of lists 1 exact",
+            "batch, 5 segments of lists 2 exact",
+            "batch, 5 segments of lists 1 in-memory",
+            "batch, 5 segments of lists 2 in-memory",
             "batch, 1 segments of lists 1 exact",
             "batch, 1 segments of lists 2 exact"),
         names(compareDevices(lists)));

@@ -19,12 +19,14 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.TopDocs;
 
@@ -40,6 +42,9 @@ final class DevicesStage implements Stage {
   private static final int K = BenchStage.K;
   private static final int SEGMENTS = 8;
 
+  /** So many segments are even on two devices only with a copy of one. */
+  private static final int ODD_SEGMENTS = 5;
+
   /** Callers of large batches: the work of one between its calls must not leave devices idle. */
   private static final int CALLERS = 8;
 
@@ -52,6 +57,9 @@ final class DevicesStage implements Stage {
 
   /** Parts of the time of a measurement that its callers spend before it. */
   private static final double WARM_UP = 0.5;
+
+  /** Items of the device with the most, in parts of the mean, before a measurement begins. */
+  private static final double EVEN = 1.05;
 
   /** Seconds within which copies, moves and recoveries are expected. */
   private static final double PATIENCE = 60;
@@ -97,7 +105,8 @@ final class DevicesStage implements Stage {
       throw new IllegalArgumentException("--devices must be 2 or more, got " + devices);
     }
     SuiteSet set = SuiteSet.load(context.options(), setName);
-    for (int segments : new int[] {SEGMENTS, 1}) {
+    int[] counts = ofLists() ? new int[] {SEGMENTS, ODD_SEGMENTS, 1} : new int[] {SEGMENTS, 1};
+    for (int segments : counts) {
       try (SetIndex index = open(context, set, segments)) {
         List<SegmentView> views = new ArrayList<>();
         for (LeafReaderContext leaf : index.reader().leaves()) {
@@ -194,12 +203,16 @@ final class DevicesStage implements Stage {
     List<Asking> asking = new ArrayList<>();
     for (OpenDevices devices : open) {
       asking.add(new Asking(opened, devices, walk(placement, beam)));
-      spread(opened, devices, asking.get(asking.size() - 1), batch);
+      spread(context, opened, devices, asking.get(asking.size() - 1), batch);
     }
     double[] speed = new double[open.size()];
+    long[][] shares = new long[open.size()][];
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = 0; i < speed.length; i++) {
+        DevicesExecutor executor = open.get(i).executor();
+        long[] before = items(executor);
         speed[i] += timed(asking.get(i), batch, context.options().seconds()) / ROUNDS;
+        shares[i] = sum(shares[i], since(before, items(executor)));
       }
     }
     List<Map<String, Object>> rows = new ArrayList<>();
@@ -212,7 +225,8 @@ final class DevicesStage implements Stage {
       row.put("callers", CALLERS);
       row.put("recall_at_10", Samples.round(asking.get(i).recall(), 5));
       row.put("qps", Samples.round(speed[i], 1));
-      row.put("items_by_device", items(executor));
+      row.put("items_by_device", Arrays.stream(shares[i]).boxed().toList());
+      row.put("balance", Samples.round(balance(shares[i]), 3));
       row.put("items_on_cpu", onCpu(executor));
       rows.add(row);
     }
@@ -234,20 +248,56 @@ final class DevicesStage implements Stage {
     return BEAMS[BEAMS.length - 1];
   }
 
-  /** Asks until balancing has put as many segments on each device; in vain, if they do not fit. */
-  private static void spread(Opened opened, OpenDevices devices, Asking asking, int batch)
+  /**
+   * Asks until balancing has put as many segments on each device, and each has answered as much as
+   * the others for a while; in vain, if they do not fit.
+   */
+  private static void spread(
+      Context context, Opened opened, OpenDevices devices, Asking asking, int batch)
       throws InterruptedException {
     Load load = new Load(asking, batch);
     load.start();
     long end = System.nanoTime() + (long) (PATIENCE * 1e9);
-    while (devices.isSpread(opened.views) == false && System.nanoTime() < end) {
+    while (isEven(opened, devices, context.options().seconds()) == false
+        && System.nanoTime() < end) {
       Thread.sleep(1);
     }
     load.stop();
   }
 
-  private static List<Long> items(DevicesExecutor executor) {
-    return executor.statistics().stream().map(each -> each.counter("routed", "items")).toList();
+  private static boolean isEven(Opened opened, OpenDevices devices, double seconds)
+      throws InterruptedException {
+    if (devices.isSpread(opened.views) == false) {
+      return false;
+    }
+    if (devices.executor().devices().size() == 1) {
+      return true;
+    }
+    long[] before = items(devices.executor());
+    Thread.sleep((long) (seconds * 1e3));
+    return balance(since(before, items(devices.executor()))) <= EVEN;
+  }
+
+  private static long[] items(DevicesExecutor executor) {
+    return executor.statistics().stream()
+        .mapToLong(each -> each.counter("routed", "items"))
+        .toArray();
+  }
+
+  private static long[] since(long[] before, long[] now) {
+    return IntStream.range(0, now.length).mapToLong(i -> now[i] - before[i]).toArray();
+  }
+
+  private static long[] sum(long[] some, long[] others) {
+    return some == null
+        ? others
+        : IntStream.range(0, others.length).mapToLong(i -> some[i] + others[i]).toArray();
+  }
+
+  /** Items of the device with the most, in parts of the mean. */
+  private static double balance(long[] items) {
+    LongSummaryStatistics of = Arrays.stream(items).summaryStatistics();
+    return of.getSum() == 0 ? 1 : of.getMax() / of.getAverage();
   }
 
   private static long onCpu(DevicesExecutor executor) {

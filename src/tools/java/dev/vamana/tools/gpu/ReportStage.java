@@ -65,6 +65,7 @@ final class ReportStage implements Stage {
           WarpsStage.SECTION,
           "selection",
           "node",
+          NeighborsStage.SECTION,
           DriverStage.SECTION,
           CellsStage.SECTION,
           CellsStage.POINTS);
