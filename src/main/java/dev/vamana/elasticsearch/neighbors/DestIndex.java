@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.ResourceAlreadyExistsException;
 import org.elasticsearch.action.ActionListener;
@@ -20,6 +21,7 @@ import org.elasticsearch.action.get.MultiGetItemResponse;
 import org.elasticsearch.action.get.MultiGetRequest;
 import org.elasticsearch.action.get.MultiGetResponse;
 import org.elasticsearch.action.index.IndexRequest;
+import org.elasticsearch.action.support.RefCountingListener;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.common.BackoffPolicy;
 import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
@@ -30,13 +32,23 @@ import org.elasticsearch.xcontent.json.JsonXContent;
 /** The index that neighbours are written to: a document for each document, with the same id. */
 final class DestIndex {
 
+  // one thread writes the documents of a bulk request that belong to a shard
+  private static final int MOST_TOGETHER = 500;
+
   private final Client client;
   private final String name;
   private final String field;
   private final Retry retry;
 
-  /** What a bulk request wrote. */
-  record Written(long created, long updated) {}
+  /** What bulk requests wrote. */
+  record Written(long created, long updated) {
+
+    static final Written NONE = new Written(0, 0);
+
+    Written and(Written others) {
+      return new Written(created + others.created, updated + others.updated);
+    }
+  }
 
   DestIndex(Client client, ThreadPool threads, String name, String field) {
     this.client = client;
@@ -106,9 +118,22 @@ final class DestIndex {
 
   /** Writes documents. Repeats what nodes reject because they are busy. */
   void write(List<IndexRequest> documents, ActionListener<Written> written) {
-    BulkRequest request = new BulkRequest();
-    documents.forEach(request::add);
-    retry.withBackoff(client::bulk, request, written.map(DestIndex::count));
+    AtomicReference<Written> all = new AtomicReference<>(Written.NONE);
+    try (RefCountingListener parts = new RefCountingListener(written.map(none -> all.get()))) {
+      for (int from = 0; from < documents.size(); from += MOST_TOGETHER) {
+        BulkRequest request = new BulkRequest();
+        documents
+            .subList(from, Math.min(documents.size(), from + MOST_TOGETHER))
+            .forEach(request::add);
+        ActionListener<BulkResponse> part =
+            parts.acquire(
+                response -> {
+                  Written some = count(response);
+                  all.updateAndGet(some::and);
+                });
+        retry.withBackoff(client::bulk, request, part);
+      }
+    }
   }
 
   private static Written count(BulkResponse response) throws Exception {
