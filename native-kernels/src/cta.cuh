@@ -105,24 +105,27 @@ __device__ __forceinline__ uint32_t append_slot(bool keep, uint32_t* count) {
   return base + __popc(kept & lanes_below());
 }
 
-// Copies a structure of at most 32 words, by a warp.
-template <class Value>
-__device__ __forceinline__ void copy_words(Value& target, const void* source) {
+// Copies a structure of at most 32 words, by a warp; `read` reads the word at an address.
+template <class Value, class Read>
+__device__ __forceinline__ void copy_words(Value& target, const uint32_t* source, Read read) {
   static_assert(sizeof(Value) % 4 == 0 && sizeof(Value) <= 32 * 4, "a word a lane");
   if (lane_id() < sizeof(Value) / 4) {
-    reinterpret_cast<uint32_t*>(&target)[lane_id()] =
-        static_cast<const uint32_t*>(source)[lane_id()];
+    reinterpret_cast<uint32_t*>(&target)[lane_id()] = read(source + lane_id());
   }
+}
+
+// The same from the device's memory.
+template <class Value>
+__device__ __forceinline__ void copy_words(Value& target, const void* source) {
+  copy_words(target, static_cast<const uint32_t*>(source),
+             [](const uint32_t* word) { return *word; });
 }
 
 // The same from the host's memory.
 template <class Value>
 __device__ __forceinline__ void copy_host_words(Value& target, uint64_t address) {
-  static_assert(sizeof(Value) % 4 == 0 && sizeof(Value) <= 32 * 4, "a word a lane");
-  if (lane_id() < sizeof(Value) / 4) {
-    reinterpret_cast<uint32_t*>(&target)[lane_id()] =
-        host_word(reinterpret_cast<const uint32_t*>(address) + lane_id());
-  }
+  copy_words(target, reinterpret_cast<const uint32_t*>(address),
+             [](const uint32_t* word) { return host_word(word); });
 }
 
 }  // namespace vamana

@@ -100,11 +100,13 @@ __device__ __forceinline__ void prepare_query(S& s) {
   make_table(s);
 }
 
-// The same for blocks of many warps, apart, so that it takes no registers of what follows.
+// The same for blocks of many warps, apart, so that it takes no registers of what follows. Ends with a barrier, since
+// the first thread alone has kept what all read.
 template <class S>
 __device__ __noinline__ void prepare_query_apart(const ListSearch& search) {
   S s(search, block_memory());
   prepare_query(s);
+  cta_sync<S::kWarps>();
 }
 
 // The next item, for blocks of many warps; false if there is none left.
@@ -114,7 +116,7 @@ __device__ __noinline__ bool take_item_apart(const ListSearch& search, bool begu
   s.begun = begun;
   const bool taken = take_list_item(s);
   if (taken) {
-    s.width = s.control.item.beam;
+    keep_field<S>(s.width, s.control.item.beam);
   }
   return taken;
 }

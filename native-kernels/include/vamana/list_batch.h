@@ -126,7 +126,7 @@ struct BatchLayout {
   uint64_t candidates;  // count rows of room BatchCandidate
   uint64_t pairs;       // count * kBatchWave BatchPair
   uint64_t numbers;     // as many rows of padded signed bytes: residuals, in the order of number_place
-  uint64_t item_halves;  // count rows of 2 * padded halves: rotated queries less the first centroid, see measure.cuh
+  uint64_t item_halves;  // count rows of 2 * padded halves: rotated queries less the first centroid, see halves.cuh
   uint64_t list_halves;  // as many for each list, of its centroid
   uint64_t keys;        // rows rows of batch_keys 32-bit keys, one for each list
   uint64_t nearest;     // rows rows of the least of each batch_octets keys

@@ -9,17 +9,20 @@
 
 namespace vamana {
 
+// The exponent of the largest power of two that is no more than the root of a number.
+__device__ __forceinline__ int32_t root_exponent(float number) {
+  return (static_cast<int32_t>(float_bits(number) >> 23) - 127) >> 1;
+}
+
 // A power of two that makes a row of this squared norm 4,096 to 8,192 long: its components are halves, and what these
 // round off has few bits below the least half.
 __device__ __forceinline__ float measure_scale(float norm2) {
-  const int32_t exponent = static_cast<int32_t>(float_bits(norm2) >> 23) - 127;
-  return bits_float(static_cast<uint32_t>(127 + 12 - (exponent >> 1)) << 23);
+  return bits_float(static_cast<uint32_t>(127 + 12 - root_exponent(norm2)) << 23);
 }
 
 // One over it.
 __device__ __forceinline__ float measure_unscale(float norm2) {
-  const int32_t exponent = static_cast<int32_t>(float_bits(norm2) >> 23) - 127;
-  return bits_float(static_cast<uint32_t>(127 - 12 + (exponent >> 1)) << 23);
+  return bits_float(static_cast<uint32_t>(127 - 12 + root_exponent(norm2)) << 23);
 }
 
 // Writes component d of a row: the first halves of all components, then the second ones.

@@ -56,6 +56,38 @@ __device__ __forceinline__ void load_rotated(S& s, const BatchMemory& memory, ui
   s.rotated_norm2 = memory.items[item].rotated_norm2;
 }
 
+// Puts back all that is known of an item which an earlier step has begun, its rotated query apart, and forgets its
+// candidates. Ends with a barrier.
+template <class S>
+__device__ __forceinline__ void resume_item(S& s, const ListBatch& batch, const BatchMemory& memory,
+                                            uint32_t item) {
+  BatchItem& known = memory.items[item];
+  load_known_item(s, batch, memory, item);
+  const uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
+  for (uint32_t i = threadIdx.x; i < known.best_size; i += S::kThreads) {
+    s.best[i] = best[i];
+  }
+  if (threadIdx.x == 0) {
+    s.control.best_size = known.best_size;
+    s.control.limit = known.limit;
+    s.control.probed = known.probed;
+    s.control.visited = known.visited;
+    s.control.all_hits = known.all_hits;
+    s.control.flags = known.flags;
+    known.candidates = 0;
+    known.most = kBatchWave;
+  }
+  cta_sync<S::kWarps>();
+}
+
+// The fields of the state become what the block's shared memory has of them.
+template <class S>
+__device__ __forceinline__ void take_shared_fields(S& s) {
+  s.best_size = s.control.best_size;
+  s.limit = s.control.limit;
+  s.probed = s.control.probed;
+}
+
 // Ends an item, or keeps what is known of it for the next wave. By all threads, behind a barrier; `ended` says
 // whether the rule or a limit has ended its search.
 template <class S>
@@ -218,11 +250,11 @@ struct BatchCandidates {
   }
 };
 
-// Puts candidates in the order of lists and estimates, and checks their ordinals. Places are those of lists behind
-// `order`, or of pieces of its first one. Ends with a barrier.
+// Candidates are put in the order of lists and estimates, and their ordinals are checked. A place is that of one of
+// `lists`, or of a piece of the first one. The function ends with a barrier.
 template <class S>
 __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
-                                           const BatchCandidate* candidates, const uint32_t* order,
+                                           const BatchCandidate* candidates, const uint32_t* lists,
                                            bool pieces, uint32_t count) {
   for (uint32_t place = threadIdx.x; place < kBatchWave; place += S::kThreads) {
     c.counts[place] = 0;
@@ -246,16 +278,16 @@ __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
     c.keys[at] = static_cast<uint64_t>(candidates[i].estimate) << 32 | candidates[i].entry;
   }
   cta_sync<S::kWarps>();
-  const Lists& lists = s.control.lists;
+  const Lists& all = s.control.lists;
   for (uint32_t at = threadIdx.x; at < count; at += S::kThreads) {
     const BatchCandidate own = candidates[c.sources[at]];
-    const uint32_t list = order[pieces ? 0 : own.place];
+    const uint32_t list = lists[pieces ? 0 : own.place];
     OpenList open;
     open.list = list;
-    open.places = list_places(__ldg(reinterpret_cast<const uint32_t*>(lists.facts) + 4 * list));
-    open.address = list_address(lists, list);
+    open.places = list_places(entries_of(all, list));
+    open.address = list_address(all, list);
     const ListColumns columns =
-        list_columns(lists, open.address, open.places, own.entry / kListBlock * kListBlock);
+        list_columns(all, open.address, open.places, own.entry / kListBlock * kListBlock);
     // asked for before the rank is known
     const uint32_t ordinal = __ldg(columns.numbers + own.entry % kListBlock);
     const uint64_t key = c.keys[at];
@@ -303,29 +335,34 @@ __device__ __noinline__ void search_pieces(const ListBatch& batch, uint32_t item
   const BatchMemory memory(batch);
   const ListSearch search = batch_search(batch);
   S s(search, block_memory());
-  const BatchItem& known = memory.items[item];
-  load_known_item(s, batch, memory, item);
+  resume_item(s, batch, memory, item);
+  take_shared_fields(s);
   load_rotated(s, memory, item);
-  s.probed = known.probed;
-  s.best_size = known.best_size;
-  s.limit = known.limit;
-  const uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
-  for (uint32_t i = threadIdx.x; i < s.best_size; i += S::kThreads) {
-    s.best[i] = best[i];
-  }
-  if (threadIdx.x == 0) {
-    s.control.visited = known.visited;
-    s.control.all_hits = known.all_hits;
-  }
   cta_sync<S::kWarps>();
   const OpenList open = open_list(s, memory.order[uint64_t{item} * batch.kept]);
   search_nearest(s, open, batch_alone(open.count), open.count);
-  if (threadIdx.x == 0) {
-    memory.items[item].candidates = 0;
-  }
   const bool ended = s.control.flags != 0 || s.control.visited >= s.control.item.visit_limit;
   leave_item(s, batch, memory, item, ended);
   cta_sync<S::kWarps>();
+}
+
+// The next wave searches the first half of the lists again, in which an item has more candidates than there is room
+// for. If that is impossible the item is left to list_batch_rest.
+template <class S>
+__device__ __forceinline__ void postpone_lists(const ListBatch& batch, const BatchMemory& memory,
+                                               uint32_t item, uint32_t lists) {
+  BatchItem& known = memory.items[item];
+  // all threads have read what is known of the item
+  cta_sync<S::kWarps>();
+  if (threadIdx.x != 0) {
+    return;
+  }
+  if (lists > 1 && last_wave(batch) == false) {
+    known.most = lists / 2;
+    known.candidates = 0;
+  } else {
+    leave_to_rest(batch, memory, item);
+  }
 }
 
 // Exact scores of the candidates of a wave, and what the search makes of them.
@@ -339,54 +376,30 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
   s.candidates = c.keys;
   s.sorted = c.bounds;
   for (uint32_t item = blockIdx.x; item < batch.search.count; item += gridDim.x) {
-    BatchItem& known = memory.items[item];
+    const BatchItem& known = memory.items[item];
     if (known.ended != 0) {
       continue;
     }
     const uint32_t count = known.candidates;
     const bool pieces = wave_of_pieces(batch);
-    const uint32_t* order = memory.order + uint64_t{item} * batch.kept;
-    const uint32_t lists =
-        pieces ? pieces_left(batch_lists(batch), known, *order) : lists_in_wave(batch, known);
-    if (lists == 0 && pieces) {
-      continue;
-    }
-    if (count > batch.room && pieces) {
-      search_pieces<S>(batch, item);
+    const uint32_t* nearest = memory.order + uint64_t{item} * batch.kept;
+    const uint32_t places =
+        pieces ? pieces_left(batch_lists(batch), known, *nearest) : lists_in_wave(batch, known);
+    if (places == 0) {
       continue;
     }
     if (count > batch.room) {
-      // again in the next wave, with fewer lists
-      const bool again = lists > 1 && last_wave(batch) == false;
-      cta_sync<S::kWarps>();
-      if (threadIdx.x == 0 && again) {
-        known.most = lists / 2;
-        known.candidates = 0;
-      } else if (threadIdx.x == 0) {
-        leave_to_rest(batch, memory, item);
+      if (pieces) {
+        search_pieces<S>(batch, item);
+      } else {
+        postpone_lists<S>(batch, memory, item, places);
       }
       continue;
     }
-    load_known_item(s, batch, memory, item);
+    resume_item(s, batch, memory, item);
     s.history = memory.history + uint64_t{item} * batch.kept;
-    const uint64_t* best = memory.best + uint64_t{item} * batch.search.width;
-    for (uint32_t i = threadIdx.x; i < known.best_size; i += S::kThreads) {
-      s.best[i] = best[i];
-    }
-    cta_sync<S::kWarps>();
-    if (threadIdx.x == 0) {
-      s.control.best_size = known.best_size;
-      s.control.limit = known.limit;
-      s.control.probed = known.probed;
-      s.control.visited = known.visited;
-      s.control.all_hits = known.all_hits;
-      s.control.flags = known.flags;
-      known.candidates = 0;
-      known.most = kBatchWave;
-    }
-    cta_sync<S::kWarps>();
     rank_batch(s, c, memory.candidates + uint64_t{item} * batch.room,
-               pieces ? order : order + s.control.probed, pieces, count);
+               pieces ? nearest : nearest + s.control.probed, pieces, count);
     const Segment& segment = s.control.segment;
     const Rows rows = {reinterpret_cast<const uint8_t*>(segment.raw), segment.raw_stride,
                        segment.dimension, nullptr,
@@ -396,15 +409,13 @@ __device__ __forceinline__ void score_batch(const ListBatch& batch, uint8_t* sha
         StoreKeys<S>{s, c.keys});
     cta_sync<S::kWarps>();
     if (warp_id() == 0) {
-      const bool ended = replay_batch(s, c, pieces, lists);
+      const bool ended = replay_batch(s, c, pieces, places);
       if (lane_id() == 0) {
         s.control.ended = ended ? 1 : 0;
       }
     }
     cta_sync<S::kWarps>();
-    s.best_size = s.control.best_size;
-    s.limit = s.control.limit;
-    s.probed = s.control.probed;
+    take_shared_fields(s);
     leave_item(s, batch, memory, item, s.control.ended != 0);
     cta_sync<S::kWarps>();
   }

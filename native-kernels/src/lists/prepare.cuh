@@ -72,9 +72,10 @@ __device__ __forceinline__ void load_list_query(S& s) {
     squares += static_cast<uint32_t>(static_cast<int32_t>(q) * static_cast<int32_t>(q));
   }
   norm2 = cta_sum<S::kWarps>(norm2, s.keys);
-  s.query_norm2 = norm2;
   if constexpr (S::kFormat == kByte) {
-    s.query_norm2 = __uint_as_float(cta_sum<S::kWarps>(squares, s.keys));
+    keep_field<S>(s.query_norm2, __uint_as_float(cta_sum<S::kWarps>(squares, s.keys)));
+  } else {
+    keep_field<S>(s.query_norm2, norm2);
   }
   const float scale = lists.estimates == kEstimateCosine && norm2 > 0 ? 1 / sqrtf(norm2) : 1;
   float* unrotated = S::kQuantized ? s.residual : s.rotated;
@@ -175,7 +176,7 @@ __device__ __forceinline__ void rotate_as_trained(S& s) {
   }
 }
 
-// The query as centroids are. Ends with a barrier.
+// The query as centroids are. Ends with a barrier, behind which the squared norm is kept.
 template <class S>
 __device__ __forceinline__ void rotate(S& s) {
   if constexpr (S::kQuantized) {
@@ -187,7 +188,7 @@ __device__ __forceinline__ void rotate(S& s) {
   for (uint32_t d = threadIdx.x; d < s.control.lists.padded; d += S::kThreads) {
     norm2 = fmaf(s.rotated[d], s.rotated[d], norm2);
   }
-  s.rotated_norm2 = cta_sum<S::kWarps>(norm2, s.keys);
+  keep_field<S>(s.rotated_norm2, cta_sum<S::kWarps>(norm2, s.keys));
 }
 
 // The table of the rotated query, for all lists. A barrier comes before its entries are read.
@@ -201,10 +202,10 @@ __device__ __forceinline__ void make_table(S& s) {
     // all lanes of a warp have its sum
     const float of_warp = fill_table<S::kWarps>(segment, false, s.rotated, scale, s.table);
     const float smallest = cta_sum<S::kWarps>(lane_id() == 0 ? of_warp : 0, s.keys);
-    s.entries = list_table(scale, smallest, segment.subspaces);
+    keep_field<S>(s.entries, list_table(scale, smallest, segment.subspaces));
   } else if constexpr (S::kCodes == kListTableGlobal) {
     fill_table<S::kWarps>(segment, false, s.rotated, s.table);
-    s.entries = whole_table();
+    keep_field<S>(s.entries, whole_table());
   }
 }
 

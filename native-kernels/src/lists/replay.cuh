@@ -248,6 +248,8 @@ __device__ __noinline__ void replay_alone(const ListSearch& search, Share share)
     from = piece.to;
     left = s.control.flags == 0 && from < s.wave->alone_end && from < s.opened[0].count;
   }
+  // all lanes have read the piece before one of them describes the next one
+  __syncwarp();
   set_alone(s, piece.list, from, false);
   const bool last = left == false && s.wave->next == wave_of(s.wave->words).pieces;
   const bool ended =

@@ -78,6 +78,7 @@ struct WaveControl {
   uint32_t picked_first;       // of these the first that no wave had
   uint32_t picked_count;
   uint32_t most;               // pieces of a wave, as far as their candidates had room
+  uint32_t pick_most;          // the same when the wave began: the picker reads it while `most` may change
   uint32_t blocks;             // of the team that have begun
   uint32_t next;               // piece whose scores were not looked at
   uint32_t state;              // WaveState
@@ -113,6 +114,15 @@ template <class Field>
 struct KeptField<Field, true> {
   using Type = Field&;
 };
+
+// Sets a field of the state to a value that all threads have: in each thread's register, or by the first thread where
+// the block shares the field. Then a barrier comes before other threads read it.
+template <class S, class Field>
+__device__ __forceinline__ void keep_field(Field& field, Field value) {
+  if (S::kWaves == false || threadIdx.x == 0) {
+    field = value;
+  }
+}
 
 // Everything a block knows of its item; the same in all threads, but for what a thread watches.
 template <uint32_t FORMAT, int WARPS, uint32_t CODES>

@@ -194,6 +194,8 @@ __device__ __noinline__ void await_wave(const ListSearch& search) {
   const uint64_t* words = team_of(s.search).published;
   const uint32_t second = lane_id() + 32 < kWaveWords ? lane_id() + 32 : lane_id();
   const uint32_t seen = s.wave->tag;
+  // all lanes have read the tag before one of them changes it, which votes do not ensure
+  __syncwarp();
   while (true) {
     const uint64_t low = team_load(words + lane_id());
     const uint64_t high = team_load(words + second);

@@ -57,7 +57,9 @@ __device__ __noinline__ void pick_next(const ListSearch& search, bool all) {
       largest = count > largest ? count : largest;
     }
     const uint32_t lists = wave.pieces > wave.parts ? wave.pieces - wave.parts : 1;
-    pick_lists(s, wave_growth(lists, warp_max(largest), blocks, s.wave->most));
+    // all lanes have read which lists are left before one of them says which are taken
+    __syncwarp();
+    pick_lists(s, wave_growth(lists, warp_max(largest), blocks, s.wave->pick_most));
   }
   if (lane_id() == 0) {
     s.wave->blocks = blocks;
@@ -110,6 +112,7 @@ __device__ __noinline__ void begin_wave(const ListSearch& search, bool all, bool
     wave.part_list = of_parts;
     wave.picked_first = lists > 0 ? wave.picked_count : begun;
     wave.next = 0;
+    wave.pick_most = wave.most;
     wave.exhausted = pieces == 0 ? 1 : 0;
   }
   __syncwarp();

@@ -114,6 +114,11 @@ public record ListShape(int size, int dimension, int lists, CodeKind kind) {
     return more == 0 ? 0 : FACTOR_BYTES + more * words() * Long.BYTES;
   }
 
+  /** Returns the bytes of all entries, without the places that fill lists up. */
+  public long entryBytes() {
+    return (long) size * (headBytes() + tailBytes());
+  }
+
   /** Returns the places that a list of so many vectors takes: the next multiple of 8. */
   public static int places(int count) {
     return (count + GROUP - 1) / GROUP * GROUP;

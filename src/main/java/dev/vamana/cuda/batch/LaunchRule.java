@@ -60,8 +60,12 @@ final class LaunchRule {
     if (idle && lingered(queue.peek().since(), now.lingerNanos())) {
       return true;
     }
-    int most = most(queue, now);
-    int enough = Math.min(idle ? most : besideOthers(queue, running, now), most);
+    boolean share = willShare(queue, now);
+    int most = share ? mostTogether(queue, now) : now.maxBatch();
+    // the steps of a launch before would keep items waiting on the device: meanwhile more come, and
+    // all share the lists that are read
+    boolean full = idle || (share && together.running());
+    int enough = full ? most : Math.min(besideOthers(queue.size(), running, now), most);
     int items = 0;
     for (Chunk chunk : queue) {
       items += chunk.count();
@@ -78,20 +82,25 @@ final class LaunchRule {
    * @param queue the items' chunks, at least one
    */
   int most(Queue<Chunk> queue) {
-    return most(queue, options.get());
+    BatchOptions now = options.get();
+    return willShare(queue, now) ? mostTogether(queue, now) : now.maxBatch();
   }
 
-  private static int most(Queue<Chunk> queue, BatchOptions now) {
-    return willShare(queue, now) ? now.maxTogether() : now.maxBatch();
+  /** Returns the most items of a launch that searches queued items together. */
+  private int mostTogether(Queue<Chunk> queue, BatchOptions now) {
+    return together.gainsBySize(lists(queue)) ? now.maxTogether() : now.maxBatch();
+  }
+
+  private static ListShape lists(Queue<Chunk> queue) {
+    return queue.peek().segments().get(0).view().lists().shape();
   }
 
   /** Whether queued items will be searched together. */
   private static boolean willShare(Queue<Chunk> queue, BatchOptions now) {
-    Chunk chunk = queue.peek();
-    if (!(chunk.shape instanceof ListSearchShape)) {
+    if (!(queue.peek().shape instanceof ListSearchShape)) {
       return false;
     }
-    ListShape shape = chunk.segments().get(0).view().lists().shape();
+    ListShape shape = lists(queue);
     int sharing = now.tuning().listSharing();
     return ListBatches.wanted(expected(queue), shape.size(), shape.lists(), sharing);
   }
@@ -108,12 +117,7 @@ final class LaunchRule {
   }
 
   /** Returns the queued items that start beside others in flight. */
-  private int besideOthers(Queue<Chunk> queue, int running, BatchOptions now) {
-    // the steps of a launch before would keep them waiting on the device: meanwhile more come, and
-    // all share the lists that are read
-    if (willShare(queue, now) && together.running()) {
-      return now.maxTogether();
-    }
+  private static int besideOthers(int waiting, int running, BatchOptions now) {
     // who lets an idle device wait for more items wants few launches
     if (now.lingerNanos() > 0) {
       return now.overlap();
@@ -121,7 +125,7 @@ final class LaunchRule {
     if (running >= LAUNCHES_OF_FEW) {
       return Math.max(now.overlap(), MANY_ITEMS);
     }
-    return running < now.eager() || queue.size() >= OVERLAP_CALLS ? 1 : now.overlap();
+    return running < now.eager() || waiting >= OVERLAP_CALLS ? 1 : now.overlap();
   }
 
   /**

@@ -229,6 +229,7 @@ public final class DeviceProbe {
             driver.attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, ordinal),
             driver.attribute(
                 CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, ordinal),
+            driver.attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, ordinal),
             driver.totalBytes(ordinal),
             version,
             driver.uuid(ordinal));

@@ -94,6 +94,7 @@ public class DeviceProbeTests extends LuceneTestCase {
         case 76 -> capabilities.get(ordinal) % 10;
         case 16 -> 132;
         case 97 -> 232_448;
+        case 38 -> 50 << 20;
         default -> throw new AssertionError("attribute " + attribute);
       };
     }
@@ -163,7 +164,8 @@ public class DeviceProbeTests extends LuceneTestCase {
     DeviceProbe.Result result = probe(1, new Devices().with(75).with(90), KERNELS);
     assertTrue(result.usable());
     assertEquals(
-        new DeviceInfo(1, "Example 90", 90, 132, 232_448, 1L << 40, 13_000, new Devices().uuid(1)),
+        new DeviceInfo(
+            1, "Example 90", 90, 132, 232_448, 50 << 20, 1L << 40, 13_000, new Devices().uuid(1)),
         result.device());
     assertEquals("0000:01:00.0", result.pciBusId());
     assertEquals(

@@ -132,6 +132,7 @@ public class JcudaDriverTests extends LuceneTestCase {
     assertTrue(device.computeCapability() >= DeviceProbe.MIN_COMPUTE_CAPABILITY);
     assertTrue(device.multiprocessors() > 0);
     assertTrue(device.sharedBytesPerBlock() > 48 << 10);
+    assertTrue(device.cacheBytes() > 0);
     assertTrue(driver.freeBytes() <= device.totalBytes());
     String description = probe.result().description();
     assertTrue(description, description.contains(device.name()));

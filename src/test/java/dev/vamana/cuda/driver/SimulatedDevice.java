@@ -3,11 +3,23 @@ package dev.vamana.cuda.driver;
 /** What a {@link SimulatedDriver} tells of its device. */
 final class SimulatedDevice {
 
+  // holds the lists of 2,000 vectors of 24 components, and not those of 3,000: as real caches hold
+  // those of a million, and not those of ten
+  private static final int CACHE_BYTES = 64 << 10;
+
   private SimulatedDevice() {}
 
   static DeviceInfo info(int ordinal, int computeCapability, int sharedBytes, long bytes) {
     return new DeviceInfo(
-        ordinal, "simulated", computeCapability, 4, sharedBytes, bytes, 13_000, uuid(ordinal));
+        ordinal,
+        "simulated",
+        computeCapability,
+        4,
+        sharedBytes,
+        CACHE_BYTES,
+        bytes,
+        13_000,
+        uuid(ordinal));
   }
 
   private static String uuid(int ordinal) {

@@ -6,6 +6,8 @@ import dev.vamana.cuda.kernel.ListBatchLayout;
 import dev.vamana.cuda.kernel.ListBatchSizes;
 import dev.vamana.cuda.kernel.ListSearchLayout;
 import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.ivf.ListShape;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -99,6 +101,16 @@ public class ListBatchesTests extends LuceneTestCase {
       assertFalse(batches.takes(items(416, 10, lists), Tuning.CHOOSE_SHARING));
       // few items for a list, though the lists are long
       assertFalse(batches.takes(items(80, 10, 1_000), Tuning.CHOOSE_SHARING));
+    }
+  }
+
+  /** Larger launches are for lists that the device's cache does not hold. */
+  public void testWhereLargerLaunchesGain() {
+    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+      // entries of 32 bytes
+      int held = driver.device().cacheBytes() / 32;
+      assertFalse(batches.gainsBySize(new ListShape(held, 128, 10, CodeKind.RABITQ1)));
+      assertTrue(batches.gainsBySize(new ListShape(held + 1, 128, 10, CodeKind.RABITQ1)));
     }
   }
 

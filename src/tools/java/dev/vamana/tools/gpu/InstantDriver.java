@@ -43,7 +43,7 @@ final class InstantDriver implements CudaDriver {
 
   @Override
   public DeviceInfo device() {
-    return new DeviceInfo(0, "instant", 90, 132, 232_448, 64L << 30, 13_000, null);
+    return new DeviceInfo(0, "instant", 90, 132, 232_448, 50 << 20, 64L << 30, 13_000, null);
   }
 
   @Override

@@ -69,7 +69,7 @@ record SanitizerStage(List<String> classes) implements Stage {
     }
   }
 
-  /** Returns those that the options name among their methods; all if they name none of them. */
+  /** Returns the tools that the option {@code --methods} names; all tools if it names no tool. */
   private static List<String> chosen(Context context, List<String> all) {
     List<String> named = all.stream().filter(context.options().methods()::contains).toList();
     return named.isEmpty() ? all : named;
