@@ -53,7 +53,7 @@ final class NeighborsRun {
    *
    * @param processors processors of the node
    * @param done notified when all slices have ended; the caller then closes snapshot and charge. If
-   *     a slice fails, the others end after the batches that they have in hand
+   *     a slice fails, the others end before their next batches
    */
   void start(int processors, ActionListener<Void> done) {
     snapshot.open(

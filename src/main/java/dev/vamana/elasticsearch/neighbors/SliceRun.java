@@ -47,7 +47,7 @@ final class SliceRun {
    * @param pages the documents of the slice
    * @param charge charged for the vectors that were read and not yet searched
    * @param executor runs what follows a batch
-   * @param stopped whether to end after the batches in hand
+   * @param stopped whether to end before the next batch
    * @param done notified of the end
    */
   SliceRun(
