@@ -385,21 +385,6 @@ public class GpuSuiteTests extends LuceneTestCase {
     }
   }
 
-  public void testRowsOfOtherSourcesAreDropped() throws Exception {
-    Path folder = createTempDir();
-    Fragment old = Fragment.open(folder, "a", "old");
-    old.add("ceilings", Map.of("what", "copy", "value", 1));
-    assertEquals(
-        List.of(),
-        ReportStage.merge(List.of(Fragment.read(folder.resolve("a.json"))), List.of(), "new")
-            .get("ceilings"));
-    Fragment next = Fragment.open(folder, "a", "new");
-    next.add("ceilings", Map.of("what", "gather", "value", 2));
-    next.add("ceilings", Map.of("what", "gather", "value", 3));
-    Map<String, Object> read = Fragment.read(folder.resolve("a.json"));
-    assertEquals(List.of(Map.of("what", "gather", "value", 3)), read.get("ceilings"));
-  }
-
   public void testDateIsThatOfTheLastStageOnTheDevice() throws Exception {
     Path folder = createTempDir();
     List<Map<String, Object>> fragments = new ArrayList<>();

@@ -29,6 +29,8 @@ final class Fragment {
           "batch",
           "callers",
           "beam",
+          "slices",
+          "round",
           "parents",
           "rerank",
           "target",

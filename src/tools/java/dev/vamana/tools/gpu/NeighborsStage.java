@@ -85,8 +85,8 @@ final class NeighborsStage implements Stage {
     row.put("placement", mode);
     row.put("threads", context.workers().threads());
     row.put("k", NeighborsTrial.K);
-    row.put("num_candidates", load.numCandidates());
-    row.put("batch_size", load.batch());
+    row.put("beam", load.numCandidates());
+    row.put("batch", load.batch());
     row.put("slices", load.slices());
     row.put("round", round);
     row.put("seconds", Samples.round(run.seconds(), 2));
