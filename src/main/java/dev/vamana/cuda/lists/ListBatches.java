@@ -2,6 +2,7 @@ package dev.vamana.cuda.lists;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ListBatchLayout;
@@ -151,13 +152,18 @@ public final class ListBatches implements AutoCloseable {
   }
 
   /**
-   * Whether larger launches are expected to pay: if entries come from the device's memory whenever
-   * a launch reads them, since its cache does not hold all of them. On an H100 and an H200, whose
-   * caches have 50 MB, 100 million vectors with 2.8 GB of entries gain 1.4 times by launches of
-   * four times as many items, and 764,000 vectors with 24 MB lose 15 %.
+   * Whether launches of four times as many items are expected to pay: if entries come from the
+   * device's memory whenever a launch reads them, since its cache does not hold all of them. 100
+   * million vectors with 2.8 GB of entries gain 1.4 times on an H200. 764,000 vectors with 24 MB
+   * gain nothing, and smaller launches take less memory.
    */
+  public static boolean gainsBySize(ListShape shape, DeviceInfo device) {
+    return shape.entryBytes() > device.cacheBytes();
+  }
+
+  /** The same on the device of these searches. */
   public boolean gainsBySize(ListShape shape) {
-    return shape.entryBytes() > driver.device().cacheBytes();
+    return gainsBySize(shape, driver.device());
   }
 
   /** Whether an earlier launch still runs. The steps of the next launch would wait for it. */

@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.search.WalkParameters;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -55,8 +56,10 @@ final class ListSteps {
       throw new IllegalStateException("the driver does not know of steps");
     }
     double seconds = context.options().seconds();
+    boolean larger = ListBatches.gainsBySize(run.view().lists().shape(), driver.device());
+    int times = larger ? BatchOptions.TOGETHER : 1;
     for (int most : context.options().steps()) {
-      int each = Math.max(1, most / BatchOptions.TOGETHER);
+      int each = Math.max(1, most / times);
       gpu.batches(each, 0);
       run.time(walk, batch, callers, seconds, 1);
       driver.start(StepDriver.Mode.COUNT);
