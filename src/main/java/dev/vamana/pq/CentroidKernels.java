@@ -3,13 +3,14 @@ package dev.vamana.pq;
 import java.util.Arrays;
 
 /**
- * Inner loops over the 256 centroids of a subspace, written so that the JIT compiler vectorizes
- * them.
+ * Inner loops over the 256 centroids of a subspace, or fewer, written so that the JIT compiler
+ * vectorizes them.
  *
  * <p>Centroids are given as columns: {@code columns[first + d][c]} is component {@code d} of
- * centroid {@code c}. Every column is a separate array, because C2 does not vectorize the loops
- * below if several operands are windows of one array (measured, see docs/internals/pq.md). A pass
- * handles up to four dimensions, so that the accumulators are loaded and stored less often.
+ * centroid {@code c}, and a column is as long as there are centroids. Every column is a separate
+ * array, because C2 does not vectorize the loops below if several operands are windows of one array
+ * (measured, see docs/internals/pq.md). A pass handles up to four dimensions, so that the
+ * accumulators are loaded and stored less often.
  *
  * <p>All arithmetic is plain multiplication and addition in a fixed order, without fused
  * multiply-add, so results are bit-equal on every machine and with every compiler.
@@ -29,7 +30,7 @@ final class CentroidKernels {
    * @param columns centroid columns
    * @param first column of the subspace's first dimension
    * @param length dimensions of the subspace, at least 1
-   * @param out receives 256 distances
+   * @param out receives a distance for each centroid
    */
   static void squaredDistances(
       float[][] columns, int first, int length, float[] x, int from, float[] out) {
@@ -53,7 +54,7 @@ final class CentroidKernels {
    *
    * @param first column of the first component
    * @param length components, a multiple of 4
-   * @param out 256 distances
+   * @param out a distance for each centroid
    */
   static void addSquaredDistances(
       float[][] columns, int first, int length, float[] x, int from, float[] out) {
@@ -66,7 +67,7 @@ final class CentroidKernels {
    * Computes inner products of {@code x[from..from+length)} with all centroids, times {@code sign}.
    *
    * @param sign 1 or -1
-   * @param out receives 256 products
+   * @param out receives a product for each centroid
    */
   static void innerProducts(
       float[][] columns, int first, int length, float[] x, int from, float sign, float[] out) {
@@ -123,14 +124,14 @@ final class CentroidKernels {
   }
 
   private static void setDistances1(float x0, float[] t0, float[] out) {
-    for (int c = 0; c < CENTROIDS; c++) {
+    for (int c = 0; c < t0.length; c++) {
       float difference = x0 - t0[c];
       out[c] = difference * difference;
     }
   }
 
   private static void setDistances2(float x0, float x1, float[] t0, float[] t1, float[] out) {
-    for (int c = 0; c < CENTROIDS; c++) {
+    for (int c = 0; c < t0.length; c++) {
       float difference = x0 - t0[c];
       float sum = difference * difference;
       difference = x1 - t1[c];
@@ -145,7 +146,7 @@ final class CentroidKernels {
     float[] t0 = columns[at];
     float[] t1 = columns[at + 1];
     float[] t2 = columns[at + 2];
-    for (int c = 0; c < CENTROIDS; c++) {
+    for (int c = 0; c < t0.length; c++) {
       float difference = x0 - t0[c];
       float sum = difference * difference;
       difference = x1 - t1[c];
@@ -164,7 +165,7 @@ final class CentroidKernels {
     float[] t1 = columns[at + 1];
     float[] t2 = columns[at + 2];
     float[] t3 = columns[at + 3];
-    for (int c = 0; c < CENTROIDS; c++) {
+    for (int c = 0; c < t0.length; c++) {
       float difference = x0 - t0[c];
       float sum = difference * difference;
       difference = x1 - t1[c];
@@ -185,7 +186,7 @@ final class CentroidKernels {
     float[] t1 = columns[at + 1];
     float[] t2 = columns[at + 2];
     float[] t3 = columns[at + 3];
-    for (int c = 0; c < CENTROIDS; c++) {
+    for (int c = 0; c < t0.length; c++) {
       float difference = x0 - t0[c];
       float sum = out[c] + difference * difference;
       difference = x1 - t1[c];
@@ -198,7 +199,7 @@ final class CentroidKernels {
   }
 
   private static void addProducts1(float x, float[] t, float[] out) {
-    for (int c = 0; c < CENTROIDS; c++) {
+    for (int c = 0; c < t.length; c++) {
       out[c] += x * t[c];
     }
   }
@@ -213,7 +214,7 @@ final class CentroidKernels {
     float[] t1 = columns[at + 1];
     float[] t2 = columns[at + 2];
     float[] t3 = columns[at + 3];
-    for (int c = 0; c < CENTROIDS; c++) {
+    for (int c = 0; c < t0.length; c++) {
       float sum = out[c] + x0 * t0[c];
       sum += x1 * t1[c];
       sum += x2 * t2[c];

@@ -20,6 +20,9 @@ public final class NearestCentroids {
 
   private static final int TOGETHER = CentroidKernels.CENTROIDS;
 
+  // floats of the widest vector instructions: the last block has a multiple of them
+  private static final int LANES = 16;
+
   private final int dims;
   // component d of centroid 256 b + c is columns[b][d][c]
   private final float[][][] columns;
@@ -31,17 +34,18 @@ public final class NearestCentroids {
    */
   public NearestCentroids(float[][] centroids) {
     dims = centroids[0].length;
-    columns = new float[(centroids.length + TOGETHER - 1) / TOGETHER][dims][TOGETHER];
+    columns = new float[Math.ceilDiv(centroids.length, TOGETHER)][dims][];
     for (int block = 0; block < columns.length; block++) {
       int from = block * TOGETHER;
       int count = Math.min(TOGETHER, centroids.length - from);
       for (int d = 0; d < dims; d++) {
-        float[] column = columns[block][d];
+        float[] column = new float[Math.ceilDiv(count, LANES) * LANES];
+        columns[block][d] = column;
         for (int c = 0; c < count; c++) {
           column[c] = centroids[from + c][d];
         }
         // farther than all others
-        Arrays.fill(column, count, TOGETHER, Float.POSITIVE_INFINITY);
+        Arrays.fill(column, count, column.length, Float.POSITIVE_INFINITY);
       }
     }
   }
@@ -56,11 +60,17 @@ public final class NearestCentroids {
 
     private final float[][] rows = new float[ROWS][dims];
     private final float[][] squares = new float[ROWS][TOGETHER];
+    // of the last block, whose columns may be shorter
+    private final float[][] lastSquares = new float[ROWS][TOGETHER];
     private final float[] scratch = new float[TOGETHER / 2];
     private final int[] nearest = new int[ROWS];
     private final float[] distances = new float[ROWS];
 
-    private Finder() {}
+    private Finder() {
+      for (float[] row : lastSquares) {
+        Arrays.fill(row, Float.POSITIVE_INFINITY);
+      }
+    }
 
     /** Returns the array that receives the components of vector {@code i}. */
     public float[] row(int i) {
@@ -72,25 +82,26 @@ public final class NearestCentroids {
       Arrays.fill(distances, Float.POSITIVE_INFINITY);
       Arrays.fill(nearest, 0);
       for (int block = 0; block < columns.length; block++) {
-        measure(columns[block], count);
+        float[][] found = block < columns.length - 1 ? squares : lastSquares;
+        measure(columns[block], count, found);
         for (int i = 0; i < count; i++) {
-          int least = CentroidKernels.argmin(squares[i], scratch);
-          if (squares[i][least] < distances[i]) {
-            distances[i] = squares[i][least];
+          int least = CentroidKernels.argmin(found[i], scratch);
+          if (found[i][least] < distances[i]) {
+            distances[i] = found[i][least];
             nearest[i] = block * TOGETHER + least;
           }
         }
       }
     }
 
-    private void measure(float[][] block, int count) {
+    private void measure(float[][] block, int count, float[][] found) {
       int first = dims % DEPTH == 0 ? DEPTH : dims % DEPTH;
       for (int i = 0; i < count; i++) {
-        CentroidKernels.squaredDistances(block, 0, first, rows[i], 0, squares[i]);
+        CentroidKernels.squaredDistances(block, 0, first, rows[i], 0, found[i]);
       }
       for (int from = first; from < dims; from += DEPTH) {
         for (int i = 0; i < count; i++) {
-          CentroidKernels.addSquaredDistances(block, from, DEPTH, rows[i], from, squares[i]);
+          CentroidKernels.addSquaredDistances(block, from, DEPTH, rows[i], from, found[i]);
         }
       }
     }

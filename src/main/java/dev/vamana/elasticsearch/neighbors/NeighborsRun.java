@@ -8,9 +8,9 @@ import org.elasticsearch.action.support.RefCountingListener;
 import org.elasticsearch.client.internal.Client;
 
 /**
- * Finds and writes the neighbours of all documents of an index. Slices of it run side by side,
- * since one thread of a shard reads a page, and one writes a batch: with one slice a device that
- * searches would wait for both.
+ * Finds and writes the neighbours of all documents of an index. Slices of it run side by side: one
+ * thread of a shard reads a page, and between its pages a slice waits for the search, so one slice
+ * would leave most processors, and a device that searches, idle.
  */
 final class NeighborsRun {
 
